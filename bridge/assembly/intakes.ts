@@ -32,29 +32,24 @@ export interface IntakeSurroundings {
 }
 
 export function buildIntakes(foundation: Foundation, { store, work, events, chat, terminal }: IntakeSurroundings) {
-  const { settings, clock, logger, redact, here } = foundation;
+  const { settings, clock, logger, redact } = foundation;
   const { host, logsFolder, timings } = settings;
+  const base = { ...foundation, store, events };
   const admission = new Admission(settings, clock, (message) => reportUnroutable(events, clock, logger, message));
   const lostHosts = buildLostHosts(foundation, store);
   const isHostLost = (lost: string) => lostHosts.isLost(lost);
-  const acceptor = new MessageAcceptor({
-    store,
-    accept: work.lanes.acceptor(store, host),
-    settings,
-    logger,
-    isHostLost,
-  });
+  const accept = work.lanes.acceptor(store, host);
+  const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const isMissing = (directory: string) => work.directories.isMissing(directory);
-  const commands = new Commands({ store, clock, redact, describeActivity, isMissing });
+  const commands = new Commands(base, describeActivity, isMissing);
   const rejected = new RejectedUpdates(logsFolder, redact, clock, logger);
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;
   if (chat.telegram !== null) {
-    const { api } = chat.telegram;
-    const leaseMs = timings.watchdogLeaseMs;
-    const turn = new PollerTurn({ leases: store.leases, clock, logger, here, logsFolder, botId: api.botId, leaseMs });
-    telegram = new TelegramIntake({ store, api, clock, logger, admission, acceptor, commands, rejected, turn });
+    const reached = { ...base, api: chat.telegram.api };
+    const turn = new PollerTurn(reached, logsFolder, timings.watchdogLeaseMs);
+    telegram = new TelegramIntake({ ...reached, admission, acceptor, commands, rejected, turn });
     all.push(turn, telegram);
   }
   const [project] = servedProjects(settings.projects);

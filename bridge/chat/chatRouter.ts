@@ -1,10 +1,11 @@
+/** Sends what a session says to the chat that it came from. Without a bot token every chat is the terminal. */
 import { ConflictError, describeError } from '../../src/errors.js';
 import type { AgentSession, DeliveryState } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
-import type { Records } from '../../src/jobs/records.js';
 import { makeJournalDurable } from '../../src/journal/durable.js';
-import type { Logger } from '../../src/log/logger.js';
-import { atMost, type Clock, SECOND } from '../../src/time.js';
+import { atMost, SECOND } from '../../src/time.js';
+import type { ChatFoundation } from './foundation.js';
+import type { Activity, ProgressView } from './progressView.js';
 
 /** The chat id of sessions that began at a terminal or on the command line. */
 export const TERMINAL_CHAT = 'terminal';
@@ -18,28 +19,18 @@ export interface SayingChat extends Chat {
   say(session: AgentSession, text: string): Promise<void>;
 }
 
-export interface ChatRouterParts {
-  readonly records: Records;
-  readonly telegram: SayingChat | null;
-  readonly terminal: Chat;
-  /** Where the journals of this host's runs are. */
-  readonly logsFolder: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-/** Sends each session's messages to the chat that it came from. Without a bot token every chat is the terminal. */
 export class ChatRouter implements SayingChat {
-  readonly #parts: ChatRouterParts;
-  readonly #records: Records;
-  readonly #telegram: SayingChat | null;
+  readonly #base: ChatFoundation;
+  readonly #logsFolder: string;
   readonly #terminal: Chat;
+  readonly #telegram: SayingChat | null;
 
-  constructor(parts: ChatRouterParts) {
-    this.#parts = parts;
-    this.#records = parts.records;
-    this.#telegram = parts.telegram;
-    this.#terminal = parts.terminal;
+  /** @param logsFolder with the journals of this host's runs */
+  constructor(base: ChatFoundation, logsFolder: string, terminal: Chat, telegram: SayingChat | null) {
+    this.#base = base;
+    this.#logsFolder = logsFolder;
+    this.#terminal = terminal;
+    this.#telegram = telegram;
   }
 
   /**
@@ -49,16 +40,15 @@ export class ChatRouter implements SayingChat {
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
     const chat = await this.#chatOf(sessionId);
-    if (chat === null)
-      throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
+    if (chat === null) throw nothingToDeliver(sessionId);
     await this.#makeDurable(sessionId);
     return chat.deliver(sessionId);
   }
 
   async #makeDurable(sessionId: string): Promise<void> {
-    const { logsFolder, clock, logger } = this.#parts;
+    const { clock, logger } = this.#base;
     try {
-      await atMost(clock, SYNC_WITHIN_MS, makeJournalDurable(logsFolder, sessionId), undefined);
+      await atMost(clock, SYNC_WITHIN_MS, makeJournalDurable(this.#logsFolder, sessionId), undefined);
     } catch (err) {
       const said = `session ${sessionId}: its journal could not be made durable (${describeError(err)}); its end is sent all the same`;
       logger.error({ err, session_id: sessionId }, said);
@@ -76,10 +66,47 @@ export class ChatRouter implements SayingChat {
 
   async #chatOf(sessionId: string): Promise<Chat | null> {
     if (this.#telegram === null) return this.#terminal;
+    const { records } = this.#base.store;
     const chatId =
-      (await this.#records.session(sessionId))?.request.chat_id ??
-      (await this.#records.outboxEntry(sessionId))?.chat_id;
+      (await records.session(sessionId))?.request.chat_id ?? (await records.outboxEntry(sessionId))?.chat_id;
     if (chatId === undefined) return null;
     return chatId === TERMINAL_CHAT ? this.#terminal : this.#telegram;
   }
+}
+
+/** A view that did not begin a session ignores it. */
+export class ProgressRouter implements ProgressView {
+  readonly #telegram: ProgressView | null;
+  readonly #terminal: ProgressView;
+
+  constructor(telegram: ProgressView | null, terminal: ProgressView) {
+    this.#telegram = telegram;
+    this.#terminal = terminal;
+  }
+
+  begin(session: AgentSession): void {
+    const view = this.#telegram === null || session.request.chat_id === TERMINAL_CHAT ? this.#terminal : this.#telegram;
+    view.begin(session);
+  }
+
+  update(sessionId: string, activity: Activity): void {
+    this.#telegram?.update(sessionId, activity);
+    this.#terminal.update(sessionId, activity);
+  }
+
+  async end(sessionId: string): Promise<void> {
+    await Promise.all([this.#telegram?.end(sessionId), this.#terminal.end(sessionId)]);
+  }
+
+  messageOf(sessionId: string): string | null {
+    return this.#telegram?.messageOf(sessionId) ?? null;
+  }
+
+  describe(sessionId: string): string | null {
+    return this.#telegram?.describe(sessionId) ?? this.#terminal.describe(sessionId);
+  }
+}
+
+export function nothingToDeliver(sessionId: string): ConflictError {
+  return new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
 }

@@ -4,23 +4,12 @@
  */
 
 import { describeError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isAbandoned } from '../../src/jobs/outbox.js';
 import type { Chat } from '../../src/jobs/ports.js';
-import type { Records } from '../../src/jobs/records.js';
-import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { isStoreTrouble } from '../../src/storeTrouble.js';
-import { type Clock, MINUTE, SECOND, type Timer } from '../../src/time.js';
-
-export interface DeliveryServiceParts {
-  readonly records: Records;
-  readonly chat: Chat;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The identity of this process. */
-  readonly here: ProcessIdentity;
-}
+import { MINUTE, SECOND, type Timer } from '../../src/time.js';
+import type { ChatFoundation } from './foundation.js';
 
 /** Looks at least this often: a published wake may be lost. */
 const LOOK_AT_LEAST_EVERY_MS = MINUTE;
@@ -30,19 +19,22 @@ const MOST_AT_ONCE = 8;
 
 export class DeliveryService implements Service {
   readonly name = 'delivery';
-  readonly #parts: DeliveryServiceParts;
-  readonly #inHand = new Set<string>();
+  readonly #base: ChatFoundation;
+  readonly #chat: Chat;
+  readonly #underWay = new Set<string>();
   /** Interrupted by the store, whose records may say that they are due much later. */
-  readonly #brokenOff = new Set<string>();
+  readonly #interrupted = new Set<string>();
   readonly #work = new Set<Promise<unknown>>();
   #timer: Timer | null = null;
   #isRunning = false;
-  #saidAway: string | null = null;
+  /** Why the store did not answer, as last logged. */
+  #trouble: string | null = null;
   /** Whether to look for claims of dead processes: once after each start. */
   #mayFindAbandoned = false;
 
-  constructor(parts: DeliveryServiceParts) {
-    this.#parts = parts;
+  constructor(base: ChatFoundation, chat: Chat) {
+    this.#base = base;
+    this.#chat = chat;
   }
 
   async start(): Promise<void> {
@@ -62,9 +54,8 @@ export class DeliveryService implements Service {
 
   /** Before the chats stop: delivers what is due, including what a run left at its very end without a wake. Never throws. */
   async lastLook(): Promise<void> {
-    await this.runOnce().catch((err: unknown) =>
-      this.#parts.logger.warn({ err }, 'what is due stays for the next start'),
-    );
+    const { logger } = this.#base;
+    await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'what is due stays for the next start'));
     await Promise.allSettled([...this.#work]);
   }
 
@@ -85,9 +76,9 @@ export class DeliveryService implements Service {
    * @throws ioredis' error if Redis is unreachable
    */
   async runOnce(): Promise<number> {
-    const { records, clock } = this.#parts;
-    const stored = [...(await this.#abandoned()), ...(await records.dueOutbox(clock.now())).due];
-    const due = [...new Set([...stored, ...this.#brokenOff])];
+    const { store, clock } = this.#base;
+    const stored = [...(await this.#abandoned()), ...(await store.records.dueOutbox(clock.now())).due];
+    const due = [...new Set([...stored, ...this.#interrupted])];
     for (let from = 0; from < due.length; from += MOST_AT_ONCE) {
       await Promise.all(due.slice(from, from + MOST_AT_ONCE).map((sessionId) => this.#deliver(sessionId)));
     }
@@ -96,58 +87,58 @@ export class DeliveryService implements Service {
 
   async #abandoned(): Promise<string[]> {
     if (!this.#mayFindAbandoned) return [];
-    const entries = await this.#parts.records.outboxEntries();
+    const entries = await this.#base.store.records.outboxEntries();
     this.#mayFindAbandoned = false;
-    return entries.filter((entry) => isAbandoned(entry, this.#parts.here)).map(({ session_id }) => session_id);
+    return entries.filter((entry) => isAbandoned(entry, this.#base.here)).map(({ session_id }) => session_id);
   }
 
   async #deliver(sessionId: string): Promise<void> {
-    if (this.#inHand.has(sessionId)) return;
-    this.#inHand.add(sessionId);
+    if (this.#underWay.has(sessionId)) return;
+    this.#underWay.add(sessionId);
     try {
-      await this.#parts.chat.deliver(sessionId);
-      this.#brokenOff.delete(sessionId);
+      await this.#chat.deliver(sessionId);
+      this.#interrupted.delete(sessionId);
     } catch (err) {
-      if (isStoreTrouble(err)) this.#brokenOff.add(sessionId);
-      else this.#brokenOff.delete(sessionId);
-      this.#parts.logger.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
+      if (isStoreTrouble(err)) this.#interrupted.add(sessionId);
+      else this.#interrupted.delete(sessionId);
+      this.#base.logger.error({ err, session_id: sessionId }, 'a final message could not be handled; it stays due');
     } finally {
-      this.#inHand.delete(sessionId);
+      this.#underWay.delete(sessionId);
     }
   }
 
   async #look(): Promise<void> {
     try {
       await this.runOnce();
-      if (this.#saidAway !== null) this.#parts.logger.debug('final messages are delivered again');
-      this.#saidAway = null;
+      if (this.#trouble !== null) this.#base.logger.debug('final messages are delivered again');
+      this.#trouble = null;
       await this.#planNext();
     } catch (err) {
       const why = describeError(err);
-      if (why !== this.#saidAway)
-        this.#parts.logger.warn({ err }, `final messages wait: the store does not answer (${why})`);
-      this.#saidAway = why;
+      if (why !== this.#trouble)
+        this.#base.logger.warn({ err }, `final messages wait: the store does not answer (${why})`);
+      this.#trouble = why;
       this.#lookAgainIn(RETRY_MS);
     }
   }
 
   async #planNext(): Promise<void> {
-    const now = this.#parts.clock.now();
-    const { nextAt } = await this.#parts.records.dueOutbox(now);
-    const longestMs = this.#brokenOff.size > 0 ? RETRY_MS : LOOK_AT_LEAST_EVERY_MS;
+    const now = this.#base.clock.now();
+    const { nextAt } = await this.#base.store.records.dueOutbox(now);
+    const longestMs = this.#interrupted.size > 0 ? RETRY_MS : LOOK_AT_LEAST_EVERY_MS;
     this.#lookAgainIn(nextAt === null ? longestMs : Math.min(nextAt - now, longestMs));
   }
 
   #lookAgainIn(delayMs: number): void {
     this.#timer?.cancel();
     if (!this.#isRunning) return;
-    this.#timer = this.#parts.clock.after(delayMs, () => this.#track(this.#look()));
+    this.#timer = this.#base.clock.after(delayMs, () => this.#track(this.#look()));
   }
 
   #track(work: Promise<unknown>): void {
     const tracked = work
       .catch((err: unknown) => {
-        this.#parts.logger.warn({ err }, 'final messages are looked at again later');
+        this.#base.logger.warn({ err }, 'final messages are looked at again later');
         this.#lookAgainIn(RETRY_MS);
       })
       .finally(() => this.#work.delete(tracked));

@@ -13,8 +13,9 @@ import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { replaceDurably, syncFolder } from '../../src/files/durableFile.js';
 import { LineAppender } from '../../src/files/lineAppender.js';
+import { linesFrom } from '../../src/files/lines.js';
 import { openPlainFile } from '../../src/files/plainFile.js';
-import { foldedLines, newestLines } from './sendFold.js';
+import { foldedLines, newestLines } from './sendLine.js';
 
 const FIRST = 'sends.jsonl';
 /** A second number comes from an older version. */
@@ -32,7 +33,7 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW;
 const MAKE = APPEND | constants.O_CREAT | constants.O_EXCL;
 
-/** The end of what was read, long enough to tell it from all other places. */
+/** The end of what was read: enough to distinguish it from every other place. */
 const LAST_BYTES = 256;
 
 /** How far a file was read. */
@@ -40,6 +41,8 @@ interface ReadFile {
   readonly bytes: number;
   /** The content just before that place: another file may have taken the name. */
   readonly last: Buffer;
+  /** The file is complete and fully read. */
+  readonly isDone: boolean;
 }
 
 interface NewestFile {
@@ -58,8 +61,6 @@ export class SendFile {
   readonly #fullBytes: number;
   /** By name. */
   #read: ReadonlyMap<string, ReadFile> = new Map();
-  /** Names of files that are complete and fully read. */
-  #done: ReadonlySet<string> = new Set();
   #reading: Promise<unknown> = Promise.resolve();
   /** Lines for the next write, gathered while one is in progress: they share its sync. */
   #next: Batch | null = null;
@@ -78,18 +79,9 @@ export class SendFile {
    * @throws the file system's error; then it may be there or not
    */
   append(line: string): Promise<void> {
-    if (this.#next !== null) {
-      this.#next.lines.push(line);
-      return this.#next.written;
-    }
-    const lines = [line];
-    const written = this.#writing.then(() => {
-      this.#next = null;
-      return this.#write(lines);
-    });
-    this.#next = { lines, written };
-    this.#writing = written.catch(() => undefined);
-    return written;
+    this.#next ??= this.#beginBatch();
+    this.#next.lines.push(line);
+    return this.#next.written;
   }
 
   /**
@@ -101,6 +93,16 @@ export class SendFile {
     const lines = this.#reading.then(() => this.#readNew());
     this.#reading = lines.catch(() => undefined);
     return lines;
+  }
+
+  #beginBatch(): Batch {
+    const lines: string[] = [];
+    const written = this.#writing.then(() => {
+      this.#next = null;
+      return this.#write(lines);
+    });
+    this.#writing = written.catch(() => undefined);
+    return { lines, written };
   }
 
   async #write(lines: readonly string[]): Promise<void> {
@@ -185,56 +187,48 @@ export class SendFile {
   async #readNew(): Promise<string[]> {
     const lines: string[] = [];
     const read = new Map<string, ReadFile>();
-    const done = new Set<string>();
     const names = await this.#names();
     for (const [place, name] of names.entries()) {
-      if (this.#done.has(name)) {
-        done.add(name);
+      const before = this.#read.get(name);
+      if (before?.isDone) {
+        read.set(name, before);
         continue;
       }
       const file = await open(join(this.#folder, name), READ).catch(unlessGone);
       if (file === undefined) continue;
       try {
         const { size } = await file.stat();
-        const found = await readOn(file, size, this.#read.get(name));
-        read.set(name, found.place);
-        lines.push(...found.lines);
-        if (place < names.length - WRITTEN && found.place.bytes === size) done.add(name);
+        const { bytes, last } = await readOn(file, before, lines);
+        read.set(name, { bytes, last, isDone: place < names.length - WRITTEN && bytes >= size });
       } finally {
         await file.close();
       }
     }
     // Only now: if one of the files cannot be read, the lines of the others come with the next call.
     this.#read = read;
-    this.#done = done;
     return lines;
   }
 }
 
-/** @param before how far it was read, if it was */
-async function readOn(
-  file: FileHandle,
-  size: number,
-  before: ReadFile | undefined,
-): Promise<{ place: ReadFile; lines: string[] }> {
-  if (
-    before !== undefined &&
-    !before.last.equals(await bytesAt(file, before.bytes - before.last.length, before.last.length))
-  )
-    return readOn(file, size, undefined);
-  const from = before?.bytes ?? 0;
-  const bytes = await bytesAt(file, from, Math.max(size - from, 0));
-  const whole = bytes.lastIndexOf('\n') + 1;
-  const last = whole > 0 || before === undefined ? bytes.subarray(Math.max(whole - LAST_BYTES, 0), whole) : before.last;
-  const lines = bytes.toString('utf8', 0, whole).split('\n');
-  return { place: { bytes: from + whole, last: Buffer.from(last) }, lines: lines.filter((line) => line !== '') };
+/**
+ * Adds the whole lines after the place up to which the file was read.
+ * @returns how far it is read now
+ */
+async function readOn(file: FileHandle, before: ReadFile | undefined, lines: string[]) {
+  let bytes = before?.bytes ?? 0;
+  if (before?.last.equals(await bytesBefore(file, bytes)) === false) bytes = 0;
+  for await (const line of linesFrom(file, bytes)) {
+    if (!line.whole) break;
+    lines.push(line.text);
+    bytes = line.end;
+  }
+  return { bytes, last: await bytesBefore(file, bytes) };
 }
 
-async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  if (length === 0) return Buffer.alloc(0);
-  const bytes = Buffer.alloc(length);
-  const { bytesRead } = await file.read(bytes, 0, length, position);
-  return bytes.subarray(0, bytesRead);
+async function bytesBefore(file: FileHandle, end: number): Promise<Buffer> {
+  const length = Math.min(end, LAST_BYTES);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(LAST_BYTES), 0, length, end - length);
+  return buffer.subarray(0, bytesRead);
 }
 
 function numberOf(name: string): number {

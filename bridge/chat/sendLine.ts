@@ -1,4 +1,4 @@
-/** One line of the memory of sent messages: what happened to one part of a final text, and what several lines together mean. */
+/** The lines of the memory of sent messages: each says what happened to one part of a final text. */
 import { createHash } from 'node:crypto';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
@@ -56,8 +56,8 @@ export function partsOf(text: FinalText, sent: readonly SendLine[]): number {
 }
 
 /** A second wording of the same end, or anything after the answer. An answer is worth sending after a failure. */
-export function makesNeedless(told: FinalText, text: FinalText): boolean {
-  return told.kind === text.kind || told.kind === 'answer';
+export function makesNeedless(sent: FinalText, text: FinalText): boolean {
+  return sent.kind === text.kind || sent.kind === 'answer';
 }
 
 export function lineText({ sessionId: session_id, at, ...rest }: SendLine): string {
@@ -76,4 +76,42 @@ export function readLine(text: string): SendLine | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Folds older files of the memory into one, without the tries that were certainly not sent: a chat outage of hours makes many of
+ * those, and they must not push out what was sent.
+ * @param removed lines of the files that are removed once the new one is there, oldest first
+ * @param replaced lines of the file that the new one replaces
+ * @param later lines of newer files, which stay
+ * @returns the lines of the new file. If a crash leaves some of the removed files beside it, all of them together still mean
+ *   the same
+ */
+export function foldedLines(
+  removed: readonly string[],
+  replaced: readonly string[],
+  later: readonly string[],
+): string[] {
+  const withdrawn = claimsOf([...removed, ...replaced, ...later], 'not_sent');
+  // Until the removed file is gone, its claim needs the end that is in another one.
+  const removedClaims = claimsOf(removed, 'sending');
+  return [...new Set([...removed, ...replaced])].filter((text) => {
+    const line = readLine(text);
+    if (line?.did === 'sending') return !withdrawn.has(line.claim);
+    return line?.did !== 'not_sent' || removedClaims.has(line.claim);
+  });
+}
+
+/** @returns the newest of the lines that fit into `mostBytes` with their line ends */
+export function newestLines(lines: readonly string[], mostBytes: number): readonly string[] {
+  let bytes = 0;
+  const tooOld = lines.findLastIndex((line) => {
+    bytes += Buffer.byteLength(line) + 1;
+    return bytes > mostBytes;
+  });
+  return lines.slice(tooOld + 1);
+}
+
+function claimsOf(texts: readonly string[], did: SendLine['did']): ReadonlySet<string> {
+  return new Set(texts.map(readLine).flatMap((line) => (line?.did === did ? [line.claim] : [])));
 }

@@ -11,12 +11,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
-import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
+import { isProcessAlive } from '../../src/host/identity.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
-import type { Logger } from '../../src/log/logger.js';
 import { Newest } from '../../src/newest.js';
-import { type Clock, MINUTE, SECOND } from '../../src/time.js';
+import { MINUTE, SECOND } from '../../src/time.js';
+import type { ChatFoundation } from './foundation.js';
 import { SendFile } from './sendFile.js';
 import {
   type FinalText,
@@ -37,14 +37,6 @@ import {
  */
 export type Claim = 'ours' | 'elsewhere' | 'in_doubt';
 
-export interface SendMemoryParts {
-  readonly logsFolder: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The identity of this process. */
-  readonly here: ProcessIdentity;
-}
-
 /** Longer than any call of the API takes. */
 const SENT_WITHIN_MS = 2 * MINUTE;
 const MOST_SESSIONS = 10_000;
@@ -57,7 +49,8 @@ const OWED_AGAIN_MS = SECOND / 2;
 const FOLDER = 'sends';
 
 export class SendMemory {
-  readonly #parts: SendMemoryParts;
+  readonly #base: ChatFoundation;
+  readonly #folder: string;
   readonly #file: SendFile;
   /** By session, the oldest session first. */
   readonly #lines = new Newest<string, SendLine[]>(MOST_SESSIONS);
@@ -67,13 +60,14 @@ export class SendMemory {
   #owed: SendLine[] = [];
   #isInTrouble = false;
 
-  constructor(parts: SendMemoryParts) {
-    this.#parts = parts;
-    this.#file = new SendFile(join(parts.logsFolder, FOLDER));
+  constructor(base: ChatFoundation, logsFolder: string) {
+    this.#base = base;
+    this.#folder = join(logsFolder, FOLDER);
+    this.#file = new SendFile(this.#folder);
   }
 
   /** @returns how many parts of the text are in the chat; Infinity if another final text makes it obsolete */
-  async standing(text: FinalText): Promise<number> {
+  async partsSent(text: FinalText): Promise<number> {
     await this.#refresh();
     const sent = this.#sentFor(text.sessionId);
     const others = sent.filter((line) => !isSameText(line, text));
@@ -85,7 +79,7 @@ export class SendMemory {
    * @param since epoch ms: anything sent before belongs to another message
    * @returns which final text of the message is completely in its chat, by either attempt, the last one; null if there is none
    */
-  async told(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
+  async lastSent(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
     await this.#refresh();
     const sent = this.#sentFor(sessionId).filter(({ at }) => at >= since);
     // Reading a file again brings old lines last.
@@ -94,34 +88,33 @@ export class SendMemory {
 
   /** Before a part is sent. */
   async claim(text: FinalText, part: number): Promise<Claim> {
-    const own: SendLine = { ...this.#lineOf(text, part, 'sending'), claim: randomUUID() };
+    const own = this.#lineOf(text, part, 'sending', randomUUID());
     await this.#add(own);
     await this.#refresh();
     const earlier = this.#openClaims(text, part, own);
-    const holder = earlier.find((line) => this.#isSending(line));
     if (earlier.length === 0) {
       this.#claims.set(text.sessionId, own);
       return 'ours';
     }
     await this.#add({ ...own, did: 'not_sent' });
-    return holder === undefined ? 'in_doubt' : 'elsewhere';
+    return earlier.some((line) => this.#isSending(line)) ? 'elsewhere' : 'in_doubt';
   }
 
   /** The part was certainly not sent. */
   async withdraw(text: FinalText, part: number): Promise<void> {
     const own = this.#claims.get(text.sessionId);
     this.#claims.delete(text.sessionId);
-    if (own?.part === part) await this.#add({ ...own, did: 'not_sent', at: this.#parts.clock.now() });
+    if (own?.part === part) await this.#add({ ...own, did: 'not_sent', at: this.#base.clock.now() });
   }
 
   /** The part is in the chat, by a send or by an edit. */
   async arrived(text: FinalText, part: number): Promise<void> {
     this.#claims.delete(text.sessionId);
-    await this.#add({ ...this.#lineOf(text, part, 'sent'), claim: '' });
+    await this.#add(this.#lineOf(text, part, 'sent', ''));
   }
 
-  #lineOf(text: FinalText, part: number, did: SendLine['did']): Omit<SendLine, 'claim'> {
-    return { ...text, part, did, at: this.#parts.clock.now(), by: this.#parts.here };
+  #lineOf(text: FinalText, part: number, did: SendLine['did'], claim: string): SendLine {
+    return { ...text, part, did, claim, at: this.#base.clock.now(), by: this.#base.here };
   }
 
   /** @returns claims of the part, before `own` in file order, whose end is unknown */
@@ -134,7 +127,7 @@ export class SendMemory {
   }
 
   #isSending({ by, at }: SendLine): boolean {
-    const { here, clock } = this.#parts;
+    const { here, clock } = this.#base;
     // This process delivers a session in one call at a time, so an open claim of ours was interrupted.
     const isOurs = by.pid === here.pid && by.pid_start === here.pid_start && isProcessAlive(by, here) !== null;
     if (isOurs || isProcessAlive(by, here) === false) return false;
@@ -166,9 +159,9 @@ export class SendMemory {
     } catch (err) {
       this.#complain(err, 'written');
       // The beginning of a send means nothing once the send has ended.
-      const told = lines.filter(({ did }) => did !== 'sending');
-      if (this.#owed.length === 0 && told.length > 0) this.#parts.clock.after(OWED_AGAIN_MS, () => this.#writeOwed());
-      this.#owed = [...told, ...this.#owed].slice(-MOST_OWED);
+      const ends = lines.filter(({ did }) => did !== 'sending');
+      if (this.#owed.length === 0 && ends.length > 0) this.#base.clock.after(OWED_AGAIN_MS, () => this.#writeOwed());
+      this.#owed = [...ends, ...this.#owed].slice(-MOST_OWED);
       return false;
     }
   }
@@ -199,8 +192,7 @@ export class SendMemory {
   #complain(err: unknown, what: string): void {
     if (this.#isInTrouble) return;
     this.#isInTrouble = true;
-    const { logger, logsFolder } = this.#parts;
     const why = describeError(err);
-    logger.warn({ err }, `the memory of sent messages in ${join(logsFolder, FOLDER)} cannot be ${what} (${why})`);
+    this.#base.logger.warn({ err }, `the memory of sent messages in ${this.#folder} cannot be ${what} (${why})`);
   }
 }

@@ -52,10 +52,10 @@ export interface AcceptorParts {
 }
 
 export class MessageAcceptor {
-  private readonly parts: AcceptorParts;
+  readonly #parts: AcceptorParts;
 
   constructor(parts: AcceptorParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** @returns why this text starts nothing, in words for the chat; null if it may */
@@ -73,18 +73,7 @@ export class MessageAcceptor {
    * @throws UsageError if the ids cannot name a session
    */
   async accept(message: ChatMessage, { project }: Admitted, fence: readonly Check[] = []): Promise<AcceptedMessage> {
-    const { chatId, threadId, messageId, sender, text, replyTo } = message;
-    const draft = {
-      ...(await this.work(project, chatId, threadId)),
-      session_id: telegramSessionId(project.key, chatId, messageId),
-      chat_id: chatId,
-      message_id: messageId,
-      thread_id: threadId,
-      sender,
-      message_text: text,
-      conversation_key: await this.conversationOf(project.key, chatId, threadId, replyTo),
-    };
-    return this.store(draft, fence);
+    return this.#store(project, message, telegramSessionId(project.key, message.chatId, message.messageId), fence);
   }
 
   /**
@@ -92,72 +81,49 @@ export class MessageAcceptor {
    * @throws ioredis' error if Redis is unreachable
    */
   async acceptOrder(order: Order): Promise<AcceptedMessage> {
-    const { project, chatId } = this.destinationOf(order);
-    const fault = this.faultOf(order.text);
+    const { project, chatId } = this.#destinationOf(order);
+    const { id: messageId, sender, text } = order;
+    const fault = this.faultOf(text);
     if (fault !== null) throw new UsageError(fault);
-    return this.store({
-      ...(await this.work(project, chatId, null)),
-      session_id: commandLineSessionId(project.key, order.id),
-      chat_id: chatId,
-      message_id: order.id,
-      thread_id: null,
-      sender: order.sender,
-      message_text: order.text,
-      conversation_key: await this.conversationOf(project.key, chatId, null, null),
-    });
+    const message = { chatId, threadId: null, messageId, sender, text, replyTo: null };
+    return this.#store(project, message, commandLineSessionId(project.key, messageId), []);
   }
 
-  private async store(draft: SessionDraft, fence: readonly Check[] = []): Promise<AcceptedMessage> {
-    const accepted = await this.parts.accept(draft, fence);
-    const { session_id, project_key, chat_id, message_id, lane } = draft;
+  async #store(project: Project, message: ChatMessage, session_id: string, fence: readonly Check[]) {
+    const { chatId: chat_id, threadId: thread_id, messageId: message_id, sender, text: message_text } = message;
+    const { host, directory: working_directory } = await this.#hostFor(project, chat_id, thread_id);
+    const { key: project_key, agent } = project;
+    const lane = laneOf(host, working_directory);
+    const conversation_key = await this.#conversationOf(project_key, message);
+    const asked = { session_id, project_key, chat_id, message_id, thread_id, sender, message_text };
+    const work = { lane, working_directory, agent: agent.kind, conversation_key };
+    const accepted = await this.#parts.accept({ ...asked, ...work }, fence);
     if (accepted.isNew) {
       const said = `session ${session_id}: message accepted (project ${project_key})`;
-      this.parts.logger.info({ session_id, project_key, chat_id, message_id, lane }, said);
+      this.#parts.logger.info({ session_id, project_key, chat_id, message_id, lane }, said);
     }
     return accepted;
   }
 
-  private destinationOf({ projectKey, chatId }: Order): { project: Project; chatId: string } {
-    const { projects } = this.parts.settings;
+  #destinationOf({ projectKey, chatId }: Order): { project: Project; chatId: string } {
+    const { projects } = this.#parts.settings;
     const project = projects.get(projectKey);
     if (project === undefined) {
       const known = [...projects.keys()];
-      const hint =
-        known.length === 0
-          ? '; none is configured'
-          : `${didYouMean(projectKey, known)} (there are: ${known.join(', ')})`;
+      const choice = `${didYouMean(projectKey, known)} (there are: ${known.join(', ')})`;
+      const hint = known.length === 0 ? '; none is configured' : choice;
       throw new UsageError(`there is no project ${JSON.stringify(projectKey)}${hint}`);
     }
-    if (chatId === null || chatId === TERMINAL_CHAT) {
-      return { project, chatId: TERMINAL_CHAT };
-    }
+    if (chatId === null || chatId === TERMINAL_CHAT) return { project, chatId: TERMINAL_CHAT };
     if (!project.places.some((each) => each.chatId === chatId)) {
       throw new UsageError(`the project "${projectKey}" does not list the chat ${JSON.stringify(chatId)}`);
     }
     return { project, chatId };
   }
 
-  private async work(
-    project: Project,
-    chatId: string,
-    threadId: string | null,
-  ): Promise<Pick<SessionDraft, 'project_key' | 'lane' | 'working_directory' | 'agent'>> {
-    const { host, directory } = await this.hostFor(project, chatId, threadId);
-    return {
-      project_key: project.key,
-      lane: laneOf(host, directory),
-      working_directory: directory,
-      agent: project.agent.kind,
-    };
-  }
-
   /** Its home, unless that is lost, or never existed, and this host can do it. */
-  private async hostFor(
-    { key, host: home }: Project,
-    chatId: string,
-    threadId: string | null,
-  ): Promise<{ host: string; directory: string }> {
-    const { settings, store, isHostLost } = this.parts;
+  async #hostFor({ key, host: home }: Project, chatId: string, threadId: string | null) {
+    const { settings, store, isHostLost } = this.#parts;
     const here = directoryFor(servedPlaces(settings), key, chatId, threadId);
     const isAtHome = home === null || home === settings.host || isHostLost(home);
     if (here !== null && isAtHome) return { host: settings.host, directory: here };
@@ -168,8 +134,8 @@ export class MessageAcceptor {
   }
 
   /** A reply continues the conversation of the message that it answers, ours or a person's. */
-  private async conversationOf(projectKey: string, chatId: string, threadId: string | null, replyTo: string | null) {
-    const { records } = this.parts.store;
+  async #conversationOf(projectKey: string, { chatId, threadId, replyTo }: ChatMessage): Promise<string> {
+    const { records } = this.#parts.store;
     const answered = replyTo === null ? null : await records.sessionOfMessage(projectKey, chatId, replyTo);
     const session = answered === null ? null : await records.session(answered).catch(nullIfCorrupt);
     if (session !== null) return session.conversation_key;

@@ -1,5 +1,5 @@
 /** Who may start work from which chat, by the configuration alone. */
-import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
+import { type Project, placeOf, type Settings } from '../../src/config/settings.js';
 import type { Sender } from '../../src/jobs/model.js';
 import { type Clock, HOUR } from '../../src/time.js';
 import { OncePer } from './oncePer.js';
@@ -17,10 +17,9 @@ export interface ChatMessage {
 export interface Admitted {
   readonly admitted: true;
   readonly project: Project;
-  readonly place: Place;
 }
 
-export interface Refused {
+interface Refused {
   readonly admitted: false;
   readonly why: 'unlisted_chat' | 'sender_not_allowed';
   readonly answer: string;
@@ -47,19 +46,14 @@ export class Admission {
   admit({ chatId, threadId, sender }: ChatMessage): Admitted | Refused {
     const found = placeOf(this.#settings, chatId, threadId);
     if (found === null) {
-      return {
-        admitted: false,
-        why: 'unlisted_chat',
-        answer: `This chat is not connected to any project, so nothing was started. An operator can list its id ${chatId}${threadId === null ? '' : ` (topic ${threadId})`} in watchkeeper.config.json.`,
-      };
+      const place = `${chatId}${threadId === null ? '' : ` (topic ${threadId})`}`;
+      const answer = `This chat is not connected to any project, so nothing was started. An operator can list its id ${place} in watchkeeper.config.json.`;
+      return { admitted: false, why: 'unlisted_chat', answer };
     }
     // An empty list means nobody.
     if (!found.project.senders.includes(sender.id)) {
-      return {
-        admitted: false,
-        why: 'sender_not_allowed',
-        answer: `You are not allowed to start work here. ${howToBeAllowed(chatId, sender, found.project)}`,
-      };
+      const answer = `You are not allowed to start work here. ${howToBeAllowed(chatId, sender, found.project)}`;
+      return { admitted: false, why: 'sender_not_allowed', answer };
     }
     return { admitted: true, ...found };
   }

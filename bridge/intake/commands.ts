@@ -1,13 +1,14 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
 import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Project } from '../../src/config/settings.js';
+import { counted } from '../../src/counted.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { Store } from '../../src/jobs/store.js';
 import type { Redact } from '../../src/log/redact.js';
 import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
-import { type Clock, describeDuration } from '../../src/time.js';
+import { describeDuration } from '../../src/time.js';
+import type { ChatFoundation } from '../chat/foundation.js';
 
 /** In the order of the menu. */
 export const COMMANDS = [
@@ -28,16 +29,6 @@ export interface CommandPlace {
   readonly chatId: string;
   readonly threadId: string | null;
   readonly replyTo: string | null;
-}
-
-export interface CommandsParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly redact: Redact;
-  /** What a session's agent is doing now, in one line; null if unknown. */
-  readonly describeActivity: (sessionId: string) => string | null;
-  /** Whether a directory was missing recently. */
-  readonly isMissing?: (directory: string) => boolean;
 }
 
 /** A word after the slash, at most one addressee; `/home/me/x is broken` is no command. */
@@ -61,10 +52,22 @@ export function parseCommand(text: string, botName: string | null): Command | 'f
 }
 
 export class Commands {
-  private readonly parts: CommandsParts;
+  readonly #base: ChatFoundation;
+  readonly #describeActivity: (sessionId: string) => string | null;
+  readonly #isMissing: (directory: string) => boolean;
 
-  constructor(parts: CommandsParts) {
-    this.parts = parts;
+  /**
+   * @param describeActivity what a session's agent is doing now, in one line; null if unknown
+   * @param isMissing whether a directory was missing recently
+   */
+  constructor(
+    base: ChatFoundation,
+    describeActivity: (sessionId: string) => string | null,
+    isMissing: (directory: string) => boolean,
+  ) {
+    this.#base = base;
+    this.#describeActivity = describeActivity;
+    this.#isMissing = isMissing;
   }
 
   /**
@@ -77,28 +80,28 @@ export class Commands {
       case 'help':
         return help(place.project);
       case 'status':
-        return this.status(place);
+        return this.#status(place);
       case 'cancel':
-        return this.cancel(argument, place);
+        return this.#cancel(argument, place);
       case 'new':
-        await this.parts.store.chatMemory.newConversation(place.project.key, place.chatId, place.threadId);
+        await this.#base.store.chatMemory.newConversation(place.project.key, place.chatId, place.threadId);
         return 'A new conversation begins with the next message. A reply to an older message still continues the older one.';
       default:
         return `I don't know /${name}. I know ${COMMANDS.map(({ command }) => `/${command}`).join(', ')}.`;
     }
   }
 
-  private async status(place: CommandPlace): Promise<string> {
-    const now = this.parts.clock.now();
-    const { running, waiting, elsewhere } = await this.sessionsOf(place);
-    const excerpt = (session: AgentSession) => this.excerpt(session);
+  async #status(place: CommandPlace): Promise<string> {
+    const now = this.#base.clock.now();
+    const { running, waiting, elsewhere } = await this.#sessionsOf(place);
+    const excerpt = (session: AgentSession) => excerptOf(session, this.#base.redact);
     const lines = running.map((session) => {
-      const activity = inCode(this.parts.describeActivity(session.session_id)) ?? 'working';
+      const activity = inCode(this.#describeActivity(session.session_id)) ?? 'working';
       const since = describeDuration(Math.max(now - (session.started_at ?? now), 0));
       return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session)}`;
     });
-    const positions = await this.positions(waiting);
-    const blocked = new Set((await this.parts.store.blockedLanes.all()).map(({ lane }) => lane));
+    const positions = await this.#positions(waiting);
+    const blocked = new Set((await this.#base.store.blockedLanes.all()).map(({ lane }) => lane));
     for (const session of waiting) {
       if (session.not_before !== null && session.not_before > now) {
         lines.push(`${limitText(session.not_before)}\n${excerpt(session)}`);
@@ -107,10 +110,9 @@ export class Commands {
       const ahead = positions.get(session.session_id) ?? 0;
       const place = ahead === 0 ? 'next in line' : `${ahead} before it`;
       const kept = blocked.has(session.lane) ? `\n${KEPT_DIRECTORY}` : '';
-      const missing = this.parts.isMissing?.(session.working_directory) === true ? `\n${MISSING_DIRECTORY}` : '';
-      lines.push(
-        `Waiting for ${describeDuration(now - session.created_at)}, ${place}: ${excerpt(session)}${kept}${missing}`,
-      );
+      const missing = this.#isMissing(session.working_directory) ? `\n${MISSING_DIRECTORY}` : '';
+      const waited = describeDuration(now - session.created_at);
+      lines.push(`Waiting for ${waited}, ${place}: ${excerpt(session)}${kept}${missing}`);
     }
     if (lines.length === 0) lines.push(NOTHING_HERE);
     const hidden = lines.length - MOST_SHOWN;
@@ -118,42 +120,38 @@ export class Commands {
     return [...lines.slice(0, MOST_SHOWN), ...more, ...elsewhereNote(elsewhere)].join('\n\n');
   }
 
-  private async cancel(argument: string, place: CommandPlace): Promise<string> {
+  async #cancel(argument: string, place: CommandPlace): Promise<string> {
     if (argument !== '' && argument.toLowerCase() !== 'all') {
       return 'Say /cancel as a reply to a message, /cancel alone for what runs here, or /cancel all.';
     }
-    const { running, waiting, elsewhere } = await this.sessionsOf(place);
+    const { running, waiting, elsewhere } = await this.#sessionsOf(place);
     if (argument !== '') {
-      const said = await this.cancelEach([...waiting, ...running], NOTHING_HERE);
+      const said = await this.#cancelEach([...waiting, ...running], NOTHING_HERE);
       return elsewhere === 0 ? said : `${said} ${elsewhere} in other topics of this chat: send /cancel all there.`;
     }
     if (place.replyTo !== null) {
-      const { records } = this.parts.store;
+      const { records } = this.#base.store;
       const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo);
       const session = id === null ? null : await records.session(id);
       if (session === null) return 'I have no work that belongs to that message.';
-      return this.cancelEach([session], 'That work has ended already.');
+      return this.#cancelEach([session], 'That work has ended already.');
     }
     const hint = waiting.length === 0 ? '' : ` ${waiting.length} waiting: /cancel all, or /cancel as a reply.`;
-    return this.cancelEach(running, `Nothing is running here.${hint}`);
+    return this.#cancelEach(running, `Nothing is running here.${hint}`);
   }
 
-  private async cancelEach(sessions: readonly AgentSession[], nothing: string): Promise<string> {
+  async #cancelEach(sessions: readonly AgentSession[], nothing: string): Promise<string> {
     let stopping = 0;
     let cancelled = 0;
     for (const { session_id } of sessions) {
-      const after = await this.parts.store.transitions.cancel(session_id, CANCELLED_TEXT);
+      const after = await this.#base.store.transitions.cancel(session_id, CANCELLED_TEXT);
       if (after?.status === 'active') stopping += 1;
       if (after?.status === 'cancelled') cancelled += 1;
     }
-    const said = [
-      ...(stopping > 0
-        ? [stopping === 1 ? 'Stopping the running work.' : `Stopping the ${stopping} things that run here.`]
-        : []),
-      ...(cancelled > 0
-        ? [cancelled === 1 ? 'Cancelled 1 waiting message.' : `Cancelled ${cancelled} waiting messages.`]
-        : []),
-    ];
+    const said: string[] = [];
+    if (stopping === 1) said.push('Stopping the running work.');
+    if (stopping > 1) said.push(`Stopping the ${stopping} things that run here.`);
+    if (cancelled > 0) said.push(`Cancelled ${counted(cancelled, 'waiting message')}.`);
     return said.join(' ') || nothing;
   }
 
@@ -161,8 +159,8 @@ export class Commands {
    * The unfinished sessions of a topic, or of a chat outside its topics, in the order in which they came; `elsewhere` counts
    * those in the other topics. A person who writes in one topic need not be able to read the others.
    */
-  private async sessionsOf({ project, chatId, threadId }: CommandPlace) {
-    const { records } = this.parts.store;
+  async #sessionsOf({ project, chatId, threadId }: CommandPlace) {
+    const { records } = this.#base.store;
     const ids = [...(await records.activeRevisions()).keys(), ...(await records.sessionIds('pending'))];
     const ofChat = (await records.sessions(ids))
       .flatMap((session) => (session instanceof CorruptRecordError ? [] : [session]))
@@ -176,19 +174,19 @@ export class Commands {
     };
   }
 
-  private excerpt({ request: { message_text } }: AgentSession): string {
-    const words = withoutInvisible(this.parts.redact(message_text)).replace(/\s+/g, ' ').trim();
-    return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
-  }
-
   /** @returns how many sessions are ahead of each, in its lane */
-  private async positions(sessions: readonly AgentSession[]): Promise<Map<string, number>> {
+  async #positions(sessions: readonly AgentSession[]): Promise<Map<string, number>> {
     const positions = new Map<string, number>();
     for (const lane of new Set(sessions.map((session) => session.lane))) {
-      for (const [index, id] of (await this.parts.store.records.waitingIn(lane)).entries()) positions.set(id, index);
+      for (const [index, id] of (await this.#base.store.records.waitingIn(lane)).entries()) positions.set(id, index);
     }
     return positions;
   }
+}
+
+function excerptOf({ request: { message_text } }: AgentSession, redact: Redact): string {
+  const words = withoutInvisible(redact(message_text)).replace(/\s+/g, ' ').trim();
+  return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
 }
 
 function help(project: Project): string {

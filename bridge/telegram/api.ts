@@ -7,32 +7,23 @@ import type {
   BotCommand,
   ChatFullInfo,
   ChatMember,
-  Message,
   ReactionTypeEmoji,
   Update,
   UserFromGetMe,
   WebhookInfo,
 } from 'grammy/types';
 import { type Clock, SECOND } from '../../src/time.js';
-import type { AnswerFile } from './answerParts.js';
-import { classify } from './chatError.js';
-import type { MessagePart } from './render.js';
+import type { ChatFoundation } from '../chat/foundation.js';
+import { noAnswer, refusal } from './chatError.js';
+import type { AnswerFile } from './render.js';
 
-/** After this long a call's outcome counts as unknown, in milliseconds. */
-export interface ApiTimeouts {
-  /** Messages and their edits. */
-  readonly sendMs: number;
-  /** Calls that may be lost: typing, reactions, the list of commands. */
-  readonly smallMs: number;
-  /** Beyond the requested time of a long poll. */
-  readonly pollGraceMs: number;
-}
-
-const DEFAULT_API_TIMEOUTS: ApiTimeouts = {
-  sendMs: 30 * SECOND,
-  smallMs: 10 * SECOND,
-  pollGraceMs: 15 * SECOND,
-};
+/** After this long the outcome of a message or an edit counts as unknown. */
+const SEND_MS = 30 * SECOND;
+/** For calls that may be lost: typing, reactions, the list of commands. */
+const SMALL_MS = 10 * SECOND;
+/** Beyond the requested time of a long poll. */
+const POLL_GRACE_MS = 15 * SECOND;
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
 export interface Destination {
   /** Decimal, or `@name`. */
@@ -51,151 +42,123 @@ export interface MessageOptions {
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
 /** `html` null: shown literally, and Telegram turns what looks like links and mentions into them. */
-export type Text = Pick<MessagePart, 'plain'> & { readonly html: string | null };
+export interface Text {
+  readonly plain: string;
+  readonly html: string | null;
+}
+
+/** What all parts of the chat in Telegram work with. */
+export interface TelegramFoundation extends ChatFoundation {
+  readonly api: TelegramApi;
+}
 
 /** Every method throws a ChatError, and nothing else. */
 export class TelegramApi {
   /** The number before the token's colon: the bot's own user id. */
   readonly botId: string;
-  private readonly api: Api;
-  private readonly token: string;
-  private readonly clock: Clock;
-  private readonly timeouts: ApiTimeouts;
+  readonly #api: Api;
 
-  constructor(bot: { token: string; apiRoot: string }, clock: Clock, timeouts: ApiTimeouts = DEFAULT_API_TIMEOUTS) {
-    this.api = new Api(bot.token, { apiRoot: bot.apiRoot.replace(/\/+$/, '') });
-    this.token = bot.token;
-    this.botId = bot.token.split(':')[0] ?? '';
-    this.clock = clock;
-    this.timeouts = timeouts;
+  constructor({ token, apiRoot }: { token: string; apiRoot: string }, clock: Clock) {
+    this.botId = token.split(':')[0] ?? '';
+    this.#api = new Api(token, { apiRoot: apiRoot.replace(/\/+$/, '') });
+    this.#api.config.use(async (call, method, payload, given) => {
+      const limit = new AbortController();
+      const timer = clock.after(limitMs(method, payload), () => limit.abort());
+      const signals = [limit.signal, given as AbortSignal | undefined].filter((each) => each !== undefined);
+      const answer = await call(method, payload, forGrammy(AbortSignal.any(signals)))
+        .catch((thrown: unknown) => {
+          throw noAnswer(method, thrown, token);
+        })
+        .finally(() => timer.cancel());
+      if (!answer.ok) throw refusal(method, answer, token);
+      return answer;
+    });
   }
 
   getMe(signal?: AbortSignal): Promise<UserFromGetMe> {
-    return this.call('getMe', this.timeouts.smallMs, signal, (limit) => this.api.getMe(limit));
+    return this.#api.getMe(forGrammy(signal));
   }
 
   /**
    * @param offset the first update wanted; null: the oldest that is not confirmed
-   * @param timeoutS how long the server waits for one, in seconds
+   * @param timeout how long the server waits for one, in seconds
    */
-  getUpdates(offset: number | null, timeoutS: number, signal: AbortSignal): Promise<Update[]> {
-    const limitMs = timeoutS * SECOND + this.timeouts.pollGraceMs;
-    return this.call('getUpdates', limitMs, signal, (limit) =>
-      this.api.getUpdates(
-        { timeout: timeoutS, allowed_updates: ['message', 'edited_message'], ...(offset !== null && { offset }) },
-        limit,
-      ),
-    );
+  getUpdates(offset: number | null, timeout: number, signal: AbortSignal): Promise<Update[]> {
+    const wanted = { timeout, allowed_updates: ['message', 'edited_message'] as const };
+    return this.#api.getUpdates({ ...wanted, ...(offset !== null && { offset }) }, forGrammy(signal));
   }
 
   /**
    * Looks at what waits and confirms nothing: one update at most, and Telegram keeps its record of the wanted kinds. It
    * interrupts any process that is fetching messages at this moment.
-   * @param timeoutS how long the server waits for one, in seconds
+   * @param timeout how long the server waits for one, in seconds
    */
-  peekAtUpdates(timeoutS: number, signal?: AbortSignal): Promise<Update[]> {
-    const limitMs = timeoutS * SECOND + this.timeouts.smallMs;
-    return this.call('getUpdates', limitMs, signal, (limit) =>
-      this.api.getUpdates({ timeout: timeoutS, limit: 1 }, limit),
-    );
+  peekAtUpdates(timeout: number, signal?: AbortSignal): Promise<Update[]> {
+    return this.#api.getUpdates({ timeout, limit: 1 }, forGrammy(signal));
   }
 
   getWebhookInfo(signal?: AbortSignal): Promise<WebhookInfo> {
-    return this.call('getWebhookInfo', this.timeouts.smallMs, signal, (limit) => this.api.getWebhookInfo(limit));
+    return this.#api.getWebhookInfo(forGrammy(signal));
   }
 
   getChat(chatId: string, signal?: AbortSignal): Promise<ChatFullInfo> {
-    return this.call('getChat', this.timeouts.smallMs, signal, (limit) => this.api.getChat(chatId, limit));
+    return this.#api.getChat(chatId, forGrammy(signal));
   }
 
   /** This bot's own role in a chat. */
   getOwnMembership(chatId: string, signal?: AbortSignal): Promise<ChatMember> {
-    return this.call('getChatMember', this.timeouts.smallMs, signal, (limit) =>
-      this.api.getChatMember(chatId, Number(this.botId), limit),
-    );
+    return this.#api.getChatMember(chatId, Number(this.botId), forGrammy(signal));
   }
 
   /** @returns the message's id */
-  async sendMessage(to: Destination, text: Text, options: MessageOptions = {}): Promise<string> {
-    const sent: Message = await this.call('sendMessage', this.timeouts.sendMs, options.signal, (limit) =>
-      this.api.sendMessage(
-        to.chatId,
-        text.html ?? text.plain,
-        {
-          link_preview_options: { is_disabled: true },
-          ...(text.html !== null && { parse_mode: 'HTML' }),
-          ...placing(to, options),
-        },
-        limit,
-      ),
-    );
+  async sendMessage(to: Destination, text: Text, { silent, signal }: MessageOptions = {}): Promise<string> {
+    const options = { ...NO_PREVIEW, ...parsing(text), ...placing(to, silent) };
+    const sent = await this.#api.sendMessage(to.chatId, text.html ?? text.plain, options, forGrammy(signal));
     return String(sent.message_id);
   }
 
   /** @returns the message's id */
-  async sendDocument(to: Destination, file: AnswerFile, options: MessageOptions = {}): Promise<string> {
+  async sendDocument(to: Destination, file: AnswerFile, { silent, signal }: MessageOptions = {}): Promise<string> {
     const upload = new InputFile(Buffer.from(file.content), file.fileName);
-    const sent: Message = await this.call('sendDocument', this.timeouts.sendMs, options.signal, (limit) =>
-      this.api.sendDocument(to.chatId, upload, placing(to, options), limit),
-    );
+    const sent = await this.#api.sendDocument(to.chatId, upload, placing(to, silent), forGrammy(signal));
     return String(sent.message_id);
   }
 
   async editMessageText(chatId: string, messageId: string, text: Text, signal?: AbortSignal): Promise<void> {
-    await this.call('editMessageText', this.timeouts.sendMs, signal, (limit) =>
-      this.api.editMessageText(
-        chatId,
-        Number(messageId),
-        text.html ?? text.plain,
-        { link_preview_options: { is_disabled: true }, ...(text.html !== null && { parse_mode: 'HTML' }) },
-        limit,
-      ),
-    );
+    const options = { ...NO_PREVIEW, ...parsing(text) };
+    await this.#api.editMessageText(chatId, Number(messageId), text.html ?? text.plain, options, forGrammy(signal));
   }
 
   async showTyping(chatId: string, threadId: string | null, signal?: AbortSignal): Promise<void> {
-    await this.call('sendChatAction', this.timeouts.smallMs, signal, (limit) =>
-      this.api.sendChatAction(
-        chatId,
-        'typing',
-        threadId === null ? {} : { message_thread_id: Number(threadId) },
-        limit,
-      ),
-    );
+    const topic = threadId === null ? {} : { message_thread_id: Number(threadId) };
+    await this.#api.sendChatAction(chatId, 'typing', topic, forGrammy(signal));
   }
 
   async react(chatId: string, messageId: string, emoji: ReactionTypeEmoji['emoji'], signal?: AbortSignal) {
-    await this.call('setMessageReaction', this.timeouts.smallMs, signal, (limit) =>
-      this.api.setMessageReaction(chatId, Number(messageId), [{ type: 'emoji', emoji }], {}, limit),
-    );
+    await this.#api.setMessageReaction(chatId, Number(messageId), [{ type: 'emoji', emoji }], {}, forGrammy(signal));
   }
 
   async setMyCommands(commands: readonly BotCommand[], signal?: AbortSignal): Promise<void> {
-    await this.call('setMyCommands', this.timeouts.smallMs, signal, (limit) =>
-      this.api.setMyCommands(commands, {}, limit),
-    );
-  }
-
-  private async call<Result>(
-    method: string,
-    limitMs: number,
-    outer: AbortSignal | undefined,
-    request: (signal: GrammySignal) => Promise<Result>,
-  ): Promise<Result> {
-    const limit = new AbortController();
-    const timer = this.clock.after(limitMs, () => limit.abort());
-    try {
-      const signal = outer === undefined ? limit.signal : AbortSignal.any([outer, limit.signal]);
-      return await request(signal as unknown as GrammySignal);
-    } catch (thrown) {
-      throw classify(method, thrown, this.token);
-    } finally {
-      timer.cancel();
-    }
+    await this.#api.setMyCommands(commands, {}, forGrammy(signal));
   }
 }
 
-function placing({ threadId, replyTo }: Destination, { silent }: MessageOptions) {
+function forGrammy(signal: AbortSignal | undefined): GrammySignal | undefined {
+  return signal as unknown as GrammySignal | undefined;
+}
+
+function limitMs(method: string, payload: object): number {
+  if (['sendMessage', 'sendDocument', 'editMessageText'].includes(method)) return SEND_MS;
+  if (method !== 'getUpdates') return SMALL_MS;
+  const { timeout = 0, limit } = payload as { timeout?: number; limit?: number };
+  return timeout * SECOND + (limit === undefined ? POLL_GRACE_MS : SMALL_MS);
+}
+
+function parsing({ html }: Text): { readonly parse_mode?: 'HTML' } {
+  return html === null ? {} : { parse_mode: 'HTML' };
+}
+
+function placing({ threadId, replyTo }: Destination, silent: boolean | undefined) {
   return {
     ...(threadId !== null && { message_thread_id: Number(threadId) }),
     ...(isMessageId(replyTo) && {

@@ -1,7 +1,9 @@
 /** Every failure between us and the Bot API, as one error whose `kind` says what may have happened. */
-import { GrammyError, HttpError } from 'grammy';
+import { HttpError } from 'grammy';
+import type { ApiError } from 'grammy/types';
+import { errorCode } from '../../src/errno.js';
 import { WatchkeeperError } from '../../src/errors.js';
-import { SECOND } from '../../src/time.js';
+import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 
 /**
  * - `refused`: the API said no, and would again (400, 403).
@@ -17,7 +19,7 @@ interface ChatFailure {
   readonly status?: number;
   readonly description: string;
   readonly retryAfterMs?: number;
-  readonly migrateToChatId?: string;
+  readonly migrateToChatId?: string | null;
 }
 
 /** Has no cause: grammY's errors carry the token in what they nest. */
@@ -44,6 +46,12 @@ export class ChatError extends WatchkeeperError {
   get retryable(): boolean {
     return this.kind !== 'refused';
   }
+
+  /** How long to wait before the next try, in milliseconds; null: by the number of tries. */
+  get pauseMs(): number | null {
+    if (this.kind === 'limited') return Math.min(this.retryAfterMs ?? 0, LONGEST_PAUSE_MS);
+    return this.kind === 'unauthorized' ? UNAUTHORIZED_PAUSE_MS : null;
+  }
 }
 
 /** Node's codes for a connection that was never made. Others, such as ECONNRESET, say nothing about the request. */
@@ -51,36 +59,39 @@ const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 /** The same, if the words say that it happened while connecting. */
 const FAILED_CONNECT = /\bconnect (?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)\b/;
 const WITHOUT_HINT_MS = 5 * SECOND;
+/** A `retry_after` can be hours; after this we ask again. */
+const LONGEST_PAUSE_MS = HOUR;
+/** A bot whose token is refused needs its operator. */
+const UNAUTHORIZED_PAUSE_MS = MINUTE;
 
 /**
+ * The API did not answer.
  * @param method the API's method, for the message
- * @param thrown what grammY threw
+ * @param thrown by grammY
  * @param token scrubbed from every word that is kept
  */
-export function classify(method: string, thrown: unknown, token: string): ChatError {
-  const scrub = (text: string) => text.replaceAll(token, '[redacted:bot_token]').replaceAll(encodeURI(token), '…');
-  if (thrown instanceof GrammyError) return classifyAnswer(method, thrown, scrub(thrown.description));
+export function noAnswer(method: string, thrown: unknown, token: string): ChatError {
   const cause = thrown instanceof HttpError ? thrown.error : thrown;
-  const description = scrub(cause instanceof Error ? cause.message : String(cause));
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const isNotReached = NOT_CONNECTED.includes(code) || FAILED_CONNECT.test(description);
+  const description = withoutToken(cause instanceof Error ? cause.message : String(cause), token);
+  const isNotReached = NOT_CONNECTED.includes(errorCode(cause)) || FAILED_CONNECT.test(description);
   return new ChatError(method, { kind: isNotReached ? 'not_reached' : 'unknown', description });
 }
 
-function classifyAnswer(method: string, error: GrammyError, words: string): ChatError {
-  const { error_code: status, parameters } = error;
-  const description = `${status} ${words}`;
+/** The API said no; the parameters are those of {@link noAnswer}. */
+export function refusal(method: string, answer: ApiError, token: string): ChatError {
+  const { error_code: status, parameters = {} } = answer;
+  const failure = { status, description: `${status} ${withoutToken(answer.description, token)}` };
   if (status === 429) {
     const retryAfterMs = parameters.retry_after === undefined ? WITHOUT_HINT_MS : parameters.retry_after * SECOND;
-    return new ChatError(method, { kind: 'limited', status, description, retryAfterMs });
+    return new ChatError(method, { ...failure, kind: 'limited', retryAfterMs });
   }
-  if (status >= 500) return new ChatError(method, { kind: 'unknown', status, description });
-  if (status === 401 || status === 404) return new ChatError(method, { kind: 'unauthorized', status, description });
-  const migrated = parameters.migrate_to_chat_id;
-  return new ChatError(method, {
-    kind: 'refused',
-    status,
-    description,
-    ...(migrated !== undefined && { migrateToChatId: String(migrated) }),
-  });
+  if (status >= 500) return new ChatError(method, { ...failure, kind: 'unknown' });
+  if (status === 401 || status === 404) return new ChatError(method, { ...failure, kind: 'unauthorized' });
+  const moved = parameters.migrate_to_chat_id;
+  const migrateToChatId = moved === undefined ? null : String(moved);
+  return new ChatError(method, { ...failure, kind: 'refused', migrateToChatId });
+}
+
+function withoutToken(text: string, token: string): string {
+  return text.replaceAll(token, '[redacted:bot_token]').replaceAll(encodeURI(token), '…');
 }

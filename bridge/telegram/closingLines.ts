@@ -2,23 +2,14 @@
  * The last line of a progress message, once the delivery of the final message has ended. It is due until it is written: the
  * outbox entry keeps the message's id and stays due, so that another process writes it if this one cannot.
  */
-
 import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import { isDelivered } from '../../src/jobs/owners.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, DAY, HOUR, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
-import { askedAt } from '../chat/askedAt.js';
+import { DAY, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
+import { waitedMs } from '../chat/deliveryReport.js';
+import type { ChatFoundation } from '../chat/foundation.js';
 import { ChatError } from './chatError.js';
 import type { ProgressEdits } from './progressEdits.js';
-
-export interface ClosingParts {
-  readonly store: Store;
-  readonly edits: ProgressEdits;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** When another process takes over, should this one die meanwhile. */
 export const CLOSED_WITHIN_MS = 10 * SECOND;
@@ -28,88 +19,82 @@ const GIVEN_UP_AFTER_MS = DAY;
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 export class ClosingLines {
-  private readonly parts: ClosingParts;
-  private readonly ending: AbortSignal;
-  private readonly underWay = new Map<string, Promise<void>>();
+  readonly #base: ChatFoundation;
+  readonly #edits: ProgressEdits;
+  readonly #ending: AbortSignal;
+  readonly #underWay = new Map<string, Promise<void>>();
   /** Failures in a row, by session. */
-  private readonly failures = new Map<string, number>();
+  readonly #failures = new Map<string, number>();
   /** Sessions whose working line may still arrive after the last one. */
-  private readonly mayComeLate = new Set<string>();
+  readonly #mayComeLate = new Set<string>();
 
   /** @param ending aborts the edits in progress */
-  constructor(parts: ClosingParts, ending: AbortSignal) {
-    this.parts = parts;
-    this.ending = ending;
+  constructor(base: ChatFoundation, edits: ProgressEdits, ending: AbortSignal) {
+    this.#base = base;
+    this.#edits = edits;
+    this.#ending = ending;
   }
 
   /** An edit of the session's progress was abandoned, and may arrive later: the last line is written twice. */
   expectLateEdit(sessionId: string): void {
-    this.mayComeLate.add(sessionId);
+    this.#mayComeLate.add(sessionId);
   }
 
   /** Writes the last line if it is due. Returns at once. */
   write(entry: OutboxEntry, session: AgentSession | null): void {
     const { session_id: id, progress_message_id: messageId } = entry;
-    if (messageId === null || !isDelivered(entry.state) || this.underWay.has(id)) return;
-    const work = this.close(entry, messageId, session)
-      .catch((err: unknown) => this.parts.logger.debug({ err, session_id: id }, 'the last line is still to be written'))
-      .finally(() => this.underWay.delete(id));
-    this.underWay.set(id, work);
+    if (messageId === null || !isDelivered(entry.state) || this.#underWay.has(id)) return;
+    const work = this.#close(entry, messageId, session)
+      .catch((err: unknown) => this.#base.logger.debug({ err, session_id: id }, 'the last line is still to be written'))
+      .finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, work);
   }
 
   /** @returns when nothing is in progress any more */
   async settled(): Promise<void> {
-    await Promise.all(this.underWay.values());
+    await Promise.all(this.#underWay.values());
   }
 
-  private async close(entry: OutboxEntry, messageId: string, session: AgentSession | null): Promise<void> {
-    const { store, edits, clock } = this.parts;
+  async #close(entry: OutboxEntry, messageId: string, session: AgentSession | null): Promise<void> {
+    const { store, clock } = this.#base;
     const message = { sessionId: entry.session_id, chatId: entry.chat_id, messageId };
-    const asked = session === null ? null : await askedAt(store, session);
-    const failure = await edits.close(message, closingLine(entry, asked), this.ending).then(
-      () => null,
-      (error: unknown) => {
-        if (error instanceof ChatError) return error;
-        throw error;
-      },
-    );
-    const delayMs = this.untilNext(entry, failure);
+    const line = closingLine(entry, await waitedMs(store, entry, session));
+    let failure: ChatError | null = null;
+    try {
+      await this.#edits.close(message, line, this.#ending);
+    } catch (error) {
+      if (!(error instanceof ChatError)) throw error;
+      failure = error;
+    }
+    const delayMs = this.#untilNext(entry, failure);
     if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs });
     else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
   }
 
   /** @returns milliseconds; null if nothing is left to be done */
-  private untilNext(entry: OutboxEntry, failure: ChatError | null): number | null {
+  #untilNext(entry: OutboxEntry, failure: ChatError | null): number | null {
     const id = entry.session_id;
     // Refused: the line is there already, the message is gone, or the chat is closed to us.
     if (failure === null || failure.kind === 'refused') {
-      this.failures.delete(id);
-      return this.mayComeLate.delete(id) ? LATE_EDITS_MS : null;
+      this.#failures.delete(id);
+      return this.#mayComeLate.delete(id) ? LATE_EDITS_MS : null;
     }
-    if (this.parts.clock.now() - entry.created_at > GIVEN_UP_AFTER_MS) {
-      this.failures.delete(id);
+    if (this.#base.clock.now() - entry.created_at > GIVEN_UP_AFTER_MS) {
+      this.#failures.delete(id);
       return null;
     }
-    const failures = (this.failures.get(id) ?? 0) + 1;
-    this.failures.set(id, failures);
-    if (failure.kind === 'limited') return Math.min(failure.retryAfterMs ?? 0, HOUR);
-    return pauseAfter(failures, BACKOFF);
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    return failure.kind === 'limited' ? failure.pauseMs : pauseAfter(failures, BACKOFF);
   }
 }
 
-/** @param asked when the message came, epoch milliseconds; null if unknown */
-function closingLine(entry: OutboxEntry, asked: number | null): string {
-  const worked = asked === null ? null : spokenDuration(Math.max(entry.created_at - asked, 0));
-  switch (entry.kind) {
-    case 'answer': {
-      const done = worked === null ? 'Done' : `Done in ${worked}`;
-      return entry.state === 'sent' ? `${done}.` : `${done}, but the answer could not be delivered.`;
-    }
-    case 'failure':
-      return worked === null ? 'Ended without an answer.' : `Ended without an answer after ${worked}.`;
-    case 'cancelled':
-      return worked === null ? 'Stopped.' : `Stopped after ${worked}.`;
-    default:
-      return entry.kind satisfies never;
-  }
+/** @param waited for the final message, in milliseconds; null if unknown */
+function closingLine(entry: OutboxEntry, waited: number | null): string {
+  const worked = waited === null ? null : spokenDuration(waited);
+  const after = worked === null ? '' : ` after ${worked}`;
+  if (entry.kind === 'failure') return `Ended without an answer${after}.`;
+  if (entry.kind === 'cancelled') return `Stopped${after}.`;
+  const done = worked === null ? 'Done' : `Done in ${worked}`;
+  return entry.state === 'sent' ? `${done}.` : `${done}, but the answer could not be delivered.`;
 }

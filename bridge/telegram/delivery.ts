@@ -17,122 +17,117 @@
  * last line. A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log
  * says so.
  */
-
-import { ConflictError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/host/identity.js';
-import type { DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import type { Redact } from '../../src/log/redact.js';
-import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
+import type { Service } from '../../src/service.js';
+import type { Timer } from '../../src/time.js';
+import { nothingToDeliver, type SayingChat } from '../chat/chatRouter.js';
 import { finalTextOf } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
-import type { Undelivered } from '../chat/undelivered.js';
-import { answerParts, isFile } from './answerParts.js';
-import type { TelegramApi } from './api.js';
+import type { TelegramFoundation } from './api.js';
 import { ClosingLines } from './closingLines.js';
-import { DeliveryRecord } from './deliveryRecord.js';
-import { PartPlacer } from './partPlacer.js';
+import { CLAIM_MS, DeliveryRecord } from './deliveryRecord.js';
 import { type Outcome, PartSender } from './partSender.js';
-import type { ProgressEdits, QuietProgress } from './progressEdits.js';
+import type { ProgressDisplay } from './progress.js';
+import { answerParts, isFile } from './render.js';
 
-export interface DeliveryParts {
-  readonly store: Store;
-  readonly api: TelegramApi;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly redact: Redact;
-  readonly edits: ProgressEdits;
-  /** What was sent: Redis may forget it. */
-  readonly memory: SendMemory;
-  /** Resolves when nothing else in this process edits the session's progress message any more. */
-  readonly quietProgress: (sessionId: string) => Promise<QuietProgress>;
-  /** The identity of this process. */
-  readonly here: ProcessIdentity;
-  /** How long current sends may take once the bridge stops, in milliseconds. */
-  readonly drainMs: number;
-  /** Receives an event for a message that did not arrive. */
-  readonly events: Undelivered['events'];
-  /** Longer than any call of the API may take, in milliseconds. */
-  readonly claimMs?: number;
-}
-
-const CLAIM_MS = 90 * SECOND;
 const FILE_TOO_LATE: Outcome = { kind: 'left_out', reason: 'a day has passed' };
 
-export class TelegramDelivery {
-  private readonly parts: DeliveryParts;
-  private readonly placer: PartPlacer;
-  private readonly claimMs: number;
+/** Telegram as the place where people read. As a service it only stops: nothing of it runs until it is called. */
+export class TelegramDelivery implements SayingChat, Service {
+  readonly name = 'telegram chat';
+  readonly #base: TelegramFoundation;
+  readonly #progress: ProgressDisplay;
+  readonly #memory: SendMemory;
+  readonly #drainMs: number;
+  readonly #sender: PartSender;
   /** Sessions that this object is working on. */
-  private readonly inHand = new Set<string>();
+  readonly #underWay = new Set<string>();
   /** Interrupted by the store: a claim of ours may be left, with nobody working on it. */
-  private readonly brokenOff = new Set<string>();
-  private readonly record: DeliveryRecord;
-  private readonly closing: ClosingLines;
+  readonly #interrupted = new Set<string>();
+  readonly #record: DeliveryRecord;
+  readonly #closing: ClosingLines;
   /** Aborted when current sends are abandoned: their outcome is then unknown, and settled at the next start. */
-  private readonly ending = new AbortController();
-  private deadline: Timer | null = null;
-  private isStopping = false;
+  readonly #ending = new AbortController();
+  #deadline: Timer | null = null;
+  #isStopping = false;
 
-  constructor(parts: DeliveryParts) {
-    this.parts = parts;
-    this.placer = new PartPlacer(new PartSender(parts.api, this.ending.signal), parts.memory);
-    this.closing = new ClosingLines(parts, this.ending.signal);
-    this.claimMs = parts.claimMs ?? CLAIM_MS;
-    this.record = new DeliveryRecord(parts, this.closing, this.claimMs);
+  /**
+   * @param memory what was sent: Redis may forget it
+   * @param drainMs how long current sends may take once the bridge stops, in milliseconds
+   */
+  constructor(base: TelegramFoundation, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
+    this.#base = base;
+    this.#progress = progress;
+    this.#memory = memory;
+    this.#drainMs = drainMs;
+    this.#sender = new PartSender(base.api, memory, this.#ending.signal);
+    this.#closing = new ClosingLines(base, progress.edits, this.#ending.signal);
+    this.#record = new DeliveryRecord(base, this.#closing);
   }
+
+  async start(): Promise<void> {}
 
   /**
    * @returns the entry's state afterwards
    * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    if (this.inHand.has(sessionId)) return this.stateOf(sessionId);
-    this.inHand.add(sessionId);
+    if (this.#underWay.has(sessionId)) return this.#stateOf(sessionId);
+    this.#underWay.add(sessionId);
     try {
-      const state = await this.bring(sessionId);
-      this.brokenOff.delete(sessionId);
+      const state = await this.#deliverParts(sessionId);
+      this.#interrupted.delete(sessionId);
       return state;
     } catch (error) {
-      this.brokenOff.add(sessionId);
+      this.#interrupted.add(sessionId);
       throw error;
     } finally {
-      this.inHand.delete(sessionId);
+      this.#underWay.delete(sessionId);
     }
+  }
+
+  showProgress(sessionId: string, text: string): Promise<void> {
+    return this.#progress.showProgress(sessionId, text);
+  }
+
+  async say(session: AgentSession, text: string): Promise<void> {
+    const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
+    const to = { chatId, threadId, replyTo };
+    const messageId = await this.#base.api.sendMessage(to, { plain: text, html: null }, { silent: true });
+    await this.#base.store.chatMemory.recordOwnMessage(session, messageId);
   }
 
   /** The bridge stops: after `drainMs` nothing more is sent. What is not settled then waits for the next start. */
   hurry(): void {
-    this.deadline ??= this.parts.clock.after(this.parts.drainMs, () => {
-      this.isStopping = true;
-      this.ending.abort();
+    this.#deadline ??= this.#base.clock.after(this.#drainMs, () => {
+      this.#isStopping = true;
+      this.#ending.abort();
     });
   }
 
-  /** Ends after the current part; the rest stays for the next start. */
+  /** After the runs and before the delivery service: the current part is still sent, the rest stays for the next start. */
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.#isStopping = true;
     this.hurry();
-    await this.closing.settled();
+    await Promise.all([this.#closing.settled(), this.#progress.stop()]);
   }
 
-  private async bring(sessionId: string): Promise<DeliveryState> {
-    const { store, here } = this.parts;
-    const claimed = await store.outbox.claim(sessionId, this.claimMs, here, this.brokenOff.has(sessionId));
-    if (claimed === null) return this.closeIfDue(sessionId);
-    const session = await this.parts.store.records.session(sessionId);
-    const progress = await this.parts.quietProgress(sessionId);
-    if (progress.mayComeLate) this.closing.expectLateEdit(sessionId);
-    const parts = answerParts(claimed.entry.text, this.parts.redact, session?.project_key ?? null);
+  async #deliverParts(sessionId: string): Promise<DeliveryState> {
+    const { store, here, redact } = this.#base;
+    const claimed = await store.outbox.claim(sessionId, CLAIM_MS, here, this.#interrupted.has(sessionId));
+    if (claimed === null) return this.#closeIfDue(sessionId);
+    const session = await store.records.session(sessionId);
+    const progress = await this.#progress.quiet(sessionId);
+    if (progress.mayComeLate) this.#closing.expectLateEdit(sessionId);
+    const parts = answerParts(claimed.entry.text, redact, session?.project_key ?? null);
     const hasMoved = session !== null && session.request.chat_id !== claimed.entry.chat_id;
     const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
     const text = finalTextOf(entry, parts.filter((part) => !isFile(part)).length);
-    const standing = Math.min(await this.parts.memory.standing(text), parts.length);
-    if (standing > entry.parts_done) {
-      entry = await this.record.save(entry, { parts_done: standing, edit_into: null });
+    const partsSent = Math.min(await this.#memory.partsSent(text), parts.length);
+    if (partsSent > entry.parts_done) {
+      entry = await this.#record.save(entry, { parts_done: partsSent, edit_into: null });
       inDoubt = false;
     }
     let held = entry;
@@ -142,42 +137,41 @@ export class TelegramDelivery {
       const part = parts[entry.parts_done];
       if (part === undefined) {
         hasArrived = true;
-        entry = await this.record.finish(entry, session, 'sent', null);
-      } else if (isFile(part) && this.record.isTooOld(entry)) {
-        entry = await this.record.note(entry, session, FILE_TOO_LATE);
-      } else if (this.isStopping) {
+        entry = await this.#record.finish(entry, session, 'sent', null);
+      } else if (isFile(part) && this.#record.isTooOld(entry)) {
+        entry = await this.#record.note(entry, session, FILE_TOO_LATE);
+      } else if (this.#isStopping) {
         const later = { inDoubt, delayMs: 0, reason: 'the bridge was stopped' };
-        entry = await this.record.postpone(entry, session, later);
+        entry = await this.#record.postpone(entry, session, later);
       } else {
         const mayMove = session === null || session.request.chat_id === entry.chat_id;
-        const outcome: Outcome = await this.placer.place({ entry, text, part, inDoubt, mayMove });
+        const outcome: Outcome = await this.#sender.place({ entry, text, part, inDoubt, mayMove });
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
         hasArrived = outcome.kind === 'placed' && entry.parts_done + 1 === parts.length;
-        const isTooLate = isFile(part) && outcome.kind === 'later' && this.record.isTooOld(entry);
-        entry = await this.record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome);
+        const isTooLate = isFile(part) && outcome.kind === 'later' && this.#record.isTooOld(entry);
+        entry = await this.#record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome);
       }
     }
     if (entry === null && hasArrived && held !== null && (await store.records.outboxEntry(sessionId)) === null) {
       // Redis has forgotten the entry: no other process knows of a progress message that still shows work.
-      this.closing.write({ ...held, state: 'sent' }, session);
+      this.#closing.write({ ...held, state: 'sent' }, session);
       return 'sent';
     }
-    return entry?.state ?? this.stateOf(sessionId);
+    return entry?.state ?? this.#stateOf(sessionId);
   }
 
   /** The message has arrived, or another process delivers it: perhaps its progress message still needs its last line. */
-  private async closeIfDue(sessionId: string): Promise<DeliveryState> {
-    const { store, clock } = this.parts;
+  async #closeIfDue(sessionId: string): Promise<DeliveryState> {
+    const { store, clock } = this.#base;
     const entry = await store.records.outboxEntry(sessionId);
     const isDue = entry !== null && entry.progress_message_id !== null && entry.due_at <= clock.now();
-    if (isDue && !this.isStopping) this.closing.write(entry, await store.records.session(sessionId));
-    return this.stateOf(sessionId);
+    if (isDue && !this.#isStopping) this.#closing.write(entry, await store.records.session(sessionId));
+    return this.#stateOf(sessionId);
   }
 
-  private async stateOf(sessionId: string): Promise<DeliveryState> {
-    const entry = await this.parts.store.records.outboxEntry(sessionId);
-    if (entry === null)
-      throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
+  async #stateOf(sessionId: string): Promise<DeliveryState> {
+    const entry = await this.#base.store.records.outboxEntry(sessionId);
+    if (entry === null) throw nothingToDeliver(sessionId);
     return entry.state;
   }
 }

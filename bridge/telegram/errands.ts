@@ -21,24 +21,22 @@ export class Errands {
   /** Never throws, and never rejects. */
   run(name: string, errand: (signal: AbortSignal) => Promise<unknown>): void {
     if (this.#running.size >= MOST_AT_ONCE || this.#ending.signal.aborted) {
-      this.#logger.warn(
-        { errand: name },
-        'dropped: too many small calls to the chat are under way, or the bridge stops',
-      );
+      const said = 'dropped: too many small calls to the chat are under way, or the bridge stops';
+      this.#logger.warn({ errand: name }, said);
       return;
     }
-    const run = Promise.resolve()
-      .then(() => errand(this.#ending.signal))
-      .then(
-        () => undefined,
-        (err: unknown) => {
-          const level = err instanceof ChatError ? 'debug' : 'warn';
-          if (!this.#ending.signal.aborted)
-            this.#logger[level]({ err, errand: name }, 'a small call to the chat failed');
-        },
-      )
-      .finally(() => this.#running.delete(run));
+    const run = this.#attempt(name, errand).finally(() => this.#running.delete(run));
     this.#running.add(run);
+  }
+
+  async #attempt(name: string, errand: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const { signal } = this.#ending;
+    try {
+      await errand(signal);
+    } catch (err) {
+      const level = err instanceof ChatError ? 'debug' : 'warn';
+      if (!signal.aborted) this.#logger[level]({ err, errand: name }, 'a small call to the chat failed');
+    }
   }
 
   /** Gives calls in progress a moment, then ends them; resolves when none is left. */

@@ -2,7 +2,7 @@
  * What a Telegram update means to us. Pure. Permissions are decided by what is read here, so nothing passes for a number or a
  * text unless it is one: `String([100])` is the id of a person.
  */
-import type { Message, Update } from 'grammy/types';
+import type { Message as TelegramMessage, Update } from 'grammy/types';
 import { z } from 'zod';
 import { UsageError } from '../../src/errors.js';
 import type { ChatMessage } from '../intake/admission.js';
@@ -23,11 +23,14 @@ export type Incoming =
 
 const id = z.int();
 const name = z.string().optional();
-const MESSAGE = z.looseObject({
+/** A person or a chat. */
+const senderSchema = z.object({ id, title: name, first_name: name, last_name: name });
+type Sender = z.infer<typeof senderSchema>;
+const messageSchema = z.looseObject({
   message_id: id,
   chat: z.looseObject({ id }),
-  from: z.looseObject({ id, first_name: name, last_name: name }).optional(),
-  sender_chat: z.looseObject({ id, title: name, first_name: name, last_name: name }).optional(),
+  from: senderSchema.optional(),
+  sender_chat: senderSchema.optional(),
   message_thread_id: id.optional(),
   is_topic_message: z.boolean().optional(),
   is_automatic_forward: z.boolean().optional(),
@@ -36,9 +39,10 @@ const MESSAGE = z.looseObject({
   media_group_id: z.string().optional(),
   text: z.string().optional(),
 });
+type Message = z.infer<typeof messageSchema>;
 
 /** The fields of a message that hold what a person sent, in Telegram's names. */
-const CONTENTS: readonly (readonly [keyof Message, string])[] = [
+const CONTENTS: readonly (readonly [keyof TelegramMessage, string])[] = [
   ['photo', 'a picture'],
   ['voice', 'a voice message'],
   ['video_note', 'a video message'],
@@ -103,20 +107,15 @@ function chatMessage(message: Message, text: string): ChatMessage {
  * @returns the message, with every deciding field checked against the Bot API
  * @throws UsageError if one does not match
  */
-function checked(given: Message): Message {
-  const parsed = MESSAGE.safeParse(given);
-  if (parsed.success) return given;
+function checked(given: TelegramMessage): Message {
+  const parsed = messageSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
   const fields = [...new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'message'))];
   throw new UsageError(`the update holds a message whose ${fields.join(', ')} cannot be read`);
 }
 
-function nameOf(sender: NonNullable<Message['sender_chat'] | Message['from']>): string {
-  const name = 'title' in sender ? sender.title : undefined;
-  const parts = [
-    'first_name' in sender ? sender.first_name : undefined,
-    'last_name' in sender ? sender.last_name : undefined,
-  ];
-  return name ?? (parts.filter((part) => part !== undefined).join(' ') || String(sender.id));
+function nameOf({ id, title, first_name, last_name }: Sender): string {
+  return title ?? ([first_name, last_name].filter((part) => part !== undefined).join(' ') || String(id));
 }
 
 /** In a group people begin with `@the_bot`; the agent need not read that. */

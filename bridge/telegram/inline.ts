@@ -6,6 +6,7 @@ import type { Span } from './styledText.js';
 type Style = Omit<Span, 'text'>;
 
 export const PLAIN: Style = {};
+const OPENED = { strong_open: { bold: true }, em_open: { italic: true }, s_open: { struck: true } } as const;
 
 /** Line breaks become `\n` in the texts. */
 export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
@@ -15,7 +16,6 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   /** An address within a link's label would be a link within a link: the outer one wins. */
   let depth = 0;
   const style = () => styles.at(-1) ?? outer;
-  const begin = (added: Style) => styles.push({ ...style(), ...added });
   for (const token of tokens) {
     switch (token.type) {
       case 'text':
@@ -26,16 +26,12 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
         spans.push(styled('\n', style()));
         break;
       case 'code_inline':
-        spans.push({ ...linkOf(style()), text: token.content, code: true });
+        spans.push({ text: token.content, code: true });
         break;
       case 'strong_open':
-        begin({ bold: true });
-        break;
       case 'em_open':
-        begin({ italic: true });
-        break;
       case 's_open':
-        begin({ struck: true });
+        styles.push({ ...style(), ...OPENED[token.type] });
         break;
       case 'strong_close':
       case 'em_close':
@@ -64,10 +60,6 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
 
 function styled(text: string, style: Style): Span {
   return style === PLAIN ? { text } : { ...style, text };
-}
-
-function linkOf({ href }: Style): Style {
-  return href === undefined ? {} : { href };
 }
 
 /** A picture is shown by its text, which links to it. Links within that text lead nowhere. */

@@ -1,12 +1,26 @@
-/** One call of the API for one part of a final message, and what its outcome means for the delivery. */
+/**
+ * Puts one part of a final message into the chat, by one call of the API, and notes that on disk: before the send, and after it.
+ */
 import { failpoint } from '../../src/failpoints.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
-import { HOUR, MINUTE } from '../../src/time.js';
-import type { AnswerFile } from './answerParts.js';
-import type { Destination, TelegramApi } from './api.js';
+import { MINUTE, SECOND } from '../../src/time.js';
+import type { FinalText } from '../chat/sendLine.js';
+import type { SendMemory } from '../chat/sendMemory.js';
+import type { Destination, TelegramApi, Text } from './api.js';
 import { ChatError } from './chatError.js';
-import type { MessagePart } from './render.js';
+import { type AnswerFile, type AnswerPart, isFile, type MessagePart } from './render.js';
 
+export interface PartToPlace {
+  readonly entry: OutboxEntry;
+  readonly text: FinalText;
+  readonly part: AnswerPart;
+  /** The part may already be in the chat. */
+  readonly inDoubt: boolean;
+  /** Whether the message may follow its chat to another id. */
+  readonly mayMove: boolean;
+}
+
+/** What it means for the delivery. */
 export type Outcome =
   /** The part is in the chat. */
   | { readonly kind: 'placed'; readonly messageId: string }
@@ -31,12 +45,11 @@ export type Outcome =
   | { readonly kind: 'never'; readonly inDoubt: boolean; readonly reason: string };
 
 const PLACEHOLDER = { plain: '…', html: null };
-/** A `retry_after` can be hours; after this we ask again. */
-const LONGEST_LIMIT_MS = HOUR;
-/** A bot whose token is refused needs its operator. */
-const UNAUTHORIZED_RETRY_MS = MINUTE;
 /** Each lost placeholder may be one more "…" in the chat. */
 const LONGEST_PLACEHOLDER_BACKOFF_MS = 15 * MINUTE;
+/** Another process is sending it at this moment. */
+const ELSEWHERE_RETRY_MS = 5 * SECOND;
+const FILE_IN_DOUBT: Outcome = { kind: 'left_out', reason: 'a send of it was broken off, and may have brought it' };
 
 /** Telegram's words; there are no codes. */
 const BAD_FORMATTING = /can't parse entities|text must be non-empty|message text is empty/i;
@@ -45,49 +58,72 @@ const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/i;
 const TARGET_GONE = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
 
 export class PartSender {
-  private readonly api: TelegramApi;
-  private readonly signal: AbortSignal;
+  readonly #api: TelegramApi;
+  readonly #memory: SendMemory;
+  readonly #signal: AbortSignal;
 
   /** @param signal abandons the current send: its outcome is then unknown */
-  constructor(api: TelegramApi, signal: AbortSignal) {
-    this.api = api;
-    this.signal = signal;
+  constructor(api: TelegramApi, memory: SendMemory, signal: AbortSignal) {
+    this.#api = api;
+    this.#memory = memory;
+    this.#signal = signal;
+  }
+
+  /** Never throws for Telegram or the disk. */
+  async place(wanted: PartToPlace): Promise<Outcome> {
+    const { entry, text } = wanted;
+    const outcome = await this.#put(wanted);
+    if (isSettled(outcome)) await this.#memory.arrived(text, entry.parts_done);
+    return outcome;
+  }
+
+  async #put({ entry, text, part, inDoubt, mayMove }: PartToPlace): Promise<Outcome> {
+    if (entry.edit_into !== null && !isFile(part)) return this.#edit(entry, entry.edit_into, part, mayMove);
+    const claim = inDoubt ? 'in_doubt' : await this.#memory.claim(text, entry.parts_done);
+    if (claim === 'in_doubt') return isFile(part) ? FILE_IN_DOUBT : this.#findPlace(entry, mayMove);
+    if (claim === 'elsewhere') {
+      const reason = 'another process is sending it';
+      return { kind: 'later', patch: {}, inDoubt: false, delayMs: ELSEWHERE_RETRY_MS, reason };
+    }
+    const outcome = await (isFile(part) ? this.#sendFile(entry, part, mayMove) : this.#send(entry, part, mayMove));
+    if (!isSettled(outcome) && !outcome.inDoubt) await this.#memory.withdraw(text, entry.parts_done);
+    return outcome;
   }
 
   /** The one send of a part's text. Only the first part makes a sound. */
-  async send(entry: OutboxEntry, part: MessagePart, mayMove: boolean): Promise<Outcome> {
+  async #send(entry: OutboxEntry, part: MessagePart, mayMove: boolean): Promise<Outcome> {
     try {
-      const options = { silent: entry.parts_done > 0, signal: this.signal };
+      const options = { silent: entry.parts_done > 0, signal: this.#signal };
       return await sentOnce(() =>
-        this.formattedOrPlain(part, (text) => this.api.sendMessage(destination(entry), text, options)),
+        this.#formattedOrPlain(part, (text) => this.#api.sendMessage(destination(entry), text, options)),
       );
     } catch (error) {
       const failure = chatError(error);
       if (failure.kind === 'unknown') return again({}, true, failure);
-      return this.settle(entry, failure, false, mayMove);
+      return this.#settle(entry, failure, false, mayMove);
     }
   }
 
   /** Never repeated if it may have arrived, and left out if it is refused: the chat has all of its text. */
-  async sendFile(entry: OutboxEntry, file: AnswerFile, mayMove: boolean): Promise<Outcome> {
+  async #sendFile(entry: OutboxEntry, file: AnswerFile, mayMove: boolean): Promise<Outcome> {
     try {
-      const options = { silent: true, signal: this.signal };
-      return await sentOnce(() => this.api.sendDocument(destination(entry), file, options));
+      const options = { silent: true, signal: this.#signal };
+      return await sentOnce(() => this.#api.sendDocument(destination(entry), file, options));
     } catch (error) {
       const failure = chatError(error);
       const left = { kind: 'left_out', reason: failure.description } as const;
       if (failure.kind === 'unknown') return left;
-      const outcome = this.settle(entry, failure, false, mayMove);
+      const outcome = this.#settle(entry, failure, false, mayMove);
       return outcome.kind === 'never' ? left : outcome;
     }
   }
 
   /** A part in doubt is sent by an edit: this gives it a placeholder of its own. Silent, because it may be repeated. */
-  async findPlace(entry: OutboxEntry, mayMove: boolean): Promise<Outcome> {
+  async #findPlace(entry: OutboxEntry, mayMove: boolean): Promise<Outcome> {
     try {
       failpoint('answer.placeholder.before');
-      const options = { silent: true, signal: this.signal };
-      const messageId = await this.api.sendMessage(destination(entry), PLACEHOLDER, options);
+      const options = { silent: true, signal: this.#signal };
+      const messageId = await this.#api.sendMessage(destination(entry), PLACEHOLDER, options);
       failpoint('answer.placeholder.after');
       return again({ edit_into: messageId }, false, null);
     } catch (error) {
@@ -95,48 +131,36 @@ export class PartSender {
       if (failure.kind === 'unknown') {
         return { ...later(failure, true), longestMs: LONGEST_PLACEHOLDER_BACKOFF_MS };
       }
-      return this.settle(entry, failure, true, mayMove);
+      return this.#settle(entry, failure, true, mayMove);
     }
   }
 
   /** May be repeated as often as needed: the second time it is "not modified". */
-  async edit(entry: OutboxEntry, messageId: string, part: MessagePart, mayMove: boolean): Promise<Outcome> {
+  async #edit(entry: OutboxEntry, messageId: string, part: MessagePart, mayMove: boolean): Promise<Outcome> {
     try {
       failpoint('answer.edit.before');
-      await this.formattedOrPlain(part, (text) =>
-        this.api.editMessageText(entry.chat_id, messageId, text, this.signal),
+      await this.#formattedOrPlain(part, (text) =>
+        this.#api.editMessageText(entry.chat_id, messageId, text, this.#signal),
       );
       failpoint('answer.edit.after');
       return { kind: 'placed', messageId };
     } catch (error) {
       const failure = chatError(error);
       if (failure.kind === 'unknown') return later(failure, false);
-      if (failure.kind !== 'refused') return this.settle(entry, failure, false, mayMove);
+      if (failure.kind !== 'refused') return this.#settle(entry, failure, false, mayMove);
       if (NOT_MODIFIED.test(failure.description)) return { kind: 'placed', messageId };
       // Not at once: should every placeholder be refused, the chat must not fill with them.
       if (TARGET_GONE.test(failure.description)) {
         const lost = later(failure, true);
         return { ...lost, patch: { edit_into: null }, longestMs: LONGEST_PLACEHOLDER_BACKOFF_MS };
       }
-      return this.settle(entry, failure, true, mayMove);
+      return this.#settle(entry, failure, true, mayMove);
     }
   }
 
   /** What a failure means that certainly had no effect. */
-  private settle(entry: OutboxEntry, failure: ChatError, inDoubt: boolean, mayMove: boolean): Outcome {
-    switch (failure.kind) {
-      case 'limited':
-        return { ...later(failure, inDoubt), delayMs: Math.min(failure.retryAfterMs ?? 0, LONGEST_LIMIT_MS) };
-      case 'unauthorized':
-        return { ...later(failure, inDoubt), delayMs: UNAUTHORIZED_RETRY_MS };
-      case 'not_reached':
-      case 'unknown':
-        return later(failure, inDoubt);
-      case 'refused':
-        break;
-      default:
-        return failure.kind satisfies never;
-    }
+  #settle(entry: OutboxEntry, failure: ChatError, inDoubt: boolean, mayMove: boolean): Outcome {
+    if (failure.kind !== 'refused') return later(failure, inDoubt);
     // The ids of the group's messages are not valid in the supergroup that it became.
     if (failure.migrateToChatId !== null && mayMove) {
       const moved = { chat_id: failure.migrateToChatId, reply_to: null, progress_message_id: null, edit_into: null };
@@ -151,10 +175,7 @@ export class PartSender {
     return { kind: 'never', inDoubt, reason: failure.description };
   }
 
-  private async formattedOrPlain<Result>(
-    part: MessagePart,
-    call: (text: { plain: string; html: string | null }) => Promise<Result>,
-  ): Promise<Result> {
+  async #formattedOrPlain<Result>(part: MessagePart, call: (text: Text) => Promise<Result>): Promise<Result> {
     try {
       return await call(part);
     } catch (error) {
@@ -163,6 +184,10 @@ export class PartSender {
       return call({ plain: part.plain, html: null });
     }
   }
+}
+
+function isSettled(outcome: Outcome): outcome is Extract<Outcome, { kind: 'placed' | 'left_out' }> {
+  return outcome.kind === 'placed' || outcome.kind === 'left_out';
 }
 
 async function sentOnce(send: () => Promise<string>): Promise<Outcome> {
@@ -174,11 +199,8 @@ async function sentOnce(send: () => Promise<string>): Promise<Outcome> {
 
 /** The first part answers the message; the others follow it. */
 function destination(entry: OutboxEntry): Destination {
-  return {
-    chatId: entry.chat_id,
-    threadId: entry.thread_id,
-    replyTo: entry.parts_done === 0 ? entry.reply_to : null,
-  };
+  const replyTo = entry.parts_done === 0 ? entry.reply_to : null;
+  return { chatId: entry.chat_id, threadId: entry.thread_id, replyTo };
 }
 
 function again(patch: Partial<OutboxEntry>, inDoubt: boolean, failure: ChatError | null): Outcome {
@@ -186,7 +208,7 @@ function again(patch: Partial<OutboxEntry>, inDoubt: boolean, failure: ChatError
 }
 
 function later(failure: ChatError, inDoubt: boolean) {
-  return { kind: 'later', patch: {}, inDoubt, delayMs: null, reason: failure.description } as const;
+  return { kind: 'later', patch: {}, inDoubt, delayMs: failure.pauseMs, reason: failure.description } as const;
 }
 
 /** @returns the failure of the API; any other error is a bug and is rethrown */

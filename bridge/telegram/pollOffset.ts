@@ -1,7 +1,7 @@
 /** Up to where Telegram's updates are handled: what the next poll asks for, and which updates were seen before. */
-import type { Store } from '../../src/jobs/store.js';
 import type { Check } from '../../src/redis/commit.js';
-import { type Clock, DAY } from '../../src/time.js';
+import { DAY } from '../../src/time.js';
+import type { TelegramFoundation } from './api.js';
 
 /**
  * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an
@@ -12,24 +12,20 @@ const TRUSTED_MS = 6 * DAY;
 const REPLAY_WINDOW = 10_000;
 
 export class PollOffset {
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #botId: string;
+  readonly #base: TelegramFoundation;
   #stored: number | null | 'unread' = 'unread';
   #next: number | null = null;
   #nextAt = 0;
   /** Handled, although the store may not know. */
   #handledId: number | null = null;
 
-  constructor(store: Store, clock: Clock, botId: string) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#botId = botId;
+  constructor(base: TelegramFoundation) {
+    this.#base = base;
   }
 
   /** What the next poll asks for; null: whatever Telegram has. */
   get next(): number | null {
-    return this.#clock.monotonic() - this.#nextAt < TRUSTED_MS ? this.#next : null;
+    return this.#base.clock.monotonic() - this.#nextAt < TRUSTED_MS ? this.#next : null;
   }
 
   /** Another bridge goes on from here: the store is asked again. */
@@ -38,9 +34,10 @@ export class PollOffset {
     this.#next = null;
   }
 
-  /** @throws ioredis' error where Redis is away */
+  /** @throws ioredis' error if Redis is unreachable */
   async read(): Promise<void> {
-    if (this.#stored === 'unread') this.#stored = await this.#store.records.updateOffset(this.#botId);
+    const { store, api } = this.#base;
+    if (this.#stored === 'unread') this.#stored = await store.records.updateOffset(api.botId);
   }
 
   /** Whether the store has the update as handled, as far as that was read. */
@@ -60,12 +57,13 @@ export class PollOffset {
 
   /**
    * The update is handled: the next poll confirms it.
-   * @param fence what must hold for whoever takes messages in
-   * @throws FencedError where another process takes them in now; ioredis' error where Redis is away
+   * @param fence the condition for taking messages in
+   * @throws FencedError if another process takes them in now; ioredis' error if Redis is unreachable
    */
   async advance(updateId: number, fence: readonly Check[]): Promise<void> {
-    await this.#store.chatMemory.saveUpdateOffset(this.#botId, updateId + 1, fence);
+    const { store, api, clock } = this.#base;
+    await store.chatMemory.saveUpdateOffset(api.botId, updateId + 1, fence);
     this.#next = updateId + 1;
-    this.#nextAt = this.#clock.monotonic();
+    this.#nextAt = clock.monotonic();
   }
 }

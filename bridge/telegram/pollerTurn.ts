@@ -6,10 +6,11 @@
  * While Redis is unreachable nobody knows whose turn it is. Then the last poller goes on asking Telegram, so that chats are
  * notified that their messages wait, until another poller interrupts it.
  */
-
+import { EventEmitter, once } from 'node:events';
 import type { Check } from '../../src/redis/commit.js';
-import { KeptLease, type KeptLeaseOptions } from '../../src/redis/keptLease.js';
+import { KeptLease } from '../../src/redis/keptLease.js';
 import type { Service } from '../../src/service.js';
+import type { TelegramFoundation } from './api.js';
 
 /** What the polling loop needs from it. */
 export interface Turn {
@@ -26,11 +27,6 @@ export interface Turn {
   untilOurs(signal: AbortSignal): Promise<void>;
 }
 
-export interface PollerTurnOptions
-  extends Pick<KeptLeaseOptions, 'leases' | 'clock' | 'logger' | 'leaseMs' | 'here' | 'logsFolder'> {
-  readonly botId: string;
-}
-
 const WORDS = {
   standsBy: "another bridge fetches the bot's messages; this one stands by",
   begins: "this bridge fetches the bot's messages",
@@ -41,15 +37,16 @@ const WORDS = {
 export class PollerTurn implements Service, Turn {
   readonly name = 'turn to poll';
   readonly #lease: KeptLease;
-  readonly #waiting = new Set<() => void>();
+  readonly #begins = new EventEmitter();
   #over = new AbortController();
 
-  constructor({ botId, ...options }: PollerTurnOptions) {
+  /** @param leaseMs milliseconds */
+  constructor({ store, api, clock, logger, here }: TelegramFoundation, logsFolder: string, leaseMs: number) {
     this.#lease = new KeptLease({
-      ...options,
+      ...{ leases: store.leases, clock, logger, here, logsFolder, leaseMs },
       name: 'lease of the poller',
       words: WORDS,
-      leaseName: async () => `poller:${botId}`,
+      leaseName: async () => `poller:${api.botId}`,
       onActing: () => this.#begin(),
       onLost: () => this.#over.abort(),
     });
@@ -83,21 +80,12 @@ export class PollerTurn implements Service, Turn {
     return this.#lease.isActing;
   }
 
-  untilOurs(signal: AbortSignal): Promise<void> {
-    if (this.isOurs || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = () => {
-        signal.removeEventListener('abort', done);
-        this.#waiting.delete(done);
-        resolve();
-      };
-      signal.addEventListener('abort', done, { once: true });
-      this.#waiting.add(done);
-    });
+  async untilOurs(signal: AbortSignal): Promise<void> {
+    if (!this.isOurs) await once(this.#begins, 'ours', { signal }).catch(() => undefined);
   }
 
   #begin(): void {
     if (this.#over.signal.aborted) this.#over = new AbortController();
-    for (const done of [...this.#waiting]) done();
+    this.#begins.emit('ours');
   }
 }

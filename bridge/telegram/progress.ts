@@ -7,29 +7,15 @@
  */
 import { failpoint } from '../../src/failpoints.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import type { Redact } from '../../src/log/redact.js';
 import { Newest } from '../../src/newest.js';
-import { atMost, type Clock, SECOND } from '../../src/time.js';
+import { atMost, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
-import type { TelegramApi, Text } from './api.js';
+import type { TelegramFoundation, Text } from './api.js';
 import { ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import { learn, type Pace, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
 import { renderClean } from './render.js';
-
-export interface ProgressParts {
-  readonly store: Store;
-  readonly api: TelegramApi;
-  readonly edits: ProgressEdits;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly redact: Redact;
-  /** The least time between two edits of one message, in milliseconds. */
-  readonly progressEveryMs: number;
-}
 
 interface Shown extends Pace {
   readonly session: AgentSession;
@@ -51,20 +37,25 @@ const END_LIMIT_MS = 5 * SECOND;
 const MOST_REMEMBERED = 500;
 
 export class ProgressDisplay implements ProgressView {
-  private readonly parts: ProgressParts;
-  private readonly shown = new Map<string, Shown>();
+  readonly edits: ProgressEdits;
+  readonly #base: TelegramFoundation;
+  readonly #everyMs: number;
+  readonly #shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
-  private readonly left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
+  readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
-  constructor(parts: ProgressParts) {
-    this.parts = parts;
+  /** @param everyMs the least time between two edits of one message, in milliseconds */
+  constructor(base: TelegramFoundation, edits: ProgressEdits, everyMs: number) {
+    this.#base = base;
+    this.edits = edits;
+    this.#everyMs = everyMs;
   }
 
   begin(session: AgentSession): void {
     const id = session.session_id;
-    const former = this.shown.get(id);
+    const former = this.#shown.get(id);
     former?.ended.abort();
-    const now = this.parts.clock.now();
+    const now = this.#base.clock.now();
     const shown: Shown = {
       session,
       ended: new AbortController(),
@@ -80,41 +71,41 @@ export class ProgressDisplay implements ProgressView {
       nextEditAt: now,
       nextTypingAt: now,
     };
-    this.shown.set(id, shown);
-    shown.loop = (former?.loop ?? Promise.resolve()).then(() => this.run(shown));
+    this.#shown.set(id, shown);
+    shown.loop = (former?.loop ?? Promise.resolve()).then(() => this.#run(shown));
   }
 
   update(sessionId: string, activity: Activity): void {
-    const shown = this.shown.get(sessionId);
+    const shown = this.#shown.get(sessionId);
     if (shown !== undefined) shown.activity = activity;
   }
 
   async end(sessionId: string): Promise<void> {
-    const shown = this.shown.get(sessionId);
+    const shown = this.#shown.get(sessionId);
     if (shown === undefined) return;
     shown.ended.abort();
-    await atMost(this.parts.clock, END_LIMIT_MS, shown.loop, undefined);
+    await atMost(this.#base.clock, END_LIMIT_MS, shown.loop, undefined);
     shown.abandoned.abort();
     await shown.loop;
-    if (this.shown.get(sessionId) !== shown) return;
-    this.shown.delete(sessionId);
+    if (this.#shown.get(sessionId) !== shown) return;
+    this.#shown.delete(sessionId);
     const { messageId, mayComeLate } = shown;
-    this.left.set(sessionId, { messageId, mayComeLate });
+    this.#left.set(sessionId, { messageId, mayComeLate });
   }
 
   /** As {@link end}. @returns what is left of the display */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
-    return this.left.get(sessionId) ?? { messageId: null, mayComeLate: false };
+    return this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false };
   }
 
   messageOf(sessionId: string): string | null {
-    return this.shown.get(sessionId)?.messageId ?? null;
+    return this.#shown.get(sessionId)?.messageId ?? null;
   }
 
   describe(sessionId: string): string | null {
-    const activity = this.shown.get(sessionId)?.activity ?? null;
-    return activity === null ? null : this.parts.redact(activityLine(activity, this.parts.clock.now()));
+    const activity = this.#shown.get(sessionId)?.activity ?? null;
+    return activity === null ? null : this.#base.redact(activityLine(activity, this.#base.clock.now()));
   }
 
   /**
@@ -123,128 +114,121 @@ export class ProgressDisplay implements ProgressView {
    */
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
-      const [words] = renderClean(text, this.parts.redact).parts;
-      if (words === undefined || (await this.sayAtWork(sessionId, words))) return;
+      const [words] = renderClean(text, this.#base.redact).parts;
+      if (words === undefined || (await this.#sayAtWork(sessionId, words))) return;
       await this.end(sessionId);
-      const { records } = this.parts.store;
+      const { records } = this.#base.store;
       const session = await records.session(sessionId);
       if (session === null) return;
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
       const messageId = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
       if (messageId === null) return;
       const message = { sessionId, chatId: session.request.chat_id, messageId };
-      const { edits } = this.parts;
-      await edits.edit(message, words, () => edits.isOpen(sessionId));
+      await this.edits.edit(message, words, () => this.edits.isOpen(sessionId));
     } catch (err) {
-      this.parts.logger.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
+      this.#base.logger.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
     }
   }
 
   /** Ends every display; resolves when no call is in progress. */
   async stop(): Promise<void> {
-    await Promise.all([...this.shown.keys()].map((sessionId) => this.end(sessionId)));
+    await Promise.all([...this.#shown.keys()].map((sessionId) => this.end(sessionId)));
   }
 
   /**
    * A second attempt may have begun before the chat gets the reason: its display goes on.
    * @returns false if no run of the session is shown
    */
-  private async sayAtWork(sessionId: string, words: Text): Promise<boolean> {
-    const shown = this.shown.get(sessionId);
+  async #sayAtWork(sessionId: string, words: Text): Promise<boolean> {
+    const shown = this.#shown.get(sessionId);
     if (shown === undefined || shown.ended.signal.aborted) return false;
-    if ((await this.parts.edits.standingOf(shown.session)) !== 'working') return false;
-    shown.nextEditAt = this.parts.clock.now() + this.parts.progressEveryMs;
-    if (shown.messageId !== null) await this.edit(shown, shown.messageId, words);
+    if ((await this.edits.stateOf(shown.session)) !== 'working') return false;
+    shown.nextEditAt = this.#base.clock.now() + this.#everyMs;
+    if (shown.messageId !== null) await this.#edit(shown, shown.messageId, words);
     return true;
   }
 
-  private async run(shown: Shown): Promise<void> {
-    const { clock, logger, edits } = this.parts;
+  async #run(shown: Shown): Promise<void> {
+    const { clock, logger } = this.#base;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
         // Another process may have ended the session, or shown something else there.
-        const standing = await edits.standingOf(shown.session);
-        if (standing === 'over') return;
-        if (standing === 'working') await this.showAndType(shown);
+        const state = await this.edits.stateOf(shown.session);
+        if (state === 'over') return;
+        if (state === 'working') await this.#showAndType(shown);
       } catch (err) {
         logger.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
       }
       // If nothing was tried, the next look is not at once.
-      if (shown.nextEditAt <= clock.now()) shown.nextEditAt = clock.now() + this.parts.progressEveryMs;
+      if (shown.nextEditAt <= clock.now()) shown.nextEditAt = clock.now() + this.#everyMs;
       if (shown.nextTypingAt <= clock.now()) shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
       await clock.sleep(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), shown.ended.signal);
     }
   }
 
-  private async showAndType(shown: Shown): Promise<void> {
-    const { clock } = this.parts;
-    if (!shown.ended.signal.aborted && clock.now() >= shown.nextEditAt) await this.show(shown);
-    if (!shown.ended.signal.aborted && clock.now() >= shown.nextTypingAt) await this.type(shown);
+  async #showAndType(shown: Shown): Promise<void> {
+    const { clock } = this.#base;
+    if (!shown.ended.signal.aborted && clock.now() >= shown.nextEditAt) await this.#show(shown);
+    if (!shown.ended.signal.aborted && clock.now() >= shown.nextTypingAt) await this.#type(shown);
   }
 
-  private async show(shown: Shown): Promise<void> {
-    const { clock, redact } = this.parts;
-    shown.nextEditAt = clock.now() + this.parts.progressEveryMs;
+  async #show(shown: Shown): Promise<void> {
+    const { clock, redact } = this.#base;
+    shown.nextEditAt = clock.now() + this.#everyMs;
     const text = progressText(shown.activity, shown.session, clock.now(), redact);
     try {
-      if (shown.messageId === null) await this.send(shown);
+      if (shown.messageId === null) await this.#send(shown);
       else if (shown.isRecorded && text !== null && text.plain !== shown.text)
-        await this.edit(shown, shown.messageId, text);
+        await this.#edit(shown, shown.messageId, text);
     } catch (error) {
       if (!(error instanceof ChatError)) throw error;
-      this.learn(shown, error);
+      this.#learn(shown, error);
     }
     if (shown.messageId === null || shown.isRecorded) return;
-    shown.isRecorded = await this.isRecordedNow(shown, shown.messageId);
+    shown.isRecorded = await this.#isRecordedNow(shown, shown.messageId);
   }
 
-  private async send(shown: Shown): Promise<void> {
+  async #send(shown: Shown): Promise<void> {
     const { session } = shown;
-    const to = {
-      chatId: session.request.chat_id,
-      threadId: session.request.thread_id,
-      replyTo: session.request.message_id,
-    };
+    const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
+    const to = { chatId, threadId, replyTo };
     const signal = shown.abandoned.signal;
     failpoint('progress.send.before');
-    const messageId = await this.parts.api.sendMessage(to, { plain: STARTED, html: null }, { silent: true, signal });
+    const messageId = await this.#base.api.sendMessage(to, { plain: STARTED, html: null }, { silent: true, signal });
     failpoint('progress.send.after');
     shown.messageId = messageId;
     shown.text = STARTED;
   }
 
   /** @returns false if the session no longer belongs to this run */
-  private async isRecordedNow({ session }: Shown, progressMessageId: string): Promise<boolean> {
+  async #isRecordedNow({ session }: Shown, progressMessageId: string): Promise<boolean> {
     if (session.run === null) return false;
-    const { transitions } = this.parts.store;
+    const { transitions } = this.#base.store;
     return (await transitions.recordRun(session.session_id, session.run.run_id, { progressMessageId })) !== null;
   }
 
-  private async edit(shown: Shown, messageId: string, text: Text): Promise<void> {
+  async #edit(shown: Shown, messageId: string, text: Text): Promise<void> {
     const { session, abandoned } = shown;
-    const { edits } = this.parts;
     const message = { sessionId: session.session_id, chatId: session.request.chat_id, messageId };
-    const mayEdit = async () => (await edits.standingOf(session)) === 'working';
+    const mayEdit = async () => (await this.edits.stateOf(session)) === 'working';
     failpoint('progress.edit.before');
-    const isShown = await edits.edit(message, text, mayEdit, abandoned.signal);
+    const isShown = await this.edits.edit(message, text, mayEdit, abandoned.signal);
     failpoint('progress.edit.after');
     if (isShown) shown.text = text.plain;
   }
 
-  private async type(shown: Shown): Promise<void> {
-    const { clock, api } = this.parts;
+  async #type(shown: Shown): Promise<void> {
+    const { clock, api } = this.#base;
     shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
-    const {
-      request: { chat_id, thread_id },
-    } = shown.session;
+    const { chat_id, thread_id } = shown.session.request;
     await api.showTyping(chat_id, thread_id, shown.abandoned.signal).catch((error: unknown) => {
       if (error instanceof ChatError && error.kind === 'limited') pause(shown, error, clock.now());
     });
   }
 
-  private learn(shown: Shown, failure: ChatError): void {
-    learn(shown, failure, this.parts.clock.now());
+  #learn(shown: Shown, failure: ChatError): void {
+    learn(shown, failure, this.#base.clock.now());
     if (shown.abandoned.signal.aborted) return;
-    this.parts.logger.debug({ err: failure, session_id: shown.session.session_id }, 'a progress line was dropped');
+    this.#base.logger.debug({ err: failure, session_id: shown.session.session_id }, 'a progress line was dropped');
   }
 }

@@ -5,25 +5,15 @@
  * A process may be stopped between the check and the edit, and then overwrite the last line with a working one. It notices when
  * it resumes, and has the last line written again.
  */
-
 import type { AgentSession } from '../../src/jobs/model.js';
 import { isDelivered } from '../../src/jobs/owners.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, SECOND } from '../../src/time.js';
-import type { TelegramApi, Text } from './api.js';
+import { SECOND } from '../../src/time.js';
+import type { TelegramFoundation, Text } from './api.js';
 
 export interface ProgressMessage {
   readonly sessionId: string;
   readonly chatId: string;
   readonly messageId: string;
-}
-
-export interface ProgressEditsParts {
-  readonly store: Store;
-  readonly api: TelegramApi;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** What is left of a session's progress display. */
@@ -35,18 +25,18 @@ export interface QuietProgress {
 }
 
 /** `unknown`: the store has no such run at this moment. It may have lost it, and receive it again. */
-export type Standing = 'working' | 'over' | 'unknown';
+export type RunState = 'working' | 'over' | 'unknown';
 
 /** An edit that took longer may have come after the end. */
-const MAY_HAVE_STOOD_MS = SECOND;
+const LATE_AFTER_MS = SECOND;
 
 export class ProgressEdits {
-  readonly #parts: ProgressEditsParts;
+  readonly #base: TelegramFoundation;
   /** The last edit of each message that has one in progress. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  constructor(parts: ProgressEditsParts) {
-    this.#parts = parts;
+  constructor(base: TelegramFoundation) {
+    this.#base = base;
   }
 
   /**
@@ -61,13 +51,13 @@ export class ProgressEdits {
     signal?: AbortSignal,
   ): Promise<boolean> {
     return this.#inTurn(message, async () => {
-      const askedAt = this.#parts.clock.monotonic();
+      const askedAt = this.#base.clock.monotonic();
       if (!(await mayEdit())) return false;
       try {
         await this.#put(message, text, signal);
       } finally {
-        const tookMs = this.#parts.clock.monotonic() - askedAt;
-        if (tookMs > MAY_HAVE_STOOD_MS) await this.#closeAgainIfOver(message);
+        const tookMs = this.#base.clock.monotonic() - askedAt;
+        if (tookMs > LATE_AFTER_MS) await this.#closeAgainIfOver(message);
       }
       return true;
     });
@@ -82,8 +72,8 @@ export class ProgressEdits {
   }
 
   /** @returns whether the session's run is still the one that is shown */
-  async standingOf(session: AgentSession): Promise<Standing> {
-    const found = await this.#parts.store.records.session(session.session_id);
+  async stateOf(session: AgentSession): Promise<RunState> {
+    const found = await this.#base.store.records.session(session.session_id);
     if (found === null || found.status === 'pending') return 'unknown';
     const isItsRun = found.run?.run_id === session.run?.run_id;
     return found.status === 'active' && found.released === null && isItsRun ? 'working' : 'over';
@@ -91,14 +81,14 @@ export class ProgressEdits {
 
   /** @returns whether the session has neither ended nor a final message */
   async isOpen(sessionId: string): Promise<boolean> {
-    const { records } = this.#parts.store;
+    const { records } = this.#base.store;
     const session = await records.session(sessionId);
     if (session?.status !== 'pending' && session?.status !== 'active') return false;
     return (await records.outboxEntry(sessionId)) === null;
   }
 
   async #put({ chatId, messageId }: ProgressMessage, text: Text, signal: AbortSignal | undefined): Promise<void> {
-    await this.#parts.api.editMessageText(chatId, messageId, text, signal);
+    await this.#base.api.editMessageText(chatId, messageId, text, signal);
   }
 
   async #inTurn<Result>({ chatId, messageId }: ProgressMessage, work: () => Promise<Result>): Promise<Result> {
@@ -119,7 +109,7 @@ export class ProgressEdits {
 
   /** Never throws: the edit has been made, and the caller must learn that. */
   async #closeAgainIfOver({ sessionId, messageId }: ProgressMessage): Promise<void> {
-    const { store, clock, logger } = this.#parts;
+    const { store, clock, logger } = this.#base;
     try {
       const session = await store.records.session(sessionId);
       const entry = await store.records.outboxEntry(session?.revived_by ?? sessionId);

@@ -17,26 +17,12 @@ const MOST_LOST_SENDS = 2;
 
 /** @param now epoch milliseconds */
 export function learn(pace: Pace, failure: ChatError, now: number): void {
-  switch (failure.kind) {
-    case 'limited':
-      pause(pace, failure, now);
-      return;
-    case 'unknown':
-      if (pace.messageId === null) pace.lostSends += 1;
-      else pace.mayComeLate = true;
-      pace.isRefused = pace.lostSends >= MOST_LOST_SENDS;
-      return;
-    case 'not_reached':
-      return;
-    case 'refused':
-      pace.isRefused = !/message is not modified/i.test(failure.description);
-      return;
-    case 'unauthorized':
-      pace.isRefused = true;
-      return;
-    default:
-      failure.kind satisfies never;
-  }
+  const { kind, description } = failure;
+  if (kind === 'limited') pause(pace, failure, now);
+  if (kind === 'unknown' && pace.messageId !== null) pace.mayComeLate = true;
+  if (kind === 'unknown' && pace.messageId === null) pace.lostSends += 1;
+  const isRefused = kind === 'unauthorized' || (kind === 'refused' && !/message is not modified/i.test(description));
+  if (isRefused || pace.lostSends >= MOST_LOST_SENDS) pace.isRefused = true;
 }
 
 /** @param now epoch milliseconds */

@@ -36,6 +36,9 @@ const MOST_GROWTH = 4;
 const SPARE_PARTS = 8;
 const INVISIBLE = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
+/** From this many messages on, a text also comes as a file, which is easier to keep and to search. */
+const FILE_FROM_MESSAGES = 3;
+
 export interface MessagePart {
   /** For `parse_mode: HTML`. */
   readonly html: string;
@@ -43,19 +46,34 @@ export interface MessagePart {
   readonly plain: string;
 }
 
-/** A text as it is sent to a chat. */
-export interface Rendered {
-  /** At least one, each with something visible. */
-  readonly parts: readonly MessagePart[];
-  /** The whole text, for a file. Without its Markdown if that hid a secret. */
-  readonly source: string;
+export interface AnswerFile {
+  readonly fileName: string;
+  readonly content: string;
+}
+
+export type AnswerPart = MessagePart | AnswerFile;
+
+export function isFile(part: AnswerPart): part is AnswerFile {
+  return 'fileName' in part;
+}
+
+/**
+ * @param text Markdown, secrets included
+ * @param project null if unknown
+ * @returns the messages of a final text, and after them its file
+ */
+export function answerParts(text: string, redact: Redact, project: string | null): readonly AnswerPart[] {
+  const { parts, source } = renderClean(text, redact);
+  if (parts.length < FILE_FROM_MESSAGES) return parts;
+  return [...parts, { fileName: project === null ? 'answer.md' : `${project}-answer.md`, content: source }];
 }
 
 /**
  * @param text Markdown, any length, secrets included
- * @returns the text without its secrets, including those that Markdown hides: `\_` shows as `_`
+ * @returns at least one part, each with something visible, and the whole text for a file: without its secrets, including those
+ *   that Markdown hides (`\_` shows as `_`), and without its Markdown if that hid one
  */
-export function renderClean(text: string, redact: Redact): Rendered {
+export function renderClean(text: string, redact: Redact): { parts: MessagePart[]; source: string } {
   const source = withoutEscapedSecrets(readable(redact(text)), redact);
   const lines = linesOf(source);
   const clean = linesWithoutSecrets(lines, redact);

@@ -82,10 +82,11 @@ export function htmlOf(lines: readonly MarkedLine[]): string {
   for (const [index, line] of lines.entries()) {
     const before = lines[index - 1];
     const after = lines[index + 1];
+    const [opening, closing] = blockTags(line);
     if (before !== undefined) html += '\n';
-    if (before === undefined || !areOneBlock(before, line)) html += openingTag(line);
+    if (before === undefined || !areOneBlock(before, line)) html += opening;
     html += line.html;
-    if (after === undefined || !areOneBlock(line, after)) html += closingTag(line);
+    if (after === undefined || !areOneBlock(line, after)) html += closing;
   }
   return html;
 }
@@ -96,7 +97,8 @@ export function htmlOf(lines: readonly MarkedLine[]): string {
  */
 export function htmlLength(line: MarkedLine, before: Line | null): number {
   if (before !== null && areOneBlock(before, line)) return 1 + line.html.length;
-  return (before === null ? 0 : 1) + openingTag(line).length + closingTag(line).length + line.html.length;
+  const [opening, closing] = blockTags(line);
+  return (before === null ? 0 : 1) + opening.length + closing.length + line.html.length;
 }
 
 /**
@@ -157,14 +159,11 @@ function areOneBlock(one: Line, other: Line): boolean {
   return one.code === other.code && one.isQuote === other.isQuote && (one.code !== null || one.isQuote);
 }
 
-function openingTag({ code, isQuote }: Line): string {
-  if (code === null) return isQuote ? '<blockquote>' : '';
-  return code.language === null ? '<pre>' : `<pre><code class="language-${code.language}">`;
-}
-
-function closingTag({ code, isQuote }: Line): string {
-  if (code === null) return isQuote ? '</blockquote>' : '';
-  return code.language === null ? '</pre>' : '</code></pre>';
+/** @returns the opening and the closing tag of the line's block */
+function blockTags({ code, isQuote }: Line): readonly [string, string] {
+  if (code === null) return isQuote ? ['<blockquote>', '</blockquote>'] : ['', ''];
+  if (code.language === null) return ['<pre>', '</pre>'];
+  return [`<pre><code class="language-${code.language}">`, '</code></pre>'];
 }
 
 /**

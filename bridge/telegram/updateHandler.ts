@@ -3,27 +3,20 @@
  * and reactions follow on their own.
  */
 import type { Update } from 'grammy/types';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import type { Check } from '../../src/redis/commit.js';
-import type { Clock } from '../../src/time.js';
 import { DAY } from '../../src/time.js';
 import type { MessageAcceptor } from '../intake/acceptMessage.js';
 import type { Admission, Admitted, ChatMessage } from '../intake/admission.js';
 import { type Commands, parseCommand } from '../intake/commands.js';
 import { OncePer } from '../intake/oncePer.js';
-import type { TelegramApi, Text } from './api.js';
+import type { TelegramFoundation, Text } from './api.js';
 import type { Errands } from './errands.js';
 import { type Bot, type Incoming, readUpdate } from './incoming.js';
 import { MESSAGE_LIMIT, renderClean } from './render.js';
 
-export interface UpdateHandlerParts {
-  readonly store: Store;
-  readonly api: TelegramApi;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface UpdateHandlerParts extends TelegramFoundation {
   readonly admission: Admission;
   readonly acceptor: MessageAcceptor;
   readonly commands: Commands;
@@ -35,12 +28,12 @@ const NOTE_PERIOD_MS = DAY;
 export class UpdateHandler {
   readonly #parts: UpdateHandlerParts;
   readonly #errands: Errands;
-  readonly #told: OncePer;
+  readonly #answered: OncePer;
 
   constructor(parts: UpdateHandlerParts, errands: Errands) {
     this.#parts = parts;
     this.#errands = errands;
-    this.#told = new OncePer(parts.clock, NOTE_PERIOD_MS);
+    this.#answered = new OncePer(parts.clock, NOTE_PERIOD_MS);
   }
 
   /**
@@ -51,18 +44,8 @@ export class UpdateHandler {
    */
   async handle(update: Update, bot: Bot, fence: readonly Check[]): Promise<void> {
     const incoming = readUpdate(update, bot);
-    switch (incoming.kind) {
-      case 'nothing':
-        return;
-      case 'migrated':
-        return this.#noteMigration(incoming);
-      case 'text':
-      case 'edited':
-      case 'not_text':
-        return this.#handleMessage(incoming, bot, fence);
-      default:
-        return incoming satisfies never;
-    }
+    if (incoming.kind === 'migrated') this.#noteMigration(incoming);
+    else if (incoming.kind !== 'nothing') await this.#handleMessage(incoming, bot, fence);
   }
 
   /** @returns the message that handling this update would accept; null if it would start nothing */
@@ -96,10 +79,8 @@ export class UpdateHandler {
       this.#parts.logger.debug(fields, 'a chat that no project lists has another id now');
       return;
     }
-    this.#parts.logger.warn(
-      fields,
-      `chat ${chatId} has become ${toChatId}: put the new id into watchkeeper.config.json`,
-    );
+    const said = `chat ${chatId} has become ${toChatId}: put the new id into watchkeeper.config.json`;
+    this.#parts.logger.warn(fields, said);
   }
 
   async #handleMessage(
@@ -113,17 +94,16 @@ export class UpdateHandler {
     const found = this.#parts.admission.admit(message);
     if (!found.admitted) {
       const answer = this.#parts.admission.refuse(message, found);
-      this.#parts.logger.info(
-        { chat_id: message.chatId, message_id: message.messageId, sender_id: message.sender.id, why: found.why },
-        'a message was refused',
-      );
+      const { chatId: chat_id, messageId: message_id, sender } = message;
+      const fields = { chat_id, message_id, sender_id: sender.id, why: found.why };
+      this.#parts.logger.info(fields, 'a message was refused');
       if (answer !== null) this.say(message, answer);
       return;
     }
     if (incoming.kind === 'edited') return this.#noteEdit(message, found);
     if (incoming.kind === 'not_text') {
       // An album comes as one update per picture.
-      if (incoming.album !== null && !this.#told.first(`album ${incoming.album}`)) return;
+      if (incoming.album !== null && !this.#answered.first(`album ${incoming.album}`)) return;
       return this.say(
         message,
         `I can only read text so far, and this is ${incoming.what}: nothing was started. Please write what you want as a text message.`,
@@ -154,7 +134,7 @@ export class UpdateHandler {
     const id = await records.sessionOfMessage(project.key, message.chatId, message.messageId);
     const session = id === null ? null : await records.session(id);
     if (session === null || session.request.message_text === message.text) return;
-    if (!this.#told.first(`edit ${message.chatId} ${message.messageId}`)) return;
+    if (!this.#answered.first(`edit ${message.chatId} ${message.messageId}`)) return;
     this.say(
       message,
       'I do not take over edits: the work goes by the first wording. Send the new one as a message of its own, and /cancel the old one by a reply if it is not wanted.',

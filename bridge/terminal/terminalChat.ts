@@ -3,41 +3,28 @@
  * terminal cannot be asked what it shows, so a text whose printing is in doubt is not printed again; a line says where to find
  * it.
  */
-
-import { ConflictError, describeError } from '../../src/errors.js';
-import type { ProcessIdentity } from '../../src/host/identity.js';
+import { describeError } from '../../src/errors.js';
 import type { DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import type { Redact } from '../../src/log/redact.js';
-import { type Clock, describeDuration, SECOND } from '../../src/time.js';
-import { askedAt } from '../chat/askedAt.js';
-import { logDelivery } from '../chat/deliveryLog.js';
-import { logUndelivered, type Undelivered } from '../chat/undelivered.js';
+import type { Records } from '../../src/jobs/records.js';
+import { describeDuration, SECOND } from '../../src/time.js';
+import { nothingToDeliver } from '../chat/chatRouter.js';
+import { logDelivery, logUndelivered, waitedMs } from '../chat/deliveryReport.js';
+import type { ChatFoundation } from '../chat/foundation.js';
 import { printable, type TerminalWriter } from './terminalText.js';
-
-export interface TerminalChatParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly redact: Redact;
-  readonly writer: TerminalWriter;
-  /** The identity of this process. */
-  readonly here: ProcessIdentity;
-  /** Receives an event for a message that did not arrive. */
-  readonly events: Undelivered['events'];
-}
 
 /** Only one write comes between the claim and the note that it was printed. */
 const CLAIM_MS = 10 * SECOND;
+const HEADLINES = { answer: 'answer', failure: 'ended without an answer', cancelled: 'cancelled' } as const;
 
 export class TerminalChat implements Chat {
-  readonly #parts: TerminalChatParts;
-  readonly #inHand = new Map<string, Promise<DeliveryState>>();
+  readonly #base: ChatFoundation;
+  readonly #writer: TerminalWriter;
+  readonly #underWay = new Map<string, Promise<DeliveryState>>();
 
-  constructor(parts: TerminalChatParts) {
-    this.#parts = parts;
+  constructor(base: ChatFoundation, writer: TerminalWriter) {
+    this.#base = base;
+    this.#writer = writer;
   }
 
   /**
@@ -45,49 +32,48 @@ export class TerminalChat implements Chat {
    * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
    */
   deliver(sessionId: string): Promise<DeliveryState> {
-    const inHand = this.#inHand.get(sessionId);
+    const inHand = this.#underWay.get(sessionId);
     if (inHand !== undefined) return inHand;
-    const delivering = this.#deliver(sessionId).finally(() => this.#inHand.delete(sessionId));
-    this.#inHand.set(sessionId, delivering);
+    const delivering = this.#deliver(sessionId).finally(() => this.#underWay.delete(sessionId));
+    this.#underWay.set(sessionId, delivering);
     return delivering;
   }
 
   async #deliver(sessionId: string): Promise<DeliveryState> {
-    const { outbox, records } = this.#parts.store;
-    const claimed = await outbox.claim(sessionId, CLAIM_MS, this.#parts.here);
+    const { store, here, logger, clock } = this.#base;
+    const claimed = await store.outbox.claim(sessionId, CLAIM_MS, here);
     if (claimed === null) {
-      const entry = await records.outboxEntry(sessionId);
-      if (entry === null)
-        throw new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
+      const entry = await store.records.outboxEntry(sessionId);
+      if (entry === null) throw nothingToDeliver(sessionId);
       return entry.state;
     }
-    const session = await records.session(sessionId);
-    const asked = session === null ? null : await askedAt(this.#parts.store, session);
-    const { state, reason } = this.#print(claimed.entry, asked, claimed.before.state === 'sending');
-    if (state !== 'sent') await logUndelivered(this.#parts, { ...claimed.entry, state, last_error: reason }, session);
+    const { entry, before } = claimed;
+    const session = await store.records.session(sessionId);
+    const { state, reason } = this.#print(entry, await waitedMs(store, entry, session), before.state === 'sending');
+    if (state !== 'sent') await logUndelivered(this.#base, { ...entry, state, last_error: reason }, session);
     const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
-    const saved = await outbox.save(claimed.entry, patch);
-    if (saved !== null) logDelivery(this.#parts.logger, saved, this.#parts.clock.now());
+    const saved = await store.outbox.save(entry, patch);
+    if (saved !== null) logDelivery(logger, saved, clock.now());
     return saved?.state ?? state;
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
-      this.#parts.writer.write(`[${sessionId}] ${this.#clean(text)}\n`);
+      this.#writer.write(`[${sessionId}] ${this.#clean(text)}\n`);
     } catch {
       // Nobody reads any more; the final message will say so in its record.
     }
   }
 
-  #print(entry: OutboxEntry, asked: number | null, inDoubt: boolean) {
+  #print(entry: OutboxEntry, waited: number | null, inDoubt: boolean) {
     try {
       if (inDoubt) {
-        this.#parts.writer.write(
+        this.#writer.write(
           `[${entry.session_id}] its last words may have been printed before; read them with: watchkeeper session ${entry.session_id}\n`,
         );
         return { state: 'unknown', reason: 'the process that printed it ended before it could say so' } as const;
       }
-      this.#parts.writer.write(`[${entry.session_id}] ${headline(entry, asked)}\n${this.#clean(entry.text)}\n`);
+      this.#writer.write(`[${entry.session_id}] ${headline(entry, waited)}\n${this.#clean(entry.text)}\n`);
       return { state: 'sent', reason: null } as const;
     } catch (error) {
       return { state: 'given_up', reason: `the terminal takes no more: ${describeError(error)}` } as const;
@@ -95,21 +81,26 @@ export class TerminalChat implements Chat {
   }
 
   #clean(text: string): string {
-    return this.#parts.redact(printable(text));
+    return this.#base.redact(printable(text));
   }
 }
 
-/** @param asked when the message came, epoch milliseconds; null if unknown */
-function headline({ kind, created_at: at }: OutboxEntry, asked: number | null): string {
-  const after = asked === null ? '' : ` after ${describeDuration(Math.max(at - asked, 0))}`;
-  switch (kind) {
-    case 'answer':
-      return `answer${after}:`;
-    case 'failure':
-      return `ended without an answer${after}:`;
-    case 'cancelled':
-      return `cancelled${after}:`;
-    default:
-      return kind satisfies never;
+/** @param waited for it, in milliseconds; null if unknown */
+function headline({ kind }: OutboxEntry, waited: number | null): string {
+  return `${HEADLINES[kind]}${waited === null ? '' : ` after ${describeDuration(waited)}`}:`;
+}
+
+/** The terminal of a process that has none, such as a standby: its messages stay due for the next bridge. */
+export class AbsentTerminal implements Chat {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
   }
+
+  async deliver(sessionId: string): Promise<DeliveryState> {
+    return (await this.#records.outboxEntry(sessionId))?.state ?? 'given_up';
+  }
+
+  async showProgress(): Promise<void> {}
 }

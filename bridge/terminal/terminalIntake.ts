@@ -1,5 +1,4 @@
 /** Reads what a person types, line by line: each line a message of the project, or a command. */
-
 import type { Project } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import { ulid } from '../../src/ids.js';
@@ -8,8 +7,7 @@ import type { Service } from '../../src/service.js';
 import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
-import type { MessageAcceptor, Order } from '../intake/acceptMessage.js';
-import { STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
+import { type MessageAcceptor, type Order, STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
 import { type Commands, parseCommand } from '../intake/commands.js';
 import type { TerminalWriter } from './terminalText.js';
 

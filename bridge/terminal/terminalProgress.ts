@@ -1,18 +1,9 @@
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { Redact } from '../../src/log/redact.js';
-import { atMost, type Clock, SECOND } from '../../src/time.js';
+import type { Chat } from '../../src/jobs/ports.js';
+import { atMost, SECOND } from '../../src/time.js';
+import type { ChatFoundation } from '../chat/foundation.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import { printable, type TerminalWriter } from './terminalText.js';
-
-export interface TerminalProgressParts {
-  readonly writer: TerminalWriter;
-  readonly clock: Clock;
-  readonly redact: Redact;
-  /** The least time between two lines of one session, in milliseconds. */
-  readonly progressEveryMs: number;
-  /** Prints the session's final message, if it has one. @throws if there is none, or no store */
-  deliver(sessionId: string): Promise<unknown>;
-}
 
 /** After this the next run's work is shown in any case, in milliseconds. */
 const ANSWER_WITHIN_MS = 2 * SECOND;
@@ -34,13 +25,23 @@ interface Shown {
  * above the first line of the next: a person reads from top to bottom.
  */
 export class TerminalProgress implements ProgressView {
-  readonly #parts: TerminalProgressParts;
+  readonly #base: ChatFoundation;
+  readonly #writer: TerminalWriter;
+  readonly #chat: Chat;
+  readonly #everyMs: number;
   readonly #shown = new Map<string, Shown>();
   /** Their final messages may not be printed yet. */
   readonly #ended = new Set<string>();
 
-  constructor(parts: TerminalProgressParts) {
-    this.#parts = parts;
+  /**
+   * @param chat prints the final messages of runs that have ended
+   * @param everyMs the least time between two lines of one session, in milliseconds
+   */
+  constructor(base: ChatFoundation, writer: TerminalWriter, chat: Chat, everyMs: number) {
+    this.#base = base;
+    this.#writer = writer;
+    this.#chat = chat;
+    this.#everyMs = everyMs;
   }
 
   begin(session: AgentSession): void {
@@ -48,7 +49,7 @@ export class TerminalProgress implements ProgressView {
     const shown: Shown = { ended, activity: null, tool: null, nextLineAt: Number.POSITIVE_INFINITY, begun: null };
     this.#shown.set(session.session_id, shown);
     const begin = () => {
-      shown.nextLineAt = this.#parts.clock.now();
+      shown.nextLineAt = this.#base.clock.now();
       if (session.attempt === 1) this.#print(session.session_id, 'working …');
       else void this.#beginAgain(session.session_id, shown);
     };
@@ -60,10 +61,10 @@ export class TerminalProgress implements ProgressView {
     const shown = this.#shown.get(sessionId);
     if (shown === undefined) return;
     shown.activity = activity;
-    const now = this.#parts.clock.now();
+    const now = this.#base.clock.now();
     if (activity.tool === null || activity.tool === shown.tool || now < shown.nextLineAt) return;
     shown.tool = activity.tool;
-    shown.nextLineAt = now + this.#parts.progressEveryMs;
+    shown.nextLineAt = now + this.#everyMs;
     this.#print(sessionId, activityLine(activity, now));
   }
 
@@ -83,28 +84,28 @@ export class TerminalProgress implements ProgressView {
 
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
-    return activity === null ? null : this.#parts.redact(activityLine(activity, this.#parts.clock.now()));
+    return activity === null ? null : this.#base.redact(activityLine(activity, this.#base.clock.now()));
   }
 
   /** Below the line with the reason; a call that is shown before then says enough. */
   async #beginAgain(sessionId: string, shown: Shown): Promise<void> {
     const { signal } = shown.ended;
-    await this.#parts.clock.sleep(EXPLAINED_WITHIN_MS, signal);
+    await this.#base.clock.sleep(EXPLAINED_WITHIN_MS, signal);
     if (!signal.aborted && shown.tool === null) this.#print(sessionId, 'working, second attempt …');
   }
 
   /** A run that is to be repeated has no final message, and one that cannot be printed now stays due. */
   async #deliverEnded(): Promise<void> {
-    const { clock, deliver } = this.#parts;
     const ended = [...this.#ended];
-    await atMost(clock, ANSWER_WITHIN_MS, Promise.allSettled(ended.map((id) => deliver(id))), undefined);
+    const delivered = Promise.allSettled(ended.map((id) => this.#chat.deliver(id)));
+    await atMost(this.#base.clock, ANSWER_WITHIN_MS, delivered, undefined);
     // Not before: another run that begins meanwhile waits for them, too.
     for (const id of ended) this.#ended.delete(id);
   }
 
   #print(sessionId: string, line: string): void {
     try {
-      this.#parts.writer.write(`[${sessionId}] ${this.#parts.redact(printable(line))}\n`);
+      this.#writer.write(`[${sessionId}] ${this.#base.redact(printable(line))}\n`);
     } catch {
       // Nobody reads any more.
     }

@@ -45,14 +45,14 @@ const BRIDGE_DIES: Fault = { kind: 'signal', target: 'bridge', signal: 'SIGKILL'
 const HOST_DIES: Fault = { kind: 'store', loss: 'host_died' };
 const SECOND_LOST: Fault = { kind: 'store', loss: 'rolled_back' };
 const LATE_REVIVAL: Fault = { kind: 'failpoint', name: 'commit.revive.after', action: 'delay', nth: 1 };
-const PART_PLACER = 'bridge/telegram/partPlacer.ts';
+const PART_SENDER = 'bridge/telegram/partSender.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'progress edits over a final text',
     edits: [
       {
-        file: 'bridge/telegram/partSender.ts',
+        file: PART_SENDER,
         find: "    try {\n      failpoint('answer.placeholder.before');",
         replace:
           "    if (entry.progress_message_id !== null) return again({ edit_into: entry.progress_message_id }, false, null);\n    try {\n      failpoint('answer.placeholder.before');",
@@ -161,9 +161,9 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'bridge/agents/program/startProgram.ts',
-        find: '  if (child.pid === undefined) return notStartedLate(program.command, error);\n',
+        find: '  if (child.pid === undefined) return endedRun(error.then((late) => notStarted(program.command, late)));\n',
         replace:
-          "  if (child.pid === undefined) return notStartedLate(program.command, error);\n  spawn(late.command, ['--pid', String(child.pid), ...late.args.slice(0, late.args.indexOf('--'))], { stdio: 'ignore' });\n",
+          "  if (child.pid === undefined) return endedRun(error.then((late) => notStarted(program.command, late)));\n  spawn(late.command, ['--pid', String(child.pid), ...late.args.slice(0, late.args.indexOf('--'))], { stdio: 'ignore' });\n",
       },
     ],
     provokedBy: 'adversary',
@@ -225,10 +225,10 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a failure message in doubt is sent again',
     edits: [
       {
-        file: PART_PLACER,
-        find: "const claim = inDoubt ? 'in_doubt' : await this.memory.claim(text, entry.parts_done);",
+        file: PART_SENDER,
+        find: "const claim = inDoubt ? 'in_doubt' : await this.#memory.claim(text, entry.parts_done);",
         replace:
-          "const sure = entry.kind === 'failure' ? 'ours' : await this.memory.claim(text, entry.parts_done);\n    const claim = inDoubt && sure !== 'ours' ? 'in_doubt' : sure;",
+          "const sure = entry.kind === 'failure' ? 'ours' : await this.#memory.claim(text, entry.parts_done);\n    const claim = inDoubt && sure !== 'ours' ? 'in_doubt' : sure;",
       },
     ],
     provokedBy: [round(AGENT_DIES, [['fails'], ['fails']], { sinkFaults: ['answer_lost', 'answer_reset'] })],

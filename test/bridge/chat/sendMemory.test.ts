@@ -6,17 +6,15 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../../bridge/chat/deliveryService.js';
 import { SendFile } from '../../../bridge/chat/sendFile.js';
-import { foldedLines } from '../../../bridge/chat/sendFold.js';
-import type { FinalText } from '../../../bridge/chat/sendLine.js';
+import { type FinalText, foldedLines } from '../../../bridge/chat/sendLine.js';
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { MINUTE, SECOND } from '../../../src/time.js';
 import { eventually } from '../../e2e/eventually.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene } from '../telegram/scene.js';
+import { activeSession, answered, CHAT, deliveryOf, openScene, type Scene } from '../telegram/scene.js';
 
 const ANSWER = 'forty-two';
 const TEXT: FinalText = { sessionId: 'tg_popoto_1_1', kind: 'failure', digest: 'abc', of: 1 };
@@ -106,31 +104,31 @@ describeWithRedis('the memory of sent messages', () => {
     const scene = await openScene();
     const logsFolder = join(testFolder(), 'logs');
     writeFileSync(logsFolder, 'no folder');
-    const one = new SendMemory({ ...scene, logsFolder });
+    const one = new SendMemory(scene, logsFolder);
     expect(await one.claim(TEXT, 0)).toBe('ours');
     await one.arrived(TEXT, 0);
     const withdrawn = { ...TEXT, sessionId: 'tg_popoto_1_2' };
     expect(await one.claim(withdrawn, 0)).toBe('ours');
     await one.withdraw(withdrawn, 0);
     unlinkSync(logsFolder);
-    const other = new SendMemory({ ...scene, logsFolder, here: await otherProcess() });
-    expect(await other.standing(TEXT)).toBe(0);
+    const other = new SendMemory({ ...scene, here: await otherProcess() }, logsFolder);
+    expect(await other.partsSent(TEXT)).toBe(0);
     await scene.clock.advance(SECOND / 2);
-    await eventually(async () => (await other.standing(TEXT)) === 1, { what: 'what was sent' });
+    await eventually(async () => (await other.partsSent(TEXT)) === 1, { what: 'what was sent' });
     expect(await other.claim(withdrawn, 0)).toBe('ours');
   });
 
   test('knows a claim of a living process, of a dead one, and one that was withdrawn', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
-    const one = new SendMemory({ ...scene, logsFolder });
-    const other = new SendMemory({ ...scene, logsFolder, here: await otherProcess() });
+    const one = new SendMemory(scene, logsFolder);
+    const other = new SendMemory({ ...scene, here: await otherProcess() }, logsFolder);
     expect(await one.claim(TEXT, 0)).toBe('ours');
     expect(await other.claim(TEXT, 0)).toBe('elsewhere');
     await one.withdraw(TEXT, 0);
     expect(await other.claim(TEXT, 0)).toBe('ours');
     await other.withdraw(TEXT, 0);
-    const dead = new SendMemory({ ...scene, logsFolder, here: await deadProcess() });
+    const dead = new SendMemory({ ...scene, here: await deadProcess() }, logsFolder);
     expect(await dead.claim(TEXT, 0)).toBe('ours');
     expect(await one.claim(TEXT, 0)).toBe('in_doubt');
     // One of its own that was broken off is in doubt, too.
@@ -142,43 +140,43 @@ describeWithRedis('the memory of sent messages', () => {
 
   test('is not followed by another wording of the same end, by whichever attempt comes to it again', async () => {
     const scene = await openScene();
-    const memory = new SendMemory({ ...scene, logsFolder: testFolder() });
+    const memory = new SendMemory(scene, testFolder());
     await memory.arrived({ ...TEXT, sessionId: 'tg_popoto_1_1_r1' }, 0);
     const again: FinalText = { ...TEXT, digest: 'def' };
-    expect(await memory.standing(again)).toBe(Number.POSITIVE_INFINITY);
-    expect(await memory.standing({ ...again, kind: 'answer' })).toBe(0);
-    expect(await memory.told('tg_popoto_1_1', 0)).toBe('failure');
-    expect(await memory.told('tg_popoto_1_1_r1', 0)).toBe('failure');
-    expect(await memory.told('tg_popoto_1_2', 0)).toBeNull();
+    expect(await memory.partsSent(again)).toBe(Number.POSITIVE_INFINITY);
+    expect(await memory.partsSent({ ...again, kind: 'answer' })).toBe(0);
+    expect(await memory.lastSent('tg_popoto_1_1', 0)).toBe('failure');
+    expect(await memory.lastSent('tg_popoto_1_1_r1', 0)).toBe('failure');
+    expect(await memory.lastSent('tg_popoto_1_2', 0)).toBeNull();
     await scene.clock.advance(SECOND);
     await memory.arrived({ ...TEXT, kind: 'answer' }, 0);
-    expect(await memory.told('tg_popoto_1_1', 0)).toBe('answer');
+    expect(await memory.lastSent('tg_popoto_1_1', 0)).toBe('answer');
   });
 
   test('tells of no end of a later message with the same number, and of none whose parts do not all stand', async () => {
     const scene = await openScene();
-    const memory = new SendMemory({ ...scene, logsFolder: testFolder() });
+    const memory = new SendMemory(scene, testFolder());
     await memory.arrived({ ...TEXT, of: 2 }, 0);
-    expect(await memory.told(TEXT.sessionId, 0)).toBeNull();
+    expect(await memory.lastSent(TEXT.sessionId, 0)).toBeNull();
     await memory.arrived({ ...TEXT, of: 2 }, 1);
-    expect(await memory.told(TEXT.sessionId, scene.clock.now())).toBe('failure');
-    expect(await memory.told(TEXT.sessionId, scene.clock.now() + 1)).toBeNull();
+    expect(await memory.lastSent(TEXT.sessionId, scene.clock.now())).toBe('failure');
+    expect(await memory.lastSent(TEXT.sessionId, scene.clock.now() + 1)).toBeNull();
   });
 
   // rule: a-send-is-remembered-on-disk
   test('takes a second wording of a failure, and a failure after the answer, as told; not an answer after a failure', async () => {
     const scene = await openScene();
-    const memory = new SendMemory({ ...scene, logsFolder: testFolder() });
+    const memory = new SendMemory(scene, testFolder());
     await memory.arrived({ ...TEXT, of: 2 }, 0);
-    expect(await memory.standing({ ...TEXT, of: 2 })).toBe(1);
-    expect(await memory.standing({ ...TEXT, digest: 'other' })).toBe(0);
+    expect(await memory.partsSent({ ...TEXT, of: 2 })).toBe(1);
+    expect(await memory.partsSent({ ...TEXT, digest: 'other' })).toBe(0);
     await memory.arrived({ ...TEXT, of: 2 }, 1);
-    expect(await memory.standing({ ...TEXT, digest: 'other' })).toBe(Number.POSITIVE_INFINITY);
+    expect(await memory.partsSent({ ...TEXT, digest: 'other' })).toBe(Number.POSITIVE_INFINITY);
     const answer: FinalText = { ...TEXT, kind: 'answer', digest: 'answer', of: 3 };
-    expect(await memory.standing(answer)).toBe(0);
+    expect(await memory.partsSent(answer)).toBe(0);
     const answeredFirst = { ...answer, sessionId: 'tg_popoto_1_2', of: 1 };
     await memory.arrived(answeredFirst, 0);
-    expect(await memory.standing({ ...TEXT, sessionId: answeredFirst.sessionId })).toBe(Number.POSITIVE_INFINITY);
+    expect(await memory.partsSent({ ...TEXT, sessionId: answeredFirst.sessionId })).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
@@ -187,9 +185,9 @@ describeWithRedis('an outage of the chat', () => {
   test('of 10,000 tries, by two processes, pushes nothing out of the memory that was sent or is in doubt, and the folder stays small', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
-    const processes = [scene.here, await otherProcess()].map((here) => new SendMemory({ ...scene, logsFolder, here }));
+    const processes = [scene.here, await otherProcess()].map((here) => new SendMemory({ ...scene, here }, logsFolder));
     const [sent, doubtful, waiting] = [textsOf('sent', 50), textsOf('doubtful', 5), textsOf('waiting', 50)];
-    const dead = new SendMemory({ ...scene, logsFolder, here: await deadProcess() });
+    const dead = new SendMemory({ ...scene, here: await deadProcess() }, logsFolder);
     for (const text of [...sent, ...doubtful]) expect(await dead.claim(text, 0)).toBe('ours');
     for (const text of sent) await dead.arrived(text, 0);
     for (let round = 0; round < 200; round += 1) {
@@ -201,8 +199,8 @@ describeWithRedis('an outage of the chat', () => {
         }),
       );
     }
-    for (const memory of [...processes, new SendMemory({ ...scene, logsFolder })]) {
-      for (const text of sent) expect(await memory.standing(text)).toBe(1);
+    for (const memory of [...processes, new SendMemory(scene, logsFolder)]) {
+      for (const text of sent) expect(await memory.partsSent(text)).toBe(1);
       for (const text of doubtful) expect(await memory.claim(text, 0)).toBe('in_doubt');
       for (const text of waiting) expect(await memory.claim(text, 0)).toBe('ours');
       for (const text of waiting) await memory.withdraw(text, 0);
@@ -217,7 +215,7 @@ describeWithRedis('an outage of the chat', () => {
   test('leaves no doubt about a part that was certainly not sent, also where its process died while it made older files one', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
-    const one = new SendMemory({ ...scene, logsFolder });
+    const one = new SendMemory(scene, logsFolder);
     const [there, gone, late] = textsOf('waiting', 3) as [FinalText, FinalText, FinalText];
     for (const text of [there, gone, late]) expect(await one.claim(text, 0)).toBe('ours');
     for (const text of [gone, late]) await one.withdraw(text, 0);
@@ -227,7 +225,7 @@ describeWithRedis('an outage of the chat', () => {
     const folded = foldedLines(removed, replaced, later);
     for (const left of [removed, []]) {
       const files = { 'sends.1.jsonl': left, 'sends.2.jsonl': folded, 'sends.3.jsonl': later };
-      const next = new SendMemory({ ...scene, logsFolder: folderWith(files), here: await otherProcess() });
+      const next = new SendMemory({ ...scene, here: await otherProcess() }, folderWith(files));
       expect(await next.claim(gone, 0)).toBe('ours');
       expect(await next.claim(late, 0)).toBe('ours');
       expect(await next.claim(there, 0)).toBe('elsewhere');
@@ -306,10 +304,10 @@ function folderWith(files: Record<string, readonly string[]>): string {
 }
 
 function serviceOn(scene: Scene, logsFolder: string): DeliveryService {
-  const memory = new SendMemory({ ...scene, logsFolder });
-  const delivery = new TelegramDelivery({ ...scene, memory, quietProgress: NO_PROGRESS });
+  const memory = new SendMemory(scene, logsFolder);
+  const delivery = deliveryOf({ ...scene, memory });
   const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
-  return new DeliveryService({ ...scene, records: scene.store.records, chat });
+  return new DeliveryService(scene, chat);
 }
 
 /** @returns everything that the test's Redis holds now */

@@ -363,12 +363,9 @@ describeScenes('a bridge', () => {
 });
 
 function intakeOf(scene: Scene): TelegramIntake {
-  const { store, api, clock, logger, settings, redact } = scene;
+  const { store, clock, logger, settings, redact } = scene;
   return new TelegramIntake({
-    store,
-    api,
-    clock,
-    logger,
+    ...scene,
     admission: new Admission(settings, clock, () => undefined),
     acceptor: new MessageAcceptor({
       store,
@@ -377,7 +374,11 @@ function intakeOf(scene: Scene): TelegramIntake {
       logger,
       isHostLost: () => false,
     }),
-    commands: new Commands({ store, clock, redact, describeActivity: () => null }),
+    commands: new Commands(
+      scene,
+      () => null,
+      () => false,
+    ),
     rejected: new RejectedUpdates(testFolder(), redact, clock, logger),
     turn: ONLY_POLLER,
   });

@@ -6,7 +6,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import { armFailpoint } from '../../../src/failpoints.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import type { AgentSession, OutboxEntry } from '../../../src/jobs/model.js';
@@ -15,7 +14,7 @@ import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import type { FaultKind } from '../../peers/telegram/faults.js';
 import type { SeenMessage } from '../../peers/telegram/reader.js';
-import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene, withProgressMessage } from './scene.js';
+import { activeSession, answered, CHAT, deliveryOf, openScene, type Scene, withProgressMessage } from './scene.js';
 
 const WORDS = ['first', 'second', 'third'];
 /** Three messages, each of one word. */
@@ -238,8 +237,8 @@ describeWithRedis('the memory of sends, with a file', () => {
     const lines = [0, 1].map((part) => ({ ...sent, of: 3, part, did: 'sent', by: scene.here, claim: '' }));
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     writeFileSync(join(logsFolder, 'sends', 'sends.jsonl'), text);
-    const memory = new SendMemory({ ...scene, logsFolder });
-    const delivery = new TelegramDelivery({ ...scene, memory, quietProgress: NO_PROGRESS });
+    const memory = new SendMemory(scene, logsFolder);
+    const delivery = deliveryOf({ ...scene, memory });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     expect(outline(scene.peer.botMessages(CHAT))).toEqual(['third', 'popoto-answer.md']);
   });
@@ -247,14 +246,14 @@ describeWithRedis('the memory of sends, with a file', () => {
   test('knows the answer as told once its messages stand, and adds no file of a second wording', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
-    const memory = new SendMemory({ ...scene, logsFolder });
+    const memory = new SendMemory(scene, logsFolder);
     const session = await answered(scene, await activeSession(scene), LONG);
     const former = { sessionId: session.session_id, kind: 'answer', digest: 'another', of: 3 } as const;
     for (const part of [0, 1, 2]) await memory.arrived(former, part);
-    expect(await memory.told(session.session_id, 0)).toBe('answer');
+    expect(await memory.lastSent(session.session_id, 0)).toBe('answer');
     await memory.arrived(former, 3);
-    expect(await memory.told(session.session_id, 0)).toBe('answer');
-    const delivery = new TelegramDelivery({ ...scene, memory, quietProgress: NO_PROGRESS });
+    expect(await memory.lastSent(session.session_id, 0)).toBe('answer');
+    const delivery = deliveryOf({ ...scene, memory });
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     expect(scene.peer.botMessages(CHAT)).toEqual([]);
   });
@@ -265,7 +264,7 @@ describeWithRedis('the memory of sends, with a file', () => {
     const logsFolder = testFolder();
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     const here = readProcessIdentity('testhost', child.pid);
-    const dying = { ...scene, here, memory: new SendMemory({ ...scene, here, logsFolder }) };
+    const dying = { ...scene, here, memory: new SendMemory({ ...scene, here }, logsFolder) };
     // The fourth send is the file's.
     armFailpoint('answer.send.after:throw:4');
     await deliveryOf(dying)
@@ -274,16 +273,12 @@ describeWithRedis('the memory of sends, with a file', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     await scene.clock.advance(2 * HOUR);
-    const memory = new SendMemory({ ...scene, logsFolder });
+    const memory = new SendMemory(scene, logsFolder);
     expect((await deliverUntilOver({ ...scene, memory }, session)).state).toBe('sent');
     expect(outline(scene.peer.botMessages(CHAT))).toEqual([...WORDS, 'popoto-answer.md']);
     expect(documents(scene)).toBe(1);
   });
 });
-
-function deliveryOf(scene: Scene): TelegramDelivery {
-  return new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
-}
 
 /** Tries whenever the entry is due, until its way is over. @returns the end, and after how long */
 async function deliverUntilOver(scene: Scene, session: AgentSession) {

@@ -1,13 +1,22 @@
 /** What stands in the progress message of a session that has ended. */
 import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../../bridge/chat/deliveryService.js';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
+import type { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { DAY, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import type { FaultKind } from '../../peers/telegram/faults.js';
-import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene, withProgressMessage } from './scene.js';
+import {
+  activeSession,
+  answered,
+  CHAT,
+  deliveryOf,
+  displayOf,
+  openScene,
+  type Scene,
+  withProgressMessage,
+} from './scene.js';
 
 const ANSWER = 'forty-two';
 
@@ -90,8 +99,8 @@ describeWithRedis('the last line of a progress message', () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     const messageId = session.request.progress_message_id ?? '';
-    const quietProgress = async () => ({ messageId, mayComeLate: true });
-    const delivery = new TelegramDelivery({ ...scene, quietProgress });
+    const quiet = async () => ({ messageId, mayComeLate: true });
+    const delivery = deliveryOf(scene, Object.assign(displayOf(scene), { quiet }));
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await scene.peer.waitFor(() => shown(scene)[0] === 'Done in 1 second.');
     await scene.api.editMessageText(session.request.chat_id, messageId, { plain: 'Thinking · 47 s', html: null });
@@ -116,13 +125,9 @@ describeWithRedis('the last line of a progress message', () => {
   });
 });
 
-function deliveryOf(scene: Scene): TelegramDelivery {
-  return new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
-}
-
 function serviceOf(scene: Scene, delivery: TelegramDelivery): DeliveryService {
   const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
-  return new DeliveryService({ ...scene, records: scene.store.records, chat });
+  return new DeliveryService(scene, chat);
 }
 
 /** Looks at what is due whenever the entry says so, until nothing of it is. */

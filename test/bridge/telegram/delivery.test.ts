@@ -4,13 +4,21 @@ import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../../bridge/chat/deliveryService.js';
 import { TelegramApi } from '../../../bridge/telegram/api.js';
 import { ChatError } from '../../../bridge/telegram/chatError.js';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import { armFailpoint } from '../../../src/failpoints.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../../src/jobs/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
-import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene, withProgressMessage } from './scene.js';
+import {
+  activeSession,
+  answered,
+  CHAT,
+  deliveryOf,
+  displayOf,
+  openScene,
+  type Scene,
+  withProgressMessage,
+} from './scene.js';
 
 const ANSWER = 'The answer is **42**.';
 const SHOWN = 'The answer is 42.';
@@ -43,17 +51,13 @@ describeWithRedis('the final message', () => {
     const session = await withProgressMessage(scene, await activeSession(scene));
     await answered(scene, session, ANSWER);
     const { redis, keys } = scene.store;
-    const api = new Proxy(scene.api, {
-      get(target, name) {
-        if (name !== 'sendMessage') return Reflect.get(target, name);
-        return async (...args: Parameters<typeof target.sendMessage>) => {
-          const sent = await target.sendMessage(...args);
-          await redis.del(keys.outbox(session.session_id), keys.session(session.session_id));
-          return sent;
-        };
-      },
-    });
-    const delivery = new TelegramDelivery({ ...scene, api, quietProgress: NO_PROGRESS });
+    const send = scene.api.sendMessage.bind(scene.api);
+    scene.api.sendMessage = async (...message) => {
+      const sent = await send(...message);
+      await redis.del(keys.outbox(session.session_id), keys.session(session.session_id));
+      return sent;
+    };
+    const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
     expect(shown(scene)).toEqual([expect.stringMatching(/^Done/), SHOWN]);
@@ -201,7 +205,7 @@ describeWithRedis('the final message', () => {
     await scene.store.outbox.claim(session.session_id, MINUTE, await deadProcess());
     const delivery = deliveryOf(scene);
     const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
-    const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+    const service = new DeliveryService(scene, chat);
     await service.start();
     // The clock does not move: the claim would hold for a minute.
     await scene.clock.advance(0);
@@ -222,7 +226,7 @@ describeWithRedis('the final message', () => {
       const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
       const delivery = deliveryOf(scene);
       const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
-      const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+      const service = new DeliveryService(scene, chat);
       armFailpoint(`commit.delivery.after:throw:${nth}`);
       await service.runOnce();
       expect(await entryOf(scene, session)).toMatchObject({ state: 'sending', claimed_by: { pid: process.pid } });
@@ -383,8 +387,8 @@ describeWithRedis('the final message', () => {
     const messageId = await scene.api.sendMessage(to, { plain: 'Another answer', html: null });
     scene.peer.inject({ kind: 'chat_migrated', migrateToChatId: moved, chatId: CHAT });
     scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 7, chatId: moved });
-    const quietProgress = async () => ({ messageId, mayComeLate: false });
-    const delivery = new TelegramDelivery({ ...scene, quietProgress });
+    const quiet = async () => ({ messageId, mayComeLate: false });
+    const delivery = deliveryOf(scene, Object.assign(displayOf(scene), { quiet }));
     expect(await delivery.deliver(session.session_id)).toBe('queued');
     await scene.clock.advance(7 * SECOND);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
@@ -433,7 +437,7 @@ describeWithRedis('the final message', () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);
     const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
-    const service = new DeliveryService({ ...scene, records: scene.store.records, chat });
+    const service = new DeliveryService(scene, chat);
     const session = await answered(scene, await activeSession(scene), ANSWER);
     delivery.hurry();
     await service.lastLook();
@@ -446,13 +450,7 @@ describeWithRedis('the final message', () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);
     const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
-    const service = new DeliveryService({
-      records: scene.store.records,
-      chat,
-      clock: scene.clock,
-      logger: scene.logger,
-      here: scene.here,
-    });
+    const service = new DeliveryService(scene, chat);
     await service.start();
     await scene.clock.advance(0);
     const session = await answered(scene, await activeSession(scene), ANSWER);
@@ -509,10 +507,6 @@ describeWithRedis('an error of the API', () => {
     }
   });
 });
-
-function deliveryOf(scene: Scene): TelegramDelivery {
-  return new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
-}
 
 /** @returns the identity of a process that has ended */
 async function deadProcess(): Promise<ProcessIdentity> {

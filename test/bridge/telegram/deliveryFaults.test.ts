@@ -1,11 +1,10 @@
 /** What becomes of an answer for each thing that Telegram may say: there once in the end, or given up with an event. */
 import { expect, test } from '@jest/globals';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import type { AgentSession, OutboxEntry } from '../../../src/jobs/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import type { Fault, FaultKind } from '../../peers/telegram/faults.js';
-import { activeSession, answered, CHAT, NO_PROGRESS, openScene, type Scene, withProgressMessage } from './scene.js';
+import { activeSession, answered, CHAT, deliveryOf, openScene, type Scene, withProgressMessage } from './scene.js';
 
 const ANSWER = 'The answer is **42**.';
 const MOVED_TO = -100_777;
@@ -19,7 +18,7 @@ async function entryOf(scene: Scene, { session_id }: AgentSession): Promise<Outb
 
 /** Tries whenever the entry is due, until its way is over. @returns the end, and after how long */
 async function deliverUntilOver(scene: Scene, session: AgentSession) {
-  const delivery = new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
+  const delivery = deliveryOf(scene);
   const begun = scene.clock.now();
   for (;;) {
     const state = await delivery.deliver(session.session_id);

@@ -8,7 +8,6 @@ import { pollGauge } from '../../../bridge/health/gauges.js';
 import { acceptForOthers, MessageAcceptor, STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
 import { Admission, type ChatMessage } from '../../../bridge/intake/admission.js';
 import { Commands } from '../../../bridge/intake/commands.js';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import { Errands } from '../../../bridge/telegram/errands.js';
 import { TelegramIntake } from '../../../bridge/telegram/intake.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
@@ -28,7 +27,7 @@ import {
   answered,
   begun,
   CHAT,
-  NO_PROGRESS,
+  deliveryOf,
   ONLY_POLLER,
   OTHER_CHAT,
   openScene,
@@ -139,7 +138,7 @@ describeWithRedis('a message', () => {
     });
     const active = await begun(scene, first);
     await answered(scene, active, 'the answer');
-    await new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS }).deliver(first.session_id);
+    await deliveryOf(scene).deliver(first.session_id);
     const answer = scene.peer.botMessages(CHAT).find((message) => message.text === 'the answer')?.messageId ?? 0;
     expect(await sayAndAccept(scene, 'and?', { threadId: topic, replyTo: answer })).toMatchObject({
       conversation_key: first.conversation_key,
@@ -405,7 +404,7 @@ describeWithRedis('while Redis is away', () => {
     const redis = impatientRedis(gate.url);
     const session = await answered(scene, await activeSession(scene), 'the answer');
     const store = openStore(redis, scene.clock, scene.prefix);
-    const delivery = new TelegramDelivery({ ...scene, store, quietProgress: NO_PROGRESS });
+    const delivery = deliveryOf({ ...scene, store });
     scene.peer.inject({
       kind: 'server_error',
       method: 'sendMessage',
@@ -636,7 +635,7 @@ interface TakingIn {
 }
 
 async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
-  const { clock, logger, api, redact } = scene;
+  const { clock, logger, redact } = scene;
   const { store = scene.store, settings = scene.settings, describeActivity = () => null } = options;
   const { turn = ONLY_POLLER } = options;
   const logsFolder = testFolder();
@@ -644,22 +643,11 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
   const admission = new Admission(settings, clock, (message) => void unroutable.push(message));
   const accept = acceptForOthers(store);
   const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost: () => false });
-  const commands = new Commands({ store, clock, redact, describeActivity });
-  const handler = new UpdateHandler(
-    { store, api, clock, logger, admission, acceptor, commands },
-    new Errands(logger, clock),
-  );
-  const intake = new TelegramIntake({
-    store,
-    api,
-    clock,
-    logger,
-    admission,
-    acceptor,
-    commands,
-    rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
-    turn,
-  });
+  const commands = new Commands({ ...scene, store }, describeActivity, () => false);
+  const handled = { ...scene, store, admission, acceptor, commands };
+  const handler = new UpdateHandler(handled, new Errands(logger, clock));
+  const rejected = new RejectedUpdates(logsFolder, redact, clock, logger);
+  const intake = new TelegramIntake({ ...handled, rejected, turn });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();
   return { intake, handler, admission, store, unroutable, logsFolder };

@@ -21,27 +21,28 @@ describeWithRedis('a poller whose Redis is away for longer than its lease', () =
   // rule: one-bridge-fetches-messages
   test('goes on asking until another one throws it out; then it asks no more before the store gives it the turn', async () => {
     const scene = await openScene();
-    const { clock, logger, api, settings, redact, here, peer } = scene;
+    const { clock, logger, api, settings, redact, peer } = scene;
     const gate = await RedisGate.before(scene.redisUrl);
     const redis = new Redis(gate.url, { maxRetriesPerRequest: 1, commandTimeout: 500, retryStrategy: () => 20 });
     redis.on('error', () => undefined);
     afterThisTest(() => redis.disconnect());
     const store = openStore(redis, clock, scene.prefix);
     const logsFolder = testFolder();
-    const { leases } = store;
-    const turn = new PollerTurn({ leases, clock, logger, here, logsFolder, botId: api.botId, leaseMs: LEASE_MS });
+    const turn = new PollerTurn({ ...scene, store }, logsFolder, LEASE_MS);
     const intake = new TelegramIntake({
+      ...scene,
       store,
-      api,
-      clock,
-      logger,
       admission: new Admission(settings, clock, () => undefined),
       acceptor: new MessageAcceptor({
         ...{ store, settings, logger },
         accept: acceptForOthers(store),
         isHostLost: () => false,
       }),
-      commands: new Commands({ store, clock, redact, describeActivity: () => null }),
+      commands: new Commands(
+        { ...scene, store },
+        () => null,
+        () => false,
+      ),
       rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
       turn,
     });

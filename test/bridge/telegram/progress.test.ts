@@ -1,12 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { activityLine } from '../../../bridge/chat/progressView.js';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
-import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
 import { SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
-import { afterThisTest } from '../../harness/scope.js';
 import { revived } from './revived.js';
-import { activeSession, answered, begun, CHAT, NO_PROGRESS, openScene, type Scene } from './scene.js';
+import { activeSession, answered, begun, CHAT, deliveryOf, displayOf, openScene, type Scene } from './scene.js';
 
 /** Turns of the event loop that are given to a loop which should have ended, to show that it has not. */
 const TURNS_FOR_THE_DEAD = 500;
@@ -197,7 +194,7 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => typing(scene) === 1);
     await answered(scene, session, 'the answer');
     scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    const delivery = deliveryOf(scene, display);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
     display.update(session.session_id, { tool: 'late', note: null, calls: 9, startedAt: 0 });
@@ -217,7 +214,7 @@ describeWithRedis('the progress message', () => {
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: sleep'));
     await answered(scene, session, 'the answer');
-    const elsewhere = new TelegramDelivery({ ...scene, quietProgress: NO_PROGRESS });
+    const elsewhere = deliveryOf(scene);
     expect(await elsewhere.deliver(session.session_id)).toBe('sent');
     await elsewhere.stop();
     const { length } = scene.peer.calls;
@@ -236,7 +233,7 @@ describeWithRedis('the progress message', () => {
     await display.end(session.session_id);
     await scene.store.redis.hdel(scene.store.keys.session(session.session_id), 'progress_message_id');
     await answered(scene, session, 'the answer');
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    const delivery = deliveryOf(scene, display);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
@@ -255,7 +252,7 @@ describeWithRedis('the progress message', () => {
     display.begin(revival);
     await runFor(scene, 30 * SECOND);
     await answered(scene, revival, 'the answer');
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    const delivery = deliveryOf(scene, display);
     expect(await delivery.deliver(revival.session_id)).toBe('sent');
     await delivery.stop();
     expect(scene.peer.botMessages(CHAT)[0]?.text).toBe('Done in 3 minutes.');
@@ -273,7 +270,7 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: ls'));
     await display.end(session.session_id);
     await answered(scene, session, 'the answer');
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => display.quiet(id) });
+    const delivery = deliveryOf(scene, display);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual([
@@ -283,12 +280,6 @@ describeWithRedis('the progress message', () => {
     ]);
   });
 });
-
-function displayOf(scene: Scene): ProgressDisplay {
-  const display = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
-  afterThisTest(() => display.stop());
-  return display;
-}
 
 /** Lets the display live for `ms`: time goes on only while its loop sleeps. */
 async function runFor(scene: Scene, ms: number, mostTurns = Number.POSITIVE_INFINITY): Promise<void> {

@@ -1,22 +1,25 @@
 /** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
 
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
-import { TelegramApi } from '../../../bridge/telegram/api.js';
+import { TelegramApi, type TelegramFoundation } from '../../../bridge/telegram/api.js';
+import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
-import { ProgressEdits, type QuietProgress } from '../../../bridge/telegram/progressEdits.js';
+import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
+import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
 import { pollingWith } from '../../../src/config/polling.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import { readRetention } from '../../../src/config/retention.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 import type { Project, Settings } from '../../../src/config/settings.js';
-import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
 import { telegramSessionId } from '../../../src/ids.js';
 import type { CriticalEvent } from '../../../src/jobs/incidents.js';
 import type { AgentSession, DeathProof, Run } from '../../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../../src/jobs/names.js';
-import { openStore, type Store } from '../../../src/jobs/store.js';
-import { createLogger, type Logger } from '../../../src/log/logger.js';
-import { createRedactor, type Redact } from '../../../src/log/redact.js';
+import { openStore } from '../../../src/jobs/store.js';
+import { createLogger } from '../../../src/log/logger.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { SECOND } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 import { openTestRedis } from '../../harness/redis.js';
@@ -28,9 +31,6 @@ export const OTHER_CHAT = -100_600;
 export const PERSON = 1;
 const LEASE_MS = 180_000;
 
-/** Where nothing shows any progress. */
-export const NO_PROGRESS = async (): Promise<QuietProgress> => ({ messageId: null, mayComeLate: false });
-
 /** Where there is one bridge, it is always its turn. */
 export const ONLY_POLLER: Turn = {
   isOurs: true,
@@ -41,24 +41,18 @@ export const ONLY_POLLER: Turn = {
   untilOurs: async () => undefined,
 };
 
-export interface Scene {
+export interface Scene extends TelegramFoundation {
   readonly peer: TelegramPeer;
-  readonly store: Store;
   readonly clock: WatchedClock;
-  readonly api: TelegramApi;
   readonly edits: ProgressEdits;
   readonly memory: SendMemory;
-  readonly logger: Logger;
   readonly logged: string[];
-  readonly redact: Redact;
   readonly settings: Settings;
   readonly redisUrl: string;
   readonly prefix: string;
-  readonly here: ProcessIdentity;
   readonly drainMs: number;
   /** The critical events that were told. */
   readonly told: CriticalEvent[];
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
 }
 
 /** Tells sleepers from timers: a loop that is in a call does not sleep. */
@@ -89,24 +83,31 @@ export async function openScene(): Promise<Scene> {
   const store = openStore(redis, clock, prefix);
   const here = readProcessIdentity('testhost');
   const api = new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock);
+  const events = { logCriticalEvent: async (event: CriticalEvent) => void told.push(event) };
+  const base = { store, clock, logger, redact, here, events, api };
   return {
+    ...base,
     peer,
-    clock,
-    api,
-    store,
-    edits: new ProgressEdits({ store, api, clock, logger }),
-    memory: new SendMemory({ logsFolder: testFolder(), clock, logger, here }),
-    logger,
+    edits: new ProgressEdits(base),
+    memory: new SendMemory(base, testFolder()),
     logged,
-    redact,
     prefix,
-    here,
     drainMs: 10_000,
     told,
-    events: { logCriticalEvent: async (event) => void told.push(event) },
     redisUrl: url,
     settings: testSettings([project('popoto', '/srv/popoto', [CHAT])]),
   };
+}
+
+/** Shows nothing until a test begins it. */
+export function displayOf(scene: Scene): ProgressDisplay {
+  const display = new ProgressDisplay(scene, scene.edits, 3 * SECOND);
+  afterThisTest(() => display.stop());
+  return display;
+}
+
+export function deliveryOf(scene: Scene, progress: ProgressDisplay = displayOf(scene)): TelegramDelivery {
+  return new TelegramDelivery(scene, progress, scene.memory, scene.drainMs);
 }
 
 export function project(key: string, directory: string, chats: readonly number[], senders = [String(PERSON)]): Project {

@@ -4,13 +4,9 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { ChatRouter, type SayingChat } from '../../../bridge/chat/chatRouter.js';
-import { ProgressRouter } from '../../../bridge/chat/progressRouter.js';
+import { ChatRouter, ProgressRouter, type SayingChat } from '../../../bridge/chat/chatRouter.js';
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../../bridge/intake/commands.js';
-import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
-import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
-import { TelegramChat } from '../../../bridge/telegram/telegramChat.js';
 import { TerminalChat } from '../../../bridge/terminal/terminalChat.js';
 import { TerminalIntake } from '../../../bridge/terminal/terminalIntake.js';
 import { TerminalProgress } from '../../../bridge/terminal/terminalProgress.js';
@@ -23,7 +19,17 @@ import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { revived } from './revived.js';
-import { activeSession, answered, begun, CHAT, openScene, project, type Scene } from './scene.js';
+import {
+  activeSession,
+  answered,
+  begun,
+  CHAT,
+  deliveryOf,
+  displayOf,
+  openScene,
+  project,
+  type Scene,
+} from './scene.js';
 
 describeWithRedis('the terminal', () => {
   test('takes lines in as messages, and prints their answer once', async () => {
@@ -130,8 +136,8 @@ describeWithRedis('the terminal', () => {
     const terminal = openTerminal(scene);
     let isStuck = false;
     const deliver = (id: string) => (isStuck ? new Promise<never>(() => undefined) : terminal.chat.deliver(id));
-    const { writer } = terminal;
-    const view = new TerminalProgress({ ...scene, writer, progressEveryMs: 0, deliver });
+    const chat: Chat = { deliver, showProgress: async () => undefined };
+    const view = new TerminalProgress(scene, terminal.writer, chat, 0);
     const first = await order(scene);
     view.begin(first);
     await view.end(first.session_id);
@@ -162,8 +168,7 @@ describeWithRedis('the terminal', () => {
   test('shows the work of two messages that begin at once below the answer of the last', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
-    const { writer, chat } = terminal;
-    const view = new TerminalProgress({ ...scene, writer, progressEveryMs: 0, deliver: (id) => chat.deliver(id) });
+    const view = progressOf(scene, terminal, 0);
     const first = await answered(scene, await order(scene), 'forty-two');
     view.begin(first);
     await view.end(first.session_id);
@@ -176,10 +181,8 @@ describeWithRedis('the terminal', () => {
   test('gets what came from it, and Telegram gets the rest', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
-    const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
-    afterThisTest(() => progress.stop());
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
-    const router = routerOf(scene, terminal.chat, new TelegramChat({ ...scene, delivery, progress }));
+    const progress = displayOf(scene);
+    const router = routerOf(scene, terminal.chat, deliveryOf(scene, progress));
     const here = await answered(scene, await order(scene), 'for the terminal');
     const there = await answered(scene, await activeSession(scene), 'for Telegram');
     expect([await router.deliver(here.session_id), await router.deliver(there.session_id)]).toEqual(['sent', 'sent']);
@@ -200,10 +203,8 @@ describeWithRedis('the terminal', () => {
   test('prints nothing that is for Telegram, also where the store has just forgotten for whom it is', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
-    const progress = new ProgressDisplay({ ...scene, progressEveryMs: 3 * SECOND });
-    afterThisTest(() => progress.stop());
-    const delivery = new TelegramDelivery({ ...scene, quietProgress: (id) => progress.quiet(id) });
-    const telegram = new TelegramChat({ ...scene, delivery, progress });
+    const progress = displayOf(scene);
+    const telegram = deliveryOf(scene, progress);
     const there = await answered(scene, await activeSession(scene), 'for Telegram');
     // A bridge stores it again just behind this look.
     const forgetful = Object.create(scene.store.records, {
@@ -266,7 +267,7 @@ function linesOf({ printed }: { readonly printed: string }): string[] {
 }
 
 function progressOf(scene: Scene, { writer, chat }: ReturnType<typeof openTerminal>, progressEveryMs: number) {
-  return new TerminalProgress({ ...scene, writer, progressEveryMs, deliver: (id) => chat.deliver(id) });
+  return new TerminalProgress(scene, writer, chat, progressEveryMs);
 }
 
 function acceptorOf(scene: Scene): MessageAcceptor {
@@ -309,14 +310,18 @@ function openTerminal(scene: Scene) {
         look();
       }),
   };
-  const chat = new TerminalChat({ ...scene, writer: terminal.writer });
+  const chat = new TerminalChat(scene, terminal.writer);
   const intake = new TerminalIntake({
     ...scene,
     lines: createInterface({ input }),
     writer: terminal.writer,
     project: project('popoto', '/srv/popoto', [CHAT]),
     acceptor: acceptorOf(scene),
-    commands: new Commands({ ...scene, describeActivity: () => null }),
+    commands: new Commands(
+      scene,
+      () => null,
+      () => false,
+    ),
   });
   void intake.start();
   afterThisTest(() => intake.stop());
@@ -324,11 +329,12 @@ function openTerminal(scene: Scene) {
 }
 
 function routerOf(
-  { store, clock, logger }: Scene,
+  scene: Scene,
   terminal: Chat,
   telegram: SayingChat | null,
-  records = store.records,
+  records = scene.store.records,
   logsFolder = testFolder(),
 ): ChatRouter {
-  return new ChatRouter({ records, telegram, terminal, logsFolder, clock, logger });
+  const store = Object.create(scene.store, { records: { value: records } });
+  return new ChatRouter({ ...scene, store }, logsFolder, terminal, telegram);
 }

@@ -261,7 +261,7 @@ describeWithRedis('a failure that nobody can be told of', () => {
       },
     };
     const redact = (text: string) => text;
-    const chat = new TerminalChat({ store, clock, logger, events, writer, redact, here: readProcessIdentity(HOST) });
+    const chat = new TerminalChat({ store, clock, logger, events, redact, here: readProcessIdentity(HOST) }, writer);
     const report = { state: 'given_up', url: null, tries: 9, due_at: null, last_error: 'GitHub refused' } as const;
     const saga = scene.saga({ chat, reporter: { report: async () => report, noteOutcome: async () => undefined } });
     const session = await activeSession(scene);

@@ -75,15 +75,9 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
   const queue = new JobQueue({ store, host: HOST, connection: redis, clock, logger });
   afterThisTest(() => queue.close());
   const said: string[] = [];
-  const chat = new TerminalChat({
-    store,
-    clock,
-    logger,
-    redact,
-    writer: { write: (text) => void said.push(text) },
-    here: readProcessIdentity(HOST),
-    events,
-  });
+  const here = readProcessIdentity(HOST);
+  const writer = { write: (text: string) => void said.push(text) };
+  const chat = new TerminalChat({ store, clock, logger, redact, here, events }, writer);
   const lease = must(await store.leases.hold('watchdog:test', 'this test', 1_000 * MINUTE));
   const wanted: { incidentId: string; instant: number }[] = [];
   const reporter = incidentReporter({ store, clock, logger, folder });

@@ -1,0 +1,78 @@
+/**
+ * What every chat says about a final message: for how long it was waited for, a log line when its delivery has ended, and a
+ * critical event if it did not arrive.
+ */
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import { describeDuration, isoTime } from '../../src/time.js';
+import type { ChatFoundation } from './foundation.js';
+
+const NAMES = { answer: 'answer', failure: 'failure message', cancelled: 'word of the cancellation' } as const;
+
+/**
+ * @param session null if the store has none
+ * @returns how long a person waited for it, in milliseconds: a second attempt answers the first one's message. Null if unknown
+ */
+export async function waitedMs(
+  { records }: Store,
+  entry: OutboxEntry,
+  session: AgentSession | null,
+): Promise<number | null> {
+  if (session === null) return null;
+  const { revival_of: firstId, created_at: createdAt } = session;
+  const first = firstId === null ? null : await records.session(firstId).catch(() => null);
+  return Math.max(entry.created_at - (first?.created_at ?? createdAt), 0);
+}
+
+/**
+ * @param entry as stored: its state is `sent`, `unknown` or `given_up`
+ * @param now epoch milliseconds
+ */
+export function logDelivery(logger: Logger, entry: OutboxEntry, now: number): void {
+  const { session_id, kind, state, chat_id, tries, last_error: reason } = entry;
+  const took_ms = Math.max(now - entry.created_at, 0);
+  const fields = { session_id, kind, state, chat_id, tries, took_ms };
+  const what = `session ${session_id}: ${NAMES[kind]}`;
+  if (state === 'sent') {
+    logger.info(fields, `${what} delivered after ${describeDuration(took_ms)}`);
+    return;
+  }
+  const how = state === 'unknown' ? 'given up, and it may stand in the chat or not' : 'given up';
+  logger.error({ ...fields, reason }, `${what} ${how}; \`watchkeeper session ${session_id}\` shows it`);
+}
+
+/**
+ * Writes a critical event for a final message that did not arrive, or may not have. For a failure message of an incident, the
+ * incident's own lines say it.
+ *
+ * Await it before storing the end: a repetition has the same id, but a forgotten event would be lost. Never throws.
+ * @param entry as it is about to be stored: its state is `unknown` or `given_up`
+ */
+export async function logUndelivered(
+  { events, clock, logger }: ChatFoundation,
+  entry: OutboxEntry,
+  session: AgentSession | null,
+): Promise<void> {
+  if (entry.kind === 'failure' && session !== null && session.incident_id !== null) return;
+  const incidentId = `undelivered-${entry.session_id}`;
+  const event: CriticalEvent = {
+    v: 1,
+    id: `${incidentId}.detected`,
+    incident_id: incidentId,
+    final: true,
+    timestamp: isoTime(clock.now()),
+    event: 'message_undelivered',
+    session_id: entry.session_id,
+    project_key: session?.project_key ?? null,
+    reason: `${entry.kind}_${entry.state}`,
+    rule: null,
+    action_taken: 'detected',
+    github_issue: null,
+    details: { chat_id: entry.chat_id, tries: entry.tries, last_error: entry.last_error },
+  };
+  await events
+    .logCriticalEvent(event)
+    .catch((err: unknown) => logger.error({ err, event }, `critical event ${event.id} could not be written`));
+}

@@ -1,0 +1,17 @@
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Redact } from '../../src/log/redact.js';
+import type { Clock } from '../../src/time.js';
+
+/** What all parts of the chats of a process work with. */
+export interface ChatFoundation {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly redact: Redact;
+  /** The identity of this process. */
+  readonly here: ProcessIdentity;
+  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+}
