@@ -18,19 +18,12 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/files/privateFiles.js';
 import type { CriticalEvent } from '../src/jobs/incidents.js';
 import { type Redact, redactJsonLine } from '../src/log/redact.js';
 import { headOf } from '../src/log/shorten.js';
-import { LONGEST_EXCERPT } from './events/criticalEventSchema.js';
 import { Tail } from './events/criticalEventTail.js';
 import { LiveFile } from './events/liveFile.js';
 import { EventReader } from './events/reader.js';
 
-/** Which events a reader wants. */
-export interface EventQuery {
-  /** Not before this instant, including the archive; UTC epoch milliseconds. Without it: only what is not archived. */
-  readonly since?: number;
-  /** Only the last line of each incident. */
-  readonly collapse?: boolean;
-}
-
+/** Longest `untrusted_excerpt`, in UTF-16 units. */
+export const LONGEST_EXCERPT = 2_000;
 /** How far back to look for an id. A replay comes minutes after the crash, not thousands of incidents later. */
 const REPLAY_WINDOW_BYTES = 8 * 1024 * 1024;
 /** Archivings that one append may run into; each takes long after the one before. */
@@ -40,7 +33,9 @@ const APPEND_FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR |
 export class CriticalEventLog {
   readonly file: string;
   readonly #redact: Redact;
-  readonly #known: KnownIds;
+  readonly #tail: Tail;
+  /** Those in the file; each append first reads what was appended since the one before. */
+  readonly #ids = new Set<string>();
   #lastAppend: Promise<void> = Promise.resolve();
   readonly #live: LiveFile;
   /** The file whose name is synced to the disk. */
@@ -51,7 +46,7 @@ export class CriticalEventLog {
   constructor(file: string, redact: Redact) {
     this.file = file;
     this.#redact = redact;
-    this.#known = new KnownIds(file);
+    this.#tail = new Tail(file, REPLAY_WINDOW_BYTES);
     this.#live = new LiveFile(file);
   }
 
@@ -66,24 +61,19 @@ export class CriticalEventLog {
     return append;
   }
 
-  /** @returns whether the id is in the file (in its last 8 MiB) */
-  has(id: string): Promise<boolean> {
-    return this.#known.has(id);
-  }
-
   /**
    * Reads everything that is kept now into memory: the file, and the archive if `since` reaches further back. Readers that
    * resume at their last position use an `EventReader`.
+   * @param since UTC epoch milliseconds; without it only what is not archived is read
    * @returns the events in the order of the log, each id once
    */
-  async readRecentEvents({ since, collapse = false }: EventQuery = {}): Promise<CriticalEvent[]> {
+  async readRecentEvents(since?: number): Promise<CriticalEvent[]> {
     const reader = new EventReader(this.file);
     const byId = new Map<string, CriticalEvent>();
     for await (const { event } of reader.read(since === undefined ? 'live' : await reader.startFor(since))) {
       if (!byId.has(event.id)) byId.set(event.id, event);
     }
-    const events = collapse ? lastOfEachIncident([...byId.values()]) : [...byId.values()];
-    return events.filter((event) => Date.parse(event.timestamp) >= (since ?? 0));
+    return [...byId.values()].filter((event) => Date.parse(event.timestamp) >= (since ?? 0));
   }
 
   async #append(event: CriticalEvent): Promise<void> {
@@ -107,7 +97,7 @@ export class CriticalEventLog {
     const file = await openPlainFile(this.file, APPEND_FLAGS, PRIVATE_FILE);
     try {
       this.#lines.use(this.file, file.fd);
-      if (!(await this.#known.has(event.id))) this.#lines.append(`${toLine(event, this.#redact)}\n`);
+      if (!(await this.#isKnown(event.id))) this.#lines.append(`${toLine(event, this.#redact)}\n`);
       await file.sync();
       const { dev, ino } = await file.stat();
       const identity = `${dev}:${ino}`;
@@ -118,6 +108,13 @@ export class CriticalEventLog {
     } finally {
       await file.close();
     }
+  }
+
+  async #isKnown(id: string): Promise<boolean> {
+    const { events, anew } = await this.#tail.next();
+    if (anew) this.#ids.clear();
+    for (const event of events) this.#ids.add(event.id);
+    return this.#ids.has(id);
   }
 }
 
@@ -144,35 +141,4 @@ function toLine(event: CriticalEvent, redact: Redact): string {
     ...JSON.parse(line),
     untrusted_excerpt: headOf(event.untrusted_excerpt, LONGEST_EXCERPT, redact),
   });
-}
-
-function lastOfEachIncident(events: readonly CriticalEvent[]): CriticalEvent[] {
-  const last = new Map<string, CriticalEvent>();
-  for (const event of events) {
-    last.delete(event.incident_id);
-    last.set(event.incident_id, event);
-  }
-  return [...last.values()];
-}
-
-/** The ids in the file; each look reads only what was appended since the last. */
-class KnownIds {
-  readonly #tail: Tail;
-  readonly #ids = new Set<string>();
-  #reading: Promise<void> = Promise.resolve();
-
-  constructor(path: string) {
-    this.#tail = new Tail(path, REPLAY_WINDOW_BYTES);
-  }
-
-  async has(id: string): Promise<boolean> {
-    const reading = this.#reading.then(async () => {
-      const { events, anew } = await this.#tail.next();
-      if (anew) this.#ids.clear();
-      for (const event of events) this.#ids.add(event.id);
-    });
-    this.#reading = reading.catch(() => {});
-    await reading;
-    return this.#ids.has(id);
-  }
 }

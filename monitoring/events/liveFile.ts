@@ -16,7 +16,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { nullIfAbsent } from '../../src/errno.js';
 import { describeError, UnreachableError } from '../../src/errors.js';
-import { type Clock, SECOND, systemClock } from '../../src/time.js';
+import { SECOND, systemClock } from '../../src/time.js';
 
 /** Two small copies happen between announcement and replacement. A process that takes longer is stopped or dead. */
 const PATIENCE_MS = 2 * SECOND;
@@ -24,12 +24,9 @@ const LOOK_AGAIN_MS = 10;
 
 export class LiveFile {
   readonly path: string;
-  readonly #clock: Clock;
 
-  /** @param clock real time by default, because the wait is for another process */
-  constructor(path: string, clock: Clock = systemClock) {
+  constructor(path: string) {
     this.path = path;
-    this.#clock = clock;
   }
 
   /** @returns the path that announces a replacement with this id */
@@ -66,11 +63,12 @@ export class LiveFile {
       await rm(join(dirname(this.path), name), { force: true });
   }
 
+  /** In real time, because the wait is for another process. */
   async #untilNothingIsAnnounced(): Promise<void> {
-    const patientUntil = this.#clock.monotonic() + PATIENCE_MS;
+    const patientUntil = systemClock.monotonic() + PATIENCE_MS;
     for (let names = await this.#beside('.next-'); names.length > 0; names = await this.#beside('.next-')) {
-      if (this.#clock.monotonic() > patientUntil) await this.#callOff(names);
-      else await this.#clock.sleep(LOOK_AGAIN_MS);
+      if (systemClock.monotonic() > patientUntil) await this.#callOff(names);
+      else await systemClock.sleep(LOOK_AGAIN_MS);
     }
   }
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { CommandContext } from '../../../bridge/cli/command.js';
 import { eventsCommand } from '../../../bridge/cli/events.js';
@@ -37,9 +37,12 @@ function logsFolder(): string {
   return folder;
 }
 
-async function events(...args: string[]): Promise<string[]> {
+function events(...args: string[]): Promise<string[]> {
+  return eventsOf(join(logsFolder(), 'critical_events.jsonl'), ...args);
+}
+
+async function eventsOf(file: string, ...args: string[]): Promise<string[]> {
   let out = '';
-  const folder = logsFolder();
   const context: CommandContext = {
     io: {
       stdout: (text) => {
@@ -47,7 +50,7 @@ async function events(...args: string[]): Promise<string[]> {
       },
       stderr: () => undefined,
     },
-    readSettings: async () => ({ logsFolder: folder }) as Settings,
+    readSettings: async () => ({ logsFolder: dirname(file) }) as Settings,
     openInput: () => null,
     input: process.stdin,
     logStream: process.stderr,
@@ -72,6 +75,16 @@ describe('watchkeeper events', () => {
   test('takes an age with and without a minus for the same', async () => {
     for (const age of [['--since', '1h'], ['--since', '-1h'], ['--since=-1h']])
       expect(await events(...age)).toHaveLength(2);
+  });
+
+  test('shows the last line of each incident alone, in the order of these lines, with --collapse', async () => {
+    const file = join(testFolder(), 'critical_events.jsonl');
+    const at = Date.UTC(2026, 1, 5);
+    appendLines(file, [eventAt('a', at), eventAt('b', at), { ...eventAt('a', at), id: 'a.closed', final: true }]);
+    const ids = async (...args: string[]) =>
+      (await eventsOf(file, '--json', ...args)).map((line) => JSON.parse(line).id);
+    expect(await ids()).toEqual(['a.detected', 'b.detected', 'a.closed']);
+    expect(await ids('--collapse')).toEqual(['b.detected', 'a.closed']);
   });
 
   test('prints as many as were asked for, the oldest first', async () => {

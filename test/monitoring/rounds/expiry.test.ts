@@ -166,7 +166,7 @@ describeWithRedis('a session', () => {
     expect(existsSync(join(folder, 'consumers', 'late.json'))).toBe(true);
     const archived = await archiveEvents(events.file, { clock, before: clock.now() - 30 * DAY });
     expect(archived).toMatchObject({ events: 1, unacknowledged: 1 });
-    expect((await events.readRecentEvents({ since: 0 })).map(({ id }) => id)).toEqual(['A.detected', 'B.detected']);
+    expect((await events.readRecentEvents(0)).map(({ id }) => id)).toEqual(['A.detected', 'B.detected']);
   });
 
   test('that has to stay hides none behind it, and a round is bounded', async () => {

@@ -1,15 +1,12 @@
 /**
- * The shape of a line of `logs/critical_events.jsonl`, defined once: the type in `src/jobs/incidents.ts` is checked against it
- * here, and the JSON Schema for other readers is made from it. `criticalEvent.schema.json` beside this file is its printed
- * form.
+ * The shape of a line of `logs/critical_events.jsonl`: the type in `src/jobs/incidents.ts` is checked against it here, and the
+ * JSON Schema for other readers is made from it. `monitoring/criticalEvent.schema.json` is its printed form.
  */
 
 import { z } from 'zod';
-import { INCIDENT_RULES } from '../../src/config/rules.js';
-import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent } from '../../src/jobs/incidents.js';
-
-/** Longest `untrusted_excerpt`, in UTF-16 units. */
-export const LONGEST_EXCERPT = 2_000;
+import { LONGEST_EXCERPT } from '../../../monitoring/criticalEvents.js';
+import { INCIDENT_RULES } from '../../../src/config/rules.js';
+import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent } from '../../../src/jobs/incidents.js';
 
 export const criticalEventSchema: z.ZodType<CriticalEvent> = z
   .object({
