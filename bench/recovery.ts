@@ -7,7 +7,7 @@
  * Target: at most 5 s.
  */
 import { Queue } from 'bullmq';
-import { DEFAULT_TIMINGS } from '../src/config/readSettings.js';
+import { timings } from '../src/config/settings.js';
 import { compiledProgram } from '../src/host/program.js';
 import { closeRedis, openRedis } from '../src/redis/connect.js';
 import { SECOND, systemClock } from '../src/time.js';
@@ -34,7 +34,7 @@ await inScratchFolder(async (folder) => {
     { steps: [work, { do: 'silence' } as const] },
   ];
   const projects = { ship: { chats: [{ id: CHAT }], scenarios } };
-  const scene = await openScene({ folder, redis: 'scene', projects, timings: DEFAULT_TIMINGS });
+  const scene = await openScene({ folder, redis: 'scene', projects, timings: timings.parse({}) });
   try {
     say(`recovery: a bridge killed under its agent, ${ROUNDS} times; BullMQ's worker, ${BARE_ROUNDS} times`);
     await measureOurs(scene);

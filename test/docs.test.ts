@@ -10,9 +10,11 @@ import { OUTPUTS } from '../bridge/agents/command/settings.js';
 import { AGENT_OPTIONS } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
 import { COMMANDS } from '../bridge/intake/commands.js';
+import { AGENT_BASICS } from '../src/config/agentUser.js';
 import { projectFile } from '../src/config/projectFile.js';
-import { readSettings } from '../src/config/readSettings.js';
+import { readSettings, VARIABLES } from '../src/config/readSettings.js';
 import { RULES } from '../src/config/rules.js';
+import { SECRETS } from '../src/config/secrets.js';
 import type { Settings } from '../src/config/settings.js';
 import { packageRoot } from '../src/host/program.js';
 import { DAY } from '../src/time.js';
@@ -84,7 +86,7 @@ describe('the table of environment variables', () => {
 
   test('says what agents always inherit', () => {
     const [, , , meaning = ''] = rows.find(([name]) => name === '`AGENT_ENV`') ?? [];
-    expect(codeSpans(meaning)).toEqual(listInSource('AGENT_BASICS'));
+    expect(codeSpans(meaning)).toEqual(AGENT_BASICS);
   });
 });
 
@@ -255,18 +257,7 @@ function settingsOf(environment: Readonly<Record<string, string | undefined>>): 
 }
 
 function variablesRead(): string[] {
-  const secrets = listInSource('SECRETS');
-  return [...secrets, ...secrets.map((name) => `${name}_FILE`), ...listInSource('NAMES')];
-}
-
-/** The names are in lists that only the readers of the environment have. */
-function listInSource(name: string): string[] {
-  const sources = ['readSettings', 'secrets', 'agentEnvironment']
-    .map((file) => read(`src/config/${file}.ts`))
-    .join('\n');
-  const body = new RegExp(`const ${name} = \\[([^\\]]*)\\]`).exec(sources)?.[1];
-  if (body === undefined) throw new Error(`src/config has no list ${name} any more`);
-  return [...body.matchAll(/'(\w+)'/g)].map(([, variable]) => variable ?? '');
+  return [...SECRETS, ...SECRETS.map((name) => `${name}_FILE`), ...Object.keys(VARIABLES)];
 }
 
 interface JsonSchema {

@@ -31,7 +31,7 @@ examples:
     const { values } = readOptions(args, { json: { type: 'boolean' } });
     const settings = await context.readSettings();
     const stopping = context.untilStopped();
-    const source = new ConfigSource({ first: settings, read: context.readSettings });
+    const source = new ConfigSource(settings, context.readSettings);
     const streams = {
       terminal: { write: io.stdout, lines: context.openInput() },
       logStream: values.json === true ? asJson(logStream) : logStream,

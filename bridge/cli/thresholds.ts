@@ -1,4 +1,3 @@
-import { definedOnly } from '../../src/config/definedOnly.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { UsageError } from '../../src/errors.js';
 import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js';
@@ -16,7 +15,7 @@ export async function readThresholds(path: string | null): Promise<Thresholds> {
   });
   // Loaded only on demand: without it, a plain `assess` starts in half the time.
   const { checkThresholds } = await import('../../src/config/thresholdsFile.js');
-  return { ...DEFAULT_THRESHOLDS, ...definedOnly(checkThresholds(path, text)) };
+  return { ...DEFAULT_THRESHOLDS, ...checkThresholds(path, text) };
 }
 
 /** @returns every threshold by its configuration name: `silence_ms 600000, error_batches 5, …` */

@@ -39,7 +39,7 @@ examples:
     const settings = await context.readSettings();
     const asJson = values.json === true;
     if (!isOnce) {
-      const source = new ConfigSource({ first: settings, read: context.readSettings });
+      const source = new ConfigSource(settings, context.readSettings);
       const stopping = context.untilStopped();
       const standby = await assembleStandby(source, logStream, stopping);
       const { log, reload } = standby;

@@ -7,7 +7,7 @@
  */
 import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Retention } from '../../src/config/retention.js';
+import type { Retention } from '../../src/config/settings.js';
 import { nullIfAbsent } from '../../src/errno.js';
 import { describeError, FencedError } from '../../src/errors.js';
 import { replaceDurably } from '../../src/files/durableFile.js';

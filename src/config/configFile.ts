@@ -1,7 +1,7 @@
 /**
  * Reads `watchkeeper.config.json`. Even in a faulty file the valid parts are read, so that their own faults are reported, too.
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { errorCode } from '../errno.js';
 import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
@@ -11,6 +11,8 @@ import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
 
 export const CONFIG_FILE = 'watchkeeper.config.json';
+/** What is read if there is no file. */
+export const FOR_TRYING_OUT: ProjectFile = { projects: { local: projectEntry.parse({ directory: '.' }) } };
 /** Far larger than any project file. */
 const LONGEST_BYTES = 16 * 1024 * 1024;
 
@@ -21,26 +23,24 @@ const LONGEST_BYTES = 16 * 1024 * 1024;
  */
 export type CheckAgent = (where: string, agent: ProjectEntry['agent'], faults: Faults) => void;
 
-export interface ConfigFileOptions {
-  /** `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be missing. */
-  readonly named: string | undefined;
-  readonly workingDirectory: string;
-  readonly faults: Faults;
-  /** Receives a sentence if there is no file. */
-  readonly notices: string[];
-  readonly checkAgent: CheckAgent;
-}
-
-/** @returns the usable parts of the file */
-export async function readConfigFile(options: ConfigFileOptions): Promise<ProjectFile> {
-  const { named, workingDirectory, faults, notices } = options;
-  const path = resolve(workingDirectory, named ?? join(workingDirectory, CONFIG_FILE));
+/**
+ * @param workingDirectory in which the file is looked for
+ * @param named `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be missing
+ * @returns the usable parts of the file; null if there is none
+ */
+export async function readConfigFile(
+  workingDirectory: string,
+  named: string | undefined,
+  checkAgent: CheckAgent,
+  faults: Faults,
+): Promise<ProjectFile | null> {
+  const path = resolve(workingDirectory, named ?? CONFIG_FILE);
   const where = named === undefined ? path : `WATCHKEEPER_CONFIG: ${named}`;
   let text: string;
   try {
     text = await readPlainFile(path, LONGEST_BYTES);
   } catch (error) {
-    if (named === undefined && errorCode(error) === 'ENOENT') return forTryingOut(workingDirectory, notices);
+    if (named === undefined && errorCode(error) === 'ENOENT') return null;
     faults.add(`${where} cannot be read (${describeFileTrouble(error)}); it must be a readable JSON file`);
     return { projects: {} };
   }
@@ -49,30 +49,8 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Projec
     faults.add(`${where}: ${json.fault}`);
     return { projects: {} };
   }
-  return checkFile(json.value, named ?? CONFIG_FILE, options);
-}
-
-function forTryingOut(workingDirectory: string, notices: string[]): ProjectFile {
-  notices.push(
-    `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin, and name it in WATCHKEEPER_CONFIG where it lies elsewhere`,
-  );
-  return {
-    projects: {
-      local: {
-        directory: '.',
-        chats: [],
-        senders: [],
-        publicDetail: 'names_only',
-        reviveAfterHostLoss: true,
-        agent: { kind: 'scripted' },
-      },
-    },
-  };
-}
-
-function checkFile(json: unknown, where: string, { faults, checkAgent }: ConfigFileOptions): ProjectFile {
-  const checked = faults.check({ where: '', file: where }, projectFile, json);
-  const entries = Object.entries(objectOf(objectOf(json).projects));
+  const checked = faults.check({ where: '', file: named ?? CONFIG_FILE }, projectFile, json.value);
+  const entries = Object.entries(objectOf(objectOf(json.value).projects));
   for (const [key, entry] of entries) {
     if (!isProjectKey(key)) {
       faults.add(
@@ -82,7 +60,7 @@ function checkFile(json: unknown, where: string, { faults, checkAgent }: ConfigF
     const agent = projectEntry.shape.agent.safeParse(objectOf(entry).agent);
     if (agent.success) checkAgent(`projects.${key}.agent`, agent.data, faults);
   }
-  return checked ?? usablePart(json, entries);
+  return checked ?? usablePart(json.value, entries);
 }
 
 function usablePart(json: unknown, entries: readonly [string, unknown][]): ProjectFile {

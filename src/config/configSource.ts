@@ -27,13 +27,6 @@ export interface Reloaded {
   readonly notices: readonly string[];
 }
 
-export interface ConfigSourceOptions {
-  /** The initial settings. */
-  readonly first: Settings;
-  /** Throws UsageError with every fault. */
-  readonly read: () => Promise<Settings>;
-}
-
 export class ConfigSource {
   /** Its `projects` are those of the last successful read; callers ask for them each time, and keep no copy. */
   readonly settings: Settings;
@@ -41,7 +34,8 @@ export class ConfigSource {
   #latest: Settings;
   #reading: Promise<unknown> = Promise.resolve();
 
-  constructor({ first, read }: ConfigSourceOptions) {
+  /** @param read throws UsageError with every fault */
+  constructor(first: Settings, read: () => Promise<Settings>) {
     this.#latest = first;
     this.#read = read;
     const projects = () => this.#latest.projects;
@@ -99,11 +93,11 @@ function keepingUnchanged(
 
 /** @returns one sentence for the log */
 export function describeReload({ added, removed, changed, needsRestart }: Reloaded): string {
-  const parts = [
-    ...(added.length > 0 ? [`projects added: ${added.join(', ')}`] : []),
-    ...(removed.length > 0 ? [`projects removed: ${removed.join(', ')}`] : []),
-    ...(changed.length > 0 ? [`projects changed: ${changed.join(', ')}`] : []),
-    ...(needsRestart.length > 0 ? [`changed, but used only after a restart: ${needsRestart.join(', ')}`] : []),
-  ];
+  const parts = Object.entries({
+    'projects added': added,
+    'projects removed': removed,
+    'projects changed': changed,
+    'changed, but used only after a restart': needsRestart,
+  }).flatMap(([what, names]) => (names.length > 0 ? [`${what}: ${names.join(', ')}`] : []));
   return `the configuration was read again: ${parts.length === 0 ? 'nothing has changed' : parts.join('; ')}`;
 }

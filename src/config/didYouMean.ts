@@ -4,13 +4,11 @@
  * @returns `; did you mean "…"?`, or an empty text if no valid word is similar
  */
 export function didYouMean(word: string, known: readonly string[]): string {
-  let best: { word: string; distance: number } | null = null;
-  for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (best === null || distance < best.distance) best = { word: candidate, distance };
-  }
-  if (best === null || best.distance > Math.max(2, Math.floor(word.length / 3))) return '';
-  return `; did you mean ${JSON.stringify(best.word)}?`;
+  const [best] = known
+    .map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
+    .sort((left, right) => left.distance - right.distance);
+  if (best === undefined || best.distance > Math.max(2, Math.floor(word.length / 3))) return '';
+  return `; did you mean ${JSON.stringify(best.name)}?`;
 }
 
 /** Levenshtein's distance, row by row. */

@@ -10,6 +10,8 @@ export function wholeNumber(unit: string, least = 1): z.ZodInt {
   return z.int(words).min(least, words);
 }
 
+export const milliseconds = wholeNumber('milliseconds');
+
 /** Like {@link wholeNumber}, but for a text of digits: nobody means `0x10`, `1e3` or `5.0`. */
 export function wholeNumberText(unit: string, least = 1): z.ZodType<number> {
   const words = wordsFor(unit, least);

@@ -1,16 +1,11 @@
 /** The schema of `watchkeeper.config.json`. */
 
 import { z } from 'zod';
-import { cronPattern } from './cronPattern.js';
-import { wholeNumber } from './numbers.js';
 import { pollingAdditions } from './polling.js';
-import { RULE_ACTIONS, RULES, type Thresholds } from './rules.js';
-import { ISOLATIONS, PUBLIC_DETAILS } from './settings.js';
-import { timeZone } from './timeZone.js';
+import { RULE_ACTIONS, RULES, thresholds } from './rules.js';
+import { cronPattern, timeZone } from './schedules.js';
+import { ISOLATIONS, PUBLIC_DETAILS, timings } from './settings.js';
 
-const milliseconds = wholeNumber('milliseconds');
-/** Shorter limits end healthy runs on a busy machine. */
-const atLeastASecond = wholeNumber('milliseconds', 1_000);
 const NO_ID = 'must be a Telegram id, such as 123456789 or -5294327191';
 const telegramId = z.union([z.int(), z.string().regex(/^-?\d{1,19}$/, NO_ID)], NO_ID).transform(String);
 const directory = z.string('must be the path of a directory').min(1, 'must be the path of a directory');
@@ -23,27 +18,16 @@ const chat = z.union(
   'must be a chat id, or {"id", "topic"?, "directory"?}',
 );
 
-export const thresholdsFile = z.strictObject({
-  silence_ms: milliseconds.optional(),
-  error_batches: wholeNumber('failing batches').optional(),
-  runaway_ms: milliseconds.optional(),
-  loop_repeats: wholeNumber('calls').optional(),
-  cycle_repeats: wholeNumber('rounds').optional(),
-  cycle_max_period: wholeNumber('calls').optional(),
-  tool_wait_ms: milliseconds.optional(),
-  inferred_wait_ms: milliseconds.optional(),
-} satisfies Record<keyof Thresholds, z.ZodType>);
-
 const action = z.enum(RULE_ACTIONS, `must be one of ${RULE_ACTIONS.join(', ')}`);
 /** A run that has ended must be handled, or it would hold its lane for ever: these rules cannot be turned off. */
 const actionAtTheEnd = action.exclude(['off'], 'must be one of revive, report: without it a lane would stay held');
 const actions = z.strictObject({
-  ...(Object.fromEntries(RULES.map((rule) => [rule, action.optional()])) as Record<
+  ...(Object.fromEntries(RULES.map((rule) => [rule, action.exactOptional()])) as Record<
     (typeof RULES)[number],
-    z.ZodOptional<typeof action>
+    z.ZodExactOptional<typeof action>
   >),
-  crash: actionAtTheEnd.optional(),
-  orphan: actionAtTheEnd.optional(),
+  crash: actionAtTheEnd.exactOptional(),
+  orphan: actionAtTheEnd.exactOptional(),
 });
 
 const AGENT = 'must name an agent, such as "scripted"';
@@ -71,31 +55,18 @@ export const projectEntry = z.strictObject({
   isolation: z.enum(ISOLATIONS, 'must be "bubblewrap" or "none"').optional(),
   reviveAfterHostLoss: z.boolean('must be true or false').default(true),
   agent: agent.default({ kind: 'scripted' }),
-  thresholds: thresholdsFile.optional(),
+  thresholds: thresholds.optional(),
   actions: actions.optional(),
-});
-
-const timings = z.strictObject({
-  runLeaseMs: atLeastASecond.optional(),
-  killGraceMs: milliseconds.optional(),
-  drainMs: milliseconds.optional(),
-  reportWaitMs: milliseconds.optional(),
-  proofMs: milliseconds.optional(),
-  watchdogLeaseMs: atLeastASecond.optional(),
-  progressEveryMs: milliseconds.optional(),
-  backlogMs: milliseconds.optional(),
-  bridgeGoneMs: atLeastASecond.optional(),
-  stallMs: atLeastASecond.optional(),
 });
 
 export const projectFile = z.strictObject({
   projects: z.record(z.string(), projectEntry),
-  thresholds: thresholdsFile.optional(),
+  thresholds: thresholds.optional(),
   actions: actions.optional(),
   polling: pollingAdditions.optional(),
   timings: timings.optional(),
   daydream: z
-    .strictObject({ cron: cronPattern('in its time zone').optional(), timeZone: timeZone().optional() })
+    .strictObject({ cron: cronPattern('in its time zone').optional(), timeZone: timeZone.optional() })
     .optional(),
 });
 export type ProjectFile = z.infer<typeof projectFile>;

@@ -2,11 +2,10 @@
 
 import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
-import { definedOnly } from './definedOnly.js';
-import { isDirectory } from './directories.js';
+import { isDirectory, servedDirectories } from './directories.js';
 import type { Faults } from './faults.js';
 import type { ProjectEntry, ProjectFile } from './projectFile.js';
-import { DEFAULT_THRESHOLDS, type Rule, type RuleAction, type Thresholds } from './rules.js';
+import type { Rule, RuleAction, Thresholds } from './rules.js';
 import type { Place, Project } from './settings.js';
 
 export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {
@@ -19,29 +18,21 @@ export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {
   backlog: 'report',
 };
 
-type PartialThresholds = { readonly [Name in keyof Thresholds]?: number | undefined };
-
-export interface ProjectsContext {
-  readonly baseFolder: string;
-  readonly faults: Faults;
-  /** Thresholds set by the environment; a project's own take precedence. */
-  readonly fromEnvironment: PartialThresholds;
-  /** The name of this host: only another host's project may have its directory elsewhere. */
-  readonly here: string;
-}
-
-/** @returns the projects by their keys; what is wrong with them goes to `faults` */
+/**
+ * @param baseFolder of relative paths
+ * @param common `thresholds` of a project without its own; `here` is the name of this host: only another host's project may have
+ *   its directory elsewhere
+ * @returns the projects by their keys; what is wrong with them goes to `faults`
+ */
 export async function readProjects(
   file: ProjectFile,
-  { baseFolder, faults, fromEnvironment, here }: ProjectsContext,
+  baseFolder: string,
+  { thresholds, here }: { readonly thresholds: Thresholds; readonly here: string },
+  faults: Faults,
 ): Promise<Map<string, Project>> {
-  const common: Thresholds = {
-    ...DEFAULT_THRESHOLDS,
-    ...definedOnly(file.thresholds ?? {}),
-    ...definedOnly(fromEnvironment),
-  };
   const projects = new Map<string, Project>();
   for (const [key, entry] of Object.entries(file.projects)) {
+    const { kind, ...options } = entry.agent;
     const isElsewhere = entry.host !== undefined && entry.host !== here;
     const isServedHere = !isElsewhere || (await isDirectory(resolve(baseFolder, entry.directory)));
     const directory = await realDirectory(entry.directory, baseFolder);
@@ -56,34 +47,23 @@ export async function readProjects(
       isServedHere,
       reviveAfterHostLoss: entry.reviveAfterHostLoss,
       isolation: entry.isolation ?? null,
-      agent: readAgent(entry.agent, baseFolder),
-      thresholds: { ...common, ...definedOnly(entry.thresholds ?? {}) },
-      actions: { ...DEFAULT_ACTIONS, ...definedOnly(file.actions ?? {}), ...definedOnly(entry.actions ?? {}) },
+      agent: { kind, options: { ...options, baseFolder } },
+      thresholds: { ...thresholds, ...entry.thresholds },
+      actions: { ...DEFAULT_ACTIONS, ...file.actions, ...entry.actions },
     });
   }
   refuseSharedPlaces([...projects.values()], faults);
-  refuseOverlaps(
-    [...projects.values()].filter(({ isServedHere }) => isServedHere),
-    faults,
-  );
+  refuseOverlaps(projects, faults);
   return projects;
 }
 
-function readAgent(entry: ProjectEntry['agent'], baseFolder: string): Project['agent'] {
-  const { kind, ...options } = entry;
-  return { kind, options: { ...options, baseFolder } };
-}
-
-async function readPlaces(entry: ProjectEntry, projectDirectory: string, baseFolder: string): Promise<Place[]> {
-  const places: Place[] = [];
-  for (const chat of entry.chats) {
-    places.push({
-      chatId: chat.id,
-      threadId: chat.topic ?? null,
-      directory: chat.directory === undefined ? projectDirectory : await realDirectory(chat.directory, baseFolder),
-    });
-  }
-  return places;
+function readPlaces({ chats }: ProjectEntry, projectDirectory: string, baseFolder: string): Promise<Place[]> {
+  const places = chats.map(async ({ id, topic, directory }) => ({
+    chatId: id,
+    threadId: topic ?? null,
+    directory: directory === undefined ? projectDirectory : await realDirectory(directory, baseFolder),
+  }));
+  return Promise.all(places);
 }
 
 /** @returns its real path; if it is missing now, the configured path, which puts only this project out of service */
@@ -105,19 +85,14 @@ function refuseSharedPlaces(projects: readonly Project[], faults: Faults): void 
 }
 
 /** Two agents of different projects in one directory would undo each other's work. */
-function refuseOverlaps(projects: readonly Project[], faults: Faults): void {
-  const directories = projects.flatMap((project) =>
-    [...new Set([project.directory, ...project.places.map((place) => place.directory)])].map((directory) => ({
-      key: project.key,
-      directory,
-    })),
-  );
+function refuseOverlaps(projects: ReadonlyMap<string, Project>, faults: Faults): void {
+  const directories = servedDirectories(projects);
   for (const [index, left] of directories.entries()) {
     for (const right of directories.slice(index + 1)) {
-      if (left.key === right.key) continue;
-      if (!contains(left.directory, right.directory) && !contains(right.directory, left.directory)) continue;
+      if (left.projectKey === right.projectKey) continue;
+      if (!contains(left.path, right.path) && !contains(right.path, left.path)) continue;
       faults.add(
-        `projects.${left.key} and projects.${right.key}: the directories ${left.directory} and ${right.directory} are equal or nested; give each its own`,
+        `projects.${left.projectKey} and projects.${right.projectKey}: the directories ${left.path} and ${right.path} are equal or nested; give each its own`,
       );
     }
   }

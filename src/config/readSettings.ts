@@ -2,19 +2,18 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { agentEnvironment, agentUserIn } from './agentEnvironment.js';
-import { type CheckAgent, CONFIG_FILE, readConfigFile } from './configFile.js';
-import { cronPattern } from './cronPattern.js';
-import { definedOnly } from './definedOnly.js';
+import { DAY } from '../time.js';
+import { agentEnvironment, agentUserIn } from './agentUser.js';
+import { type CheckAgent, CONFIG_FILE, FOR_TRYING_OUT, readConfigFile } from './configFile.js';
 import { didYouMean } from './didYouMean.js';
 import type { Faults } from './faults.js';
 import { wholeNumberText } from './numbers.js';
 import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
-import { readRetention } from './retention.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from './rules.js';
+import { cronPattern, timeZone } from './schedules.js';
 import { checkPingUrl, checkRedisUrl, readSecrets, SECRETS, type SecretPlaces, secretValues } from './secrets.js';
-import type { Settings, Timings } from './settings.js';
-import { timeZone } from './timeZone.js';
+import { type Settings, timings } from './settings.js';
 
 /** The environment and folder of the process. */
 export interface Surroundings extends SecretPlaces {
@@ -22,31 +21,46 @@ export interface Surroundings extends SecretPlaces {
   readonly checkAgent?: CheckAgent;
 }
 
-const NAMES = [
-  ...SECRETS,
-  'TELEGRAM_API_ROOT',
-  'GITHUB_API_URL',
-  'WATCHDOG_CRON',
-  'WATCHDOG_SILENCE_MS',
-  'WATCHDOG_ERROR_BATCHES',
-  'WATCHDOG_RUNAWAY_MS',
-  'DAYDREAM_CRON',
-  'DAYDREAM_TIME_ZONE',
-  'WATCHKEEPER_CONFIG',
-  'WATCHKEEPER_LOGS',
-  'WATCHKEEPER_HOST',
-  'WATCHKEEPER_CONTAINER_DIES_WHOLE',
-  'WATCHKEEPER_AGENT_USER',
-  'AGENT_CONCURRENCY',
-  'AGENT_ENV',
-  'HEALTH_PORT',
-  'HEALTH_HOST',
-  'LOG_LEVEL',
-  'RETENTION_DAYS',
-  'RETENTION_ARCHIVE_DAYS',
-  'RETENTION_ARCHIVE_BYTES',
-  'RETENTION_LOG_BYTES',
-] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const PORT = 'must be a port, from 1 to 65535';
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, { error: PORT, abort: true })
+  .transform(Number)
+  .pipe(z.int().min(1, PORT).max(65_535, PORT));
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })
+  .transform((text) => text.replace(/\/+$/, ''));
+const MEBIBYTE = 1024 * 1024;
+/** A log that is rotated with every line is useless. */
+const LEAST_LOG_BYTES = 64 * 1024;
+
+/** Every variable that is a setting, except the secrets. */
+export const VARIABLES = {
+  TELEGRAM_API_ROOT: url,
+  GITHUB_API_URL: url,
+  WATCHDOG_CRON: cronPattern('in UTC'),
+  WATCHDOG_SILENCE_MS: wholeNumberText('milliseconds'),
+  WATCHDOG_ERROR_BATCHES: wholeNumberText('failing batches'),
+  WATCHDOG_RUNAWAY_MS: wholeNumberText('milliseconds'),
+  DAYDREAM_CRON: cronPattern('in its time zone'),
+  DAYDREAM_TIME_ZONE: timeZone,
+  WATCHKEEPER_CONFIG: z.string(),
+  WATCHKEEPER_LOGS: z.string(),
+  WATCHKEEPER_HOST: z.string().regex(/^[\w.-]{1,80}$/, 'must be letters, digits, ".", "_" or "-", at most 80'),
+  WATCHKEEPER_CONTAINER_DIES_WHOLE: z.enum(['yes', 'no'], 'must be yes or no'),
+  WATCHKEEPER_AGENT_USER: z.string(),
+  AGENT_CONCURRENCY: wholeNumberText('agents'),
+  AGENT_ENV: z.string(),
+  HEALTH_PORT: port,
+  HEALTH_HOST: z.string().regex(/^[\w.:-]{1,255}$/, 'must be an address of this host, such as 127.0.0.1 or 0.0.0.0'),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`),
+  RETENTION_DAYS: wholeNumberText('days'),
+  RETENTION_ARCHIVE_DAYS: wholeNumberText('days'),
+  RETENTION_ARCHIVE_BYTES: wholeNumberText('bytes'),
+  RETENTION_LOG_BYTES: wholeNumberText('bytes', LEAST_LOG_BYTES),
+};
+type Values = { [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]> };
 /**
  * Not settings: the variables that a run sets for its agent, which are set if the bridge is started from within a run, and the
  * failpoint of a test, which the command line reads.
@@ -58,34 +72,6 @@ const OTHER_NAMES = [
   'WATCHKEEPER_ATTEMPT',
   'WATCHKEEPER_FAILPOINT',
 ];
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-export const DEFAULT_TIMINGS: Timings = {
-  runLeaseMs: 180_000,
-  killGraceMs: 10_000,
-  drainMs: 20_000,
-  reportWaitMs: 10_000,
-  proofMs: 600_000,
-  watchdogLeaseMs: 10_000,
-  progressEveryMs: 5_000,
-  backlogMs: 600_000,
-  bridgeGoneMs: 120_000,
-  stallMs: 60_000,
-};
-
-const PORT = 'must be a port, from 1 to 65535';
-const port = z
-  .string()
-  .regex(/^\d{1,5}$/, { error: PORT, abort: true })
-  .transform(Number)
-  .pipe(z.int().min(1, PORT).max(65_535, PORT));
-const HOST = 'must be letters, digits, ".", "_" or "-", at most 80';
-const LEVEL = `must be one of ${LOG_LEVELS.join(', ')}`;
-const address = z.string().regex(/^[\w.:-]{1,255}$/, 'must be an address of this host, such as 127.0.0.1 or 0.0.0.0');
-const yesOrNo = z.enum(['yes', 'no'], 'must be yes or no');
-const url = z
-  .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })
-  .transform((text) => text.replace(/\/+$/, ''));
 
 /**
  * @returns the settings, frozen
@@ -95,65 +81,68 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   const { environment, workingDirectory, checkAgent = () => undefined } = surroundings;
   const { secrets, faults } = await readSecrets(surroundings);
   noteUnknownNames(environment, faults);
-  const value = (name: (typeof NAMES)[number]) => environment[name]?.trim() || undefined;
-  const optional = <T>(name: (typeof NAMES)[number], schema: z.ZodType<T>): T | undefined => {
-    const text = value(name);
-    return text === undefined ? undefined : faults.check({ where: name }, schema, text);
+  const read = <Name extends keyof Values>(name: Name) => {
+    const schemas: Readonly<{ [Each in keyof Values]: z.ZodType<Values[Each]> }> = VARIABLES;
+    const text = environment[name]?.trim();
+    return text ? faults.check({ where: name }, schemas[name], text) : undefined;
   };
-
-  const notices: string[] = [];
-  const named = value('WATCHKEEPER_CONFIG');
-  const file = await readConfigFile({ named, workingDirectory, faults, notices, checkAgent });
-  const host =
-    optional('WATCHKEEPER_HOST', z.string().regex(/^[\w.-]{1,80}$/, HOST)) ?? hostname().replace(/[^\w.-]/g, '-');
-  const thresholds = {
-    silence_ms: optional('WATCHDOG_SILENCE_MS', wholeNumberText('milliseconds')),
-    error_batches: optional('WATCHDOG_ERROR_BATCHES', wholeNumberText('failing batches')),
-    runaway_ms: optional('WATCHDOG_RUNAWAY_MS', wholeNumberText('milliseconds')),
+  const configFile = read('WATCHKEEPER_CONFIG');
+  const found = await readConfigFile(workingDirectory, configFile, checkAgent, faults);
+  const file = found ?? FOR_TRYING_OUT;
+  const host = read('WATCHKEEPER_HOST') ?? hostname().replace(/[^\w.-]/g, '-');
+  const common = { ...DEFAULT_THRESHOLDS, ...file.thresholds };
+  const thresholds: Thresholds = {
+    ...common,
+    silence_ms: read('WATCHDOG_SILENCE_MS') ?? common.silence_ms,
+    error_batches: read('WATCHDOG_ERROR_BATCHES') ?? common.error_batches,
+    runaway_ms: read('WATCHDOG_RUNAWAY_MS') ?? common.runaway_ms,
   };
-  const projects = await readProjects(file, {
-    baseFolder: workingDirectory,
-    faults,
-    fromEnvironment: thresholds,
-    here: host,
-  });
-  notices.push(...servedElsewhere(projects));
-  const apiRoot = optional('TELEGRAM_API_ROOT', url) ?? 'https://api.telegram.org';
-  const apiUrl = optional('GITHUB_API_URL', url) ?? 'https://api.github.com';
+  const projects = await readProjects(file, workingDirectory, { thresholds, here: host }, faults);
+  const apiRoot = read('TELEGRAM_API_ROOT') ?? 'https://api.telegram.org';
+  const apiUrl = read('GITHUB_API_URL') ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
-  const agentUser = agentUserIn(value('WATCHKEEPER_AGENT_USER'), faults);
+  const agentUser = agentUserIn(read('WATCHKEEPER_AGENT_USER'), faults);
   const settings: Settings = {
     projects,
     redisUrl: checkRedisUrl(secrets.REDIS_URL, faults),
     telegram: botToken === undefined ? null : { token: botToken, apiRoot },
     github: githubToken === undefined ? null : { token: githubToken, apiUrl },
-    watchdogCron: optional('WATCHDOG_CRON', cronPattern()) ?? '*/5 * * * *',
-    daydreamCron: optional('DAYDREAM_CRON', cronPattern('in its time zone')) ?? file.daydream?.cron ?? null,
-    daydreamTimeZone: optional('DAYDREAM_TIME_ZONE', timeZone()) ?? file.daydream?.timeZone ?? 'UTC',
-    agentConcurrency: optional('AGENT_CONCURRENCY', wholeNumberText('agents')) ?? 4,
+    watchdogCron: read('WATCHDOG_CRON') ?? '*/5 * * * *',
+    daydreamCron: read('DAYDREAM_CRON') ?? file.daydream?.cron ?? null,
+    daydreamTimeZone: read('DAYDREAM_TIME_ZONE') ?? file.daydream?.timeZone ?? 'UTC',
+    agentConcurrency: read('AGENT_CONCURRENCY') ?? 4,
     agentUser,
-    agentEnvironment: agentEnvironment(environment, { named: value('AGENT_ENV'), user: agentUser, secrets }, faults),
-    ownFiles: ownFilesIn(surroundings, named ?? CONFIG_FILE),
-    logsFolder: resolve(workingDirectory, value('WATCHKEEPER_LOGS') ?? 'logs'),
+    agentEnvironment: agentEnvironment(environment, { named: read('AGENT_ENV'), user: agentUser, secrets }, faults),
+    ownFiles: ownFilesIn(surroundings, configFile ?? CONFIG_FILE),
+    logsFolder: resolve(workingDirectory, read('WATCHKEEPER_LOGS') ?? 'logs'),
     host,
-    containerDiesWhole: optional('WATCHKEEPER_CONTAINER_DIES_WHOLE', yesOrNo) === 'yes',
-    logLevel: optional('LOG_LEVEL', z.enum(LOG_LEVELS, LEVEL)) ?? 'info',
-    health: readHealth(optional('HEALTH_PORT', port), optional('HEALTH_HOST', address)),
+    containerDiesWhole: read('WATCHKEEPER_CONTAINER_DIES_WHOLE') === 'yes',
+    logLevel: read('LOG_LEVEL') ?? 'info',
+    health: readHealth(read('HEALTH_PORT'), read('HEALTH_HOST')),
     pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),
     polling: pollingWith(file.polling),
-    timings: { ...DEFAULT_TIMINGS, ...definedOnly(file.timings ?? {}) },
-    retention: readRetention(optional),
+    timings: file.timings ?? timings.parse({}),
+    retention: {
+      keptMs: (read('RETENTION_DAYS') ?? 30) * DAY,
+      archiveMs: (read('RETENTION_ARCHIVE_DAYS') ?? 365) * DAY,
+      archiveBytes: read('RETENTION_ARCHIVE_BYTES') ?? 1024 * MEBIBYTE,
+      logBytes: read('RETENTION_LOG_BYTES') ?? 10 * MEBIBYTE,
+    },
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',
-    notices,
+    notices: [...(found === null ? [noConfigFile(workingDirectory)] : []), ...servedElsewhere(projects)],
   };
   faults.throwIfAny();
   return Object.freeze(settings);
 }
 
+function noConfigFile(workingDirectory: string): string {
+  return `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin, and name it in WATCHKEEPER_CONFIG where it lies elsewhere`;
+}
+
 /** A misspelt name would silently do nothing, so names that begin like ours are checked. */
 function noteUnknownNames(environment: Surroundings['environment'], faults: Faults): void {
-  const known = [...NAMES, ...SECRETS.map((name) => `${name}_FILE`)];
+  const known = [...SECRETS, ...Object.keys(VARIABLES), ...SECRETS.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
     const looksOurs = /^(WATCHDOG|WATCHKEEPER|DAYDREAM|RETENTION)_/.test(name);
     if (looksOurs && !known.includes(name) && !OTHER_NAMES.includes(name))

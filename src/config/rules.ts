@@ -1,4 +1,6 @@
 /** The rules by which a session is judged, and their thresholds. */
+import { z } from 'zod';
+import { milliseconds, wholeNumber } from './numbers.js';
 
 /** In order of precedence: the first rule that is true names the incident and its issue. */
 export const RULES = ['crash', 'orphan', 'error_cascade', 'silence', 'runaway', 'loop', 'backlog'] as const;
@@ -11,20 +13,24 @@ export type IncidentRule = (typeof INCIDENT_RULES)[number];
 export const RULE_ACTIONS = ['revive', 'report', 'off'] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];
 
-/** A rule's thresholds. Limits in milliseconds are strict ("more than"); counts are inclusive unless they say otherwise. */
-export interface Thresholds {
-  readonly silence_ms: number;
+/**
+ * The rules' thresholds, as they are configured. Limits in milliseconds are strict ("more than"); counts are inclusive unless
+ * they say otherwise.
+ */
+export const thresholds = z.strictObject({
+  silence_ms: milliseconds.exactOptional(),
   /** More consecutive failing batches than this are an error cascade. */
-  readonly error_batches: number;
-  readonly runaway_ms: number;
-  readonly loop_repeats: number;
-  readonly cycle_repeats: number;
-  readonly cycle_max_period: number;
+  error_batches: wholeNumber('failing batches').exactOptional(),
+  runaway_ms: milliseconds.exactOptional(),
+  loop_repeats: wholeNumber('calls').exactOptional(),
+  cycle_repeats: wholeNumber('rounds').exactOptional(),
+  cycle_max_period: wholeNumber('calls').exactOptional(),
   /** How long a call in flight excuses silence if it declares no timeout. */
-  readonly tool_wait_ms: number;
+  tool_wait_ms: milliseconds.exactOptional(),
   /** How long a call excuses silence if it seems to ask a person, although no line says so. */
-  readonly inferred_wait_ms: number;
-}
+  inferred_wait_ms: milliseconds.exactOptional(),
+});
+export type Thresholds = Readonly<Required<z.infer<typeof thresholds>>>;
 
 export const DEFAULT_THRESHOLDS: Thresholds = {
   silence_ms: 600_000,

@@ -16,12 +16,12 @@ export function servedProjects(projects: Settings['projects']): Project[] {
 }
 
 /** @returns the hosts that are named in the configuration */
-export function homesOf({ projects }: Pick<Settings, 'projects'>): string[] {
+export function homesOf({ projects }: Settings): string[] {
   return [...projects.values()].flatMap(({ host }) => (host === null ? [] : [host]));
 }
 
 /** @returns the places for which this host has directories */
-export function servedPlaces({ projects }: Pick<Settings, 'projects'>): ServedPlace[] {
+export function servedPlaces({ projects }: Settings): ServedPlace[] {
   return servedProjects(projects).flatMap(({ key, directory, places }) => [
     ...places.map((place) => ({
       project_key: key,

@@ -3,9 +3,10 @@
  * long-running process, `projects` are those of the last successful read (configSource.ts): ask for them each time.
  */
 
+import { z } from 'zod';
 import type { AgentUser } from './agentUser.js';
+import { milliseconds, wholeNumber } from './numbers.js';
 import type { PollingList } from './polling.js';
-import type { Retention } from './retention.js';
 import type { Rule, RuleAction, Thresholds } from './rules.js';
 
 /** What a public repository may show of an agent's calls: only tool names, times and outcomes, or everything. */
@@ -58,27 +59,43 @@ export interface Project extends ProjectRules {
   readonly isolation: Isolation | null;
 }
 
-/** All in milliseconds. */
-export interface Timings {
+/** Shorter limits end healthy runs on a busy machine. */
+const atLeastASecond = wholeNumber('milliseconds', 1_000);
+
+/** The key `timings` of the configuration file. All in milliseconds. */
+export const timings = z.strictObject({
   /** How long a run may continue without renewing its lease; after two of them it counts as dead. */
-  readonly runLeaseMs: number;
+  runLeaseMs: atLeastASecond.default(180_000),
   /** Between SIGTERM and SIGKILL. */
-  readonly killGraceMs: number;
+  killGraceMs: milliseconds.default(10_000),
   /** The time that an orderly stop gives to runs that are about to end. */
-  readonly drainMs: number;
+  drainMs: milliseconds.default(20_000),
   /** How long a revival or a failure message waits for the issue's URL. */
-  readonly reportWaitMs: number;
+  reportWaitMs: milliseconds.default(10_000),
   /** After this, the session fails if its run's death cannot be proven. */
-  readonly proofMs: number;
-  readonly watchdogLeaseMs: number;
+  proofMs: milliseconds.default(600_000),
+  watchdogLeaseMs: atLeastASecond.default(10_000),
   /** The minimum time between two edits of a progress message. */
-  readonly progressEveryMs: number;
+  progressEveryMs: milliseconds.default(5_000),
   /** How long the head of a free lane may wait before that is a `backlog`. */
-  readonly backlogMs: number;
+  backlogMs: milliseconds.default(600_000),
   /** How long all bridges must be silent before a standby reports it. */
-  readonly bridgeGoneMs: number;
+  bridgeGoneMs: atLeastASecond.default(120_000),
   /** A process whose event loop is blocked for this long ends itself. */
-  readonly stallMs: number;
+  stallMs: atLeastASecond.default(60_000),
+});
+export type Timings = Readonly<z.infer<typeof timings>>;
+
+/** How long, and how much of, what was written is kept. */
+export interface Retention {
+  /** Ended sessions with their journals, and closed incidents; afterwards critical events move to the archive. */
+  readonly keptMs: number;
+  /** Archived events, daily reviews, and issue files that were closed as completed. */
+  readonly archiveMs: number;
+  /** If the archive of events is larger, its oldest files are removed early. */
+  readonly archiveBytes: number;
+  /** A log is rotated before it exceeds this. */
+  readonly logBytes: number;
 }
 
 export interface Settings {
@@ -130,13 +147,9 @@ export function placeOf(
   chatId: string,
   threadId: string | null,
 ): { project: Project; place: Place } | null {
-  let wholeChat: { project: Project; place: Place } | null = null;
-  for (const project of settings.projects.values()) {
-    for (const place of project.places) {
-      if (place.chatId !== chatId) continue;
-      if (place.threadId === threadId && threadId !== null) return { project, place };
-      if (place.threadId === null) wholeChat = { project, place };
-    }
-  }
-  return wholeChat;
+  const places = [...settings.projects.values()].flatMap((project) =>
+    project.places.filter((place) => place.chatId === chatId).map((place) => ({ project, place })),
+  );
+  const ofThread = (id: string | null) => places.find(({ place }) => place.threadId === id);
+  return ofThread(threadId) ?? ofThread(null) ?? null;
 }

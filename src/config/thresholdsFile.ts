@@ -3,19 +3,19 @@ import type { z } from 'zod';
 import { createRedactor } from '../log/redact.js';
 import { Faults } from './faults.js';
 import { parseJsonText } from './jsonText.js';
-import { thresholdsFile } from './projectFile.js';
+import { thresholds } from './rules.js';
 
 /**
  * @param path for the error message
  * @param text the file's content
  * @throws UsageError with every fault
  */
-export function checkThresholds(path: string, text: string): z.infer<typeof thresholdsFile> {
+export function checkThresholds(path: string, text: string): z.infer<typeof thresholds> {
   const faults = new Faults(createRedactor([]));
   const json = parseJsonText(text);
-  let checked: z.infer<typeof thresholdsFile> | undefined;
+  let checked: z.infer<typeof thresholds> | undefined;
   if ('fault' in json) faults.add(`the file ${json.fault}`);
-  else checked = faults.check({ where: '', file: 'the file' }, thresholdsFile, json.value);
+  else checked = faults.check({ where: '', file: 'the file' }, thresholds, json.value);
   faults.throwIfAny(`--thresholds: ${path} has`);
   return checked ?? {};
 }

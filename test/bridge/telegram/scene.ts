@@ -8,7 +8,6 @@ import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
 import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
 import { pollingWith } from '../../../src/config/polling.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
-import { readRetention } from '../../../src/config/retention.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 import type { Project, Settings } from '../../../src/config/settings.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
@@ -19,7 +18,7 @@ import { conversationKey, laneOf } from '../../../src/jobs/names.js';
 import { openStore } from '../../../src/jobs/store.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { createRedactor } from '../../../src/log/redact.js';
-import { SECOND } from '../../../src/time.js';
+import { DAY, SECOND } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 import { openTestRedis } from '../../harness/redis.js';
@@ -148,7 +147,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     health: null,
     pingUrl: null,
     polling: pollingWith(),
-    retention: readRetention(() => undefined),
+    retention: { keptMs: 30 * DAY, archiveMs: 365 * DAY, archiveBytes: 1024 ** 3, logBytes: 10 * 1024 ** 2 },
     timings: {
       runLeaseMs: LEASE_MS,
       killGraceMs: 10_000,

@@ -8,7 +8,6 @@ import { EventReader } from '../../../monitoring/events/reader.js';
 import { LocalIssues } from '../../../monitoring/incident/issue/localIssues.js';
 import { RetentionRound } from '../../../monitoring/rounds/retentionRound.js';
 import { readSettings } from '../../../src/config/readSettings.js';
-import { readRetention } from '../../../src/config/retention.js';
 import { FencedError } from '../../../src/errors.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { DAY, HOUR, isoTime, systemClock } from '../../../src/time.js';
@@ -17,7 +16,7 @@ import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from './eventLines.js';
 
-const DEFAULTS = readRetention(() => undefined);
+const { retention: DEFAULTS } = await readSettings({ environment: {}, workingDirectory: '/nonexistent' });
 const KIBIBYTE = 1024;
 
 function openFolder(retention = DEFAULTS) {

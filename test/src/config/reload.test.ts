@@ -24,7 +24,7 @@ async function openSource(config: object): Promise<Written> {
   writeToken(TOKEN);
   const environment = { TELEGRAM_BOT_TOKEN_FILE: 'token' };
   const read = () => readSettings({ environment, workingDirectory: folder });
-  return { source: new ConfigSource({ first: await read(), read }), write, writeToken };
+  return { source: new ConfigSource(await read(), read), write, writeToken };
 }
 
 test('who asks for projects gets those of the last good reading: chats, senders and thresholds', async () => {
