@@ -2,7 +2,7 @@
  * Identifiers. Everything that becomes part of a path, a key or a job id is checked here, so that `../`, a colon, a newline or
  * an emoji never reaches a file name.
  */
-import { randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { UsageError } from './errors.js';
 import type { Clock } from './time.js';
 
@@ -13,8 +13,6 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
 
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
-/** Random bytes for the next ids: requested for one id at a time, they cost more than the rest of it. */
-const randomness = { bytes: Buffer.alloc(64 * RANDOM_DIGITS), used: 64 * RANDOM_DIGITS };
 
 /**
  * @param clock for the time part
@@ -27,19 +25,7 @@ export function ulid(clock: Clock): string {
     head = CROCKFORD.charAt(time % 32) + head;
     time = Math.floor(time / 32);
   }
-  return head + randomDigits();
-}
-
-function randomDigits(): string {
-  const { bytes } = randomness;
-  if (randomness.used === bytes.length) {
-    randomFillSync(bytes);
-    randomness.used = 0;
-  }
-  const end = randomness.used + RANDOM_DIGITS;
-  let digits = '';
-  for (; randomness.used < end; randomness.used += 1) digits += CROCKFORD.charAt(bytes.readUInt8(randomness.used) % 32);
-  return digits;
+  return head + [...randomBytes(RANDOM_DIGITS)].map((byte) => CROCKFORD.charAt(byte % 32)).join('');
 }
 
 /** @returns when the ULID was made, epoch milliseconds; null for any other text */
@@ -84,7 +70,6 @@ export function firstAttemptId(sessionId: string): string {
   return sessionId.endsWith(REVIVAL) ? sessionId.slice(0, -REVIVAL.length) : sessionId;
 }
 
-/** @returns the id of the one revival of a session */
 export function revivalSessionId(sessionId: string): string {
   return requireSessionId(`${sessionId}${REVIVAL}`);
 }

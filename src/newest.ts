@@ -2,7 +2,6 @@
 export class Newest<K, V> extends Map<K, V> {
   readonly #most: number;
 
-  /** @param most how many entries are kept */
   constructor(most: number) {
     super();
     this.#most = most;

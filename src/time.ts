@@ -54,9 +54,6 @@ export const systemClock: Clock = {
 /** The last instant that has a date. */
 const LAST_DATE_MS = 8.64e15;
 
-/** Consecutive instants usually share their second, so its text is cached. */
-const written = { second: Number.NaN, text: '' };
-
 /** Lets all pending tasks run once, in the middle of long work. */
 export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -85,13 +82,7 @@ export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promi
  * @returns the instant as `2026-02-05T10:00:00.000Z`
  */
 export function isoTime(epochMs: number): string {
-  const instant = Math.trunc(Math.max(-LAST_DATE_MS, Math.min(LAST_DATE_MS, epochMs)));
-  const ms = ((instant % SECOND) + SECOND) % SECOND;
-  if (instant - ms !== written.second) {
-    written.text = new Date(instant - ms).toISOString().slice(0, -'000Z'.length);
-    written.second = instant - ms;
-  }
-  return `${written.text}${String(ms).padStart(3, '0')}Z`;
+  return new Date(Math.max(-LAST_DATE_MS, Math.min(LAST_DATE_MS, epochMs))).toISOString();
 }
 
 /** @returns a duration in everyday words, rounded: `20 seconds`, `15 minutes`, `2.5 hours` */

@@ -90,7 +90,6 @@ export function appendPrivately(path: string, text: string): void {
   }
 }
 
-/** @returns the message that a link is refused */
 export function linkWords(path: string): string {
   return `${path} is a link, or not the kind of file that belongs there, and links are not followed: remove it`;
 }
