@@ -81,7 +81,7 @@ export async function reclaimEnd(
 type KnownFinal = 'cancelled' | 'may_stand' | 'unsent';
 
 async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
-  const final = { ...finalOf(end, as), mayStand: as !== 'unsent' };
+  const final = { ...finalOf(end, as), mayBeInChat: as !== 'unsent' };
   const { session_id } = known;
   const isLost = final.kind === 'failure';
   const isStored = await context.store.regain.ended(known, final, async () => {

@@ -3,8 +3,7 @@
  * outbox entry keeps the message's id and stays due, so that another process writes it if this one cannot.
  */
 import { type Backoff, pauseAfter } from '../../src/backoff.js';
-import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
-import { isDelivered } from '../../src/jobs/owners.js';
+import { type AgentSession, isDelivered, type OutboxEntry } from '../../src/jobs/model.js';
 import { DAY, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
 import { waitedMs } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';

@@ -5,8 +5,7 @@
  * A process may be stopped between the check and the edit, and then overwrite the last line with a working one. It notices when
  * it resumes, and has the last line written again.
  */
-import type { AgentSession } from '../../src/jobs/model.js';
-import { isDelivered } from '../../src/jobs/owners.js';
+import { type AgentSession, isDelivered } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
 import type { TelegramFoundation, Text } from './api.js';
 

@@ -50,13 +50,13 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   const answer = await answerInJournal(records, logsFolder, session);
   if (answer !== null) {
     logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
-    return { kind: 'answer', text: answer, mayStand: !takeUnsent(logsFolder, session_id, bootId) };
+    return { kind: 'answer', text: answer, mayBeInChat: !takeUnsent(logsFolder, session_id, bootId) };
   }
   const told = await toldEnd(session_id, await acceptedAt(records, session));
   if (told === null) return null;
   logger.warn({ session_id, kind: told }, `session ${session_id}: its chat was told of its end, which Redis has lost`);
   // The delivery knows that it was sent, and only closes the progress message.
-  return { kind: told, text: TEXTS[told], mayStand: false };
+  return { kind: told, text: TEXTS[told], mayBeInChat: false };
 }
 
 /**

@@ -53,7 +53,7 @@ export class BlockedLaneWatch {
     const { lane, run_id: runId, session_id } = blocked;
     const processes = findMarkedProcesses(runId).processes.map(({ pid }) => pid);
     if (!(await this.#log(blocked, 'detected', { processes }))) return;
-    await store.blockedLanes.noteTold(blocked, folders.guard());
+    await store.blockedLanes.noteReported(blocked, folders.guard());
     const what = session_id === null ? `run ${runId}` : `the run of session ${session_id}`;
     logger.error(
       { lane, run_id: runId, processes },

@@ -3,7 +3,7 @@
  * end as it should is reported as a critical event. The acting watchdog's tick does a bounded round every five minutes.
  */
 import { describeError, FencedError } from '../../src/errors.js';
-import type { Stray } from '../../src/jobs/stray.js';
+import type { Stray } from '../../src/jobs/straySessions.js';
 import { MINUTE } from '../../src/time.js';
 import { noticeEvent, writeEvent } from '../events/notice.js';
 import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';

@@ -9,15 +9,7 @@
  * Limits: a process with neither mark is found only through its parents, its group or its session.
  */
 import { holdsEntry, laneLimitOf, limitMarkOf, runOfLimit, valueIn } from './marks.js';
-import {
-  listPids,
-  newReadBuffer,
-  type ReadBuffer,
-  readEnvironment,
-  readMarkLimits,
-  readStat,
-  showsOwnNamespace,
-} from './procfs.js';
+import { listPids, readEnvironment, readMarkLimits, readStat, showsOwnNamespace } from './procfs.js';
 import { psTable } from './ps.js';
 import type { HostProcess, ProcessTable, Snapshot } from './table.js';
 
@@ -28,7 +20,6 @@ export const LANE_MARK = 'WATCHKEEPER_LANE';
 
 const MOST_LISTS = 10;
 
-/** @returns the value of {@link LANE_MARK} */
 export function laneMark(logsId: string, lane: string): string {
   return `${logsId}:${lane}`;
 }
@@ -65,12 +56,11 @@ export interface MarkedRun {
  */
 export function findMarkedRuns(): { readonly runs: readonly MarkedRun[]; readonly settled: boolean } {
   if (!showsOwnNamespace()) return { runs: [], settled: true };
-  const buffer = newReadBuffer();
   const runs = new Map<string, MarkedRun>();
   const settled = readEveryProcess((pid) => {
-    const stat = readStat(pid, buffer);
+    const stat = readStat(pid);
     if (stat === 'zombie' || stat === 'kernel') return true;
-    const found = stat === 'gone' ? 'unknown' : markedRunOf(pid, buffer);
+    const found = stat === 'gone' ? 'unknown' : markedRunOf(pid);
     if (found === null || found === 'unknown') return found === null;
     const limit = limitMarkOf(found.runId);
     if (!runs.has(limit) || found.runId !== runOfLimit(limit)) runs.set(limit, found);
@@ -79,15 +69,15 @@ export function findMarkedRuns(): { readonly runs: readonly MarkedRun[]; readonl
   return { runs: [...runs.values()], settled };
 }
 
-function markedRunOf(pid: number, buffer: ReadBuffer): MarkedRun | 'unknown' | null {
-  const environment = readEnvironment(pid, buffer);
+function markedRunOf(pid: number): MarkedRun | 'unknown' | null {
+  const environment = readEnvironment(pid);
   if (environment === 'unknown') return 'unknown';
   if (environment !== 'unreadable') {
     const mark = valueIn(environment, LANE_MARK);
     const runId = valueIn(environment, RUN_MARK);
     if (mark !== null && runId !== null) return { runId, laneLimit: laneLimitOf(mark) };
   }
-  const { locks, resident } = readMarkLimits(pid, buffer);
+  const { locks, resident } = readMarkLimits(pid);
   const areSet = /^\d+$/.test(locks) && /^\d+$/.test(resident);
   return areSet ? { runId: runOfLimit(locks), laneLimit: resident } : null;
 }
@@ -125,18 +115,17 @@ const procTable: ProcessTable = {
     const living = new Map<number, HostProcess>();
     const marked: HostProcess[] = [];
     const unreadable: HostProcess[] = [];
-    const buffer = newReadBuffer();
     const wanted = Buffer.from(`${RUN_MARK}=${runId}`);
     const wantedLimit = limitMarkOf(runId);
     const settled = readEveryProcess((pid) => {
-      const stat = readStat(pid, buffer);
+      const stat = readStat(pid);
       if (stat === 'zombie' || stat === 'kernel') return true;
-      const environment = stat === 'gone' ? 'unknown' : readEnvironment(pid, buffer);
+      const environment = stat === 'gone' ? 'unknown' : readEnvironment(pid);
       if (stat === 'gone' || environment === 'unknown') return false;
       living.set(pid, stat);
       const isMarked = environment !== 'unreadable' && holdsEntry(environment, wanted);
       // Other users' limits are readable, their environments are not.
-      if (isMarked || readMarkLimits(pid, buffer).locks === wantedLimit) {
+      if (isMarked || readMarkLimits(pid).locks === wantedLimit) {
         marked.push(stat);
         onMarked?.(stat);
       } else if (environment === 'unreadable') unreadable.push(stat);

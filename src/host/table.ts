@@ -32,6 +32,5 @@ export interface ProcessTable {
    * @param onMarked called for each marked process as soon as it is seen, before the rest is read
    */
   snapshot(runId: string, onMarked?: (found: HostProcess) => void): Snapshot;
-  /** @returns the living process with this pid */
   find(pid: number): HostProcess | null;
 }

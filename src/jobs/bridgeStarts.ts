@@ -2,11 +2,10 @@
  * Records the recent starts of a host's bridge that no orderly stop followed. A bridge that is killed again and again, by a
  * supervisor, for memory, or because of a message, is restarted each time, and nothing else shows it.
  */
-import type { Redis } from 'ioredis';
 import { ulid } from '../ids.js';
 import { applyCommit } from '../redis/commit.js';
-import { type Clock, DAY, MINUTE } from '../time.js';
-import type { Keys } from './keys.js';
+import { DAY, MINUTE } from '../time.js';
+import { StorePart } from './storePart.js';
 
 /** This many starts within {@link QUICK_MS} are a fault. */
 export const MOST_QUICK_STARTS = 3;
@@ -14,23 +13,13 @@ export const QUICK_MS = 10 * MINUTE;
 const KEPT_MS = DAY;
 const MOST_KEPT = 50;
 
-export class BridgeStarts {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
-  readonly #clock: Clock;
-
-  constructor(redis: Redis, keys: Keys, clock: Clock) {
-    this.#redis = redis;
-    this.#keys = keys;
-    this.#clock = clock;
-  }
-
+export class BridgeStarts extends StorePart {
   /** @returns an id of this start, for {@link BridgeStarts.ended} */
   async begin(host: string): Promise<string> {
-    const key = this.#keys.bridgeStarts(host);
-    const now = this.#clock.now();
-    const start = `${now}.${ulid(this.#clock)}`;
-    await applyCommit(this.#redis, {
+    const key = this.keys.bridgeStarts(host);
+    const now = this.clock.now();
+    const start = `${now}.${ulid(this.clock)}`;
+    await applyCommit(this.redis, {
       checks: [],
       writes: [
         ['ZADD', key, String(now), start],
@@ -43,26 +32,26 @@ export class BridgeStarts {
 
   /** It stopped in order, so it does not count. */
   async ended(host: string, start: string): Promise<void> {
-    await this.#redis.zrem(this.#keys.bridgeStarts(host), start);
+    await this.redis.zrem(this.keys.bridgeStarts(host), start);
   }
 
   /**
    * @returns the starts within the last {@link QUICK_MS} that no orderly stop followed, epoch milliseconds, the oldest first
    */
   async recent(host: string): Promise<number[]> {
-    const since = this.#clock.now() - QUICK_MS;
-    const found = await this.#redis.zrangebyscore(this.#keys.bridgeStarts(host), since, '+inf', 'WITHSCORES');
+    const since = this.clock.now() - QUICK_MS;
+    const found = await this.redis.zrangebyscore(this.keys.bridgeStarts(host), since, '+inf', 'WITHSCORES');
     return found.flatMap((score, index) => (index % 2 === 1 ? [Number(score)] : []));
   }
 
   /** @returns whether the current series was not reported yet; it then counts as reported while it lasts */
   async isNews(host: string): Promise<boolean> {
-    const key = this.#keys.bridgeRestartsTold(host);
-    const now = this.#clock.now();
-    const told = await this.#redis.get(key);
-    if (told !== null && now - Number(told) < QUICK_MS) return false;
-    return applyCommit(this.#redis, {
-      checks: [{ read: ['GET', key], equals: told }],
+    const key = this.keys.bridgeRestartsReported(host);
+    const now = this.clock.now();
+    const reported = await this.redis.get(key);
+    if (reported !== null && now - Number(reported) < QUICK_MS) return false;
+    return applyCommit(this.redis, {
+      checks: [{ read: ['GET', key], equals: reported }],
       writes: [['SET', key, String(now), 'PX', String(KEPT_MS)]],
     });
   }

@@ -5,40 +5,33 @@
 import { FencedError } from '../errors.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import type { AgentSession } from './model.js';
-import { ENDED_KEPT_MS, type StoreContext } from './sessionChange.js';
+import { ENDED_KEPT_MS } from './sessionChange.js';
+import { type StoreContext, StorePart } from './storePart.js';
 
-export class ChatMemory {
-  private readonly context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.context = context;
-  }
-
+export class ChatMemory extends StorePart {
   /** Starts a new conversation in a place: later messages do not continue the current one. */
   async newConversation(projectKey: string, chatId: string, threadId: string | null): Promise<void> {
-    await this.context.redis.incr(this.context.keys.conversationEpoch(projectKey, chatId, threadId));
+    await this.redis.incr(this.keys.conversationEpoch(projectKey, chatId, threadId));
   }
 
   /** Remembers that a message of ours belongs to a session, so that a reply to it continues the conversation. */
   async recordOwnMessage(session: AgentSession, messageId: string): Promise<void> {
-    await applyCommit(this.context.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
+    await applyCommit(this.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
   }
 
   /** @returns true to the first caller, who then notifies the session's chat why its message waits */
   async isFirstWordOnWaiting(sessionId: string): Promise<boolean> {
-    const { redis, keys } = this.context;
-    return (await redis.set(keys.toldWaiting(sessionId), '1', 'PX', ENDED_KEPT_MS, 'NX')) !== null;
+    return (await this.redis.set(this.keys.notifiedWaiting(sessionId), '1', 'PX', ENDED_KEPT_MS, 'NX')) !== null;
   }
 
   /** @throws FencedError if another process fetches the bot's messages; the offset is not changed */
   async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
-    const writes: Write[] = [['SET', this.context.keys.updateOffset(botId), String(offset)]];
-    if (await applyCommit(this.context.redis, { checks: fence, writes })) return;
+    const writes: Write[] = [['SET', this.keys.updateOffset(botId), String(offset)]];
+    if (await applyCommit(this.redis, { checks: fence, writes })) return;
     throw new FencedError('another process takes messages in now');
   }
 }
 
-/** @returns the writes that record a message of ours as its session's */
 export function ownMessageWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
   const key = keys.ownMessage(session.project_key, session.request.chat_id, messageId);
   return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];

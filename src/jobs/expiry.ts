@@ -2,13 +2,11 @@
  * Removes old records. Redis does not expire them by itself: it cannot know whether an open incident, an undelivered message or
  * a revival still needs them. Every removal is a commit of the acting watchdog, and each call removes a bounded number.
  */
-import { CorruptRecordError } from '../errors.js';
-import { applyCommit, type Check, type Write } from '../redis/commit.js';
-import type { Incident } from './incidents.js';
+import { applyCommit, type Check, documentChecks, type Write } from '../redis/commit.js';
 import type { Guard } from './incidentTransitions.js';
-import type { AgentSession } from './model.js';
-import { isDelivered } from './owners.js';
-import { revisionCheck, type StoreContext } from './sessionChange.js';
+import { type AgentSession, isDelivered } from './model.js';
+import { StorePart } from './storePart.js';
+import { missing, unreadable } from './straySessions.js';
 
 const SCAN_COUNT = 1_000;
 
@@ -19,13 +17,7 @@ export interface ExpiredSession {
   readonly session: AgentSession | null;
 }
 
-export class Expiry {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Expiry extends StorePart {
   /**
    * @param before an instant in epoch milliseconds
    * @param from how many of the oldest to skip
@@ -33,12 +25,8 @@ export class Expiry {
    * @returns the sessions that ended before that instant and that nothing needs any more (no open incident, no undelivered
    *   message, no unfinished revival), and how many were checked
    */
-  async endedSessions(
-    before: number,
-    from: number,
-    most: number,
-  ): Promise<{ expired: ExpiredSession[]; looked: number }> {
-    const { redis, keys, records } = this.#context;
+  async endedSessions(before: number, from: number, most: number) {
+    const { redis, keys, records } = this.context;
     const ids = await redis.zrangebyscore(keys.status('ended'), '-inf', `(${before}`, 'LIMIT', from, most);
     const expired: ExpiredSession[] = [];
     for (const sessionId of ids) {
@@ -51,17 +39,14 @@ export class Expiry {
 
   /** @returns whether it was removed; false if it changed meanwhile */
   async removeSession({ sessionId, session }: ExpiredSession, guard: Guard): Promise<boolean> {
-    const { redis, keys } = this.#context;
-    const checks: Check[] = [...guard];
+    const { redis, keys } = this;
+    const checks: Check[] = [...guard, ...documentChecks(keys.session(sessionId), session?.rev ?? null)];
     const writes: Write[] = [
       ['ZREM', keys.status('ended'), sessionId],
       ['ZREM', keys.outboxDue, sessionId],
-      ['DEL', keys.outbox(sessionId)],
+      ['DEL', keys.outbox(sessionId), keys.session(sessionId)],
     ];
-    if (session === null) checks.push({ read: ['EXISTS', keys.session(sessionId)], equals: '0' });
-    else {
-      checks.push(revisionCheck(keys, session));
-      writes.push(['DEL', keys.session(sessionId)]);
+    if (session !== null) {
       const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
       const [first, revival] = await redis.hmget(message, 'session_id', 'revival_id');
       checks.push({ read: ['HGET', message, 'revival_id'], equals: revival ?? null });
@@ -77,18 +62,11 @@ export class Expiry {
    * @param from how many of the oldest to skip
    * @param most how many to check
    */
-  async removeIncidents(
-    before: number,
-    from: number,
-    most: number,
-    guard: Guard,
-  ): Promise<{ removed: number; looked: number }> {
-    const { redis, keys, records } = this.#context;
+  async removeIncidents(before: number, from: number, most: number, guard: Guard) {
+    const { redis, keys } = this;
     const ids = await redis.zrangebyscore(keys.closedIncidents, '-inf', `(${before}`, 'LIMIT', from, most);
     const over: string[] = [];
-    for (const id of ids) {
-      if (await this.#isForgotten(await records.incident(id).catch(unreadable))) over.push(id);
-    }
+    for (const id of ids) if (await this.#isForgotten(id)) over.push(id);
     if (over.length === 0) return { removed: 0, looked: ids.length };
     const writes: Write[] = over.flatMap((id) => [
       ['ZREM', keys.closedIncidents, id] as const,
@@ -99,16 +77,8 @@ export class Expiry {
   }
 
   /** @returns those ids that belong to no session in any state */
-  async unknownAmong(sessionIds: readonly string[]): Promise<string[]> {
-    const { redis, keys } = this.#context;
-    const pipeline = redis.pipeline();
-    for (const id of sessionIds) pipeline.exists(keys.session(id));
-    const answers = (await pipeline.exec()) ?? [];
-    return sessionIds.filter((_, index) => {
-      const [error, exists] = answers[index] ?? [];
-      if (error) throw error;
-      return exists === 0;
-    });
+  unknownAmong(sessionIds: readonly string[]): Promise<string[]> {
+    return missing(this.redis, sessionIds, this.keys.session);
   }
 
   /**
@@ -117,28 +87,23 @@ export class Expiry {
    * @returns fingerprints, and the cursor of the next part; `0` after the last one
    */
   async issueFingerprints(cursor: string): Promise<{ fingerprints: string[]; next: string }> {
-    const { redis, keys } = this.#context;
-    const [next, found] = await redis.scan(cursor, 'MATCH', keys.issue('*'), 'COUNT', SCAN_COUNT);
-    return { fingerprints: found.map((key) => key.slice(keys.issue('').length)), next };
+    const [next, found] = await this.redis.scan(cursor, 'MATCH', this.keys.issue('*'), 'COUNT', SCAN_COUNT);
+    return { fingerprints: found.map((key) => key.slice(this.keys.issue('').length)), next };
   }
 
-  async #isForgotten(incident: Incident | CorruptRecordError | null): Promise<boolean> {
-    if (incident instanceof CorruptRecordError) return false;
-    const { redis, keys } = this.#context;
+  async #isForgotten(incidentId: string): Promise<boolean> {
+    const { redis, keys, records } = this.context;
+    const incident = await records.incident(incidentId).catch(unreadable);
+    // Nothing is known of an unreadable record.
+    if (incident === 'unreadable') return false;
     return incident === null || (await redis.exists(keys.session(incident.session_id))) === 0;
   }
 
   async #isOver(session: AgentSession): Promise<boolean> {
-    if (session.incident_id !== null || (session.request.delivery !== null && !isDelivered(session.request.delivery)))
-      return false;
+    const { delivery } = session.request;
+    if (session.incident_id !== null || (delivery !== null && !isDelivered(delivery))) return false;
     if (session.revived_by === null) return true;
-    const [revival] = await this.#context.records.sessions([session.revived_by]);
+    const [revival] = await this.context.records.sessions([session.revived_by]);
     return revival === undefined || (!(revival instanceof Error) && revival.ended_at !== null);
   }
-}
-
-/** An unreadable record is kept, because nothing is known of it. */
-function unreadable(error: unknown): CorruptRecordError {
-  if (error instanceof CorruptRecordError) return error;
-  throw error;
 }

@@ -2,59 +2,63 @@
  * What a session is judged by, and what is found: rules, their thresholds, findings, and the gaps in which the watchdog could
  * see nothing.
  */
-import type { IncidentRule, Rule } from '../config/rules.js';
+import { z } from 'zod';
+import { INCIDENT_RULES, type IncidentRule, type Rule } from '../config/rules.js';
 import type { ProcessIdentity } from '../host/identity.js';
-import type { WaitKind } from '../journal/schema.js';
+import { WAIT_KINDS } from '../journal/schema.js';
 
-/** A wait that a detector considered, and the result. */
-export interface ConsideredWait {
-  readonly kind: 'tool' | WaitKind;
+const consideredWait = z.object({
+  kind: z.enum(['tool', ...WAIT_KINDS]),
   /** What waits: the tool of the call, or the agent. `Bash`, `Bash of sub-agent a1`, `the agent`. */
-  readonly owner: string;
+  owner: z.string(),
   /** The id of the call; null if the agent itself waits. Missing in records of earlier versions. */
-  readonly call?: string | null;
+  call: z.string().nullable().exactOptional(),
   /** The sub-agent that waits; null: the main agent. Missing in records of earlier versions. */
-  readonly agent?: string | null;
+  agent: z.string().nullable().exactOptional(),
   /** Instants as ISO 8601; a null `until` never expires. */
-  readonly since: string;
-  readonly until: string | null;
-  readonly excuses: boolean;
+  since: z.string(),
+  until: z.string().nullable(),
+  excuses: z.boolean(),
   /** One clause: `its 15 min were over at 10:02:00 UTC`. */
-  readonly why: string;
-}
+  why: z.string(),
+});
+/** A wait that a detector considered, and the result. */
+export type ConsideredWait = Readonly<z.infer<typeof consideredWait>>;
 
-/** What a rule measured when it became true: a time, or a count. */
-export interface ClockReading {
+const clockReading = z.object({
   /** The sub-agent that was measured; null: the main agent. */
-  readonly agent: string | null;
-  readonly unit: 'ms' | 'failing_batches' | 'calls';
-  readonly value: number;
+  agent: z.string().nullable(),
+  unit: z.enum(['ms', 'failing_batches', 'calls']),
+  value: z.number(),
   /** The rule's limit; if it measures a count, the number that is enough. */
-  readonly limit: number;
+  limit: z.number(),
   /** Start of the measurement, ISO 8601; null if unknown. */
-  readonly counted_from: string | null;
-}
+  counted_from: z.string().nullable(),
+});
+/** What a rule measured when it became true: a time, or a count. */
+export type ClockReading = Readonly<z.infer<typeof clockReading>>;
 
-export interface Finding<Named extends IncidentRule = Rule> {
-  readonly rule: Named;
+/** As it is stored; {@link Finding} is its type. */
+export const finding = z.object({
+  rule: z.enum(INCIDENT_RULES),
   /** Stable, without spaces: `silent_for_15_minutes`. */
-  readonly reason: string;
+  reason: z.string(),
   /** When the rule became true, ISO 8601. */
-  readonly since: string;
+  since: z.string(),
   /** The deciding measurements, in our own words, never an agent's. */
-  readonly evidence: readonly string[];
-  readonly waits_considered: readonly ConsideredWait[];
+  evidence: z.array(z.string()).readonly(),
+  waits_considered: z.array(consideredWait.readonly()).readonly(),
   /** Missing for rules that measure nothing (`crash`), and in records of earlier versions. */
-  readonly clock?: ClockReading;
-}
+  clock: clockReading.readonly().exactOptional(),
+});
+export type Finding<Named extends IncidentRule = Rule> = Readonly<z.infer<typeof finding>> & { readonly rule: Named };
 
 /**
  * Why a watchdog was away. `host_slept`. `process_stood`: it was suspended, starved, or blocked in one call. `loop_blocked`: it
  * computed all the time. `clock_jumped`: nothing was suspended, but the wall clock was set. On systems that do not count the
  * time since boot, a sleep looks like `clock_jumped`.
  */
-export const GAP_CAUSES = ['host_slept', 'process_stood', 'loop_blocked', 'clock_jumped'] as const;
-export type GapCause = (typeof GAP_CAUSES)[number];
+export type GapCause = 'host_slept' | 'process_stood' | 'loop_blocked' | 'clock_jumped';
 
 /** A time in which a living watchdog could see nothing: no session is judged for it. */
 export interface WatchdogGap {

@@ -4,10 +4,11 @@
  * two ends.
  */
 
-import { type Check, documentChecks, documentWrite, type Write } from '../redis/commit.js';
+import { type Check, type CheckedWrites, documentChecks, documentWrite, type Write } from '../redis/commit.js';
 import type { Incident, IncidentStep } from './incidents.js';
 import type { AgentSession } from './model.js';
-import { laneReleaseWrites, revisionCheck, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
+import { laneReleaseWrites, revisionCheck, sessionWrites, wakeWrite } from './sessionChange.js';
+import type { StoreContext } from './storePart.js';
 import { unreadable } from './straySessions.js';
 
 /** Replaces an incident that is gone: the message's one revival is used. */
@@ -19,9 +20,7 @@ const FORGOTTEN_INCIDENT = 'forgotten';
 export const UNSEEN_CHANGES = 1_000;
 
 /** The checks and writes on the first attempt for a commit that stores its second attempt again. */
-export interface SettledFirst {
-  readonly checks: readonly Check[];
-  readonly writes: readonly Write[];
+export interface SettledFirst extends CheckedWrites {
   /** The first attempt's run; it is proven dead, because a second attempt was granted. Null if none is known. */
   readonly runId: string | null;
 }
@@ -30,18 +29,14 @@ const BEFORE_FORK: readonly IncidentStep[] = ['opened', 'detected', 'stopping', 
 
 /**
  * @param session perhaps a second attempt
- * @param now UTC epoch milliseconds
  * @returns null if the first attempt has ended without this second one: its message has its end
  * @throws ioredis' error if Redis is unavailable
  */
-export async function settleFirst(
-  context: StoreContext,
-  session: AgentSession,
-  now: number,
-): Promise<SettledFirst | null> {
+export async function settleFirst(context: StoreContext, session: AgentSession): Promise<SettledFirst | null> {
   const { session_id: revivalId, revival_of: firstId } = session;
   if (firstId === null) return { checks: [], writes: [], runId: null };
   const { keys, records } = context;
+  const now = context.clock.now();
   const first = await records.session(firstId).catch(unreadable);
   const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
   const claim = (by: string): Write => ['HSET', message, 'claimed_by', by, 'revival_id', revivalId];

@@ -2,29 +2,20 @@
  * The gaps in which a watchdog of a logs folder was suspended, or its clock jumped, shared with every other watchdog of that
  * folder.
  */
-import type { Redis } from 'ioredis';
 import { DAY } from '../time.js';
 import type { WatchdogGap } from './findings.js';
-import type { Keys } from './keys.js';
+import { StorePart } from './storePart.js';
 
 /** A session is rarely older than a day; if a host has a gap every few minutes, the list holds the recent ones. */
 const MOST_KEPT = 50;
 const KEPT_FOR_MS = 30 * DAY;
 
-export class Gaps {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
-
-  constructor(redis: Redis, keys: Keys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Gaps extends StorePart {
   /** Adds it once, however often it is called. */
   async add(logsId: string, gap: WatchdogGap): Promise<void> {
-    const key = this.#keys.gaps(logsId);
+    const key = this.keys.gaps(logsId);
     const text = JSON.stringify(gap);
-    await this.#redis
+    await this.redis
       .multi()
       .lrem(key, 0, text)
       .lpush(key, text)
@@ -35,11 +26,8 @@ export class Gaps {
 
   /** @returns the stored gaps, the newest first; an unreadable one is left out, because it excuses nothing */
   async of(logsId: string): Promise<WatchdogGap[]> {
-    const texts = await this.#redis.lrange(this.#keys.gaps(logsId), 0, -1);
-    return texts.flatMap((text) => {
-      const gap = parse(text);
-      return gap === null ? [] : [gap];
-    });
+    const texts = await this.redis.lrange(this.keys.gaps(logsId), 0, -1);
+    return texts.map(parse).filter((gap) => gap !== null);
   }
 }
 

@@ -1,45 +1,50 @@
 /** What every move of an incident has in common: the compare-and-set on `rev`, and the indexes that follow it. */
 import type { CommitName } from '../failpoints.js';
-import { type Check, documentChecks, documentWrite, type Write } from '../redis/commit.js';
+import {
+  applyCommit,
+  type Check,
+  type CheckedWrites,
+  documentChecks,
+  documentWrite,
+  type Write,
+} from '../redis/commit.js';
 import type { Incident } from './incidents.js';
 import type { AgentSession } from './model.js';
 import { subjectName } from './names.js';
-import { changeSession, type SessionPatch, type StoreContext, wakeWrite } from './sessionChange.js';
+import { changeSession, type SessionPatch, wakeWrite } from './sessionChange.js';
+import type { StoreContext } from './storePart.js';
 
-/** A change of an incident together with its session. */
-export interface IncidentStep {
+export interface IncidentMove {
   readonly at: CommitName;
-  readonly sessionPatch: SessionPatch;
   /** Of the incident. */
   readonly patch: Partial<Incident>;
+  readonly sessionPatch?: SessionPatch;
   readonly checks: readonly Check[];
-  readonly writes: readonly Write[];
+  readonly writes?: readonly Write[];
 }
 
-/** @returns the incident after the change; null if somebody else changed one of the two first, or a check did not hold */
-export async function stepIncident(
+/**
+ * @param session changed together with the incident; null: the incident alone
+ * @returns the incident after the change; null if somebody else changed one of the two first, or a check did not hold
+ */
+export async function moveIncident(
   context: StoreContext,
-  session: AgentSession,
+  session: AgentSession | null,
   incident: Incident,
-  { at, sessionPatch, patch, checks, writes }: IncidentStep,
+  { at, patch, sessionPatch = {}, checks, writes = [] }: IncidentMove,
 ): Promise<Incident | null> {
-  const next = nextIncident(incident, patch);
-  const changed = await changeSession(context, session, {
+  const key = context.keys.incident(incident.incident_id);
+  const next = { ...incident, ...patch, rev: incident.rev + 1 };
+  const change = {
     at,
-    patch: sessionPatch,
-    checks: [...checks, ...unchangedIncident(context, incident, incident.rev)],
-    writes: [documentWrite(context.keys.incident(incident.incident_id), next), ...writes],
-  });
-  return changed === null ? null : next;
-}
-
-export function nextIncident(incident: Incident, patch: Partial<Incident>): Incident {
-  return { ...incident, ...patch, rev: incident.rev + 1 };
-}
-
-/** @param rev that the incident has; null: it does not exist */
-export function unchangedIncident({ keys }: StoreContext, incident: Incident, rev: number | null): Check[] {
-  return documentChecks(keys.incident(incident.incident_id), rev);
+    checks: [...checks, ...documentChecks(key, incident.rev)],
+    writes: [documentWrite(key, next), ...writes],
+  };
+  const isApplied =
+    session === null
+      ? await applyCommit(context.redis, change)
+      : (await changeSession(context, session, { ...change, patch: sessionPatch })) !== null;
+  return isApplied ? next : null;
 }
 
 /**
@@ -49,7 +54,7 @@ export function unchangedIncident({ keys }: StoreContext, incident: Incident, re
 export async function subjectTaken(
   { redis, keys, records }: StoreContext,
   incident: Incident,
-): Promise<{ checks: Check[]; writes: Write[] } | null> {
+): Promise<CheckedWrites | null> {
   const name = subjectName(incident);
   if (name === null) throw new RangeError(`incident ${incident.incident_id} has no subject of its own`);
   const key = keys.incidentAbout(name);
@@ -61,10 +66,7 @@ export async function subjectTaken(
 }
 
 /** @returns the writes that free the name of the incident's subject, unless a later incident has it */
-export async function subjectFreed(
-  { redis, keys }: StoreContext,
-  incident: Incident,
-): Promise<{ checks: Check[]; writes: Write[] }> {
+export async function subjectFreed({ redis, keys }: StoreContext, incident: Incident): Promise<CheckedWrites> {
   const name = subjectName(incident);
   if (name === null) return { checks: [], writes: [] };
   const key = keys.incidentAbout(name);
@@ -73,19 +75,15 @@ export async function subjectFreed(
   return { checks: [{ read: ['GET', key], equals: owner }], writes };
 }
 
-/** @returns the writes that store a new incident as open */
-export function openIncidentWrites({ keys }: StoreContext, incident: Incident): Write[] {
-  return [
-    documentWrite(keys.incident(incident.incident_id), incident),
-    ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
-    wakeWrite(keys, { incident: incident.incident_id }),
-  ];
-}
-
-/** @returns the writes that move an incident from the open to the closed ones */
-export function closeIncidentWrites({ keys }: StoreContext, incident: Incident, now: number): Write[] {
-  return [
-    ['ZREM', keys.openIncidents, incident.incident_id],
-    ['ZADD', keys.closedIncidents, String(now), incident.incident_id],
-  ];
+/** @returns the check that an incident is new, and the writes that store it as open */
+export function openedIncident({ keys }: StoreContext, incident: Incident): CheckedWrites {
+  const key = keys.incident(incident.incident_id);
+  return {
+    checks: documentChecks(key, null),
+    writes: [
+      documentWrite(key, incident),
+      ['ZADD', keys.openIncidents, String(incident.opened_at), incident.incident_id],
+      wakeWrite(keys, { incident: incident.incident_id }),
+    ],
+  };
 }

@@ -2,31 +2,16 @@
  * The watchdog's transitions. Each commit that follows from a decision also checks the watchdog's lease, so that a holder that
  * was paused and wakes up late changes nothing.
  */
-import { applyCommit, type Check, documentWrite } from '../redis/commit.js';
-import type { Clock } from '../time.js';
+import { applyCommit, type Check } from '../redis/commit.js';
 import { laneBlockWrites } from './blockedLanes.js';
-import {
-  closeIncidentWrites,
-  nextIncident,
-  openIncidentWrites,
-  stepIncident,
-  subjectFreed,
-  subjectTaken,
-  unchangedIncident,
-} from './incidentChange.js';
+import { moveIncident, openedIncident, subjectFreed, subjectTaken } from './incidentChange.js';
 import type { Incident, IncidentOutcome } from './incidents.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from './model.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
-import {
-  changeSession,
-  laneReleaseWrites,
-  outboxWrites,
-  type StoreContext,
-  sessionWrites,
-  wakeWrite,
-} from './sessionChange.js';
+import { changeSession, laneReleaseWrites, outboxWrites, sessionWrites, wakeWrite } from './sessionChange.js';
 import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from './sessionEnds.js';
+import { StorePart } from './storePart.js';
 
 /** The check in every commit of the acting watchdog; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];
@@ -34,28 +19,17 @@ export type Guard = readonly Check[];
 /** The outcome of the incident by the kind of the final message that was found. */
 const OUTCOME_OF = { answer: 'answered', failure: 'told', cancelled: 'cancelled_by_person' } as const;
 
-export class IncidentTransitions {
-  private readonly context: StoreContext;
-  private readonly clock: Clock;
-
-  constructor(context: StoreContext, clock: Clock) {
-    this.context = context;
-    this.clock = clock;
-  }
-
+export class IncidentTransitions extends StorePart {
   /**
    * At most one incident is open per session.
    * @returns whether the incident is open now; false if the session changed or has one already
    */
   async open(session: AgentSession, incident: Incident, guard: Guard): Promise<boolean> {
     if (session.incident_id !== null) return false;
-    const opened = await changeSession(this.context, session, {
-      at: 'open_incident',
-      patch: { incident_id: incident.incident_id },
-      checks: [...guard, ...unchangedIncident(this.context, incident, null)],
-      writes: openIncidentWrites(this.context, incident),
-    });
-    return opened !== null;
+    const { checks, writes } = openedIncident(this.context, incident);
+    const patch = { incident_id: incident.incident_id };
+    const change = { at: 'open_incident', patch, checks: [...guard, ...checks], writes } as const;
+    return (await changeSession(this.context, session, change)) !== null;
   }
 
   /**
@@ -65,19 +39,17 @@ export class IncidentTransitions {
   async openAbout(incident: Incident, guard: Guard): Promise<boolean> {
     const subject = await subjectTaken(this.context, incident);
     if (subject === null) return false;
-    return applyCommit(this.context.redis, {
+    const { checks, writes } = openedIncident(this.context, incident);
+    return applyCommit(this.redis, {
       at: 'open_incident',
-      checks: [...guard, ...unchangedIncident(this.context, incident, null), ...subject.checks],
-      writes: [...openIncidentWrites(this.context, incident), ...subject.writes],
+      checks: [...guard, ...checks, ...subject.checks],
+      writes: [...writes, ...subject.writes],
     });
   }
 
   /** @returns the incident after a change that affects nothing else; null if another process was first */
-  async save(incident: Incident, patch: Partial<Incident>, guard: Guard): Promise<Incident | null> {
-    const next = nextIncident(incident, patch);
-    const writes = [documentWrite(this.context.keys.incident(incident.incident_id), next)];
-    const checks = [...guard, ...unchangedIncident(this.context, incident, incident.rev)];
-    return (await applyCommit(this.context.redis, { at: 'save_incident', checks, writes })) ? next : null;
+  save(incident: Incident, patch: Partial<Incident>, guard: Guard): Promise<Incident | null> {
+    return moveIncident(this.context, null, incident, { at: 'save_incident', patch, checks: guard });
   }
 
   /** `detected → stopping`: asks the owner of the run to end it. A person's cancellation remains one. */
@@ -90,12 +62,12 @@ export class IncidentTransitions {
       incident_id: incident.incident_id,
       requested_at: now,
     };
-    return stepIncident(this.context, session, incident, {
+    return moveIncident(this.context, session, incident, {
       at: 'request_stop',
       sessionPatch: { stop },
       patch: { step: 'stopping', stopping_at: now },
       checks: guard,
-      writes: [wakeWrite(this.context.keys, { stop: session.session_id })],
+      writes: [wakeWrite(this.keys, { stop: session.session_id })],
     });
   }
 
@@ -110,20 +82,19 @@ export class IncidentTransitions {
   ): Promise<{ incident: Incident; revival: AgentSession } | null> {
     // A revival must never make two agents work in one directory.
     if (session.run !== null && session.released === null) return null;
-    const { keys } = this.context;
     const now = this.clock.now();
-    const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
+    const message = this.keys.message(session.project_key, session.request.chat_id, session.request.message_id);
     const revival = revivalOf(session, now);
-    const next = await stepIncident(this.context, session, incident, {
+    const next = await moveIncident(this.context, session, incident, {
       at: 'revive',
       sessionPatch: { status: 'failed', end_reason: endReason, ended_at: now, revived_by: revival.session_id },
       patch: { step: 'revived', revival_session_id: revival.session_id },
       checks: [...guard, { read: ['HGET', message, 'claimed_by'], equals: null }],
       writes: [
-        ...laneReleaseWrites(keys, session, now),
+        ...laneReleaseWrites(this.keys, session, now),
         ['HSET', message, 'claimed_by', incident.incident_id, 'revival_id', revival.session_id],
         ['PERSIST', message],
-        ...sessionWrites(keys, null, revival),
+        ...sessionWrites(this.keys, null, revival),
         ...laneEntryWrites(this.context, revival, 'LPUSH'),
       ],
     });
@@ -141,14 +112,14 @@ export class IncidentTransitions {
   ): Promise<Incident | null> {
     const now = this.clock.now();
     const isGone = session.run === null || session.released !== null;
-    return stepIncident(this.context, session, incident, {
+    return moveIncident(this.context, session, incident, {
       at: 'fail_and_tell',
       sessionPatch: { status: 'failed', end_reason: endReason, ended_at: now, request: { delivery: 'queued' } },
       patch: { ...patch, step: 'told' },
       checks: guard,
       writes: [
-        ...(isGone ? laneReleaseWrites : laneBlockWrites)(this.context.keys, session, now),
-        ...outboxWrites(this.context.keys, newOutboxEntry(session, 'failure', text, now)),
+        ...(isGone ? laneReleaseWrites : laneBlockWrites)(this.keys, session, now),
+        ...outboxWrites(this.keys, newOutboxEntry(session, 'failure', text, now)),
       ],
     });
   }
@@ -159,8 +130,8 @@ export class IncidentTransitions {
    */
   async putBack(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
     if (session.released === null || session.interruptions >= MOST_INTERRUPTIONS) return null;
-    const { patch, writes } = interruptedChange(this.context, session, this.clock.now());
-    return stepIncident(this.context, session, incident, {
+    const { patch, writes } = interruptedChange(this.context, session);
+    return moveIncident(this.context, session, incident, {
       at: 'interrupt',
       sessionPatch: { ...patch, incident_id: null },
       patch: { outcome: 'put_back' },
@@ -175,10 +146,10 @@ export class IncidentTransitions {
    */
   async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;
-    const { patch, writes } = endedChange(this.context, session, end, { isGone, now: this.clock.now() });
+    const { patch, writes } = endedChange(this.context, session, end, isGone);
     // The next session of the lane is not handled here: the lane's bridge is notified.
-    const wake = wakeWrite(this.context.keys, { lane: session.lane });
-    return stepIncident(this.context, session, incident, {
+    const wake = wakeWrite(this.keys, { lane: session.lane });
+    return moveIncident(this.context, session, incident, {
       at: 'complete_forgotten',
       sessionPatch: patch,
       patch: { outcome: OUTCOME_OF[end.kind] },
@@ -189,8 +160,8 @@ export class IncidentTransitions {
 
   /** A person cancelled while the incident was open: the session ends as cancelled, and that is the incident's outcome. */
   async cancel(session: AgentSession, incident: Incident, text: string, guard: Guard): Promise<Incident | null> {
-    const { patch, writes } = cancelledChange(this.context, session, text, this.clock.now());
-    return stepIncident(this.context, session, incident, {
+    const { patch, writes } = cancelledChange(this.context, session, text);
+    return moveIncident(this.context, session, incident, {
       at: 'cancel',
       sessionPatch: patch,
       patch: { outcome: 'cancelled_by_person' },
@@ -200,19 +171,17 @@ export class IncidentTransitions {
   }
 
   /** Releases the session of an incident that has its outcome; the incident stays open until everything is reported. */
-  async free(
+  free(
     session: AgentSession | null,
     incident: Incident,
     patch: Partial<Incident>,
     guard: Guard,
   ): Promise<Incident | null> {
-    if (session?.incident_id !== incident.incident_id) return this.save(incident, patch, guard);
-    return stepIncident(this.context, session, incident, {
+    return moveIncident(this.context, heldBy(incident, session), incident, {
       at: 'save_incident',
       sessionPatch: { incident_id: null },
       patch,
       checks: guard,
-      writes: [],
     });
   }
 
@@ -224,25 +193,21 @@ export class IncidentTransitions {
     guard: Guard,
   ): Promise<Incident | null> {
     const now = this.clock.now();
-    const patch = { step: 'closed', closed_at: now, outcome } as const;
     const name = await subjectFreed(this.context, incident);
-    const checks = [...guard, ...name.checks];
-    const writes = [...name.writes, ...closeIncidentWrites(this.context, incident, now)];
-    if (session?.incident_id === incident.incident_id) {
-      return stepIncident(this.context, session, incident, {
-        at: 'close_incident',
-        sessionPatch: { incident_id: null },
-        patch,
-        checks,
-        writes,
-      });
-    }
-    const next = nextIncident(incident, patch);
-    const applied = await applyCommit(this.context.redis, {
+    return moveIncident(this.context, heldBy(incident, session), incident, {
       at: 'close_incident',
-      checks: [...checks, ...unchangedIncident(this.context, incident, incident.rev)],
-      writes: [documentWrite(this.context.keys.incident(incident.incident_id), next), ...writes],
+      sessionPatch: { incident_id: null },
+      patch: { step: 'closed', closed_at: now, outcome },
+      checks: [...guard, ...name.checks],
+      writes: [
+        ...name.writes,
+        ['ZREM', this.keys.openIncidents, incident.incident_id],
+        ['ZADD', this.keys.closedIncidents, String(now), incident.incident_id],
+      ],
     });
-    return applied ? next : null;
   }
+}
+
+function heldBy(incident: Incident, session: AgentSession | null): AgentSession | null {
+  return session?.incident_id === incident.incident_id ? session : null;
 }

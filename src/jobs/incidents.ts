@@ -1,6 +1,7 @@
 /** What follows from findings: the record of an incident, its report and its outage, and its critical events. */
-import type { IncidentRule } from '../config/rules.js';
-import type { Finding } from './findings.js';
+import { z } from 'zod';
+import { INCIDENT_RULES, type IncidentRule } from '../config/rules.js';
+import { finding } from './findings.js';
 
 /** At `opened` nothing outside Redis has happened yet. */
 export const INCIDENT_STEPS = ['opened', 'detected', 'stopping', 'released', 'revived', 'told', 'closed'] as const;
@@ -37,101 +38,112 @@ export const INCIDENT_OUTCOMES = [
 ] as const;
 export type IncidentOutcome = (typeof INCIDENT_OUTCOMES)[number];
 
-export interface IncidentReport {
-  readonly state: ReportState;
-  readonly url: string | null;
-  readonly tries: number;
+const report = z.object({
+  state: z.enum(REPORT_STATES),
+  url: z.string().nullable(),
+  tries: z.number(),
   /** When to try again; null if the report has ended. */
-  readonly due_at: number | null;
-  readonly last_error: string | null;
-}
+  due_at: z.number().nullable(),
+  last_error: z.string().nullable(),
+});
+export type IncidentReport = Readonly<z.infer<typeof report>>;
 
+const note = z.object({ tries: z.number(), due_at: z.number(), last_error: z.string() });
 /** The incident's end, which still has to be added to its issue. */
-export interface OutcomeNote {
-  readonly tries: number;
-  readonly due_at: number;
-  readonly last_error: string;
-}
+export type OutcomeNote = Readonly<z.infer<typeof note>>;
 
-/** What an incident is about, if not the run of its session; at most one is open per subject. */
-export type IncidentSubject =
+const subject = z.discriminatedUnion('kind', [
   /** The head of a lane that does not start although the lane and its worker are free. */
-  | { readonly kind: 'lane'; readonly lane: string }
+  z.object({ kind: z.literal('lane'), lane: z.string() }),
   /** All lanes of a project on a host: they wait for the same reason. */
-  | { readonly kind: 'queue'; readonly host: string }
+  z.object({ kind: z.literal('queue'), host: z.string() }),
   /** The provider of the agents' model. */
-  | { readonly kind: 'provider' }
+  z.object({ kind: z.literal('provider') }),
   /** The incident that reports an outage to a project, if the outage's own incident is another project's. */
-  | { readonly kind: 'provider_in_project'; readonly outage: string };
+  z.object({ kind: z.literal('provider_in_project'), outage: z.string() }),
+]);
+/** What an incident is about, if not the run of its session; at most one is open per subject. */
+export type IncidentSubject = Readonly<z.infer<typeof subject>>;
 
-/** A session's incident that waits for the end of an outage; its issue is its project's issue about the outage. */
-export interface OutageHold {
+const hold = z.object({
   /** The incident of the outage. */
-  readonly incident_id: string;
+  incident_id: z.string(),
   /** `held`: its message waits. `go`: its steps continue. `give_up`: they continue, but the message is not run again. */
-  readonly state: 'held' | 'go' | 'give_up';
+  state: z.enum(['held', 'go', 'give_up']),
   /** Whether the chat has been notified that it waits. */
-  readonly is_told: boolean;
-}
+  is_told: z.boolean(),
+});
+/** A session's incident that waits for the end of an outage; its issue is its project's issue about the outage. */
+export type OutageHold = Readonly<z.infer<typeof hold>>;
 
-/** How far the handling of an outage got. */
-export interface OutageCourse {
+const course = z.object({
   /**
    * `down`: no message is tried. `probing`: one is, without a result yet. `releasing`: the provider answers, and the messages
    * follow one at a time. `giving_up`: it was probed often enough.
    */
-  readonly phase: 'down' | 'probing' | 'releasing' | 'giving_up';
+  phase: z.enum(['down', 'probing', 'releasing', 'giving_up']),
   /** Whether a session's incident has joined; until then the outage is just opening, not over. */
-  readonly has_members: boolean;
+  has_members: z.boolean(),
   /** Probes since the provider's last answer. */
-  readonly probes: number;
+  probes: z.number(),
   /** No probe before this instant, while `down`. */
-  readonly next_probe_at: number;
+  next_probe_at: z.number(),
   /** The incident whose message was released last; null while there is none. */
-  readonly out: string | null;
-  readonly out_since: number | null;
-}
+  out: z.string().nullable(),
+  out_since: z.number().nullable(),
+});
+/** How far the handling of an outage got. */
+export type OutageCourse = Readonly<z.infer<typeof course>>;
 
-export interface Incident {
-  readonly incident_id: string;
+const incidentSchema = z.object({
+  incident_id: z.string(),
   /** If it is about more than one session, the one that shows it best. */
-  readonly session_id: string;
+  session_id: z.string(),
   /** The logs folder whose watchdog acts on it: the run's, else the opener's. Missing in records of earlier versions. */
-  readonly logs_id?: string;
+  logs_id: z.string().exactOptional(),
   /** Absent if it is about the session's own run. */
-  readonly subject?: IncidentSubject;
+  subject: subject.readonly().exactOptional(),
   /** Present if an outage affects the session. */
-  readonly hold?: OutageHold;
+  hold: hold.readonly().exactOptional(),
   /** Present if the incident is the outage itself. */
-  readonly course?: OutageCourse;
-  readonly project_key: string;
+  course: course.readonly().exactOptional(),
+  project_key: z.string(),
   /** The leading rule. */
-  readonly rule: IncidentRule;
-  readonly findings: readonly Finding<IncidentRule>[];
-  readonly step: IncidentStep;
+  rule: z.enum(INCIDENT_RULES),
+  findings: z.array(finding.readonly()).readonly(),
+  step: z.enum(INCIDENT_STEPS),
   /** Whether the run is ended and the message is revived or its chat notified; false while all rules only report. */
-  readonly acting: boolean;
+  acting: z.boolean(),
   /** Why the message must not be revived; null if it may be. */
-  readonly not_revived_because: string | null;
+  not_revived_because: z.string().nullable(),
   /** What the agent itself said at its end. Untrusted; absent in records of earlier versions. */
-  readonly untrusted_excerpt?: string | null;
-  readonly attempt: 1 | 2;
+  untrusted_excerpt: z.string().nullable().exactOptional(),
+  attempt: z.literal([1, 2]),
   /** ISO 8601; null if the journal contained no call. */
-  readonly last_tool_call: string | null;
-  readonly tool_count: number;
-  readonly revival_session_id: string | null;
-  readonly report: IncidentReport;
-  readonly opened_at: number;
-  readonly detected_at: number | null;
-  readonly stopping_at: number | null;
-  readonly closed_at: number | null;
+  last_tool_call: z.string().nullable(),
+  tool_count: z.number(),
+  revival_session_id: z.string().nullable(),
+  report: report.readonly(),
+  opened_at: z.number(),
+  detected_at: z.number().nullable(),
+  stopping_at: z.number().nullable(),
+  closed_at: z.number().nullable(),
   /** Why it closed; null while it is open. */
-  readonly outcome: IncidentOutcome | null;
+  outcome: z.enum(INCIDENT_OUTCOMES).nullable(),
   /** Present once adding the outcome to the issue has failed; the closing line is then written and the session released. */
-  readonly note?: OutcomeNote;
+  note: note.readonly().exactOptional(),
   /** The last step whose effects outside Redis are done. */
-  readonly last_action: ActionTaken;
-  readonly rev: number;
+  last_action: z.enum(ACTIONS_TAKEN),
+  rev: z.number(),
+});
+export type Incident = Readonly<z.infer<typeof incidentSchema>>;
+
+/**
+ * Rejects torn records, and those of a version that knows further steps. Fields that only a later version writes may be
+ * present.
+ */
+export function isIncident(doc: unknown): doc is Incident {
+  return incidentSchema.safeParse(doc).success;
 }
 
 export const CRITICAL_EVENTS = [

@@ -1,10 +1,14 @@
 /** Stores the records of issues; their content is defined by the report. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
+import { replaceDurably } from '../files/durableFile.js';
 import { applyCommit, documentChecks, documentWrite } from '../redis/commit.js';
 import { HOUR } from '../time.js';
 import type { Guard } from './incidentTransitions.js';
 import type { Keys } from './keys.js';
-import { MarkerKey } from './markerKey.js';
+
+const KEY = /^[0-9a-f]{64}$/;
 
 /** Any record with a compare-and-set counter; 0 for one that is not stored yet. */
 interface Revised {
@@ -14,19 +18,37 @@ interface Revised {
 export class StoredIssueRecords<RecordType extends Revised> {
   readonly #redis: Redis;
   readonly #keys: Keys;
+  readonly #keyCopy: string | null;
+  #knownKey: string | null = null;
 
-  readonly #markerKey: MarkerKey;
-
-  /** @param keyCopy the path of a copy, outside the store, of the key of the marks; null: there is none */
+  /** @param keyCopy the path of a copy, outside the store, of {@link markerKey}; null: there is none */
   constructor(redis: Redis, keys: Keys, keyCopy: string | null = null) {
     this.#redis = redis;
     this.#keys = keys;
-    this.#markerKey = new MarkerKey(redis, keys, keyCopy);
+    this.#keyCopy = keyCopy;
   }
 
-  /** @returns the key that identifies this installation's issues; the same for all processes on this Redis */
-  markerKey(): Promise<string> {
-    return this.#markerKey.read();
+  /**
+   * The key by which this installation recognises the marks in its issues. It is in the store, so that all processes of the
+   * installation share it. A copy beside the logs restores it if the store is lost, because the issues still exist then.
+   */
+  async markerKey(): Promise<string> {
+    const name = this.#keys.issueMarkerKey;
+    const stored = await this.#redis.get(name);
+    if (stored !== null && stored === this.#knownKey) return stored;
+    const copy = await this.#copiedKey();
+    const wanted = this.#knownKey ?? copy ?? randomBytes(32).toString('hex');
+    if (stored === null) await this.#redis.set(name, wanted, 'NX');
+    const key = stored ?? (await this.#redis.get(name)) ?? wanted;
+    if (key !== copy && this.#keyCopy !== null) await replaceDurably(this.#keyCopy, `${key}\n`).catch(() => undefined);
+    this.#knownKey = key;
+    return key;
+  }
+
+  /** An unreadable copy counts as missing. */
+  async #copiedKey(): Promise<string | null> {
+    const text = this.#keyCopy === null ? '' : await readFile(this.#keyCopy, 'utf8').catch(() => '');
+    return KEY.test(text.trim()) ? text.trim() : null;
   }
 
   async get(fingerprint: string): Promise<RecordType | null> {

@@ -1,11 +1,12 @@
 /** The list of sessions that wait in a lane: adding one, finding the next one, removing one or moving it to another lane. */
 import type { CorruptRecordError } from '../errors.js';
-import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import { applyCommit, type Check, documentChecks, type Write } from '../redis/commit.js';
 import { Script } from '../redis/script.js';
 import type { AgentSession } from './model.js';
 import { hostOfLane } from './names.js';
-import { changeSession, revisionCheck, type StoreContext, type WakeOption, wakeWrite } from './sessionChange.js';
+import { changeSession, type WakeOption, wakeWrite } from './sessionChange.js';
 import { readSession } from './sessionCodec.js';
+import { type StoreContext, StorePart } from './storePart.js';
 
 /*
  * Purpose: find the session that may start in a lane now, and read it atomically. Read-only.
@@ -21,23 +22,16 @@ if not head then return {} end
 return { head, cjson.encode(redis.call('HGETALL', ARGV[1] .. head)) }
 `);
 
-/** The session that may start in a lane. */
 export interface LaneHead {
   readonly sessionId: string;
   /** Null: it has no record. */
   readonly session: AgentSession | CorruptRecordError | null;
 }
 
-export class Lanes {
-  private readonly context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.context = context;
-  }
-
+export class Lanes extends StorePart {
   /** @returns the session that may start in the lane now; null if a run holds the lane, or none waits */
   async head(lane: string): Promise<LaneHead | null> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this;
     const keysOfLane = [keys.lane(lane), keys.laneHolder(lane)];
     const [sessionId, fields] = (await HEAD_SCRIPT.run(redis, keysOfLane, [keys.session('')])) as [string?, string?];
     if (sessionId === undefined || fields === undefined) return null;
@@ -49,12 +43,8 @@ export class Lanes {
     const { redis, keys, records } = this.context;
     const session = await records.session(sessionId);
     if (session?.status === 'pending') return;
-    const checks =
-      session === null
-        ? [{ read: ['EXISTS', keys.session(sessionId)], equals: '0' } as const]
-        : [revisionCheck(keys, session)];
     await applyCommit(redis, {
-      checks,
+      checks: documentChecks(keys.session(sessionId), session?.rev ?? null),
       writes: [['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane })],
     });
   }
@@ -71,12 +61,11 @@ export class Lanes {
     fence: readonly Check[],
   ): Promise<AgentSession | null> {
     if (session.status !== 'pending') return null;
-    const { keys } = this.context;
     return changeSession(this.context, session, {
       patch: { lane, working_directory: workingDirectory },
-      checks: [...fence, { read: ['GET', keys.laneHolder(session.lane)], equals: null }],
+      checks: [...fence, { read: ['GET', this.keys.laneHolder(session.lane)], equals: null }],
       writes: [
-        ['LREM', keys.lane(session.lane), '0', session.session_id],
+        ['LREM', this.keys.lane(session.lane), '0', session.session_id],
         ...laneEntryWrites(this.context, { ...session, lane }, 'RPUSH'),
       ],
     });
@@ -84,7 +73,7 @@ export class Lanes {
 
   /** Removes a lane from its host's list once no session waits in it and no run holds it. */
   async forgetEmpty(lane: string): Promise<void> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this;
     await applyCommit(redis, {
       checks: [
         { read: ['LLEN', keys.lane(lane)], equals: '0' },

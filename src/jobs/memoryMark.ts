@@ -23,14 +23,14 @@ export type Forgotten = 'nothing' | 'last' | 'all';
 export class MemoryMark {
   readonly #redis: Redis;
   readonly #key: string;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Clock;
   /** When the last mark that is certainly stored was written, epoch milliseconds. */
   #writtenAt = 0;
   #count = 0;
   /** The values that may be stored; null before the first write succeeded. */
   #possible: readonly string[] | null = null;
 
-  constructor(redis: Redis, keys: Keys, clock: Pick<Clock, 'now'>) {
+  constructor(redis: Redis, keys: Keys, clock: Clock) {
     this.#redis = redis;
     this.#clock = clock;
     this.#key = keys.memoryMark(randomBytes(8).toString('hex'));

@@ -144,6 +144,11 @@ export const MOST_INTERRUPTIONS = 3;
 export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'unknown', 'given_up'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
+/** @returns whether the message needs no further delivery */
+export function isDelivered(state: DeliveryState): boolean {
+  return state !== 'queued' && state !== 'sending';
+}
+
 /** The final message of a session on its way to the chat. One per session. */
 export interface OutboxEntry {
   readonly session_id: string;

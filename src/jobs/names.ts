@@ -42,7 +42,6 @@ export function outagePartSubject(outageId: string, projectKey: string): string 
   return `outage-part:${outageId}:${projectKey}`;
 }
 
-/** @returns the host part of a lane */
 export function hostOfLane(lane: string): string {
   return lane.slice(0, lane.indexOf(':'));
 }

@@ -1,4 +1,3 @@
-/** New records. */
 import { revivalSessionId } from '../ids.js';
 import type { AgentSession, OutboxEntry, SessionRecord } from './model.js';
 
@@ -18,47 +17,38 @@ export type SessionDraft = Pick<
   | 'agent'
 >;
 
+/** What no run has changed yet. */
+const UNTOUCHED = {
+  status: 'pending',
+  revived_by: null,
+  run: null,
+  stop: null,
+  released: null,
+  incident_id: null,
+  interruptions: 0,
+  not_before: null,
+  started_at: null,
+  ended_at: null,
+  last_activity: null,
+  end_reason: null,
+  answer: null,
+  rev: 1,
+} as const;
+
 /** @returns a pending session, accepted at `now` (epoch ms) */
 export function newSession(draft: SessionDraft, now: number): AgentSession {
-  // Listed one by one: V8 takes a hundred times as long for an object of this size that begins with a spread.
+  const { chat_id, message_id, thread_id, sender, message_text, ...session } = draft;
   return {
-    session_id: draft.session_id,
-    project_key: draft.project_key,
-    request: {
-      chat_id: draft.chat_id,
-      message_id: draft.message_id,
-      thread_id: draft.thread_id,
-      sender: draft.sender,
-      message_text: draft.message_text,
-      delivery: null,
-      progress_message_id: null,
-    },
-    status: 'pending',
+    ...session,
+    ...UNTOUCHED,
     attempt: 1,
     revival_of: null,
-    revived_by: null,
-    conversation_key: draft.conversation_key,
     conversation_id: null,
-    lane: draft.lane,
-    working_directory: draft.working_directory,
-    agent: draft.agent,
-    run: null,
-    stop: null,
-    released: null,
-    incident_id: null,
-    interruptions: 0,
-    not_before: null,
     created_at: now,
-    started_at: null,
-    ended_at: null,
-    last_activity: null,
-    end_reason: null,
-    answer: null,
-    rev: 1,
+    request: { chat_id, message_id, thread_id, sender, message_text, delivery: null, progress_message_id: null },
   };
 }
 
-/** @returns a session's new, unsent final message */
 export function newOutboxEntry(
   session: AgentSession,
   kind: OutboxEntry['kind'],
@@ -89,24 +79,11 @@ export function newOutboxEntry(
 export function revivalOf(session: AgentSession, now: number): AgentSession {
   return {
     ...session,
+    ...UNTOUCHED,
     session_id: revivalSessionId(session.session_id),
-    status: 'pending',
     attempt: 2,
     revival_of: session.session_id,
-    revived_by: null,
-    run: null,
-    stop: null,
-    released: null,
-    incident_id: null,
-    interruptions: 0,
-    not_before: null,
     created_at: now,
-    started_at: null,
-    ended_at: null,
-    last_activity: null,
-    end_reason: null,
-    answer: null,
     request: { ...session.request, delivery: null },
-    rev: 1,
   };
 }

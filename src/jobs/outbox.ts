@@ -1,20 +1,11 @@
 /** The states of a final message: `queued → sending → sent | unknown | given_up`. Every send is claimed first. */
 import { isProcessAlive, type ProcessIdentity } from '../host/identity.js';
 import { applyCommit, documentChecks, documentWrite, type Write } from '../redis/commit.js';
-import type { Clock } from '../time.js';
-import type { OutboxEntry } from './model.js';
-import { isDelivered } from './owners.js';
-import { type StoreContext, wakeWrite } from './sessionChange.js';
+import { isDelivered, type OutboxEntry } from './model.js';
+import { wakeWrite } from './sessionChange.js';
+import { StorePart } from './storePart.js';
 
-export class Outbox {
-  readonly #context: StoreContext;
-  readonly #clock: Clock;
-
-  constructor(context: StoreContext, clock: Clock) {
-    this.#context = context;
-    this.#clock = clock;
-  }
-
+export class Outbox extends StorePart {
   /**
    * Called before anything is sent. An unanswered claim expires after `claimMs`, or as soon as its holder is proven dead. The
    * next claimer sees from `state: 'sending'` that a send may have happened.
@@ -29,8 +20,8 @@ export class Outbox {
     here: ProcessIdentity,
     mayBeOurs = false,
   ): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
-    const before = await this.#context.records.outboxEntry(sessionId);
-    const now = this.#clock.now();
+    const before = await this.context.records.outboxEntry(sessionId);
+    const now = this.clock.now();
     if (before === null || isDelivered(before.state)) return null;
     const isHeld = before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here);
     if (isHeld && !(mayBeOurs && isSameProcess(before.claimed_by, here))) return null;
@@ -46,7 +37,7 @@ export class Outbox {
 
   /** @returns the entry after the change; null if the claim was lost to another process */
   async save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
-    const { redis, keys } = this.#context;
+    const { redis, keys } = this;
     const next: OutboxEntry = { ...entry, ...patch, rev: entry.rev + 1 };
     const key = keys.outbox(entry.session_id);
     const isDone = isDelivered(next.state);

@@ -3,13 +3,12 @@
  * messages would interrupt our own bridge's poll.
  */
 
-import type { Redis } from 'ioredis';
 import type { ServedPlace } from '../config/servedPlaces.js';
 import type { ProjectRules } from '../config/settings.js';
 import type { ProcessIdentity } from '../host/identity.js';
 import { applyCommit, type Check } from '../redis/commit.js';
 import { SECOND } from '../time.js';
-import type { Keys } from './keys.js';
+import { StorePart } from './storePart.js';
 
 /** Instants are UTC epoch milliseconds of the bridge's clock; null if it has not happened. */
 export interface Presence {
@@ -43,15 +42,7 @@ export interface BridgeAbsence {
 
 const TOUCHED_FOR_MS = 60 * SECOND;
 
-export class Presences {
-  readonly #redis: Redis;
-  readonly #keys: Keys;
-
-  constructor(redis: Redis, keys: Keys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class Presences extends StorePart {
   /**
    * Other hosts see a draining bridge as silent, so that they take over what waits there.
    * @param places that the host serves
@@ -61,78 +52,76 @@ export class Presences {
     const text = JSON.stringify(presence);
     const words = this.#keysOf(presence).map((key) => ['SET', key, text, 'PX', String(forMs)] as const);
     const isServing = presence.draining_since === undefined;
-    const seen = ['SET', this.#keys.bridgeSeen(presence.owner.host), String(presence.said_at)] as const;
-    const served = ['SET', this.#keys.hostPlaces(presence.owner.host), JSON.stringify(places)] as const;
-    await applyCommit(this.#redis, { checks: [], writes: isServing ? [...words, seen, served] : words });
+    const seen = ['SET', this.keys.bridgeSeen(presence.owner.host), String(presence.said_at)] as const;
+    const served = ['SET', this.keys.hostPlaces(presence.owner.host), JSON.stringify(places)] as const;
+    await applyCommit(this.redis, { checks: [], writes: isServing ? [...words, seen, served] : words });
   }
 
   /** One small, meaningless write that shows whether the store accepts writes. A full one refuses it. */
   async touch(host: string): Promise<void> {
-    await this.#redis.set(this.#keys.touched(host), '', 'PX', TOUCHED_FOR_MS);
+    await this.redis.set(this.keys.touched(host), '', 'PX', TOUCHED_FOR_MS);
   }
 
   /** This may also remove what a successor on the same host has announced meanwhile, until its next announcement. */
   async takeBack(presence: Presence): Promise<void> {
-    await this.#redis.del(...this.#keysOf(presence));
+    await this.redis.del(...this.#keysOf(presence));
   }
 
   /** It no longer fetches the bot's messages. */
   async takeBackPoll({ bot_id }: Presence): Promise<void> {
-    if (bot_id !== null) await this.#redis.del(this.#keys.poller(bot_id));
+    if (bot_id !== null) await this.redis.del(this.keys.poller(bot_id));
   }
 
   /** @returns the bridge of the host, serving or draining; null if none has announced itself lately */
   async ofHost(host: string): Promise<Presence | null> {
-    return this.#read(this.#keys.bridge(host));
+    return this.#read(this.keys.bridge(host));
   }
 
   /** @returns when a bridge of the host last announced that it serves, epoch milliseconds; null if none ever did */
   async lastSeen(host: string): Promise<number | null> {
-    const instant = await this.#redis.get(this.#keys.bridgeSeen(host));
+    const instant = await this.lastWord(host);
     return instant === null ? null : Number(instant);
   }
 
   /** @returns the same as the stored text, for comparison */
   async lastWord(host: string): Promise<string | null> {
-    return this.#redis.get(this.#keys.bridgeSeen(host));
+    return this.redis.get(this.keys.bridgeSeen(host));
   }
 
   /** @returns the check that no bridge of the host has announced itself since `word` was read */
   isSilentSince(host: string, word: string | null): Check {
-    return { read: ['GET', this.#keys.bridgeSeen(host)], equals: word };
+    return { read: ['GET', this.keys.bridgeSeen(host)], equals: word };
   }
 
   /** @returns the places that the host serves, as last announced by its bridge; none if it never had one */
   async placesOf(host: string): Promise<ServedPlace[]> {
-    const text = await this.#redis.get(this.#keys.hostPlaces(host));
-    return text === null ? [] : (JSON.parse(text) as ServedPlace[]);
+    return (await this.#read<ServedPlace[]>(this.keys.hostPlaces(host))) ?? [];
   }
 
   /** @returns the bridge that fetches the bot's messages; null if none has announced itself lately */
   async ofBot(botId: string): Promise<Presence | null> {
-    return this.#read(this.#keys.poller(botId));
+    return this.#read(this.keys.poller(botId));
   }
 
   /** @returns the time without a bridge that was reported for the host and is not over; null if there is none */
   async absenceOf(host: string): Promise<BridgeAbsence | null> {
-    const text = await this.#redis.get(this.#keys.bridgeAbsence(host));
-    return text === null ? null : (JSON.parse(text) as BridgeAbsence);
+    return this.#read(this.keys.bridgeAbsence(host));
   }
 
   async noteAbsence(host: string, absence: BridgeAbsence): Promise<void> {
-    await this.#redis.set(this.#keys.bridgeAbsence(host), JSON.stringify(absence));
+    await this.redis.set(this.keys.bridgeAbsence(host), JSON.stringify(absence));
   }
 
   async forgetAbsence(host: string): Promise<void> {
-    await this.#redis.del(this.#keys.bridgeAbsence(host));
+    await this.redis.del(this.keys.bridgeAbsence(host));
   }
 
   #keysOf({ owner, bot_id }: Presence): string[] {
-    return [this.#keys.bridge(owner.host), ...(bot_id === null ? [] : [this.#keys.poller(bot_id)])];
+    return [this.keys.bridge(owner.host), ...(bot_id === null ? [] : [this.keys.poller(bot_id)])];
   }
 
-  async #read(key: string): Promise<Presence | null> {
-    const text = await this.#redis.get(key);
-    return text === null ? null : (JSON.parse(text) as Presence);
+  async #read<T>(key: string): Promise<T | null> {
+    const text = await this.redis.get(key);
+    return text === null ? null : (JSON.parse(text) as T);
   }
 }

@@ -4,11 +4,11 @@
  */
 
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
-import type { Clock } from '../time.js';
 import type { Guard } from './incidentTransitions.js';
 import type { AgentSession } from './model.js';
 import { newOutboxEntry, newSession } from './newRecords.js';
-import { outboxWrites, revisionCheck, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
+import { freeLaneWrites, outboxWrites, revisionCheck, sessionWrites, wakeWrite } from './sessionChange.js';
+import { StorePart } from './storePart.js';
 
 /** `tg_{project}_{chat}_{message}`, of which only the project may contain a `_`. */
 const TELEGRAM_ID = /^tg_(?<project>.+)_(?<chat>-?\d+)_(?<message>\d+)(?:_r1)?$/;
@@ -24,21 +24,13 @@ export interface UnreadableSession {
   readonly waits: boolean;
 }
 
-export class Quarantine {
-  readonly #context: StoreContext;
-  readonly #clock: Clock;
-
-  constructor(context: StoreContext, clock: Clock) {
-    this.#context = context;
-    this.#clock = clock;
-  }
-
+export class Quarantine extends StorePart {
   /**
    * @param inLane the lane that it waits in, if known
    * @returns what is readable; null if there is no record at all
    */
   async look(sessionId: string, inLane: string | null = null): Promise<UnreadableSession | null> {
-    const { redis, keys } = this.#context;
+    const { redis, keys } = this;
     const fields = await redis.hgetall(keys.session(sessionId));
     if (Object.keys(fields).length === 0) return null;
     const lane = inLane ?? fields.lane ?? null;
@@ -49,9 +41,8 @@ export class Quarantine {
 
   /** @returns the keys of the records that were set aside and still exist, the oldest first */
   async kept(): Promise<string[]> {
-    const { redis, keys } = this.#context;
-    const known = await redis.zrange(keys.quarantined, '0', '-1');
-    const exist = await Promise.all(known.map((key) => redis.exists(key)));
+    const known = await this.redis.zrange(this.keys.quarantined, '0', '-1');
+    const exist = await Promise.all(known.map((key) => this.redis.exists(key)));
     return known.filter((_, at) => exist[at] === 1);
   }
 
@@ -62,15 +53,15 @@ export class Quarantine {
    * @returns whether it was moved; false if it changed meanwhile
    */
   async moveSession(unreadable: UnreadableSession, text: string, freesLane: boolean, guard: Guard): Promise<boolean> {
-    const { redis, keys } = this.#context;
+    const { redis, keys } = this;
     const { sessionId, fields, lane, holder } = unreadable;
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const failed = failedInstead(unreadable, now);
-    const isTold = (await redis.exists(keys.outbox(sessionId))) === 1;
+    const hasMessage = (await redis.exists(keys.outbox(sessionId))) === 1;
     const checks: Check[] = [
       ...guard,
       { read: ['HGET', keys.session(sessionId), 'rev'], equals: fields.rev ?? null },
-      { read: ['EXISTS', keys.outbox(sessionId)], equals: isTold ? '1' : '0' },
+      { read: ['EXISTS', keys.outbox(sessionId)], equals: hasMessage ? '1' : '0' },
     ];
     const writes: Write[] = [
       ['RENAME', keys.session(sessionId), keys.quarantine('session', sessionId)],
@@ -82,16 +73,16 @@ export class Quarantine {
       wakeWrite(keys, { session: sessionId }),
     ];
     if (failed !== null) {
-      const delivery = isTold ? null : 'queued';
+      const delivery = hasMessage ? null : 'queued';
       writes.push(...sessionWrites(keys, null, { ...failed, request: { ...failed.request, delivery } }));
-      if (!isTold) writes.push(...outboxWrites(keys, newOutboxEntry(failed, 'failure', text, now)));
+      if (!hasMessage) writes.push(...outboxWrites(keys, newOutboxEntry(failed, 'failure', text, now)));
     }
     if (lane !== null && unreadable.waits) {
       writes.push(['LREM', keys.lane(lane), '0', sessionId], wakeWrite(keys, { lane }));
     }
     if (lane !== null && freesLane) {
       checks.push({ read: ['GET', keys.laneHolder(lane)], equals: holder });
-      writes.push(['DEL', keys.laneHolder(lane)], ['SET', keys.laneFree(lane), String(now)], wakeWrite(keys, { lane }));
+      writes.push(...freeLaneWrites(keys, lane, now));
     }
     return applyCommit(redis, { checks, writes });
   }
@@ -101,12 +92,12 @@ export class Quarantine {
    * @returns whether it was moved; false if something changed meanwhile
    */
   async moveIncident(incidentId: string, session: AgentSession | null, guard: Guard): Promise<boolean> {
-    const { redis, keys } = this.#context;
+    const { redis, keys } = this;
     const checks: Check[] = [...guard, { read: ['EXISTS', keys.incident(incidentId)], equals: '1' }];
     const writes: Write[] = [
       ['RENAME', keys.incident(incidentId), keys.quarantine('incident', incidentId)],
       ['PERSIST', keys.quarantine('incident', incidentId)],
-      ['ZADD', keys.quarantined, String(this.#clock.now()), keys.quarantine('incident', incidentId)],
+      ['ZADD', keys.quarantined, String(this.clock.now()), keys.quarantine('incident', incidentId)],
       ['ZREM', keys.openIncidents, incidentId],
     ];
     if (session !== null) {
@@ -120,10 +111,10 @@ export class Quarantine {
 
 /** @returns the session as failed; null if not even its message is known */
 function failedInstead({ sessionId, fields }: UnreadableSession, now: number): AgentSession | null {
-  const told = TELEGRAM_ID.exec(sessionId)?.groups;
-  const project_key = fields.project_key ?? told?.project;
-  const chat_id = fields.chat_id ?? told?.chat;
-  const message_id = fields.message_id ?? told?.message;
+  const named = TELEGRAM_ID.exec(sessionId)?.groups;
+  const project_key = fields.project_key ?? named?.project;
+  const chat_id = fields.chat_id ?? named?.chat;
+  const message_id = fields.message_id ?? named?.message;
   if (project_key === undefined || chat_id === undefined || message_id === undefined) return null;
   const draft = {
     session_id: sessionId,

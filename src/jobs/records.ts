@@ -1,16 +1,42 @@
 /** Reads what is stored. Nothing here writes. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
-import { readActiveIndex } from './activeIndex.js';
-import { isIncident } from './incidentSchema.js';
-import type { Incident } from './incidents.js';
+import { Script } from '../redis/script.js';
+import { type Incident, isIncident } from './incidents.js';
 import type { Keys } from './keys.js';
-import { lanesWorthALook } from './laneScan.js';
 import type { AgentSession, OutboxEntry } from './model.js';
 import { decodeSession, readSession } from './sessionCodec.js';
 
 /** How many hashes one pipeline requests: keeps single replies of Redis short. */
 const PIPELINE_SIZE = 500;
+
+/*
+ * Purpose: read an index as one text: ten thousand ids with a number each would be twenty thousand replies, and parsing those
+ * takes as long as a check of ten thousand files. Reads only.
+ * KEYS: the index.
+ * Returns: a line with the id and a line with the score of each entry. An id names a folder, so it has no end of line.
+ */
+const INDEX_SCRIPT = new Script(`
+return table.concat(redis.call('ZRANGE', KEYS[1], '0', '-1', 'WITHSCORES'), '\\n')
+`);
+
+/*
+ * Purpose: find the lanes of a host in which sessions wait, and those without a holder, in one request. If no session waits
+ * anywhere, only the holders are read: building a lane's keys is the expensive part. Read-only.
+ * KEYS: the set of the host's lanes; the index of waiting sessions.
+ * ARGV: the prefixes of the keys of a lane's list and of its holder.
+ * Returns: the lanes.
+ */
+const LANES_SCRIPT = new Script(`
+local found = {}
+local waiting = redis.call('ZCARD', KEYS[2]) > 0
+for _, lane in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  if redis.call('EXISTS', ARGV[2] .. lane) == 0 or (waiting and redis.call('LLEN', ARGV[1] .. lane) > 0) then
+    found[#found + 1] = lane
+  end
+end
+return found
+`);
 
 export interface LaneView {
   readonly lane: string;
@@ -22,8 +48,8 @@ export interface LaneView {
 }
 
 export class Records {
-  private readonly redis: Redis;
-  private readonly keys: Keys;
+  protected readonly redis: Redis;
+  protected readonly keys: Keys;
 
   constructor(redis: Redis, keys: Keys) {
     this.redis = redis;
@@ -55,7 +81,8 @@ export class Records {
 
   /** @returns active session ids with the `rev` of their records: a changed rev means a changed record */
   async activeRevisions(): Promise<Map<string, number>> {
-    return readActiveIndex(this.redis, this.keys);
+    const lines = String(await INDEX_SCRIPT.run(this.redis, [this.keys.status('active')])).split('\n');
+    return new Map(pairsOf(lines));
   }
 
   /** @returns session ids, the oldest change first; at most `most` of the newest */
@@ -96,8 +123,9 @@ export class Records {
 
   /** @returns the lanes of a host in which sessions wait, and those without a holder: all that need action */
   async lanesWorthALook(host: string): Promise<LaneView[]> {
-    const lanes = await lanesWorthALook(this.redis, this.keys, host);
-    return Promise.all(lanes.map((lane) => this.lane(lane)));
+    const { lanes, status, lane, laneHolder } = this.keys;
+    const found = await LANES_SCRIPT.run(this.redis, [lanes(host), status('pending')], [lane(''), laneHolder('')]);
+    return Promise.all((found as string[]).map((name) => this.lane(name)));
   }
 
   async lane(lane: string): Promise<LaneView> {
@@ -127,14 +155,15 @@ export class Records {
    * @param onBroken called for each unreadable record; it is left out
    * @returns the open incidents, the oldest first
    */
-  async openIncidents(onBroken: (error: CorruptRecordError) => void = () => undefined): Promise<Incident[]> {
-    return this.incidents(await this.redis.zrange(this.keys.openIncidents, '0', '-1'), onBroken);
+  async openIncidents(onBroken?: (error: CorruptRecordError) => void): Promise<Incident[]> {
+    const ids = await this.redis.zrange(this.keys.openIncidents, '0', '-1');
+    return readable(ids, (id) => this.incident(id), onBroken);
   }
 
   /** @returns the incidents closed last, the newest first */
   async closedIncidents(most: number): Promise<Incident[]> {
     const ids = await this.redis.zrange(this.keys.closedIncidents, '0', String(most - 1), 'REV');
-    return this.incidents(ids, () => undefined);
+    return readable(ids, (id) => this.incident(id));
   }
 
   /** @throws CorruptRecordError if the record cannot be read */
@@ -153,15 +182,7 @@ export class Records {
   /** @returns the final messages on their way; an unreadable one is left out */
   async outboxEntries(): Promise<OutboxEntry[]> {
     const ids = await this.redis.zrange(this.keys.outboxDue, '0', '-1');
-    const read = async (id: string) => {
-      try {
-        return await this.outboxEntry(id);
-      } catch (error) {
-        if (error instanceof CorruptRecordError) return null;
-        throw error;
-      }
-    };
-    return (await Promise.all(ids.map(read))).filter((entry) => entry !== null);
+    return readable(ids, (id) => this.outboxEntry(id));
   }
 
   /** @returns when the lease of the session's run expires or expired, epoch ms; null if it has none */
@@ -173,7 +194,7 @@ export class Records {
   /** @returns the sessions whose run's lease expired before `instant`, each with that time (both epoch ms) */
   async leasesOverBefore(instant: number): Promise<Map<string, number>> {
     const flat = await this.redis.zrangebyscore(this.keys.runLeases, '-inf', `(${instant}`, 'WITHSCORES');
-    return new Map(flat.flatMap((id, index) => (index % 2 === 0 ? [[id, Number(flat[index + 1])]] : [])));
+    return new Map(pairsOf(flat));
   }
 
   /** @returns the provider's conversation id; null if the conversation has not begun */
@@ -190,19 +211,28 @@ export class Records {
     const offset = await this.redis.get(this.keys.updateOffset(botId));
     return offset === null ? null : Number(offset);
   }
+}
 
-  private async incidents(ids: readonly string[], onBroken: (error: CorruptRecordError) => void): Promise<Incident[]> {
-    const read = async (id: string): Promise<Incident | null> => {
-      try {
-        return await this.incident(id);
-      } catch (error) {
-        if (!(error instanceof CorruptRecordError)) throw error;
-        onBroken(error);
-        return null;
-      }
-    };
-    return (await Promise.all(ids.map(read))).filter((incident) => incident !== null);
-  }
+/** @returns the records of the ids without the missing and the unreadable ones */
+async function readable<T>(
+  ids: readonly string[],
+  read: (id: string) => Promise<T | null>,
+  onBroken: (error: CorruptRecordError) => void = () => undefined,
+): Promise<Awaited<T>[]> {
+  const orBroken = (error: unknown) => {
+    if (!(error instanceof CorruptRecordError)) throw error;
+    onBroken(error);
+    return null;
+  };
+  const found = await Promise.all(ids.map((id) => read(id).catch(orBroken)));
+  return found.filter((record) => record !== null);
+}
+
+/** @returns members with their scores, of Redis' flat list of both in turn */
+function pairsOf(flat: readonly string[]): [member: string, score: number][] {
+  return flat.flatMap((member, at) =>
+    at % 2 === 0 && flat[at + 1] !== undefined ? [[member, Number(flat[at + 1])]] : [],
+  );
 }
 
 function parseDocument<T>(name: string, doc: string | null): T | null {

@@ -4,33 +4,19 @@
  * that comes second changes nothing and reads again.
  */
 
-import { applyCommit, type Check, type Write } from '../redis/commit.js';
-import type { Clock } from '../time.js';
+import { applyCommit, type Check, type CheckedWrites, type Write } from '../redis/commit.js';
 import { settleFirst, UNSEEN_CHANGES } from './firstAttempt.js';
 import { laneEntryWrites } from './lanes.js';
 import type { AgentSession, Run } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
-import { outboxWrites, patched, type StoreContext, sessionWrites, wakeWrite } from './sessionChange.js';
+import { outboxWrites, patched, sessionWrites, wakeWrite } from './sessionChange.js';
 import { endPatch, type KnownEnd } from './sessionEnds.js';
+import { StorePart } from './storePart.js';
 
-interface More {
-  readonly checks: readonly Check[];
-  readonly writes: readonly Write[];
-}
-
-export class Regain {
-  readonly #context: StoreContext;
-  readonly #clock: Clock;
-
-  constructor(context: StoreContext, clock: Clock) {
-    this.#context = context;
-    this.#clock = clock;
-  }
-
+export class Regain extends StorePart {
   /** @returns whether there is no record of the session, and none was set aside */
   async isMissing(sessionId: string): Promise<boolean> {
-    const { redis, keys } = this.#context;
-    return (await redis.exists(keys.session(sessionId), keys.quarantine('session', sessionId))) === 0;
+    return (await this.redis.exists(this.keys.session(sessionId), this.keys.quarantine('session', sessionId))) === 0;
   }
 
   /**
@@ -41,20 +27,21 @@ export class Regain {
   async waiting(session: AgentSession): Promise<boolean> {
     const next: AgentSession = { ...renewed(session), status: 'pending', run: null, started_at: null };
     const place = next.attempt === 2 ? 'LPUSH' : 'RPUSH';
-    return this.#store(next, () => ({ checks: [], writes: laneEntryWrites(this.#context, next, place) }));
+    return this.#store(next, () => ({ checks: [], writes: laneEntryWrites(this.context, next, place) }));
   }
 
   /** Stores a session whose run is active, or has just ended. */
   async active(session: AgentSession, run: Run, leaseMs: number): Promise<boolean> {
-    const { redis, keys } = this.#context;
+    const { redis, keys } = this;
     const holder = keys.laneHolder(session.lane);
     const held = await redis.get(holder);
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const next: AgentSession = { ...renewed(session), status: 'active', run, last_activity: now };
     // As if it entered and left the list at once, so that its lane is among those of its host.
-    const entry = laneEntryWrites(this.#context, next, 'RPUSH', { wakes: false });
+    const entry = laneEntryWrites(this.context, next, 'RPUSH', { wakes: false });
     const { conversation_id: conversation } = next;
-    const known: Write[] = conversation === null ? [] : [['SET', this.#conversationOf(next, run), conversation]];
+    const key = keys.conversation(next.conversation_key, run.owner.host);
+    const known: Write[] = conversation === null ? [] : [['SET', key, conversation]];
     return this.#store(next, (ofFirst) => {
       if (held !== null && held !== run.run_id && held !== ofFirst) return null;
       return {
@@ -76,17 +63,12 @@ export class Regain {
    * @returns whether it was stored; false if there is a record, or its message has its end
    */
   async ended(session: AgentSession, known: KnownEnd, before?: () => Promise<void>): Promise<boolean> {
-    const { keys } = this.#context;
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const end = endPatch(known);
     const next = patched(renewed(session), { ...end, ended_at: session.ended_at ?? now });
     const entry = { ...newOutboxEntry(next, known.kind, known.text, now), state: end.request.delivery };
-    const exists: Check = { read: ['EXISTS', keys.outbox(next.session_id)], equals: '0' };
-    return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(keys, entry) }), before);
-  }
-
-  #conversationOf({ conversation_key }: AgentSession, { owner }: Run): string {
-    return this.#context.keys.conversation(conversation_key, owner.host);
+    const exists: Check = { read: ['EXISTS', this.keys.outbox(next.session_id)], equals: '0' };
+    return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(this.keys, entry) }), before);
   }
 
   /**
@@ -95,18 +77,13 @@ export class Regain {
    */
   async #store(
     next: AgentSession,
-    more: (ofFirst: string | null) => More | null,
+    more: (ofFirst: string | null) => CheckedWrites | null,
     before?: () => Promise<void>,
   ): Promise<boolean> {
-    const { redis, keys } = this.#context;
-    const {
-      session_id,
-      project_key,
-      request: { chat_id, message_id },
-      revival_of,
-    } = next;
-    const message = keys.message(project_key, chat_id, message_id);
-    const first = await settleFirst(this.#context, next, this.#clock.now());
+    const { redis, keys } = this;
+    const { session_id, request } = next;
+    const message = keys.message(next.project_key, request.chat_id, request.message_id);
+    const first = await settleFirst(this.context, next);
     const own = first === null ? null : more(first.runId);
     if (first === null || own === null) return false;
     await before?.();
@@ -119,7 +96,7 @@ export class Regain {
         ...own.checks,
       ],
       writes: [
-        ['HSET', message, 'session_id', revival_of ?? session_id],
+        ['HSET', message, 'session_id', next.revival_of ?? session_id],
         ...first.writes,
         ...sessionWrites(keys, null, next),
         ...own.writes,

@@ -2,7 +2,8 @@
 import type { Write } from '../redis/commit.js';
 import { ownMessageWrites } from './chatMemory.js';
 import type { AgentSession, Run } from './model.js';
-import { type Change, holderCheck, type SessionPatch, type StoreContext, wakeWrite } from './sessionChange.js';
+import { type Change, holderCheck, type SessionPatch, wakeWrite } from './sessionChange.js';
+import type { StoreContext } from './storePart.js';
 
 /** What a run learns on its way: the agent's process, the provider's conversation, the progress message, a full disk. */
 export interface Learned {
@@ -13,26 +14,15 @@ export interface Learned {
 }
 
 /**
- * @param at the present instant, and how long the run may go on without renewing, in milliseconds
- * @returns the change by which the head of a free lane starts; it reads the conversation that the session goes on in
+ * @param leaseMs how long the run may continue without a renewal, in milliseconds
+ * @returns the change by which the head of a free lane starts; it reads the conversation that the session continues
  */
-export function startedChange(
-  { keys }: StoreContext,
-  session: AgentSession,
-  run: Run,
-  { now, leaseMs }: { readonly now: number; readonly leaseMs: number },
-): Change {
+export function startedChange({ keys, clock }: StoreContext, session: AgentSession, run: Run, leaseMs: number): Change {
+  const now = clock.now();
+  const cleared = { stop: null, released: null, not_before: null };
   return {
     at: 'start',
-    patch: {
-      status: 'active',
-      run,
-      stop: null,
-      released: null,
-      not_before: null,
-      started_at: now,
-      last_activity: now,
-    },
+    patch: { status: 'active', run, ...cleared, started_at: now, last_activity: now },
     checks: [
       { read: ['LINDEX', keys.lane(session.lane), '0'], equals: session.session_id },
       { read: ['GET', keys.laneHolder(session.lane)], equals: null },
@@ -47,7 +37,6 @@ export function startedChange(
   };
 }
 
-/** @returns the change that stores what the run has learned */
 export function learnedChange(context: StoreContext, session: AgentSession, run: Run, learned: Learned): Change {
   const { keys } = context;
   const writes: Write[] = [];
@@ -72,8 +61,12 @@ export function ownedChange(
   change: (session: AgentSession, run: Run) => Change,
 ): (session: AgentSession) => Change | null {
   return (session) => {
-    const isOurs = session.status === 'active' && session.released === null && session.run?.run_id === runId;
-    if (!isOurs || session.run === null) return null;
+    if (!isRunBy(session, runId) || session.released !== null) return null;
     return { ...change(session, session.run), checks: [holderCheck(keys, session)] };
   };
+}
+
+/** @returns whether the session is active, with this run */
+export function isRunBy(session: AgentSession, runId: string): session is AgentSession & { readonly run: Run } {
+  return session.status === 'active' && session.run?.run_id === runId;
 }

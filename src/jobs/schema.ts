@@ -3,6 +3,7 @@
  * connects: an older one would take what a newer one wrote for damage and set it aside.
  */
 import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { UsageError } from '../errors.js';
 import { applyCommit } from '../redis/commit.js';
 import type { Keys } from './keys.js';
@@ -16,6 +17,8 @@ export interface Schema {
   /** Lower versions must not connect. */
   readonly leastReader: number;
 }
+
+const STORED = z.object({ version: z.int().positive(), least_reader: z.int().positive() });
 
 /**
  * @returns the store's schema; null if no version that records it has written there
@@ -50,18 +53,13 @@ export async function claimSchema(redis: Redis, keys: Keys, own: Schema = SCHEMA
 
 function parse(text: string, { schema }: Keys): Schema {
   try {
-    const { version, least_reader: leastReader } = JSON.parse(text) as Record<string, unknown>;
-    if (isVersion(version) && isVersion(leastReader)) return { version, leastReader };
+    const { version, least_reader: leastReader } = STORED.parse(JSON.parse(text));
+    return { version, leastReader };
   } catch {
-    // Reported below.
+    throw new UsageError(
+      `the key ${schema} of this Redis cannot be read, so nobody can tell which version wrote its records: restore it from a backup; docs/upgrade.md says how`,
+    );
   }
-  throw new UsageError(
-    `the key ${schema} of this Redis cannot be read, so nobody can tell which version wrote its records: restore it from a backup; docs/upgrade.md says how`,
-  );
-}
-
-function isVersion(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0;
 }
 
 function refusal(found: Schema, own: Schema): string {

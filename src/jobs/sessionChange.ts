@@ -1,14 +1,13 @@
 /** The common part of every transition of a session: the compare-and-set on `rev`, and the indexes that follow it. */
 
-import type { Redis } from 'ioredis';
 import { ConflictError } from '../errors.js';
 import type { CommitName } from '../failpoints.js';
 import { applyAndRead, type Check, type Commit, documentWrite, type Write } from '../redis/commit.js';
 import { DAY } from '../time.js';
 import type { Keys } from './keys.js';
 import type { AgentSession, ChatRequest, OutboxEntry, Session, SessionStatus } from './model.js';
-import type { Records } from './records.js';
 import { encodeChanges } from './sessionCodec.js';
+import type { StoreContext } from './storePart.js';
 import type { Wake } from './wakes.js';
 
 /** How long ended sessions, their messages, journals and jobs are kept. */
@@ -38,12 +37,6 @@ export interface ChangedSession {
   readonly session: AgentSession;
   /** The results of the change's reads. */
   readonly found: readonly (string | null)[];
-}
-
-export interface StoreContext {
-  readonly redis: Redis;
-  readonly keys: Keys;
-  readonly records: Records;
 }
 
 /** @returns the session after the change; null if another process changed it first, or a further check did not hold */

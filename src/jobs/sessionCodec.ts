@@ -54,11 +54,8 @@ const PARTS: { readonly [Name in keyof SessionRecord]?: readonly string[] } = {
   stop: ['run_id', 'cause'],
   released: ['run_id', 'by'],
 };
-const NO_REQUEST = Object.fromEntries(NAMES.filter((name) => REQUEST_NAMES.has(name)).map((name) => [name, null]));
-const NO_SESSION = {
-  ...Object.fromEntries(NAMES.filter((name) => !REQUEST_NAMES.has(name)).map((name) => [name, null])),
-  request: null,
-};
+const NO_REQUEST = nullFor(NAMES.filter((name) => REQUEST_NAMES.has(name)));
+const NO_SESSION = nullFor([...NAMES.filter((name) => !REQUEST_NAMES.has(name)), 'request']);
 const REQUIRED = [
   'session_id',
   'project_key',
@@ -70,6 +67,10 @@ const REQUIRED = [
   'created_at',
   'rev',
 ] as const;
+
+function nullFor(names: readonly string[]): Record<string, null> {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
 
 /**
  * @param previous the stored session; null: it is new
@@ -98,7 +99,10 @@ export function encodeChanges(
  */
 export function decodeSession(fields: Readonly<Record<string, string>>): AgentSession | null {
   if (Object.keys(fields).length === 0) return null;
-  const { session, request } = emptyRecord();
+  // All properties exist from the start: V8 is slow with an object that grows to this size, and with each copy of it.
+  const session: Record<string, unknown> = { ...NO_SESSION };
+  const request: Record<string, unknown> = { ...NO_REQUEST };
+  session.request = request;
   for (const name of NAMES) {
     const part = REQUEST_NAMES.has(name) ? request : session;
     part[name] = decodeField(name, fields[name], fields.session_id);
@@ -119,14 +123,6 @@ export function recordOf(session: AgentSession): SessionRecord {
 
 function fieldOf(session: AgentSession, name: keyof SessionRecord): unknown {
   return REQUEST_NAMES.has(name) ? session.request[name as keyof ChatRequest] : session[name as keyof Session];
-}
-
-/** All properties exist from the start: V8 is slow with an object that grows to this size, and with each copy of it. */
-function emptyRecord() {
-  const request: Record<string, unknown> = { ...NO_REQUEST };
-  const session: Record<string, unknown> = { ...NO_SESSION };
-  session.request = request;
-  return { session, request };
 }
 
 /** Like {@link decodeSession}, but returns the error instead of throwing it. */

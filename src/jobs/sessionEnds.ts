@@ -4,7 +4,8 @@ import { laneBlockWrites } from './blockedLanes.js';
 import { laneEntryWrites } from './lanes.js';
 import type { AgentSession, OutboxEntry } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
-import { laneReleaseWrites, outboxWrites, type SessionPatch, type StoreContext, wakeWrite } from './sessionChange.js';
+import { laneReleaseWrites, outboxWrites, wakeWrite } from './sessionChange.js';
+import type { StoreContext } from './storePart.js';
 
 /** The end of a session, with its final message. */
 export interface KnownEnd {
@@ -14,12 +15,12 @@ export interface KnownEnd {
    * Whether it may be in the chat already without the store knowing it: then its delivery is in doubt from the beginning, as if
    * its sender had died.
    */
-  readonly mayStand: boolean;
+  readonly mayBeInChat: boolean;
 }
 
 /** @returns the record's changes for a session that ended so, including the state of its final message */
-export function endPatch({ kind, text, mayStand }: KnownEnd) {
-  const request = { delivery: mayStand ? 'sending' : 'queued' } as const;
+export function endPatch({ kind, text, mayBeInChat }: KnownEnd) {
+  const request = { delivery: mayBeInChat ? 'sending' : 'queued' } as const;
   if (kind === 'answer') return { status: 'completed', end_reason: 'answered', answer: text, request } as const;
   if (kind === 'failure') return { status: 'failed', end_reason: 'store_forgot', request } as const;
   return { status: 'cancelled', end_reason: 'cancelled_by_person', request } as const;
@@ -27,15 +28,11 @@ export function endPatch({ kind, text, mayStand }: KnownEnd) {
 
 /**
  * The bridge of its run starts the lane's next session itself.
- * @param at `isGone` is false if a process of the run may still live: then its lane stays blocked
+ * @param isGone false if a process of the run may still live: then its lane stays blocked
  * @returns the change by which an active session ends as known; it also reads the next session of the lane
  */
-export function endedChange(
-  { keys }: StoreContext,
-  session: AgentSession,
-  known: KnownEnd,
-  { isGone, now }: { readonly isGone: boolean; readonly now: number },
-) {
+export function endedChange({ keys, clock }: StoreContext, session: AgentSession, known: KnownEnd, isGone: boolean) {
+  const now = clock.now();
   const end = endPatch(known);
   const entry = { ...newOutboxEntry(session, known.kind, known.text, now), state: end.request.delivery };
   return {
@@ -53,12 +50,7 @@ export function endedChange(
  * @param notBefore epoch ms, if something has to end first
  * @returns the change by which an active session goes back to its lane's head and the lane becomes free
  */
-export function interruptedChange(
-  context: StoreContext,
-  session: AgentSession,
-  now: number,
-  notBefore: number | null = null,
-) {
+export function interruptedChange(context: StoreContext, session: AgentSession, notBefore: number | null = null) {
   const patch = {
     status: 'pending',
     run: null,
@@ -68,34 +60,27 @@ export function interruptedChange(
     interruptions: session.interruptions + 1,
     not_before: notBefore,
   } as const;
-  const writes = [...laneReleaseWrites(context.keys, session, now), ...laneEntryWrites(context, session, 'LPUSH')];
-  return { patch, writes };
+  const freed = laneReleaseWrites(context.keys, session, context.clock.now());
+  return { patch, writes: [...freed, ...laneEntryWrites(context, session, 'LPUSH')] };
 }
 
-/** @returns the change by which an active session ends as cancelled */
-export function cancelledChange({ keys }: StoreContext, session: AgentSession, text: string, now: number) {
+/** @returns the change by which a session ends as cancelled: a waiting one leaves its lane, an active one frees it */
+export function cancelledChange({ keys, clock }: StoreContext, session: AgentSession, text: string) {
+  const { session_id, lane } = session;
+  const now = clock.now();
+  const isWaiting = session.status === 'pending';
+  const left = [['LREM', keys.lane(lane), '0', session_id] as const, wakeWrite(keys, { lane })];
   return {
-    patch: cancelledPatch(now),
+    patch: {
+      status: 'cancelled',
+      end_reason: 'cancelled_by_person',
+      ended_at: now,
+      request: { delivery: 'queued' },
+    } as const,
     writes: [
-      ...laneReleaseWrites(keys, session, now),
+      ...(isWaiting ? left : laneReleaseWrites(keys, session, now)),
       ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
-      wakeWrite(keys, { session: session.session_id }),
+      ...(isWaiting ? [] : [wakeWrite(keys, { session: session_id })]),
     ],
   };
-}
-
-/** @returns the change by which a waiting session ends as cancelled */
-export function withdrawnChange({ keys }: StoreContext, session: AgentSession, text: string, now: number) {
-  return {
-    patch: cancelledPatch(now),
-    writes: [
-      ['LREM', keys.lane(session.lane), '0', session.session_id] as const,
-      ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
-      wakeWrite(keys, { lane: session.lane }),
-    ],
-  };
-}
-
-function cancelledPatch(now: number): SessionPatch {
-  return { status: 'cancelled', end_reason: 'cancelled_by_person', ended_at: now, request: { delivery: 'queued' } };
 }

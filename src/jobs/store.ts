@@ -8,7 +8,7 @@ import { ChatMemory } from './chatMemory.js';
 import { Expiry } from './expiry.js';
 import { Gaps } from './gaps.js';
 import { IncidentTransitions } from './incidentTransitions.js';
-import { type Keys, keysIn } from './keys.js';
+import { keysIn } from './keys.js';
 import { Lanes } from './lanes.js';
 import { Outbox } from './outbox.js';
 import { OwedEvents } from './owedEvents.js';
@@ -19,54 +19,34 @@ import { Regain } from './regain.js';
 import { Strays } from './strays.js';
 import { Transitions } from './transitions.js';
 
-export interface Store {
-  readonly redis: Redis;
-  readonly keys: Keys;
-  readonly records: Records;
-  readonly transitions: Transitions;
-  readonly incidents: IncidentTransitions;
-  readonly outbox: Outbox;
-  readonly lanes: Lanes;
-  readonly blockedLanes: BlockedLanes;
-  readonly chatMemory: ChatMemory;
-  readonly expiry: Expiry;
-  readonly quarantine: Quarantine;
-  readonly regain: Regain;
-  readonly strays: Strays;
-  readonly leases: Leases;
-  readonly presences: Presences;
-  readonly bridgeStarts: BridgeStarts;
-  readonly gaps: Gaps;
-  readonly owedEvents: OwedEvents;
-}
+export type Store = Readonly<ReturnType<typeof openStore>>;
 
 /**
  * @param redis a connection for commands, with a finite number of retries per request; the caller closes it
  * @param namespace put before every key; empty in production
  */
-export function openStore(redis: Redis, clock: Clock, namespace = ''): Store {
+export function openStore(redis: Redis, clock: Clock, namespace = '') {
   const keys = keysIn(namespace);
   const records = new Records(redis, keys);
-  const context = { redis, keys, records };
-  const blockedLanes = new BlockedLanes(context, clock);
+  const context = { redis, keys, records, clock };
   return {
     redis,
     keys,
     records,
-    transitions: new Transitions(context, clock),
-    incidents: new IncidentTransitions(context, clock),
-    outbox: new Outbox(context, clock),
+    transitions: new Transitions(context),
+    incidents: new IncidentTransitions(context),
+    outbox: new Outbox(context),
     lanes: new Lanes(context),
-    blockedLanes,
+    blockedLanes: new BlockedLanes(context),
     chatMemory: new ChatMemory(context),
     expiry: new Expiry(context),
-    quarantine: new Quarantine(context, clock),
-    regain: new Regain(context, clock),
-    strays: new Strays(context, clock, blockedLanes),
+    quarantine: new Quarantine(context),
+    regain: new Regain(context),
+    strays: new Strays(context),
     leases: new Leases(redis, keys, clock),
-    presences: new Presences(redis, keys),
-    bridgeStarts: new BridgeStarts(redis, keys, clock),
-    gaps: new Gaps(redis, keys),
-    owedEvents: new OwedEvents(redis, keys),
+    presences: new Presences(context),
+    bridgeStarts: new BridgeStarts(context),
+    gaps: new Gaps(context),
+    owedEvents: new OwedEvents(context),
   };
 }

@@ -1,22 +1,31 @@
 /** Sessions that no index, lane, lease or final message refers to, or that wait for an incident that no longer exists. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
-import { type Check, documentChecks, type Write } from '../redis/commit.js';
-import type { Keys } from './keys.js';
+import { type Check, type CheckedWrites, documentChecks, type Write } from '../redis/commit.js';
 import { laneEntryWrites } from './lanes.js';
-import { type AgentSession, type DeliveryState, type OutboxEntry, SESSION_STATUSES } from './model.js';
+import { type AgentSession, isDelivered, type OutboxEntry, SESSION_STATUSES } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
-import { isDelivered } from './owners.js';
 import {
   outboxWrites,
   patched,
   revisionCheck,
-  type StoreContext,
   sessionIndexWrite,
   sessionWrites,
   statusIndexOf,
 } from './sessionChange.js';
-import type { Stray } from './stray.js';
+import type { StoreContext } from './storePart.js';
+
+/** A record that nothing would ever bring to an end, and the commit that does if it has not changed since. */
+export interface Stray extends CheckedWrites {
+  /** Stable, without spaces: the reason in log and critical event. */
+  readonly reason: string;
+  /** The record's id, lane or session. */
+  readonly id: string;
+  /** The rest of a sentence that begins with the id. */
+  readonly end: string;
+  /** A message that will not end as it should have; a critical event reports it. */
+  readonly lost?: { readonly sessionId: string; readonly projectKey: string | null };
+}
 
 /** The texts for sessions that must have a final message when nothing else of it is left. */
 export interface FinalTexts {
@@ -24,32 +33,30 @@ export interface FinalTexts {
   readonly cancelled: string;
 }
 
-export interface SessionNeeds {
-  /** UTC epoch milliseconds. */
-  readonly now: number;
-  readonly runLeaseMs: number;
-  readonly texts: FinalTexts;
-}
+/** What is wrong with a session, and what fixes it; the id and the check of its record are added. */
+type Fault = Omit<Stray, 'id' | 'checks'> & { readonly checks?: readonly Check[] };
 
 /** @returns what is wrong with a stored session; each fault is fixed by its own commit */
 export async function straysOfSession(
   context: StoreContext,
   session: AgentSession,
-  needs: SessionNeeds,
+  runLeaseMs: number,
+  texts: FinalTexts,
 ): Promise<Stray[]> {
-  const found = [
-    await outsideItsIndex(context, session),
-    session.status === 'pending' ? await outsideItsLane(context, session) : null,
-    session.status === 'active' ? await withoutLease(context, session, needs) : null,
-    session.incident_id === null ? null : await withDeadIncident(context, session, session.incident_id),
-    session.ended_at === null || session.request.delivery === null
-      ? null
-      : await undelivered(context, session, session.request.delivery, needs),
-  ];
-  return found.filter((stray) => stray !== null);
+  const found = await Promise.all([
+    outsideItsIndex(context, session),
+    outsideItsLane(context, session),
+    withoutLease(context, session, runLeaseMs),
+    withDeadIncident(context, session),
+    undelivered(context, session, texts),
+  ]);
+  const isUnchanged = revisionCheck(context.keys, session);
+  return found
+    .filter((fault) => fault !== null)
+    .map((fault) => ({ ...fault, id: session.session_id, checks: [isUnchanged, ...(fault.checks ?? [])] }));
 }
 
-async function outsideItsIndex({ redis, keys }: StoreContext, session: AgentSession): Promise<Stray | null> {
+async function outsideItsIndex({ redis, keys }: StoreContext, session: AgentSession): Promise<Fault | null> {
   const { session_id: id } = session;
   const right = statusIndexOf(session.status);
   const indexes = [...new Set(SESSION_STATUSES.map(statusIndexOf))];
@@ -58,22 +65,19 @@ async function outsideItsIndex({ redis, keys }: StoreContext, session: AgentSess
   if (wrong.length === 0 && scores[indexes.indexOf(right)] !== null) return null;
   return {
     reason: 'session_outside_its_index',
-    id,
     end: `is ${session.status} and stood elsewhere among the sessions; it stands there again`,
-    checks: [revisionCheck(keys, session)],
     writes: [...wrong.map((index): Write => ['ZREM', keys.status(index), id]), sessionIndexWrite(keys, session)],
   };
 }
 
-async function outsideItsLane(context: StoreContext, session: AgentSession): Promise<Stray | null> {
+async function outsideItsLane(context: StoreContext, session: AgentSession): Promise<Fault | null> {
   const { redis, keys } = context;
   const { session_id: id, lane } = session;
-  if ((await redis.lpos(keys.lane(lane), id)) !== null) return null;
+  if (session.status !== 'pending' || (await redis.lpos(keys.lane(lane), id)) !== null) return null;
   return {
     reason: 'session_outside_its_lane',
-    id,
     end: `waited in no lane; it waits in ${lane} again`,
-    checks: [revisionCheck(keys, session), { read: ['LPOS', keys.lane(lane), id], equals: null }],
+    checks: [{ read: ['LPOS', keys.lane(lane), id], equals: null }],
     writes: laneEntryWrites(context, session, await placeInLane(context, session)),
   };
 }
@@ -91,35 +95,29 @@ async function placeInLane({ redis, keys, records }: StoreContext, session: Agen
 
 /** A living run renews it; otherwise it expires, and the session is found to be an orphan. */
 async function withoutLease(
-  { redis, keys }: StoreContext,
-  session: AgentSession,
-  needs: SessionNeeds,
-): Promise<Stray | null> {
-  const { session_id: id } = session;
-  if ((await redis.zscore(keys.runLeases, id)) !== null) return null;
+  { redis, keys, clock }: StoreContext,
+  { session_id: id, status }: AgentSession,
+  runLeaseMs: number,
+): Promise<Fault | null> {
+  if (status !== 'active' || (await redis.zscore(keys.runLeases, id)) !== null) return null;
   return {
     reason: 'run_without_lease',
-    id,
     end: 'was active without a lease; it has one, which runs out unless its run lives',
-    checks: [revisionCheck(keys, session), { read: ['ZSCORE', keys.runLeases, id], equals: null }],
-    writes: [['ZADD', keys.runLeases, String(needs.now + needs.runLeaseMs), id]],
+    checks: [{ read: ['ZSCORE', keys.runLeases, id], equals: null }],
+    writes: [['ZADD', keys.runLeases, String(clock.now() + runLeaseMs), id]],
   };
 }
 
-async function withDeadIncident(
-  { keys, records }: StoreContext,
-  session: AgentSession,
-  incidentId: string,
-): Promise<Stray | null> {
+async function withDeadIncident({ keys, records }: StoreContext, session: AgentSession): Promise<Fault | null> {
+  const { incident_id: incidentId } = session;
+  if (incidentId === null) return null;
   const incident = await records.incident(incidentId).catch(unreadable);
   if (incident === 'unreadable' || (incident !== null && incident.step !== 'closed')) return null;
-  const next = { ...session, incident_id: null, rev: session.rev + 1 };
   return {
     reason: 'session_of_a_dead_incident',
-    id: session.session_id,
     end: `was held by incident ${incidentId}, which is no more; it is judged anew`,
-    checks: [revisionCheck(keys, session), ...documentChecks(keys.incident(incidentId), incident?.rev ?? null)],
-    writes: sessionWrites(keys, session, next),
+    checks: documentChecks(keys.incident(incidentId), incident?.rev ?? null),
+    writes: sessionWrites(keys, session, { ...session, incident_id: null, rev: session.rev + 1 }),
   };
 }
 
@@ -130,25 +128,25 @@ export function unreadable(error: unknown): 'unreadable' {
 }
 
 async function undelivered(
-  { redis, keys }: StoreContext,
+  { redis, keys, clock }: StoreContext,
   session: AgentSession,
-  delivery: DeliveryState,
-  { now, texts }: SessionNeeds,
-): Promise<Stray | null> {
-  const { session_id: id, project_key: projectKey } = session;
-  if (isDelivered(delivery) || (await redis.exists(keys.outbox(id))) === 1) return null;
-  const checks: Check[] = [revisionCheck(keys, session), { read: ['EXISTS', keys.outbox(id)], equals: '0' }];
-  const entry = delivery === 'queued' ? finalMessage(session, texts, now) : null;
+  texts: FinalTexts,
+): Promise<Fault | null> {
+  const { session_id: sessionId, project_key: projectKey, ended_at } = session;
+  const { delivery } = session.request;
+  if (ended_at === null || delivery === null || isDelivered(delivery)) return null;
+  if ((await redis.exists(keys.outbox(sessionId))) === 1) return null;
+  const checks: Check[] = [{ read: ['EXISTS', keys.outbox(sessionId)], equals: '0' }];
+  const entry = delivery === 'queued' ? finalMessage(session, texts, clock.now()) : null;
   if (entry !== null) {
     const end = 'had a final message that was lost before anybody sent it; it is made again';
-    return { reason: 'final_message_missing', id, end, checks, writes: outboxWrites(keys, entry) };
+    return { reason: 'final_message_missing', end, checks, writes: outboxWrites(keys, entry) };
   }
   const next = patched(session, { rev: session.rev + 1, request: { delivery: 'unknown' } });
   return {
     reason: 'final_message_lost',
-    id,
     end: 'had a final message that was lost while it was sent: whether it stands in the chat is unknown',
-    lost: { sessionId: id, projectKey },
+    lost: { sessionId, projectKey },
     checks,
     writes: sessionWrites(keys, session, next),
   };
@@ -171,14 +169,12 @@ function finalMessage(session: AgentSession, texts: FinalTexts, now: number): Ou
 }
 
 /** @returns the ids without a record in indexes, leases and the list of what is due */
-export async function namesWithoutSession(redis: Redis, keys: Keys, most: number): Promise<Stray[]> {
+export async function namesWithoutSession({ redis, keys }: StoreContext, most: number): Promise<Stray[]> {
+  const among = async (index: string, keyOf: (id: string) => string) =>
+    missing(redis, await redis.zrange(index, '0', String(most - 1)), keyOf);
   const found: Stray[] = [];
   for (const index of ['pending', 'active'] as const) {
-    for (const id of await missing(
-      redis,
-      await redis.zrange(keys.status(index), '0', String(most - 1)),
-      keys.session,
-    )) {
+    for (const id of await among(keys.status(index), keys.session)) {
       found.push({
         reason: 'session_record_missing',
         id,
@@ -192,7 +188,7 @@ export async function namesWithoutSession(redis: Redis, keys: Keys, most: number
       });
     }
   }
-  for (const id of await missing(redis, await redis.zrange(keys.outboxDue, '0', String(most - 1)), keys.outbox)) {
+  for (const id of await among(keys.outboxDue, keys.outbox)) {
     found.push({
       reason: 'final_message_missing',
       id,

@@ -4,60 +4,50 @@
  * records, so that it is short, and the next one continues.
  */
 
-import { applyCommit, type Check } from '../redis/commit.js';
-import type { Clock } from '../time.js';
-import type { BlockedLanes } from './blockedLanes.js';
+import { applyCommit, type Check, documentChecks } from '../redis/commit.js';
+import { BlockedLanes, blockWrite, withoutRecord } from './blockedLanes.js';
+import { isDelivered, type Run } from './model.js';
 import { hostOfLane } from './names.js';
-import { isDelivered } from './owners.js';
-import type { StoreContext } from './sessionChange.js';
-import type { Stray } from './stray.js';
+import { StorePart } from './storePart.js';
 import {
   type FinalTexts,
   missing,
   namesWithoutSession,
-  type SessionNeeds,
+  type Stray,
   straysOfSession,
   unreadable,
 } from './straySessions.js';
-import { UnknownHolders } from './unknownHolders.js';
 
 const SCAN_COUNT = 500;
 const MOST_SCANS = 4;
 const MOST_NAMES = 500;
+/** Sessions that are looked at together. */
+const AT_ONCE = 500;
 
-export class Strays {
-  readonly #context: StoreContext;
-  readonly #clock: Clock;
-  readonly #blockedLanes: BlockedLanes;
-  readonly #unknownHolders: UnknownHolders;
+export class Strays extends StorePart {
+  readonly #blockedLanes = new BlockedLanes(this.context);
+  /** Holders of lanes that no active session named at the last check: the session may have been in a wrong index then. */
+  readonly #seenHolders = new Map<string, string>();
   #cursor = '0';
   #unread: string[] = [];
-
-  constructor(context: StoreContext, clock: Clock, blockedLanes: BlockedLanes) {
-    this.#context = context;
-    this.#clock = clock;
-    this.#blockedLanes = blockedLanes;
-    this.#unknownHolders = new UnknownHolders(context, clock, blockedLanes);
-  }
 
   /**
    * Checks the next part of the records.
    * @param texts sent if a final message was lost before it was sent
    */
   async find(runLeaseMs: number, texts: FinalTexts): Promise<Stray[]> {
-    const { redis, keys } = this.#context;
-    const found = [...(await namesWithoutSession(redis, keys, MOST_NAMES)), ...(await this.#namesWithoutIncident())];
+    const found = [...(await namesWithoutSession(this.context, MOST_NAMES)), ...(await this.#namesWithoutIncident())];
     found.push(...(await this.#leasesWithoutRun()));
     const held: string[] = [];
     this.#unread = [];
     for (let scans = 0; scans < MOST_SCANS; scans += 1) {
-      const [next, part] = await redis.scan(this.#cursor, 'MATCH', keys.pattern, 'COUNT', SCAN_COUNT);
+      const [next, part] = await this.redis.scan(this.#cursor, 'MATCH', this.keys.pattern, 'COUNT', SCAN_COUNT);
       this.#cursor = next;
-      found.push(...(await this.#among(part, { now: this.#clock.now(), runLeaseMs, texts })));
-      held.push(...idsIn(part, keys.laneHolder('')));
+      found.push(...(await this.#among(part, runLeaseMs, texts)));
+      held.push(...idsIn(part, this.keys.laneHolder('')));
       if (next === '0') break;
     }
-    return [...found, ...(await this.#unknownHolders.among(held))];
+    return [...found, ...(await this.#lanesOfUnknownRuns(held))];
   }
 
   /** The sessions whose records could not be read at the last check. */
@@ -67,26 +57,28 @@ export class Strays {
 
   /** @returns whether it is fixed; false if it is no longer a stray */
   mend({ checks, writes }: Stray, guard: readonly Check[]): Promise<boolean> {
-    return applyCommit(this.#context.redis, { checks: [...guard, ...checks], writes });
+    return applyCommit(this.redis, { checks: [...guard, ...checks], writes });
   }
 
-  async #among(part: readonly string[], needs: SessionNeeds): Promise<Stray[]> {
-    const { keys, records } = this.#context;
+  async #among(part: readonly string[], runLeaseMs: number, texts: FinalTexts): Promise<Stray[]> {
+    const { keys } = this;
     const ids = idsIn(part, keys.session(''));
-    const sessions = await records.sessions(ids);
+    const sessions = await this.context.records.sessions(ids);
     const readable = new Set(sessions.map((session) => (session instanceof Error ? null : session.session_id)));
     this.#unread.push(...ids.filter((id) => !readable.has(id)));
     const found = await Promise.all([
-      ...sessions.map((session) => (session instanceof Error ? [] : straysOfSession(this.#context, session, needs))),
+      ...sessions.map((session) =>
+        session instanceof Error ? [] : straysOfSession(this.context, session, runLeaseMs, texts),
+      ),
       ...idsIn(part, keys.incident('')).map((id) => this.#ofIncident(id)),
       ...idsIn(part, keys.outbox('')).map((id) => this.#ofMessage(id)),
       ...idsIn(part, keys.lane('')).map((lane) => this.#ofLane(lane)),
     ]);
-    return found.flat();
+    return found.flat().filter((stray) => stray !== null);
   }
 
   async #namesWithoutIncident(): Promise<Stray[]> {
-    const { redis, keys } = this.#context;
+    const { redis, keys } = this;
     const open = await redis.zrange(keys.openIncidents, '0', String(MOST_NAMES - 1));
     return (await missing(redis, open, keys.incident)).map((id) => ({
       reason: 'incident_record_missing',
@@ -99,100 +91,147 @@ export class Strays {
 
   /** The lease of a run that blocks its lane is needed: two of them may be the proof. */
   async #leasesWithoutRun(): Promise<Stray[]> {
-    const { redis, keys } = this.#context;
+    const { redis, keys } = this;
     const blocking = new Set((await this.#blockedLanes.all()).map(({ session_id }) => session_id));
     const ids = (await redis.zrange(keys.runLeases, '0', String(MOST_NAMES - 1))).filter((id) => !blocking.has(id));
-    const statuses = await Promise.all(ids.map((id) => redis.hget(keys.session(id), 'status')));
-    const strays = ids.map(async (id, at): Promise<Stray[]> => {
-      const status = statuses[at] ?? null;
-      if (status === 'active') return [];
+    const strays = ids.map(async (id): Promise<Stray | null> => {
+      const status = await redis.hget(keys.session(id), 'status');
+      if (status === 'active') return null;
       const until = await redis.zscore(keys.runLeases, id);
-      return [
-        {
-          reason: 'lease_without_run',
-          id,
-          end: `${status === null ? 'has no record' : `is ${status}`} and had the lease of a run; the lease is deleted`,
-          checks: [
-            { read: ['HGET', keys.session(id), 'status'], equals: status },
-            { read: ['ZSCORE', keys.runLeases, id], equals: until },
-          ],
-          writes: [['ZREM', keys.runLeases, id]],
-        },
-      ];
-    });
-    return (await Promise.all(strays)).flat();
-  }
-
-  async #ofIncident(id: string): Promise<Stray[]> {
-    const { redis, keys, records } = this.#context;
-    const incident = await records.incident(id).catch(unreadable);
-    if (incident === null || incident === 'unreadable') return [];
-    const index = incident.step === 'closed' ? keys.closedIncidents : keys.openIncidents;
-    const others = incident.step === 'closed' ? keys.openIncidents : keys.closedIncidents;
-    const [right, wrong] = await Promise.all([redis.zscore(index, id), redis.zscore(others, id)]);
-    if (right !== null && wrong === null) return [];
-    return [
-      {
-        reason: 'incident_outside_its_index',
+      return {
+        reason: 'lease_without_run',
         id,
-        end: `is at "${incident.step}" and stood elsewhere among the incidents; it stands there again`,
-        checks: [{ read: ['HGET', keys.incident(id), 'rev'], equals: String(incident.rev) }],
-        writes: [
-          ['ZREM', others, id],
-          ['ZADD', index, String(incident.closed_at ?? incident.opened_at), id],
+        end: `${status === null ? 'has no record' : `is ${status}`} and had the lease of a run; the lease is deleted`,
+        checks: [
+          { read: ['HGET', keys.session(id), 'status'], equals: status },
+          { read: ['ZSCORE', keys.runLeases, id], equals: until },
         ],
-      },
-    ];
+        writes: [['ZREM', keys.runLeases, id]],
+      };
+    });
+    return (await Promise.all(strays)).filter((stray) => stray !== null);
   }
 
-  async #ofMessage(id: string): Promise<Stray[]> {
-    const { redis, keys, records } = this.#context;
-    const entry = await records.outboxEntry(id).catch(unreadable);
-    if (entry === null || entry === 'unreadable') return [];
-    const checks: Check[] = [{ read: ['HGET', keys.outbox(id), 'rev'], equals: String(entry.rev) }];
+  async #ofIncident(id: string): Promise<Stray | null> {
+    const { redis, keys } = this;
+    const incident = await this.context.records.incident(id).catch(unreadable);
+    if (incident === null || incident === 'unreadable') return null;
+    const isClosed = incident.step === 'closed';
+    const index = isClosed ? keys.closedIncidents : keys.openIncidents;
+    const others = isClosed ? keys.openIncidents : keys.closedIncidents;
+    const [right, wrong] = await Promise.all([redis.zscore(index, id), redis.zscore(others, id)]);
+    if (right !== null && wrong === null) return null;
+    return {
+      reason: 'incident_outside_its_index',
+      id,
+      end: `is at "${incident.step}" and stood elsewhere among the incidents; it stands there again`,
+      checks: documentChecks(keys.incident(id), incident.rev),
+      writes: [
+        ['ZREM', others, id],
+        ['ZADD', index, String(incident.closed_at ?? incident.opened_at), id],
+      ],
+    };
+  }
+
+  async #ofMessage(id: string): Promise<Stray | null> {
+    const { redis, keys } = this;
+    const entry = await this.context.records.outboxEntry(id).catch(unreadable);
+    if (entry === null || entry === 'unreadable') return null;
+    const checks = documentChecks(keys.outbox(id), entry.rev);
     if (!isDelivered(entry.state)) {
-      if ((await redis.zscore(keys.outboxDue, id)) !== null) return [];
+      if ((await redis.zscore(keys.outboxDue, id)) !== null) return null;
       const end = 'had a final message that was never due; it is due';
       const writes = [['ZADD', keys.outboxDue, String(entry.due_at), id] as const];
-      return [{ reason: 'final_message_never_due', id, end, checks, writes }];
+      return { reason: 'final_message_never_due', id, end, checks, writes };
     }
-    if ((await redis.exists(keys.session(id))) === 1) return [];
-    const end = 'had a final message whose way is over, and no record; the message is forgotten';
-    const gone: Check = { read: ['EXISTS', keys.session(id)], equals: '0' };
-    return [
-      {
-        reason: 'final_message_without_session',
-        id,
-        end,
-        checks: [...checks, gone],
-        writes: [['DEL', keys.outbox(id)]],
-      },
-    ];
+    if ((await redis.exists(keys.session(id))) === 1) return null;
+    return {
+      reason: 'final_message_without_session',
+      id,
+      end: 'had a final message whose way is over, and no record; the message is forgotten',
+      checks: [...checks, { read: ['EXISTS', keys.session(id)], equals: '0' }],
+      writes: [['DEL', keys.outbox(id)]],
+    };
   }
 
   /** The pump only checks lanes on its host's list. */
-  async #ofLane(lane: string): Promise<Stray[]> {
-    const { redis, keys } = this.#context;
+  async #ofLane(lane: string): Promise<Stray | null> {
+    const { redis, keys } = this;
     const host = hostOfLane(lane);
-    const isListed =
-      (await redis.sismember(keys.lanes(host), lane)) === 1 && (await redis.sismember(keys.hosts, host)) === 1;
-    if (isListed) return [];
-    return [
-      {
-        reason: 'lane_outside_its_list',
+    const lists = await Promise.all([redis.sismember(keys.lanes(host), lane), redis.sismember(keys.hosts, host)]);
+    if (!lists.includes(0)) return null;
+    return {
+      reason: 'lane_outside_its_list',
+      id: lane,
+      end: 'held sessions and was on no list of lanes; it is looked at again',
+      checks: [{ read: ['EXISTS', keys.lane(lane)], equals: '1' }],
+      writes: [
+        ['SADD', keys.lanes(host), lane],
+        ['SADD', keys.hosts, host],
+      ],
+    };
+  }
+
+  /** A run that no active session names has ended, but its processes may be alive: {@link BlockedLanes} waits for the proof. */
+  async #lanesOfUnknownRuns(lanes: readonly string[]): Promise<Stray[]> {
+    if (lanes.length === 0) return [];
+    const { redis, keys } = this;
+    const holders = await Promise.all(lanes.map((lane) => redis.get(keys.laneHolder(lane))));
+    const named = await this.#activeRuns();
+    if (named === null) return [];
+    for (const { run_id } of await this.#blockedLanes.all()) named.add(run_id);
+    const strays = lanes.map((lane, at): Stray | null => {
+      const runId = holders[at] ?? null;
+      const wasUnknown = this.#seenHolders.get(lane) === runId;
+      this.#seenHolders.delete(lane);
+      if (runId === null || named.has(runId)) return null;
+      if (!wasUnknown) {
+        this.#seenHolders.set(lane, runId);
+        return null;
+      }
+      return {
+        reason: 'lane_held_by_an_unknown_run',
         id: lane,
-        end: 'held sessions and was on no list of lanes; it is looked at again',
-        checks: [{ read: ['EXISTS', keys.lane(lane)], equals: '1' }],
-        writes: [
-          ['SADD', keys.lanes(host), lane],
-          ['SADD', keys.hosts, host],
+        end: `is held by run ${runId}, which no active session names; it is free once nothing of that run is left`,
+        checks: [
+          { read: ['GET', keys.laneHolder(lane)], equals: runId },
+          { read: ['HGET', keys.blockedLanes, lane], equals: null },
         ],
-      },
-    ];
+        writes: [blockWrite(keys, { ...withoutRecord(lane, runId), since: this.clock.now() })],
+      };
+    });
+    return strays.filter((stray) => stray !== null);
+  }
+
+  /**
+   * @returns the runs of all active sessions; null if one record cannot be read: it may be any of them, and is set aside
+   *   elsewhere
+   */
+  async #activeRuns(): Promise<Set<string> | null> {
+    const { redis, keys, records } = this.context;
+    const ids = await records.sessionIds('active');
+    const runs = new Set<string>();
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      const part = ids.slice(from, from + AT_ONCE);
+      for (const run of await Promise.all(part.map((id) => redis.hget(keys.session(id), 'run')))) {
+        const runId = runIdIn(run ?? '');
+        if (runId === null) return null;
+        runs.add(runId);
+      }
+    }
+    return runs;
   }
 }
 
 /** @returns the rest after the prefix, of the keys that have it */
 function idsIn(keys: readonly string[], prefix: string): string[] {
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+}
+
+function runIdIn(run: string): string | null {
+  try {
+    return (JSON.parse(run) as Partial<Run>).run_id ?? null;
+  } catch {
+    return null;
+  }
 }

@@ -13,21 +13,23 @@
  */
 import { FencedError } from '../errors.js';
 import { applyAndRead, applyCommit, type Check } from '../redis/commit.js';
-import type { Clock } from '../time.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
 import { newSession, type SessionDraft } from './newRecords.js';
-import { type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
+import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
 import {
+  type Change,
   changeAndRead,
   holderCheck,
-  type StoreContext,
   sessionWrites,
   updateAndRead,
   updateSession,
+  type WakeOption,
   wakeWrite,
 } from './sessionChange.js';
-import { cancelledChange, endedChange, interruptedChange, type KnownEnd, withdrawnChange } from './sessionEnds.js';
+import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from './sessionEnds.js';
+import type { StoreContext } from './storePart.js';
+import { StorePart } from './storePart.js';
 
 export interface AcceptedMessage {
   readonly session: AgentSession;
@@ -37,11 +39,9 @@ export interface AcceptedMessage {
   readonly isNext: boolean;
 }
 
-export interface Acceptance {
+export interface Acceptance extends WakeOption {
   /** Further checks, for a process that takes messages in under a lease. */
   readonly fence?: readonly Check[];
-  /** Whether the bridge of the lane is woken; true by default. Not needed if that bridge is the one that accepts. */
-  readonly wakes?: boolean;
 }
 
 export interface BegunSession {
@@ -56,15 +56,7 @@ export interface AnsweredSession {
   readonly next: string | null;
 }
 
-export class Transitions {
-  private readonly context: StoreContext;
-  private readonly clock: Clock;
-
-  constructor(context: StoreContext, clock: Clock) {
-    this.context = context;
-    this.clock = clock;
-  }
-
+export class Transitions extends StorePart {
   /**
    * Writes session, lane and index under (project, chat, message) in one commit.
    * @throws ioredis' error if Redis is unavailable: then nothing was accepted, or repeating the call finds it accepted
@@ -102,8 +94,7 @@ export class Transitions {
    */
   async start(session: AgentSession, run: Run, leaseMs: number): Promise<BegunSession | null> {
     if (session.status !== 'pending') return null;
-    const change = startedChange(this.context, session, run, { now: this.clock.now(), leaseMs });
-    const started = await changeAndRead(this.context, session, change);
+    const started = await changeAndRead(this.context, session, startedChange(this.context, session, run, leaseMs));
     return started && { session: started.session, conversationId: started.found[0] ?? null };
   }
 
@@ -112,7 +103,7 @@ export class Transitions {
    * @returns false if the run no longer holds its lane: it must end itself
    */
   async renewLease(session: AgentSession, leaseMs: number, lastActivity: number): Promise<boolean> {
-    const { redis, keys } = this.context;
+    const { redis, keys } = this;
     return applyCommit(redis, {
       at: 'renew',
       checks: [holderCheck(keys, session)],
@@ -143,14 +134,12 @@ export class Transitions {
     answer: string,
     { isGone = true, known = null }: { readonly isGone?: boolean; readonly known?: AgentSession | null } = {},
   ): Promise<AnsweredSession | null> {
-    const now = this.clock.now();
-    const given: KnownEnd = { kind: 'answer', text: answer, mayStand: false };
+    const given: KnownEnd = { kind: 'answer', text: answer, mayBeInChat: false };
     const decide = ownedChange(this.context, runId, (session) => ({
       at: 'complete',
-      ...endedChange(this.context, session, given, { isGone, now }),
+      ...endedChange(this.context, session, given, isGone),
     }));
-    const answered = await updateAndRead(this.context, sessionId, decide, known);
-    return answered && { session: answered.session, next: answered.found[0] ?? null };
+    return endOf(this.context, sessionId, decide, known);
   }
 
   /**
@@ -158,14 +147,11 @@ export class Transitions {
    * @returns null if the session is not active, or an incident has it
    */
   async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
-    const now = this.clock.now();
-    const answered = await updateAndRead(this.context, sessionId, (session) => {
-      const isIts = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
-      if (!isIts) return null;
-      const change = endedChange(this.context, session, end, { isGone: true, now });
-      return { at: 'complete_forgotten', ...change, checks: [holderCheck(this.context.keys, session)] };
+    return endOf(this.context, sessionId, (session) => {
+      if (!isRunBy(session, runId) || session.incident_id !== null) return null;
+      const change = endedChange(this.context, session, end, true);
+      return { at: 'complete_forgotten', ...change, checks: [holderCheck(this.keys, session)] };
     });
-    return answered && { session: answered.session, next: answered.found[0] ?? null };
   }
 
   /**
@@ -181,14 +167,13 @@ export class Transitions {
     notBefore: number | null = null,
   ): Promise<AgentSession | null> {
     if (proof.run_id !== runId) return null;
-    const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {
-      const isFree = session.status === 'active' && session.incident_id === null && session.stop === null;
-      if (!isFree || session.run?.run_id !== runId || session.interruptions >= MOST_INTERRUPTIONS) return null;
+      if (!isRunBy(session, runId) || session.incident_id !== null || session.stop !== null) return null;
+      if (session.interruptions >= MOST_INTERRUPTIONS) return null;
       return {
         at: 'interrupt',
-        ...interruptedChange(this.context, session, now, notBefore),
-        checks: [holderCheck(this.context.keys, session)],
+        ...interruptedChange(this.context, session, notBefore),
+        checks: [holderCheck(this.keys, session)],
       };
     });
   }
@@ -198,38 +183,43 @@ export class Transitions {
    * @returns the session afterwards; null if it has ended already
    */
   async cancel(sessionId: string, text: string): Promise<AgentSession | null> {
-    const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {
-      const { keys } = this.context;
-      if (session.status === 'pending') return { at: 'cancel', ...withdrawnChange(this.context, session, text, now) };
+      if (session.status === 'pending') return { at: 'cancel', ...cancelledChange(this.context, session, text) };
       if (session.status !== 'active' || session.run === null) return null;
       const stop: StopRequest = {
         run_id: session.run.run_id,
         cause: 'cancel',
         incident_id: session.incident_id,
-        requested_at: now,
+        requested_at: this.clock.now(),
       };
-      return { at: 'cancel', patch: { stop }, writes: [wakeWrite(keys, { stop: sessionId })] };
+      return { at: 'cancel', patch: { stop }, writes: [wakeWrite(this.keys, { stop: sessionId })] };
     });
   }
 
   /** Stores that no process of the run is left. The lane stays held: the watchdog decides what follows. */
   async release(sessionId: string, proof: DeathProof): Promise<AgentSession | null> {
     return updateSession(this.context, sessionId, (session) => {
-      const isOpen = session.status === 'active' && session.run?.run_id === proof.run_id && session.released === null;
-      return isOpen
-        ? { at: 'release', patch: { released: proof }, writes: [wakeWrite(this.context.keys, { session: sessionId })] }
-        : null;
+      if (!isRunBy(session, proof.run_id) || session.released !== null) return null;
+      return { at: 'release', patch: { released: proof }, writes: [wakeWrite(this.keys, { session: sessionId })] };
     });
   }
 
   /** `active → cancelled`, if a person requested it, once the run is proven dead and no incident has the session. */
   async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
-    const now = this.clock.now();
     return updateSession(this.context, sessionId, (session) => {
-      const isOurs = session.status === 'active' && session.run?.run_id === runId && session.incident_id === null;
-      if (!isOurs || session.released === null || session.stop?.cause !== 'cancel') return null;
-      return cancelledChange(this.context, session, text, now);
+      if (!isRunBy(session, runId) || session.incident_id !== null) return null;
+      if (session.released === null || session.stop?.cause !== 'cancel') return null;
+      return cancelledChange(this.context, session, text);
     });
   }
+}
+
+async function endOf(
+  context: StoreContext,
+  sessionId: string,
+  decide: (session: AgentSession) => Change | null,
+  known: AgentSession | null = null,
+): Promise<AnsweredSession | null> {
+  const ended = await updateAndRead(context, sessionId, decide, known);
+  return ended && { session: ended.session, next: ended.found[0] ?? null };
 }

@@ -3,9 +3,9 @@
  * correctness: every listener also checks on a schedule.
  */
 import type { Redis } from 'ioredis';
-import type { Keys } from '../jobs/keys.js';
 import type { Message } from '../redis/commit.js';
 import type { Service } from '../service.js';
+import type { Keys } from './keys.js';
 
 /** A writer's notification to every listener: what is worth checking now. */
 export interface Wake extends Message {
@@ -57,19 +57,19 @@ export class Wakes implements Service {
   readonly #receive = (channel: string, text: string): void => {
     if (channel !== this.#keys.wakeChannel) return;
     const wake = parseWake(text);
-    if (wake !== null) this.#tell(wake);
+    if (wake !== null) this.#notify(wake);
   };
 
   /** Called only once the subscription is active again: later wakes arrive. */
   readonly #catchUp = (): void => {
     this.#subscriber.subscribe(this.#keys.wakeChannel).then(
-      () => this.#tell({ everything: true }),
+      () => this.#notify({ everything: true }),
       // The connection broke again; it reconnects by itself.
       () => undefined,
     );
   };
 
-  #tell(wake: Wake): void {
+  #notify(wake: Wake): void {
     for (const listener of this.#listeners) listener(wake);
   }
 }

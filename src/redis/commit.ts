@@ -20,7 +20,13 @@ export type Message = Readonly<Record<string, string | true | undefined>>;
 
 export type Write = Command | { readonly channel: string; readonly wake: Message };
 
-export interface Commit {
+/** Writes that happen if all checks hold. */
+export interface CheckedWrites {
+  readonly checks: readonly Check[];
+  readonly writes: readonly Write[];
+}
+
+export interface Commit extends CheckedWrites {
   /** Its name, for tests that crash before or after it. */
   readonly at?: CommitName | undefined;
   /**
@@ -28,8 +34,6 @@ export interface Commit {
    * work has to be finished, which frees memory.
    */
   readonly addsWork?: true;
-  readonly checks: readonly Check[];
-  readonly writes: readonly Write[];
   /** Commands that read one value each, after the writes. */
   readonly reads?: readonly Command[];
 }
@@ -102,18 +106,18 @@ function wellFormedJson(value: unknown): string {
 /** Combines messages as far as possible: every listener of every process reads each one. */
 function commandsOf(writes: readonly Write[]): readonly Command[] {
   const commands: Command[] = [];
-  const told: { channel: string; wake: Message }[] = [];
+  const messages: { channel: string; wake: Message }[] = [];
   for (const write of writes) {
     if (!('wake' in write)) {
       commands.push(write);
       continue;
     }
-    const last = told.at(-1);
+    const last = messages.at(-1);
     if (last !== undefined && last.channel === write.channel && agree(last.wake, write.wake)) {
       last.wake = { ...last.wake, ...write.wake };
-    } else told.push({ ...write });
+    } else messages.push({ ...write });
   }
-  for (const { channel, wake } of told) commands.push(['PUBLISH', channel, JSON.stringify(wake)]);
+  for (const { channel, wake } of messages) commands.push(['PUBLISH', channel, JSON.stringify(wake)]);
   return commands;
 }
 

@@ -13,11 +13,8 @@ const COMMAND_LIMIT_MS = 10 * SECOND;
  * A connection on which nothing at all comes back after a request is given up, whatever TCP says: a device in between may have
  * forgotten it, while a new one would work. A worker's request for jobs normally takes 10 s.
  */
-const SILENT_LIMIT_MS: Readonly<Record<ConnectionPurpose, number>> = {
-  commands: 10 * SECOND,
-  blocking: 15 * SECOND,
-  subscriber: 10 * SECOND,
-};
+const SILENT_LIMIT_MS = 10 * SECOND;
+const SILENT_BLOCKING_LIMIT_MS = 15 * SECOND;
 /** So that a dead connection is noticed before it is needed. */
 const ASK_EVERY_MS = 5 * SECOND;
 /** After a failover the address may belong to another server, the new primary. */
@@ -69,12 +66,12 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
     lazyConnect: true,
     connectionName: `watchkeeper-${purpose}`,
     connectTimeout: CONNECT_LIMIT_MS,
-    socketTimeout: SILENT_LIMIT_MS[purpose],
+    socketTimeout: purpose === 'blocking' ? SILENT_BLOCKING_LIMIT_MS : SILENT_LIMIT_MS,
     reconnectOnError: whenNotPrimary(clock),
     retryStrategy: (attempt: number) => pauseAfter(attempt, RETRY),
   };
   const redis = new Redis(options);
-  tellNews(redis, url, clock, onNews ?? (() => undefined));
+  reportNews(redis, url, clock, onNews ?? (() => undefined));
   keepAsking(redis, clock);
   return redis;
 }
@@ -145,21 +142,16 @@ function readUrl(url: string): ConnectionSettings {
       `${redactUrl(url)} is no address of a Redis; allowed are redis://host:6379, rediss://host:6379 and unix:///path/to/socket`,
     );
   }
-  return { ...loginOf(parsed), ...placeOf(parsed) };
-}
-
-function loginOf({ username, password }: URL): ConnectionSettings {
-  return {
+  const { username, password } = parsed;
+  const login = {
     ...(username === '' ? {} : { username: decodeURIComponent(username) }),
     ...(password === '' ? {} : { password: decodeURIComponent(password) }),
   };
-}
-
-function placeOf(parsed: URL): ConnectionSettings {
   if (parsed.protocol === 'unix:') {
-    return { path: decodeURIComponent(parsed.pathname), db: databaseOf(parsed.searchParams.get('db')) };
+    return { ...login, path: decodeURIComponent(parsed.pathname), db: databaseOf(parsed.searchParams.get('db')) };
   }
   return {
+    ...login,
     host: parsed.hostname === '' ? '127.0.0.1' : parsed.hostname.replace(/^\[|\]$/g, ''),
     port: parsed.port === '' ? 6379 : Number(parsed.port),
     db: databaseOf(parsed.pathname.slice(1)),
@@ -196,7 +188,7 @@ function keepAsking(redis: Redis, clock: Clock): void {
   redis.on('close', () => timer?.cancel());
 }
 
-function tellNews(redis: Redis, url: string, clock: Clock, tell: (news: ConnectionNews) => void): void {
+function reportNews(redis: Redis, url: string, clock: Clock, report: (news: ConnectionNews) => void): void {
   let awaySinceMs: number | null = null;
   let trouble: Error | null = null;
   // Without a listener ioredis writes to the console, and errors contain the commands' arguments.
@@ -207,14 +199,14 @@ function tellNews(redis: Redis, url: string, clock: Clock, tell: (news: Connecti
     if (awaySinceMs !== null) return;
     awaySinceMs = clock.monotonic();
     const why = trouble === null ? 'it closed the connection' : wordsOf(trouble, url);
-    tell({ kind: 'away', words: `Redis at ${redactUrl(url)} is away (${why}); trying again until it is back` });
+    report({ kind: 'away', words: `Redis at ${redactUrl(url)} is away (${why}); trying again until it is back` });
   });
   redis.on('ready', () => {
     trouble = null;
     if (awaySinceMs === null) return;
     const lasted = describeDuration(clock.monotonic() - awaySinceMs);
     awaySinceMs = null;
-    tell({ kind: 'back', words: `Redis at ${redactUrl(url)} is back after ${lasted}` });
+    report({ kind: 'back', words: `Redis at ${redactUrl(url)} is back after ${lasted}` });
   });
 }
 

@@ -22,17 +22,12 @@ export interface HoldOptions {
   readonly spareUntil?: number | undefined;
 }
 
-/** The keys of the leases. */
-interface LeaseKeys {
-  lease(name: string): string;
-}
-
 export class Leases {
-  private readonly redis: Redis;
-  private readonly keys: LeaseKeys;
-  private readonly clock: Clock;
+  protected readonly redis: Redis;
+  protected readonly keys: { lease(name: string): string };
+  protected readonly clock: Clock;
 
-  constructor(redis: Redis, keys: LeaseKeys, clock: Clock) {
+  constructor(redis: Redis, keys: { lease(name: string): string }, clock: Clock) {
     this.redis = redis;
     this.keys = keys;
     this.clock = clock;
@@ -58,13 +53,12 @@ export class Leases {
     const fence = isRenewal ? current.fence : (current?.fence ?? 0) + 1;
     const next: HeldLease = { name, owner, fence, until: now + leaseMs };
     const key = this.keys.lease(name);
+    const seen = (field: 'fence' | 'owner' | 'until'): Check => {
+      return { read: ['HGET', key, field], equals: current === null ? null : String(current[field]) };
+    };
     const applied = await applyCommit(this.redis, {
       at: isRenewal ? 'lease' : 'take_lease',
-      checks: [
-        { read: ['HGET', key, 'fence'], equals: current === null ? null : String(current.fence) },
-        { read: ['HGET', key, 'owner'], equals: current?.owner ?? null },
-        { read: ['HGET', key, 'until'], equals: current === null ? null : String(current.until) },
-      ],
+      checks: [seen('fence'), seen('owner'), seen('until')],
       writes: [['HSET', key, 'owner', owner, 'fence', String(fence), 'until', String(next.until)]],
     });
     if (applied) return next;

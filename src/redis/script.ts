@@ -6,7 +6,6 @@ export class Script {
   readonly #text: string;
   readonly #digest: string;
 
-  /** @param text Lua */
   constructor(text: string) {
     this.#text = text;
     this.#digest = createHash('sha1').update(text).digest('hex');

@@ -16,7 +16,7 @@ import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { limitMarkOf } from '../../../src/host/marks.js';
 import { findMarkedProcesses } from '../../../src/host/processes.js';
-import { newReadBuffer, readMarkLimits, readStat } from '../../../src/host/procfs.js';
+import { readMarkLimits, readStat } from '../../../src/host/procfs.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../../src/jobs/names.js';
 import { openStore, type Store } from '../../../src/jobs/store.js';
@@ -331,7 +331,7 @@ describeWithRedis('a run', () => {
           const seen = { toolCount: 0, lastToolCall: null, notRevivedBecause: null, untrustedExcerpt: null };
           const incident = newIncident(systemClock, { session, findings, actions: DEFAULT_ACTIONS, ...seen });
           expect(await store.incidents.open(session, incident, [])).toBe(true);
-          return { kind: 'failure', text: 'told before', mayStand: false };
+          return { kind: 'failure', text: 'told before', mayBeInChat: false };
         },
       }),
     });
@@ -379,7 +379,7 @@ describeWithRedis('a run', () => {
       'WATCHKEEPER_SESSION',
     ]);
     expect(environment.join()).not.toContain('not-for-agents');
-    expect(readMarkLimits(must(run.pid), newReadBuffer()).locks).toBe(limitMarkOf(run.run_id));
+    expect(readMarkLimits(must(run.pid)).locks).toBe(limitMarkOf(run.run_id));
     expect(readStat(must(run.pid))).toMatchObject({ start: run.pid_start });
     await scene.truth.transitions.cancel(session.session_id, 'x');
     await done;

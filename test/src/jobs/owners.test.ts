@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../src/host/program.js';
 import { INCIDENT_STEPS, REPORT_STATES } from '../../../src/jobs/incidents.js';
-import { DELIVERY_STATES, SESSION_STATUSES } from '../../../src/jobs/model.js';
+import { DELIVERY_STATES, isDelivered, SESSION_STATUSES } from '../../../src/jobs/model.js';
+import { codeSpans, tableBelow } from '../../docs/markdown.js';
 import {
   DELIVERY_OWNERS,
   HOLD_OWNERS,
@@ -12,8 +13,7 @@ import {
   type Owner,
   REPORT_OWNERS,
   SESSION_OWNERS,
-} from '../../../src/jobs/owners.js';
-import { codeSpans, tableBelow } from '../../docs/markdown.js';
+} from './owners.js';
 
 const ROOT = packageRoot();
 
@@ -46,6 +46,10 @@ describe('every state', () => {
     );
     const all = [SESSION_STATUSES, DELIVERY_STATES, INCIDENT_STEPS, REPORT_STATES];
     expect(known.map((states) => states.sort())).toEqual(all.map((states) => [...states].sort()));
+  });
+
+  test('of a final message is delivered if nobody owns it', () => {
+    for (const state of DELIVERY_STATES) expect([state, isDelivered(state)]).toEqual([state, !DELIVERY_OWNERS[state]]);
   });
 
   // rule: every-state-has-one-owner

@@ -78,7 +78,7 @@ const STORED_AGAIN = {
   'a run that goes on': (regain: Store['regain'], revival: AgentSession) => regain.active(revival, OWN_RUN, LEASE_MS),
   'one that waits': (regain: Store['regain'], revival: AgentSession) => regain.waiting(revival),
   'its answer': (regain: Store['regain'], revival: AgentSession) =>
-    regain.ended(revival, { kind: 'answer', text: 'the answer', mayStand: true }),
+    regain.ended(revival, { kind: 'answer', text: 'the answer', mayBeInChat: true }),
 } as const;
 
 describeWithRedis('a second attempt that a rolled-back store has forgotten', () => {
@@ -139,7 +139,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
       if (broken === 'session') await redis.hset(keys.session(first.session_id), 'status', 'of a later version');
       else await redis.hset(keys.incident(incident.incident_id), 'doc', '{');
       const revival = revivalOf(first, scene.clock.now());
-      expect(await regain.ended(revival, { kind: 'answer', text: 'the answer', mayStand: false })).toBe(true);
+      expect(await regain.ended(revival, { kind: 'answer', text: 'the answer', mayBeInChat: false })).toBe(true);
       expect(await scene.store.records.outboxEntry(revival.session_id)).toMatchObject({ text: 'the answer' });
     }
   });

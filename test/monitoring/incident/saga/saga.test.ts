@@ -386,7 +386,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
     const revival = must(await scene.store.records.session(revivalId));
     // Nobody can have sent it: being asked about on the way changes nothing.
-    expect(await onDisk(revival)).toEqual({ kind: 'answer', text: 'forty-two', mayStand: false });
+    expect(await onDisk(revival)).toEqual({ kind: 'answer', text: 'forty-two', mayBeInChat: false });
   });
 
   test.each([
@@ -418,13 +418,13 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     await scene.clock.advance(1_000);
     const { logsFolder, journal } = journalOf(scene, session);
     journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
-    for (const [madeIn, mayStand] of [
+    for (const [madeIn, mayBeInChat] of [
       ['another boot', true],
       ['', true],
       [BOOT, false],
     ] as const) {
       markUnsent(logsFolder, session.session_id, madeIn);
-      expect(await endOnDisk(diskOf(scene, logsFolder), session)).toMatchObject({ kind: 'answer', mayStand });
+      expect(await endOnDisk(diskOf(scene, logsFolder), session)).toMatchObject({ kind: 'answer', mayBeInChat });
     }
   });
 

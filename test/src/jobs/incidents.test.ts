@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isIncident } from '../../../src/jobs/incidentSchema.js';
-import type { Incident } from '../../../src/jobs/incidents.js';
+import { type Incident, isIncident } from '../../../src/jobs/incidents.js';
 
 const INCIDENT: Incident = {
   incident_id: '01J',

@@ -2,8 +2,8 @@
  * Names the owner that brings each state of a record to its end. A state has exactly one owner, or is an end: without an owner
  * it would last for ever. Complete by type: a state that is added to the model does not compile without an entry here.
  */
-import type { IncidentStep, OutageCourse, OutageHold, ReportState } from './incidents.js';
-import type { DeliveryState, SessionStatus } from './model.js';
+import type { IncidentStep, OutageCourse, OutageHold, ReportState } from '../../../src/jobs/incidents.js';
+import type { DeliveryState, SessionStatus } from '../../../src/jobs/model.js';
 
 export interface Owner {
   /** The name used in docs/internals/owners.md. */
@@ -77,8 +77,3 @@ export const OUTAGE_OWNERS: OwnersOf<OutageCourse['phase']> = {
 
 /** Of a message held by an outage; once it is released, its incident's steps continue. */
 export const HOLD_OWNERS: OwnersOf<OutageHold['state']> = { held: OUTAGE, go: OUTAGE, give_up: OUTAGE };
-
-/** @returns whether the message needs no further delivery */
-export function isDelivered(state: DeliveryState): boolean {
-  return DELIVERY_OWNERS[state] === null;
-}
