@@ -30,11 +30,7 @@ export function buildSaga(
   return new IncidentSaga({
     ...{ store, clock, gaps, logger, timings, queue, events, folders, agenda },
     chat: chat.router,
-    reporter: new IncidentReporter({
-      ...{ clock, logsFolder },
-      isLogWell: () => events.trouble === null,
-      reporterOf: (projectKey) => issues.of(projectKey),
-    }),
+    reporter: new IncidentReporter(clock, logsFolder, issues, events),
     keptBack: (session) => keptBack(settings, session),
     proveDead: (session) => proofs.ofSession(session),
     wasCutDown: (session) => wasCutDown(logsFolder, readLogsFolderId(logsFolder), session),

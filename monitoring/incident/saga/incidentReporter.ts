@@ -25,20 +25,23 @@ const LOG_TAKES_NOTHING =
   'The log of critical events could not be written at that time: its lines wait in the store until it takes them.';
 const NO_MORE = 'Nothing was done; the rule is no longer true.';
 
-export interface ReporterOptions {
-  readonly clock: Clock;
-  readonly logsFolder: string;
-  /** @returns whether the log of critical events accepts lines */
-  isLogWell(): boolean;
-  /** @returns the reporter for a project's issues; null for a project that is no longer configured */
-  reporterOf(projectKey: string): ProjectIssues | null;
+/** The issues of each project; null for a project that is no longer configured. */
+interface IssuesOfProjects {
+  of(projectKey: string): ProjectIssues | null;
 }
 
 export class IncidentReporter implements Reporter {
-  readonly #options: ReporterOptions;
+  readonly #clock: Clock;
+  readonly #logsFolder: string;
+  readonly #issues: IssuesOfProjects;
+  readonly #events: { readonly trouble: string | null };
 
-  constructor(options: ReporterOptions) {
-    this.#options = options;
+  /** @param events whose trouble keeps lines from its file; the issue then says so */
+  constructor(clock: Clock, logsFolder: string, issues: IssuesOfProjects, events: { readonly trouble: string | null }) {
+    this.#clock = clock;
+    this.#logsFolder = logsFolder;
+    this.#issues = issues;
+    this.#events = events;
   }
 
   async report(incident: Incident, session: AgentSession | null): Promise<IncidentReport> {
@@ -46,7 +49,7 @@ export class IncidentReporter implements Reporter {
     const { state, url, retry_at, error } = await this.#file(incident, session);
     const report = { state, url, tries, last_error: error };
     if (retry_at === null) return { ...report, due_at: null };
-    return { ...report, due_at: Math.max(retry_at, this.#options.clock.now() + pauseAfter(tries, BACKOFF)) };
+    return { ...report, due_at: Math.max(retry_at, this.#clock.now() + pauseAfter(tries, BACKOFF)) };
   }
 
   async noteOutcome(incident: Incident): Promise<void> {
@@ -57,17 +60,17 @@ export class IncidentReporter implements Reporter {
   }
 
   async #file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {
-    const reporter = this.#options.reporterOf(incident.project_key);
-    if (reporter === null) {
+    const issues = this.#issues.of(incident.project_key);
+    if (issues === null) {
       const error = `the project "${incident.project_key}" is not configured`;
       return { state: 'given_up', url: null, retry_at: null, error };
     }
-    return reporter.createInvestigationIssue(await this.#occurrence(incident, session));
+    return issues.createInvestigationIssue(await this.#occurrence(incident, session));
   }
 
   async #occurrence(incident: Incident, session: AgentSession | null): Promise<Occurrence> {
     const finding = leadingFinding(incident);
-    const path = journalPath(this.#options.logsFolder, incident.session_id);
+    const path = journalPath(this.#logsFolder, incident.session_id);
     const calls = await readRecentToolCalls(path, CALLS_REPORTED);
     return {
       incident_id: incident.incident_id,
@@ -81,7 +84,7 @@ export class IncidentReporter implements Reporter {
       needs: needsOf(incident),
       host: session?.run?.owner.host ?? null,
       journal: path,
-      done: this.#options.isLogWell() ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
+      done: this.#events.trouble === null ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
       excerpt: endWords(incident.untrusted_excerpt, finding?.evidence ?? []) || null,
       calls: calls.map(reportedCall),
     };

@@ -315,8 +315,8 @@ async function twoRepositories() {
       const one = new ProjectIssues({ projectKey, sink, records, publicDetail: 'names_only', redact, clock, logger });
       return [projectKey, one] as const;
     });
-    const reporterOf = (key: string) => new Map(reporters).get(key) ?? null;
-    opened.reporter = new IncidentReporter({ clock, logsFolder: folder, isLogWell: () => true, reporterOf });
+    const issues = { of: (key: string) => new Map(reporters).get(key) ?? null };
+    opened.reporter = new IncidentReporter(clock, folder, issues, { trouble: null });
   };
   return { popoto, cetacea, reporter, connect };
 }

@@ -134,8 +134,7 @@ function incidentReporter(scene: Pick<SagaScene, 'store' | 'clock' | 'logger' | 
     clock,
     logger,
   });
-  const isLogWell = () => true;
-  return new IncidentReporter({ clock, logsFolder: folder, isLogWell, reporterOf: () => issues });
+  return new IncidentReporter(clock, folder, { of: () => issues }, { trouble: null });
 }
 
 /** @param wakes as in {@link Acceptance} */
