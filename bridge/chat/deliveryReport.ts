@@ -2,11 +2,11 @@
  * What every chat says about a final message: for how long it was waited for, a log line when its delivery has ended, and a
  * critical event if it did not arrive.
  */
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { noticeEvent } from '../../monitoring/events/notice.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
-import { describeDuration, isoTime } from '../../src/time.js';
+import { describeDuration } from '../../src/time.js';
 import type { ChatFoundation } from './foundation.js';
 
 const NAMES = { answer: 'answer', failure: 'failure message', cancelled: 'word of the cancellation' } as const;
@@ -56,22 +56,12 @@ export async function logUndelivered(
   session: AgentSession | null,
 ): Promise<void> {
   if (entry.kind === 'failure' && session !== null && session.incident_id !== null) return;
-  const incidentId = `undelivered-${entry.session_id}`;
-  const event: CriticalEvent = {
-    v: 1,
-    id: `${incidentId}.detected`,
-    incident_id: incidentId,
-    final: true,
-    timestamp: isoTime(clock.now()),
-    event: 'message_undelivered',
-    session_id: entry.session_id,
-    project_key: session?.project_key ?? null,
-    reason: `${entry.kind}_${entry.state}`,
-    rule: null,
-    action_taken: 'detected',
-    github_issue: null,
-    details: { chat_id: entry.chat_id, tries: entry.tries, last_error: entry.last_error },
-  };
+  const { session_id, kind, state, chat_id, tries, last_error } = entry;
+  const incident_id = `undelivered-${session_id}`;
+  const about = { session_id, project_key: session?.project_key ?? null, reason: `${kind}_${state}` };
+  const details = { chat_id, tries, last_error };
+  const once = { step: 'detected', final: true, event: 'message_undelivered' } as const;
+  const event = noticeEvent({ incident_id, ...once, ...about, details }, clock.now());
   await events
     .logCriticalEvent(event)
     .catch((err: unknown) => logger.error({ err, event }, `critical event ${event.id} could not be written`));

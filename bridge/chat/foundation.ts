@@ -1,5 +1,5 @@
+import type { EventLog } from '../../monitoring/events/notice.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Redact } from '../../src/log/redact.js';
@@ -13,5 +13,5 @@ export interface ChatFoundation {
   readonly redact: Redact;
   /** The identity of this process. */
   readonly here: ProcessIdentity;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly events: EventLog;
 }

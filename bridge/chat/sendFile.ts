@@ -10,7 +10,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
+import { errorCode, nullIfAbsent } from '../../src/errno.js';
 import { replaceDurably, syncFolder } from '../../src/files/durableFile.js';
 import { LineAppender } from '../../src/files/lineAppender.js';
 import { linesFrom } from '../../src/files/lines.js';
@@ -167,8 +167,8 @@ export class SendFile {
   async #linesOf(names: readonly string[]): Promise<string[] | null> {
     const lines: string[] = [];
     for (const name of names) {
-      const text = await readFile(join(this.#folder, name), { encoding: 'utf8', flag: READ }).catch(unlessGone);
-      if (text === undefined) return null;
+      const text = await readFile(join(this.#folder, name), { encoding: 'utf8', flag: READ }).catch(nullIfAbsent);
+      if (text === null) return null;
       lines.push(...text.split('\n').filter((line) => line !== ''));
     }
     return lines;
@@ -180,8 +180,8 @@ export class SendFile {
 
   /** @returns the names of the files, the oldest first */
   async #names(): Promise<string[]> {
-    const names = await readdir(this.#folder).catch((error: unknown) => unlessGone(error) ?? []);
-    return names.filter((name) => NAME.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
+    const names = await readdir(this.#folder).catch(nullIfAbsent);
+    return (names ?? []).filter((name) => NAME.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
   }
 
   async #readNew(): Promise<string[]> {
@@ -194,8 +194,8 @@ export class SendFile {
         read.set(name, before);
         continue;
       }
-      const file = await open(join(this.#folder, name), READ).catch(unlessGone);
-      if (file === undefined) continue;
+      const file = await open(join(this.#folder, name), READ).catch(nullIfAbsent);
+      if (file === null) continue;
       try {
         const { size } = await file.stat();
         const { bytes, last } = await readOn(file, before, lines);
@@ -233,9 +233,4 @@ async function bytesBefore(file: FileHandle, end: number): Promise<Buffer> {
 
 function numberOf(name: string): number {
   return Number(NAME.exec(name)?.[1] ?? 0);
-}
-
-function unlessGone(error: unknown): undefined {
-  if (errorCode(error) !== 'ENOENT') throw error;
-  return undefined;
 }

@@ -41,7 +41,14 @@ export function linesOf(markdown: string): Line[] {
   const tokens = parser.parse(markdown, {});
   // The parser leaves out anything deeper.
   if (tokens.some(({ level }) => level >= DEEPEST)) return plainLines(markdown);
-  for (const [index, token] of tokens.entries()) writer.take(token, tokens, index);
+  let tableEnd = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (index < tableEnd) continue;
+    writer.take(token, tokens, index);
+    if (token.type !== 'table_open') continue;
+    for (tableEnd = index; tokens[tableEnd]?.type !== 'table_close'; ) tableEnd += 1;
+    writer.writeCode(tableText(tokens.slice(index, tableEnd)), null);
+  }
   return writer.lines;
 }
 
@@ -64,7 +71,6 @@ class Writer {
   #isHeading = false;
   /** The last output is directly above what comes next. */
   #isFresh = true;
-  #table: Table | null = null;
 
   take(token: Token, tokens: readonly Token[], index: number): void {
     switch (token.type) {
@@ -79,13 +85,15 @@ class Writer {
         this.#isHeading = false;
         break;
       case 'inline':
-        if (this.#table === null) this.#write(spansOf(token.children ?? [], this.#isHeading ? { bold: true } : PLAIN));
-        else this.#table.cells.push(textOf(spansOf(token.children ?? [], PLAIN)));
+        this.#write(spansOf(token.children ?? [], this.#isHeading ? { bold: true } : PLAIN));
+        break;
+      case 'table_open':
+        this.#gap();
         break;
       case 'fence':
       case 'code_block':
         this.#gap();
-        this.#writeCode(token.content.replace(/\n$/, ''), languageOf(token.info));
+        this.writeCode(token.content.replace(/\n$/, ''), languageOf(token.info));
         break;
       case 'hr':
         this.#gap();
@@ -104,7 +112,6 @@ class Writer {
         break;
       default:
         this.#takeList(token, tokens, index);
-        this.#takeTable(token);
     }
   }
 
@@ -127,30 +134,6 @@ class Writer {
         break;
       case 'list_item_close':
         this.#endItem();
-        break;
-      default:
-        break;
-    }
-  }
-
-  #takeTable(token: Token): void {
-    switch (token.type) {
-      case 'table_open':
-        this.#gap();
-        this.#table = { rows: [], cells: [], aligns: [] };
-        break;
-      case 'th_open':
-        this.#table?.aligns.push(alignOf(token));
-        break;
-      case 'tr_close':
-        if (this.#table !== null) {
-          this.#table.rows.push(this.#table.cells);
-          this.#table.cells = [];
-        }
-        break;
-      case 'table_close':
-        if (this.#table !== null) this.#writeCode(alignedTable(this.#table.rows, this.#table.aligns), null);
-        this.#table = null;
         break;
       default:
         break;
@@ -191,7 +174,7 @@ class Writer {
   }
 
   /** Telegram has no code within a quote, and no indented code. */
-  #writeCode(text: string, language: string | null): void {
+  writeCode(text: string, language: string | null): void {
     if (this.#items.some(({ isBegun }) => !isBegun)) this.#write([]);
     this.lines.push({ spans: [{ text }], isQuote: false, code: { language } });
     this.#isFresh = false;
@@ -207,10 +190,16 @@ class Writer {
   }
 }
 
-interface Table {
-  readonly rows: string[][];
-  cells: string[];
-  readonly aligns: Align[];
+/** @param tokens of the table, in order */
+function tableText(tokens: readonly Token[]): string {
+  const rows: string[][] = [];
+  const aligns: Align[] = [];
+  for (const token of tokens) {
+    if (token.type === 'tr_open') rows.push([]);
+    if (token.type === 'th_open') aligns.push(alignOf(token));
+    if (token.type === 'inline') rows.at(-1)?.push(textOf(spansOf(token.children ?? [], PLAIN)));
+  }
+  return alignedTable(rows, aligns);
 }
 
 function alignOf(token: Token): Align {

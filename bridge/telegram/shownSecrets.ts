@@ -1,6 +1,6 @@
 /** Secrets that show only once Markdown is rendered: an escaped `\_`, a style in the middle, or `&#95;` hides them before. */
 import type { Redact } from '../../src/log/redact.js';
-import { decoded } from './linkLabel.js';
+import { decoded } from './inline.js';
 import { unescaped } from './markdown.js';
 import { type Line, plainLines, plainOf } from './styledText.js';
 
