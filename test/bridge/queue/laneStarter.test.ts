@@ -66,6 +66,16 @@ describeWithRedis('a bridge that hears wakes', () => {
     expect(heard.slice(1)).toEqual([{ lane }]);
   });
 
+  // rule: a-stray-job-or-lane-is-mended
+  test('starts what waits, when wakes may have been missed', async () => {
+    const scene = await openScene();
+    const { store, openQueue, take, accept } = scene;
+    const session = await accept('1', false);
+    await listen(scene, starterOf(openQueue()));
+    await publishWake(store, { everything: true });
+    await until(async () => (await take())?.data.session_id === session);
+  });
+
   // rule: a-forgotten-record-is-stored-once
   test('stores again what waits and starts it, when the store may have forgotten everything', async () => {
     const scene = await openScene();
