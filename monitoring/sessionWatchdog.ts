@@ -12,12 +12,13 @@ import { counted } from '../src/counted.js';
 import { describeError, FencedError } from '../src/errors.js';
 import type { Finding } from '../src/jobs/findings.js';
 import type { WorkQueue } from '../src/jobs/ports.js';
+import type { LaneView } from '../src/jobs/records.js';
 import type { Wake, Wakes } from '../src/jobs/wakes.js';
 import type { Service } from '../src/service.js';
 import { describeDuration, MINUTE, SECOND } from '../src/time.js';
 import type { ActedFolders } from './actors/actedFolders.js';
 import type { WatchdogLease } from './actors/watchdogLease.js';
-import type { BacklogLookOptions, BacklogWatch } from './rounds/backlogWatch.js';
+import type { BacklogWatch } from './rounds/backlogWatch.js';
 import type { BlockedLaneWatch } from './rounds/blockedLaneWatch.js';
 import type { Round } from './rounds/round.js';
 import type { UnreadableRecords } from './rounds/unreadableRecords.js';
@@ -115,10 +116,9 @@ export class SessionWatchdog implements Service {
     const begun = clock.monotonic();
     await this.#context.gaps.refresh();
     await watched.refresh();
-    const leases = await this.#looks.leasesOver();
     // Redis checks the lanes while this process reads the journals.
     const [accused, lanes] = await Promise.all([
-      this.#looks.lookAtAll(leases, { act, signal }),
+      this.#looks.lookAtAll({ act, signal }),
       store.records.lanesWorthALook(here.host),
     ]);
     const { incidents, isOneBroken } = await this.#looks.openIncidents();
@@ -130,7 +130,7 @@ export class SessionWatchdog implements Service {
       await queue.pump(lanes);
       this.#looks.forgetAllBut(new Set(incidentIds));
     }
-    const waiting = await this.#lookAtLanes({ act, lanes });
+    const waiting = await this.#lookAtLanes(act, lanes);
     const summary: TickSummary = {
       sessions: watched.size,
       healthy: watched.size - accused.size,
@@ -206,10 +206,10 @@ export class SessionWatchdog implements Service {
     onTick?.();
   }
 
-  async #lookAtLanes(options: BacklogLookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {
+  async #lookAtLanes(act: boolean, lanes?: readonly LaneView[]): Promise<ReadonlyMap<string, readonly Finding[]>> {
     const { backlog, blockedLanes, agenda } = this.#context;
-    const { findings, nextLook, unread } = await backlog.look(options);
-    if (!options.act) return findings;
+    const { findings, nextLook, unread } = await backlog.look(act, lanes);
+    if (!act) return findings;
     await this.#context.unreadable.setWaitingAside(unread);
     for (const instant of [nextLook, await blockedLanes.look()]) if (instant !== null) agenda.lookAtLanes(instant);
     return findings;
@@ -218,7 +218,7 @@ export class SessionWatchdog implements Service {
   async #lookAgainAtLanes(): Promise<void> {
     const { agenda, clock, logger } = this.#context;
     try {
-      await this.#lookAtLanes({ act: true });
+      await this.#lookAtLanes(true);
     } catch (error) {
       agenda.lookAtLanes(clock.now() + RETRY_MS);
       if (error instanceof FencedError) return;

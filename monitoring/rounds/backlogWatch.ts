@@ -37,13 +37,6 @@ export interface BacklogContext extends WaitingHeadsContext {
   readonly saga: IncidentSaga;
 }
 
-export interface BacklogLookOptions {
-  /** False only looks. */
-  readonly act: boolean;
-  /** Lanes of this host that are worth a look, if already known. */
-  readonly lanes?: readonly LaneView[] | undefined;
-}
-
 export interface BacklogLook {
   /** By session: the findings about the head that waits. */
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
@@ -83,7 +76,11 @@ export class BacklogWatch {
     return this.#open > 0 ? this.#context.clock.now() + SECOND : null;
   }
 
-  async look({ act, lanes }: BacklogLookOptions): Promise<BacklogLook> {
+  /**
+   * @param act false only looks
+   * @param lanes of this host that are worth a look, if already known
+   */
+  async look(act: boolean, lanes?: readonly LaneView[]): Promise<BacklogLook> {
     const { store, gaps, folders, saga } = this.#context;
     const now = gaps.now();
     const { groups, deadline, unread } = await this.#heads.groups(now, lanes);

@@ -9,7 +9,7 @@ import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import { giveWay, SECOND } from '../../src/time.js';
 import type { Acting } from '../actors/actedFolders.js';
-import type { OwnersAlive } from '../actors/ownersAlive.js';
+import type { OwnersAlive } from '../actors/watchedRecord.js';
 import type { IncidentSaga } from '../incident/saga/saga.js';
 import type { Agenda, Due } from './agenda.js';
 import { type JudgeContext, SessionJudge } from './sessionJudge.js';
@@ -48,17 +48,9 @@ export class SessionLooks {
     this.#brokenIncidents = new SaidOnce(context.logger);
   }
 
-  /** @returns the sessions whose run's lease expired at least one lease ago, each with its end, epoch milliseconds */
-  leasesOver(): Promise<ReadonlyMap<string, number>> {
-    const { clock, runLeaseMs, store } = this.#context;
-    return store.records.leasesOverBefore(clock.now() - runLeaseMs);
-  }
-
-  /** @param leases as {@link SessionLooks.leasesOver} returns them */
-  async lookAtAll(
-    leases: ReadonlyMap<string, number>,
-    { act, signal }: LookOptions,
-  ): Promise<ReadonlyMap<string, readonly Finding[]>> {
+  /** @returns the findings about each accused session, by its id */
+  async lookAtAll({ act, signal }: LookOptions): Promise<ReadonlyMap<string, readonly Finding[]>> {
+    const leases = await this.#leasesOver();
     const owners = this.#judge.newOwners();
     const sessions = this.#context.watched.all();
     await owners.ask(sessions);
@@ -111,10 +103,16 @@ export class SessionLooks {
     this.#troubles.forgetAllBut({ has: (id) => watched.has(id) || incidentIds.has(id) });
   }
 
+  /** @returns the sessions whose run's lease expired at least one lease ago, each with its end, epoch milliseconds */
+  #leasesOver(): Promise<ReadonlyMap<string, number>> {
+    const { clock, runLeaseMs, store } = this.#context;
+    return store.records.leasesOverBefore(clock.now() - runLeaseMs);
+  }
+
   /** @returns those that are still healthy */
   async #lookOnAt(sessionIds: readonly string[]): Promise<string[]> {
     if (sessionIds.length === 0) return [];
-    const leases = await this.leasesOver();
+    const leases = await this.#leasesOver();
     const owners = this.#judge.newOwners();
     const goOn: string[] = [];
     for (const [index, id] of sessionIds.entries()) {
