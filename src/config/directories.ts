@@ -3,6 +3,7 @@
  * checkout that is being moved.
  */
 import { stat } from 'node:fs/promises';
+import { servedProjects } from './servedPlaces.js';
 import type { Project } from './settings.js';
 
 export interface ProjectDirectory {
@@ -13,11 +14,9 @@ export interface ProjectDirectory {
 
 /** @returns every directory that agents may work in on this host, each once per project */
 export function servedDirectories(projects: ReadonlyMap<string, Project>): ProjectDirectory[] {
-  return [...projects.values()]
-    .filter(({ isServedHere }) => isServedHere)
-    .flatMap(({ key: projectKey, directory, places }) =>
-      [...new Set([directory, ...places.map((place) => place.directory)])].map((path) => ({ projectKey, path })),
-    );
+  return servedProjects(projects).flatMap(({ key: projectKey, directory, places }) =>
+    [...new Set([directory, ...places.map((place) => place.directory)])].map((path) => ({ projectKey, path })),
+  );
 }
 
 /** @returns false also if it cannot be checked */
