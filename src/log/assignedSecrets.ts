@@ -69,20 +69,21 @@ export function findBehindOption(text: string, start: number, end: number): Foun
   );
   if (isLong || letter === 'u') {
     if (!/\b(?:curl|wget|http)\b/.test(command)) return null;
-    const login = matchOf(LOGIN_OPTION, text, end);
-    const password = login?.[2] ?? '';
-    if (login === null || isPlaceholder(password)) return null;
-    return found(end + login[0].length - password.length, password, 'password');
+    return lastGroup(matchOf(LOGIN_OPTION, text, end), end, 'password');
   }
   if (letter === 'p' && end - start > 2) {
     const password = text.slice(start + 2, end) + (matchOf(PLAIN_VALUE, text, end)?.[0] ?? '');
     return /\b(?:mysql\w*|mariadb)\b/.test(command) ? found(start + 2, password, 'password') : null;
   }
   const programs = letter === 'a' ? /\bredis-cli\b/ : /\b(?:login|sshpass|mongo\w*)\b/;
-  const value = programs.test(command) ? matchOf(OPTION_VALUE, text, end) : null;
-  const password = value?.[1] ?? '';
-  if (value === null || isPlaceholder(password)) return null;
-  return found(end + value[0].length - password.length, password, 'password');
+  return programs.test(command) ? lastGroup(matchOf(OPTION_VALUE, text, end), end, 'password') : null;
+}
+
+/** @returns the match's last group, with which it ends; null without a match, and for a placeholder */
+function lastGroup(match: RegExpExecArray | null, at: number, kind: string): FoundSecret | null {
+  const value = match?.at(-1) ?? '';
+  if (match === null || isPlaceholder(value)) return null;
+  return found(at + match[0].length - value.length, value, kind);
 }
 
 function findValue(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
@@ -104,7 +105,6 @@ function findValue(text: string, start: number, end: number, kind: NameKind): Fo
   return found(from, value.length < LONGEST_PLAIN ? value : value + rest, 'value');
 }
 
-/** @returns where the value of the name begins */
 function placeOf(text: string, start: number, end: number, kind: NameKind): Place | null {
   const separator = matchOf(SEPARATOR, text, end);
   if (separator !== null) {
@@ -179,9 +179,7 @@ function quotedEnd(text: string, from: number): number {
 
 function findBearer(text: string, end: number): FoundSecret | null {
   const match = matchOf(BEARER, text, end);
-  const value = match?.[1] ?? '';
-  if (match === null || !/\d/.test(value.slice(0, 64)) || isPlaceholder(value)) return null;
-  return found(end + match[0].length - value.length, value, 'authorization');
+  return /\d/.test(match?.[1]?.slice(0, 64) ?? '') ? lastGroup(match, end, 'authorization') : null;
 }
 
 function findAuthorization(text: string, end: number): FoundSecret | null {
@@ -218,10 +216,7 @@ export function findWebKey(text: string, end: number): FoundSecret | null {
 
 /** @param end after a port of PostgreSQL, as in a line of `.pgpass` */
 export function findPasswordOfPostgres(text: string, end: number): FoundSecret | null {
-  const match = matchOf(PGPASS, text, end);
-  const password = match?.[1] ?? '';
-  if (match === null || isPlaceholder(password)) return null;
-  return found(end + match[0].length - password.length, password, 'password');
+  return lastGroup(matchOf(PGPASS, text, end), end, 'password');
 }
 
 function quoteLength(text: string): number {

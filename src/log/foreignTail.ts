@@ -8,12 +8,10 @@
 
 import { endsInsideKey, KEY_BEGINS } from './privateKeys.js';
 import type { Redact } from './redact.js';
-import { lastOf } from './shorten.js';
+import { lastOf, TORN_EDGE } from './shorten.js';
 
 /** UTF-16 units, many times what is shown. */
 const WINDOW = 64 * 1024;
-/** No form of our own secrets is longer. */
-const TORN_EDGE = 1_024;
 
 export class ForeignTail {
   readonly #window: number;

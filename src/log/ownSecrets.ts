@@ -20,23 +20,17 @@ const LINE_END_HERE = new RegExp(LINE_END, 'y');
 const LINE_END_BEFORE = new RegExp(`${LINE_END}$`);
 const LONGEST_LINE_END = 64;
 
-export interface OwnSecrets {
-  /** @returns the text with each of them replaced */
-  replace(text: string): string;
-}
-
 /**
  * @param secrets values under 6 characters are ignored
- * @returns null if there is nothing to look for
+ * @returns a function that replaces each of them by the marker
  */
-export function findOwnSecrets(secrets: readonly string[], marker: string): OwnSecrets | null {
+export function ownSecretsReplacer(secrets: readonly string[], marker: string): (text: string) => string {
   const forms = new Set(secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap(formsOf));
-  if (forms.size === 0) return null;
+  if (forms.size === 0) return (text) => text;
   const search = new Search([...forms].map((form) => form.toLowerCase()));
-  return { replace: (text) => search.replace(text, marker) };
+  return (text) => search.replace(text, marker);
 }
 
-/** A part of a form, by which the form is found. */
 interface Piece {
   readonly text: string;
   /** Its position in the form. */

@@ -6,7 +6,7 @@
  *
  * It is a net, not a proof: a foreign secret without a known shape and without a name that suggests a secret passes.
  */
-import { findOwnSecrets } from './ownSecrets.js';
+import { ownSecretsReplacer } from './ownSecrets.js';
 import { nameKindOf } from './secretNames.js';
 import { replaceSecrets } from './secretShapes.js';
 import { withoutInvisible } from './visibleText.js';
@@ -39,8 +39,8 @@ export function secretsInAddress(address: string): string[] {
  *   changes nothing more.
  */
 export function createRedactor(secrets: readonly string[]): Redact {
-  const own = findOwnSecrets([...new Set([...secrets, ...secrets.map(withoutInvisible)])], OWN_SECRET);
-  return asShown(own === null ? replaceSecrets : (text) => replaceSecrets(own.replace(text)));
+  const replaceOwn = ownSecretsReplacer([...secrets, ...secrets.map(withoutInvisible)], OWN_SECRET);
+  return asShown((text) => replaceSecrets(replaceOwn(text)));
 }
 
 /**

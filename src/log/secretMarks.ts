@@ -3,7 +3,7 @@
  * match ends with the token and takes linear time.
  */
 
-export interface MarkedToken {
+interface MarkedToken {
   readonly mark: string;
   /** Sticky; from the mark on. */
   readonly whole: RegExp;
@@ -76,56 +76,23 @@ const TABLE: readonly (readonly [marks: string, body: string, kind: string])[] =
   ['eyJ', `${WORD}{5,}\\.${WORD}{5,}\\.${WORD}*`, 'jwt'],
 ];
 
-function marksBy(first: (mark: string) => number): (readonly MarkedToken[] | undefined)[] {
-  const table: MarkedToken[][] = [];
-  for (const [marks, body, kind] of TABLE) {
-    for (const mark of marks.split(',')) {
-      const whole = new RegExp(mark.replaceAll('.', '\\.') + body, 'y');
-      const others = table[first(mark)] ?? [];
-      table[first(mark)] = [...others, { mark, whole, kind }];
-    }
+/** By the mark's first character; the longer of two marks comes first. */
+export const MARKED_TOKENS = new Map<string, readonly MarkedToken[]>();
+for (const [marks, body, kind] of TABLE) {
+  for (const mark of marks.split(',')) {
+    const whole = new RegExp(mark.replaceAll('.', '\\.') + body, 'y');
+    const first = mark.charAt(0);
+    MARKED_TOKENS.set(first, [...(MARKED_TOKENS.get(first) ?? []), { mark, whole, kind }]);
   }
-  return table;
 }
 
-/** By the code of the mark's first character; the longer of two marks comes first. */
-export const MARKED_TOKENS = marksBy((mark) => mark.charCodeAt(0));
-
-/** By the first two characters, seven bits each. */
-const BEGINNINGS = new Uint8Array(16_384);
-for (const { mark } of MARKED_TOKENS.flatMap((marked) => marked ?? [])) {
-  BEGINNINGS[(mark.charCodeAt(0) << 7) | mark.charCodeAt(1)] = 1;
-}
-
-/** @returns false for most words, by their first two characters */
-export function mayBeMarked(first: number, second: number): boolean {
-  return BEGINNINGS[((first & 127) << 7) | (second & 127)] === 1;
-}
-
-/**
- * Matches if any mark may begin a word of the text, also after an escape of JSON, of a URL or of a terminal. One such search
- * costs a third of our own check of each word.
- */
-const SOME_MARK = marksTogether();
-const SOME_MARK_BEHIND = new RegExp(String.raw`[^\w-](?:${SOME_MARK})`);
-const SOME_MARK_BEHIND_ESCAPE = new RegExp(
-  String.raw`[\\%[;](?:[nrtbf]|u[0-9A-Fa-f]{4}|[0-9A-Fa-f]{2}|\d{0,4}m)(?:${SOME_MARK})`,
-);
-const SOME_MARK_FIRST = new RegExp(`^(?:${SOME_MARK})`);
-
-export function mayHoldMarks(text: string): boolean {
-  return SOME_MARK_BEHIND.test(text) || SOME_MARK_BEHIND_ESCAPE.test(text) || SOME_MARK_FIRST.test(text);
-}
-
-/** Grouped by their first character, so that the engine rejects most positions at once. */
-function marksTogether(): string {
-  return MARKED_TOKENS.flatMap((marked) => {
-    const [one] = marked ?? [];
-    if (one === undefined) return [];
-    const rests = (marked ?? []).map(({ mark }) => mark.slice(1).replaceAll('.', '\\.'));
-    return [`${one.mark.charAt(0)}(?:${rests.join('|')})`];
-  }).join('|');
-}
+/** Any mark, up to its first dot; grouped by first characters, so that the engine rejects most positions at once. */
+export const SOME_MARK = [...MARKED_TOKENS]
+  .map(([first, tokens]) => {
+    const rests = tokens.map(({ mark }) => mark.slice(1).replace(/\..*/, String.raw`(?=\.)`));
+    return `${first}(?:${rests.join('|')})`;
+  })
+  .join('|');
 
 /** A URL to which anybody who knows it can post; sticky, from the host's name on. */
 export const WEBHOOK = new RegExp(

@@ -94,18 +94,9 @@ export function isLogin(value: string): boolean {
  */
 export function looksRandom(value: string): boolean {
   const looked = value.length > MOST_LOOKED_AT ? value.slice(0, MOST_LOOKED_AT) : value;
-  const { length } = looked;
-  if (length < 16 || !RANDOM_CHARACTERS.test(looked)) return false;
-  let changes = 0;
-  let digits = 0;
-  let before = 0;
-  for (let at = 0; at < length; at += 1) {
-    const code = looked.charCodeAt(at);
-    const kind = code >= 97 ? 1 : code >= 65 ? 2 : code >= 48 && code <= 57 ? 3 : 0;
-    if (kind === 0) continue;
-    if (kind === 3) digits += 1;
-    if (before !== 0 && kind !== before) changes += 1;
-    before = kind;
-  }
-  return digits >= 2 && changes >= length / 5;
+  if (looked.length < 16 || !RANDOM_CHARACTERS.test(looked)) return false;
+  const characters = looked.replace(/[^\w~]/g, '');
+  const runs = characters.match(/[a-z~]+|[A-Z_]+|\d+/g) ?? [];
+  const digits = characters.replace(/\D/g, '').length;
+  return digits >= 2 && runs.length - 1 >= looked.length / 5;
 }

@@ -1,13 +1,16 @@
 /**
  * The one place in which texts are cut. A secret that is cut in half is no longer recognised, so the order is: redact the whole
- * text, then cut it. Use {@link cutText} and {@link shorten} for redacted text; {@link headOf} and {@link tailOf} for any other
- * text; and `ForeignTail` for a stream. Lengths are UTF-16 units, as in JavaScript.
+ * text, then cut it. Use {@link headOf} for foreign text, `ForeignTail` for a stream, and the others for redacted text. Lengths
+ * are UTF-16 units, as in JavaScript.
  */
 import type { Redact } from './redact.js';
 
 const CUT = '…';
-/** The edge of a part of a text may be half of a secret, so this much next to the edge is not shown. */
-const TORN_EDGE = 1_024;
+/**
+ * The edge of a part of a text may be half of a secret, so this much next to the edge is not shown. No form of our own secrets
+ * is longer.
+ */
+export const TORN_EDGE = 1_024;
 /** The minimum to search. */
 const LEAST_SEARCHED = 8 * 1_024;
 
@@ -41,14 +44,6 @@ export function headOf(text: string, longest: number, redact: Redact): string {
 }
 
 /**
- * @param text foreign, and complete at its beginning
- * @returns its end without secrets, at most `longest` UTF-16 units; never splits a surrogate pair
- */
-export function tailOf(text: string, longest: number, redact: Redact): string {
-  return lastOf(redact(text), longest);
-}
-
-/**
  * @param text redacted
  * @returns the text, or its end if it is longer: at most `longest` UTF-16 units, including a `…` before it
  */
@@ -56,7 +51,7 @@ export function shortenToEnd(text: string, longest: number): string {
   return text.length <= longest ? text : CUT + lastOf(text, longest - CUT.length);
 }
 
-/** @returns at most the last `longest` UTF-16 units of `text`, which is redacted */
+/** @returns at most the last `longest` UTF-16 units of `text`, which is redacted; never splits a surrogate pair */
 export function lastOf(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const first = text.charCodeAt(text.length - longest);
