@@ -6,7 +6,7 @@ import type { Settings } from '../../src/config/settings.js';
 import { prepareLogsFolder } from '../../src/files/logsFolder.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import type { Store } from '../../src/jobs/store.js';
-import { fileDestination, type TerminalStream, terminalDestination } from '../../src/log/logDestinations.js';
+import { LogFile, type TerminalStream, terminalDestination } from '../../src/log/logDestinations.js';
 import { createLogger, type Logger, type LogLevel } from '../../src/log/logger.js';
 import { createRedactor, type Redact } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
@@ -32,14 +32,14 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   const { logsFolder, retention } = settings;
   const refused = logFile === null ? null : prepareLogsFolder(logsFolder);
   const limits = { maxBytes: retention.logBytes, keep: LOGS_KEPT };
-  const inFolder = logFile === null ? [] : [fileDestination(join(logsFolder, logFile), limits)];
+  const inFolder = logFile === null ? [] : [new LogFile(join(logsFolder, logFile), limits)];
   const destinations = [terminalDestination(logStream), ...inFolder];
   const clock = systemClock;
   const redact = createRedactor(settings.secrets);
   const outage = new RedisOutage(clock, () => logger);
-  const isToldElsewhere = (error: unknown) => outage.covers(error);
+  const isReportedElsewhere = (error: unknown) => outage.covers(error);
   const level = settings.logLevel as LogLevel;
-  const logger = createLogger({ level, redact, clock, destinations, isToldElsewhere });
+  const logger = createLogger({ level, redact, clock, destinations, isReportedElsewhere });
   if (refused !== null)
     logger.error(`${refused}; messages are run all the same, and critical events wait in the store`);
   return { settings, clock, redact, logger, outage, here: readProcessIdentity(settings.host) };

@@ -8,7 +8,7 @@
 import { writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
-import { fileDestination, readableLine } from '../../src/log/logDestinations.js';
+import { LogFile, readableLine } from '../../src/log/logDestinations.js';
 import { describeDuration, isoTime, SECOND, systemClock } from '../../src/time.js';
 import type { StallGuardData } from './stallGuard.js';
 import { StallJudge } from './stallJudge.js';
@@ -32,7 +32,7 @@ interface PausedMessage {
 
 const { shared, limitMs, tickMs, logFile, isTerminal } = workerData as StallGuardData;
 const counter = new Int32Array(shared);
-const logDestination = logFile === null ? null : fileDestination(logFile);
+const logDestination = logFile === null ? null : new LogFile(logFile);
 
 function say(msg: string): void {
   const line = `${JSON.stringify({ level: 'fatal', time: isoTime(systemClock.now()), pid: process.pid, msg })}\n`;

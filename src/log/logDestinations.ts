@@ -43,7 +43,7 @@ export function readableLine(line: string): string {
   const message = String(record.msg ?? '');
   const parts = [`${time} ${String(record.level ?? '').padEnd(5)} ${oneLine(message)}`];
   for (const [name, value] of Object.entries(record)) {
-    if (!OMITTED.has(name) && !isTold(value, message))
+    if (!OMITTED.has(name) && !isShown(value, message))
       parts.push(`${oneLine(name)}=${oneLine(typeof value === 'string' ? value : JSON.stringify(value))}`);
   }
   const error = errorWords(record.err);
@@ -51,11 +51,8 @@ export function readableLine(line: string): string {
   return `${parts.join('  ')}\n`;
 }
 
-/**
- * Whether the sentence contains the name or id already, or the value is absent: either only makes the line longer. The file
- * keeps them all.
- */
-function isTold(value: unknown, message: string): boolean {
+/** Whether the sentence contains the name or id already, or there is none. The file keeps them all. */
+function isShown(value: unknown, message: string): boolean {
   return value === null || (typeof value === 'string' && message.includes(value));
 }
 
@@ -87,54 +84,52 @@ export interface FileLimits {
 const DEFAULT_FILE_LIMITS: FileLimits = { maxBytes: 10 * 1024 * 1024, keep: 5 };
 
 /**
- * @param path the log file; its folder is created at the first line
- * @returns a destination that appends. Several processes may share the file: if it was rotated, moved or deleted meanwhile, it
- *   is opened again. (Two that rotate in the same instant may rotate twice, which loses no line.)
+ * A destination that appends to a file. Several processes may share it: if it was rotated, moved or deleted meanwhile, it is
+ * opened again. (Two that rotate in the same instant may rotate twice, which loses no line.)
  */
-export function fileDestination(path: string, limits: FileLimits = DEFAULT_FILE_LIMITS): LogDestination {
-  return new RotatingFile(path, limits);
-}
-
-/** The open file's identity, and its size when last checked. */
-interface OpenFile {
-  readonly descriptor: number;
-  readonly ino: number;
-  readonly dev: number;
-  readonly size: number;
-}
-
-class RotatingFile implements LogDestination {
+export class LogFile implements LogDestination {
   readonly name: string;
   readonly gathers = true;
-  private readonly limits: FileLimits;
-  private opened: OpenFile | null = null;
-  private readonly lines = new LineAppender({ isShared: true });
+  readonly #limits: FileLimits;
+  readonly #lines = new LineAppender({ isShared: true });
+  #opened: { readonly descriptor: number; readonly ino: number; readonly dev: number } | null = null;
 
-  constructor(path: string, limits: FileLimits) {
+  /** @param path its folder is created at the first line */
+  constructor(path: string, limits = DEFAULT_FILE_LIMITS) {
     this.name = path;
-    this.limits = limits;
+    this.#limits = limits;
   }
 
   write(lines: string): void {
-    const { size } = this.current();
-    if (size > 0 && size + Buffer.byteLength(lines) > this.limits.maxBytes) this.rotate();
-    this.lines.append(lines);
+    const size = this.#openHere();
+    if (size > 0 && size + Buffer.byteLength(lines) > this.#limits.maxBytes) this.#rotate();
+    this.#lines.append(lines);
   }
 
-  /** The open file, if it is still the one at the path. One check per write shows that, and its size. */
-  private current(): OpenFile {
-    const { opened } = this;
-    if (opened === null) return this.open();
-    const there = statSync(this.name, { throwIfNoEntry: false });
-    if (there?.ino === opened.ino && there.dev === opened.dev) return { ...opened, size: there.size };
-    return this.openAnew();
+  /**
+   * Makes sure that the open file is the one at the path; one check per write shows that.
+   * @returns its size in bytes
+   */
+  #openHere(): number {
+    if (this.#opened !== null) {
+      const there = statSync(this.name, { throwIfNoEntry: false });
+      if (there?.ino === this.#opened.ino && there.dev === this.#opened.dev) return there.size;
+      closeSync(this.#opened.descriptor);
+      this.#opened = null;
+    }
+    mkdirSync(dirname(this.name), { recursive: true, mode: PRIVATE_FOLDER });
+    const descriptor = openToAppendSync(this.name);
+    const { ino, dev, size } = fstatSync(descriptor);
+    this.#opened = { descriptor, ino, dev };
+    this.#lines.use(this.name, descriptor);
+    return size;
   }
 
-  private rotate(): void {
+  #rotate(): void {
     // The remaining text is whole.
-    this.lines.append('');
+    this.#lines.append('');
     try {
-      for (let number = this.limits.keep; number > 1; number -= 1) {
+      for (let number = this.#limits.keep; number > 1; number -= 1) {
         renameIfThere(`${this.name}.${number - 1}`, `${this.name}.${number}`);
       }
       renameIfThere(this.name, `${this.name}.1`);
@@ -142,22 +137,7 @@ class RotatingFile implements LogDestination {
       // The folder allows no rename: a log that is too large is better than none.
       return;
     }
-    this.openAnew();
-  }
-
-  private openAnew(): OpenFile {
-    if (this.opened !== null) closeSync(this.opened.descriptor);
-    this.opened = null;
-    return this.open();
-  }
-
-  private open(): OpenFile {
-    mkdirSync(dirname(this.name), { recursive: true, mode: PRIVATE_FOLDER });
-    const descriptor = openToAppendSync(this.name);
-    const { ino, dev, size } = fstatSync(descriptor);
-    this.opened = { descriptor, ino, dev, size };
-    this.lines.use(this.name, descriptor);
-    return this.opened;
+    this.#openHere();
   }
 }
 

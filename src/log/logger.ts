@@ -33,7 +33,7 @@ export interface LoggerOptions {
   readonly clock: Clock;
   readonly destinations: readonly LogDestination[];
   /** Whether an error is reported elsewhere already: its line is then logged at the level `debug`. */
-  readonly isToldElsewhere?: (error: unknown) => boolean;
+  readonly isReportedElsewhere?: (error: unknown) => boolean;
 }
 
 /** Further causes are left out; a chain may be circular. */
@@ -46,7 +46,7 @@ const WARN = 40;
 const MOST_GATHERED = 64 * 1024;
 
 /** @returns a logger; errors are logged as the field `err` or as the first argument */
-export function createLogger({ level, redact, clock, destinations, isToldElsewhere }: LoggerOptions): Logger {
+export function createLogger({ level, redact, clock, destinations, isReportedElsewhere }: LoggerOptions): Logger {
   const fanOut = new FanOut(destinations, clock);
   return pino(
     {
@@ -57,8 +57,8 @@ export function createLogger({ level, redact, clock, destinations, isToldElsewhe
       serializers: { err: serializeError },
       hooks: {
         logMethod(args, method, number) {
-          const isTold = number > DEBUG && isToldElsewhere?.(errorIn(args[0])) === true;
-          if (isTold) this.debug(...args);
+          const isReported = number > DEBUG && isReportedElsewhere?.(errorIn(args[0])) === true;
+          if (isReported) this.debug(...args);
           else method.apply(this, args);
           if (number >= WARN) fanOut.flush();
         },
@@ -133,58 +133,58 @@ function flushAll(): void {
 }
 
 class FanOut {
-  private readonly atOnce: readonly LogDestination[];
-  private readonly gathering: readonly LogDestination[];
-  private readonly clock: Clock;
-  private readonly failing = new Set<LogDestination>();
-  private gathered = '';
+  readonly #atOnce: readonly LogDestination[];
+  readonly #gathering: readonly LogDestination[];
+  readonly #clock: Clock;
+  readonly #failing = new Set<LogDestination>();
+  #gathered = '';
 
   constructor(destinations: readonly LogDestination[], clock: Clock) {
-    this.atOnce = destinations.filter(({ gathers }) => !gathers);
-    this.gathering = destinations.filter(({ gathers }) => gathers);
-    this.clock = clock;
-    if (this.gathering.length > 0 && !process.listeners('exit').includes(flushAll)) process.once('exit', flushAll);
+    this.#atOnce = destinations.filter(({ gathers }) => !gathers);
+    this.#gathering = destinations.filter(({ gathers }) => gathers);
+    this.#clock = clock;
+    if (this.#gathering.length > 0 && !process.listeners('exit').includes(flushAll)) process.once('exit', flushAll);
   }
 
   write(line: string): void {
-    for (const destination of this.atOnce) this.writeTo(destination, line);
-    if (this.gathering.length === 0) return;
-    if (this.gathered === '') {
+    for (const destination of this.#atOnce) this.#writeTo(destination, line);
+    if (this.#gathering.length === 0) return;
+    if (this.#gathered === '') {
       keepingBack.add(this);
       process.nextTick(this.flush);
     }
-    this.gathered += line;
-    if (isExiting || this.gathered.length > MOST_GATHERED) this.flush();
+    this.#gathered += line;
+    if (isExiting || this.#gathered.length > MOST_GATHERED) this.flush();
   }
 
   /** Writes what this tick held back. */
   readonly flush = (): void => {
-    const lines = this.gathered;
+    const lines = this.#gathered;
     if (lines === '') return;
-    this.gathered = '';
+    this.#gathered = '';
     keepingBack.delete(this);
-    for (const destination of this.gathering) this.writeTo(destination, lines);
+    for (const destination of this.#gathering) this.#writeTo(destination, lines);
   };
 
-  private writeTo(destination: LogDestination, line: string): void {
+  #writeTo(destination: LogDestination, line: string): void {
     try {
       destination.write(line);
     } catch (error) {
-      if (this.failing.has(destination)) return;
-      this.failing.add(destination);
-      this.announce(
+      if (this.#failing.has(destination)) return;
+      this.#failing.add(destination);
+      this.#announce(
         `The log cannot be written to ${destination.name} (${describeError(error)}). This is said once; the work goes on without it.`,
       );
       return;
     }
-    if (this.failing.delete(destination)) this.announce(`The log is written to ${destination.name} again.`);
+    if (this.#failing.delete(destination)) this.#announce(`The log is written to ${destination.name} again.`);
   }
 
-  private announce(msg: string): void {
-    const line = `${JSON.stringify({ level: 'warn', time: isoTime(this.clock.now()), pid: process.pid, msg })}\n`;
+  #announce(msg: string): void {
+    const line = `${JSON.stringify({ level: 'warn', time: isoTime(this.#clock.now()), pid: process.pid, msg })}\n`;
     this.flush();
-    for (const destination of [...this.atOnce, ...this.gathering]) {
-      if (!this.failing.has(destination)) this.writeTo(destination, line);
+    for (const destination of [...this.#atOnce, ...this.#gathering]) {
+      if (!this.#failing.has(destination)) this.#writeTo(destination, line);
     }
   }
 }

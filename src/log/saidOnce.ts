@@ -9,20 +9,18 @@ export class SaidOnce {
     this.#logger = logger;
   }
 
-  /** @param details fields of the log line */
   error(key: string, sentence: string, details: object = {}): void {
     if (this.#said.get(key) === sentence) return;
     this.#said.set(key, sentence);
     this.#logger.error(details, sentence);
   }
 
-  /** The fault is fixed. */
   forget(key: string): void {
     this.#said.delete(key);
   }
 
   /** Forgets what no longer exists, so that the memory does not grow. */
-  forgetAllBut(keys: Pick<ReadonlySet<string>, 'has'>): void {
+  forgetAllBut(keys: { has(key: string): boolean }): void {
     for (const key of this.#said.keys()) if (!keys.has(key)) this.#said.delete(key);
   }
 }

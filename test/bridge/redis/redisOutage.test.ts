@@ -11,8 +11,14 @@ function scene() {
   const lines: { level: string; msg: string; err?: { stack?: string } }[] = [];
   const destinations = [{ name: 'the test', write: (line: string) => void lines.push(JSON.parse(line)) }];
   const outage = new RedisOutage(clock, () => logger);
-  const isToldElsewhere = (error: unknown) => outage.covers(error);
-  const logger: Logger = createLogger({ level: 'info', redact: (text) => text, clock, destinations, isToldElsewhere });
+  const isReportedElsewhere = (error: unknown) => outage.covers(error);
+  const logger: Logger = createLogger({
+    level: 'info',
+    redact: (text) => text,
+    clock,
+    destinations,
+    isReportedElsewhere,
+  });
   return { clock, lines, outage, logger };
 }
 

@@ -19,7 +19,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Api } from 'grammy';
 import { packageRoot } from '../../../src/host/program.js';
-import { fileDestination, readableLine, terminalDestination } from '../../../src/log/logDestinations.js';
+import { LogFile, readableLine, terminalDestination } from '../../../src/log/logDestinations.js';
 import { createLogger, type LogDestination, type Logger } from '../../../src/log/logger.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import type { Clock } from '../../../src/time.js';
@@ -158,7 +158,7 @@ describe('the terminal', () => {
   test('that is closed does not stop the file', async () => {
     const pipe = stream(false);
     const path = join(folder, 'bridge.log');
-    const log = loggerTo(terminalDestination(pipe), fileDestination(path));
+    const log = loggerTo(terminalDestination(pipe), new LogFile(path));
     log.info('one');
     pipe.fail();
     log.info('two');
@@ -180,7 +180,7 @@ describe('the terminal', () => {
 describe('the file', () => {
   test('is rotated by size and keeps so many', async () => {
     const path = join(folder, 'deep', 'bridge.log');
-    const log = loggerTo(fileDestination(path, { maxBytes: 400, keep: 2 }));
+    const log = loggerTo(new LogFile(path, { maxBytes: 400, keep: 2 }));
     for (let number = 0; number < 30; number += 1) {
       log.info(`line ${number}`);
       await endOfTick();
@@ -195,7 +195,7 @@ describe('the file', () => {
 
   test('takes the lines of a tick at its end', async () => {
     const path = join(folder, 'bridge.log');
-    const log = loggerTo(fileDestination(path));
+    const log = loggerTo(new LogFile(path));
     log.info('1');
     log.info('2');
     expect(existsSync(path)).toBe(false);
@@ -205,7 +205,7 @@ describe('the file', () => {
 
   test('that was deleted under the logger is opened anew; two loggers share one', async () => {
     const path = join(folder, 'bridge.log');
-    const [one, two] = [loggerTo(fileDestination(path)), loggerTo(fileDestination(path))];
+    const [one, two] = [loggerTo(new LogFile(path)), loggerTo(new LogFile(path))];
     one.info('1');
     two.info('2');
     await endOfTick();
@@ -218,7 +218,7 @@ describe('the file', () => {
 
   test('that was moved under the logger gets no further line, whether or not another is in its place', async () => {
     const path = join(folder, 'bridge.log');
-    const log = loggerTo(fileDestination(path));
+    const log = loggerTo(new LogFile(path));
     log.info('1');
     await endOfTick();
     renameSync(path, `${path}.old`);
@@ -235,7 +235,7 @@ describe('the file', () => {
   test('is rotated by what all its loggers have written', async () => {
     const path = join(folder, 'bridge.log');
     const limits = { maxBytes: 400, keep: 9 };
-    const loggers = [loggerTo(fileDestination(path, limits)), loggerTo(fileDestination(path, limits))];
+    const loggers = [loggerTo(new LogFile(path, limits)), loggerTo(new LogFile(path, limits))];
     for (let number = 0; number < 30; number += 1) {
       loggers[number % 2]?.info(`line ${number}`);
       await endOfTick();
@@ -249,7 +249,7 @@ describe('the file', () => {
     const out = memory();
     const blocked = join(folder, 'blocked');
     writeFileSync(blocked, '');
-    const log = loggerTo(out, fileDestination(join(blocked, 'bridge.log')));
+    const log = loggerTo(out, new LogFile(join(blocked, 'bridge.log')));
     log.info('one');
     await endOfTick();
     log.info('two');
@@ -270,7 +270,7 @@ describe('the file', () => {
 
   test('is for its own user alone, and so is the folder that is made for it', async () => {
     const path = join(folder, 'logs', 'bridge.log');
-    loggerTo(fileDestination(path)).info('one');
+    loggerTo(new LogFile(path)).info('one');
     await endOfTick();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
@@ -282,7 +282,7 @@ describe('the file', () => {
     const [path, victim] = [join(folder, 'bridge.log'), join(folder, 'victim')];
     writeFileSync(victim, 'mine\n');
     symlinkSync(victim, path);
-    loggerTo(out, fileDestination(path)).info('one');
+    loggerTo(out, new LogFile(path)).info('one');
     await endOfTick();
     expect(readFileSync(victim, 'utf8')).toBe('mine\n');
     expect(out.lines.map((line) => JSON.parse(line).msg).join()).toMatch(/links are not followed/);
@@ -291,7 +291,7 @@ describe('the file', () => {
   const onFullDisk = existsSync('/dev/full') ? test : test.skip;
   onFullDisk('on a full disk is spoken of', async () => {
     const out = memory();
-    loggerTo(out, fileDestination('/dev/full')).info('one');
+    loggerTo(out, new LogFile('/dev/full')).info('one');
     await endOfTick();
     expect(JSON.parse(out.lines[1] ?? '').msg).toContain('ENOSPC');
   });
@@ -300,8 +300,8 @@ describe('the file', () => {
   test('keeps nothing of a line that a full disk cut off, once there is room', () => {
     runOnSmallDisk(
       folder,
-      `import { fileDestination } from '${pathToFileURL(join(packageRoot(), 'dist/src/log/logDestinations.js'))}';
-       const file = fileDestination('bridge.log');
+      `import { LogFile } from '${pathToFileURL(join(packageRoot(), 'dist/src/log/logDestinations.js'))}';
+       const file = new LogFile('bridge.log');
        const line = JSON.stringify({ msg: 'x'.repeat(300) }) + '\\n';
        for (let faults = 0; faults < 2; ) try { file.write(line + line); } catch { faults += 1; }
        makeRoom();
@@ -315,7 +315,7 @@ describe('the file', () => {
   test('has a line that another process left torn ended before the next one', async () => {
     const path = join(folder, 'bridge.log');
     writeFileSync(path, '{"msg":');
-    loggerTo(fileDestination(path)).info('next');
+    loggerTo(new LogFile(path)).info('next');
     await endOfTick();
     expect(readFileSync(path, 'utf8')).toMatch(/^\{"msg":\n\{.*"next".*\n$/);
   });
@@ -374,9 +374,9 @@ describe('the file', () => {
     const module = (name: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', 'src', name)).href);
     const script = `
       const { createLogger } = await import(${module('log/logger.js')});
-      const { fileDestination } = await import(${module('log/logDestinations.js')});
+      const { LogFile } = await import(${module('log/logDestinations.js')});
       const { systemClock } = await import(${module('time.js')});
-      const destinations = [fileDestination(${JSON.stringify(path)})];
+      const destinations = [new LogFile(${JSON.stringify(path)})];
       const logger = createLogger({ level: 'info', redact: (text) => text, clock: systemClock, destinations });
       ${lastSteps}`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
