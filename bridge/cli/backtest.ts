@@ -70,7 +70,7 @@ async function backtest(args: readonly string[], context: CommandContext): Promi
           files.map(async (file) => ({ name: basename(file), thresholds: await readThresholds(file) })),
         );
   const labels = typeof values.labels === 'string' ? await readLabels(values.labels) : null;
-  const result = await backtestPaths(positionals, { trials, labels });
+  const result = await backtestPaths(positionals, trials, labels);
   io.stdout(values.json === true ? `${JSON.stringify(result)}\n` : `${describeResult(result, context)}\n`);
   for (const trouble of result.troubles) io.stderr(`watchkeeper: ${oneLine(trouble)}\n`);
   if (result.trials.some(isWrong)) return 1;

@@ -1,24 +1,21 @@
 /** Judges journals offline, and transcripts of known programs: files, and every `*.jsonl` below folders. */
 
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
-import type { Finding } from '../../src/jobs/findings.js';
-import { JOURNAL_NAME } from '../../src/journal/path.js';
-import { giveWay, isoTime } from '../../src/time.js';
+import { JOURNAL_SUFFIX, journalName } from '../../src/journal/path.js';
+import { batchesOf } from '../../src/journal/reader.js';
+import { isoTime } from '../../src/time.js';
 import { groupTranscripts, transcriptAt } from '../../src/transcripts/companions.js';
 import type { TranscriptFormat } from '../../src/transcripts/draft/draft.js';
 import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
 import { tailFor } from '../verdict/timeline/callTail.js';
-import { isUntimed, toEntry } from '../verdict/timeline/entry.js';
 import { Timeline } from '../verdict/timeline/timeline.js';
 import { type FollowDiagnostics, JournalFollower } from '../watch/journalFollower.js';
 import { Replay } from './replay.js';
-
-const JOURNAL_SUFFIX = '.jsonl';
 
 export interface AssessOptions {
   readonly thresholds: Thresholds;
@@ -84,7 +81,7 @@ function describeNewer(lines: number): string {
 
 function describeBlank({ file, diagnostics }: AssessedSession): string {
   const lines = diagnostics.garbage_lines + diagnostics.oversized_lines;
-  const what = lines === 0 ? '' : ` (${lines === 1 ? '1 line' : `${lines} lines`} of something else)`;
+  const what = lines === 0 ? '' : ` (${counted(lines, 'line')} of something else)`;
   return `${file} holds no line of a journal${what}: name a tool_use.jsonl, a transcript, or a folder of them`;
 }
 
@@ -147,25 +144,14 @@ async function assessJournal(journal: JournalFile, options: AssessOptions): Prom
 async function replayJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
   const tail = new TranscriptTail(journal.files);
   const replay = new Replay(options.thresholds, options.now ?? Number.POSITIVE_INFINITY);
-  let sessionId: string | null = null;
-  let isBlank = true;
-  let untimed = 0;
-  for (let more = true; more; ) {
-    const batch = tail.readBatch();
-    for (const record of batch.records) {
-      isBlank &&= toEntry(record) === null;
-      if (isUntimed(record)) untimed += 1;
-      if (sessionId === null && typeof record.session_id === 'string') sessionId = record.session_id;
-    }
-    replay.add(batch.records);
-    more = batch.more;
-    if (more) await giveWay();
-  }
-  const { first, last, judged, from, to, misplaced } = replay.finish();
+  for await (const { records } of batchesOf(tail)) replay.add(records);
+  const { first, last, judged, from, to, sessionId, isBlank, misplaced, untimed } = replay.finish();
   const diagnostics = { ...tail.diagnostics, untimed_lines: untimed, misplaced_lines: misplaced };
+  const isReadable = diagnostics.newer_lines === 0;
   const session: AssessedSession = {
     ...describeSession(journal, { format: tail.format, sessionId, diagnostics }, last),
-    ...verdictOf(first, last, diagnostics.newer_lines),
+    verdict: isReadable ? (first.length > 0 ? 'unhealthy' : last.verdict) : 'unknown',
+    findings: isReadable ? first : [],
     replay: {
       from: from === null ? null : isoTime(from),
       to: to === null ? null : isoTime(to),
@@ -174,15 +160,6 @@ async function replayJournal(journal: JournalFile, options: AssessOptions): Prom
     },
   };
   return { session, isBlank };
-}
-
-function verdictOf(
-  first: readonly Finding[],
-  last: Assessment,
-  newerLines: number,
-): Pick<AssessedSession, 'verdict' | 'findings'> {
-  if (newerLines > 0) return { verdict: 'unknown', findings: [] };
-  return { verdict: first.length > 0 ? 'unhealthy' : last.verdict, findings: first };
 }
 
 interface Reading {
@@ -200,15 +177,10 @@ function describeSession(
   const { next_deadline: deadline } = assessment;
   return {
     file: journal.name,
-    session_id: sessionId ?? nameOf(journal.files.path),
+    session_id: sessionId ?? journalName(journal.files.path),
     format,
     ...assessment,
     next_deadline: deadline === null ? null : isoTime(deadline),
     diagnostics,
   };
-}
-
-/** A session's journal is named after its folder. */
-export function nameOf(path: string): string {
-  return basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, JOURNAL_SUFFIX);
 }

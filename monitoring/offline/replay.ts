@@ -8,7 +8,7 @@ import type { JournalRecord } from '../../src/journal/record.js';
 import { isoTime } from '../../src/time.js';
 import { type Assessment, assessState, type Judged, judgeState } from '../verdict/assessSessionHealth.js';
 import { tailFor } from '../verdict/timeline/callTail.js';
-import { type Entry, toEntry } from '../verdict/timeline/entry.js';
+import { type Entry, isUntimed, toEntry } from '../verdict/timeline/entry.js';
 import { foldEntry } from '../verdict/timeline/fold.js';
 import { MOST_AGENTS } from '../verdict/timeline/lineage.js';
 import { newState, type TimelineState } from '../verdict/timeline/state.js';
@@ -36,8 +36,14 @@ export interface ReplayResult {
   /** UTC epoch milliseconds; null for a journal without a usable line. */
   readonly from: number | null;
   readonly to: number | null;
+  /** The first session id in the lines; null if they have none. */
+  readonly sessionId: string | null;
+  /** Whether it holds no line of a journal, of whatever time. */
+  readonly isBlank: boolean;
   /** Lines that came too late to be put in order. */
   readonly misplaced: number;
+  /** Lines with an event but no instant. */
+  readonly untimed: number;
 }
 
 /** Observes a replay, for example to measure it. It must not change the state. */
@@ -61,7 +67,10 @@ export class Replay {
   #from: number | null = null;
   #to: number | null = null;
   #judged = 0;
+  #sessionId: string | null = null;
+  #isBlank = true;
   #misplaced = 0;
+  #untimed = 0;
 
   /**
    * @param thresholds what each rule needs to become true
@@ -78,8 +87,14 @@ export class Replay {
   /** Takes lines in file order. */
   add(records: readonly JournalRecord[]): void {
     for (const record of records) {
+      if (this.#sessionId === null && typeof record.session_id === 'string') this.#sessionId = record.session_id;
       const entry = toEntry(record);
-      if (entry !== null && entry.time <= this.#until) this.#waiting.push(entry);
+      if (entry === null) {
+        if (isUntimed(record)) this.#untimed += 1;
+        continue;
+      }
+      this.#isBlank = false;
+      if (entry.time <= this.#until) this.#waiting.push(entry);
     }
     if (this.#waiting.length >= 2 * ORDERED_LINES) this.#play(ORDERED_LINES);
   }
@@ -98,7 +113,10 @@ export class Replay {
       judged: this.#judged,
       from: this.#from,
       to: this.#to,
+      sessionId: this.#sessionId,
+      isBlank: this.#isBlank,
       misplaced: this.#misplaced,
+      untimed: this.#untimed,
     };
   }
 

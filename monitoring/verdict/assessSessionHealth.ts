@@ -15,15 +15,10 @@ import type { Detector, Subject } from './detectors/detector.js';
 import { silenceFinding, silentFrom } from './detectors/silence.js';
 import { clocksStart, owedTime, owesWork, type SessionContext } from './owedWork.js';
 import { MAIN_AGENT } from './timeline/entry.js';
-import type { AgentState, RunState, TimelineState } from './timeline/state.js';
+import type { AgentState, TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
 
-export interface Assessment {
-  /** `unknown`: there is no readable line, and nothing in the store to judge by. */
-  readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
-  readonly attention: 'working' | 'in_tool' | 'waiting' | 'idle';
-  /** In the order in which rules lead. */
-  readonly findings: readonly Finding[];
+interface Next {
   /**
    * The first instant at which a rule that is not true could become true without further events, UTC epoch milliseconds; never
    * later than the instant at which it does. Null if only a further line could change anything.
@@ -31,6 +26,14 @@ export interface Assessment {
   readonly next_deadline: number | null;
   /** The rule that could become true then; null if a line that is ahead of the clock counts from then on. */
   readonly next_rule: Rule | null;
+}
+
+export interface Assessment extends Next {
+  /** `unknown`: there is no readable line, and nothing in the store to judge by. */
+  readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
+  readonly attention: 'working' | 'in_tool' | 'waiting' | 'idle';
+  /** In the order in which rules lead. */
+  readonly findings: readonly Finding[];
   readonly tool_count: number;
   /** The latest request or result of a tool, ISO 8601. */
   readonly last_tool_call: string | null;
@@ -59,27 +62,18 @@ export function assessSessionHealth(
   now: number,
   context: SessionContext = {},
 ): Assessment {
-  return assess(timeline.at(now), { thresholds, now, context, release: timeline.nextRelease(now) });
+  const assessment = assessState(timeline.at(now), thresholds, now, context);
+  return { ...assessment, ...earlier({ next_deadline: timeline.nextRelease(now), next_rule: null }, assessment) };
 }
 
-/** As {@link assessSessionHealth}, for the folded state of a recording. */
-export function assessState(state: TimelineState, thresholds: Thresholds, now: number): Assessment {
-  return assess(state, { thresholds, now, context: {}, release: null });
-}
-
-/** What a state is judged by. */
-interface Circumstances {
-  readonly thresholds: Thresholds;
-  /** UTC epoch milliseconds. */
-  readonly now: number;
-  readonly context: SessionContext;
-  /** When a line that is ahead of the clock counts, UTC epoch milliseconds; null if there is none. */
-  readonly release: number | null;
-}
-
-function assess(state: TimelineState, by: Circumstances): Assessment {
-  const { thresholds, now } = by;
-  const judged = judge(state, by);
+/** As {@link assessSessionHealth}, for a folded state. */
+export function assessState(
+  state: TimelineState,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext = {},
+): Assessment {
+  const judged = judge(state, thresholds, now, context);
   if ('verdict' in judged) {
     const asking = judged.attention === 'idle' ? clocksOfAsking(state.run, thresholds, now) : [];
     if (asking.length === 0) return judged;
@@ -94,14 +88,20 @@ function assess(state: TimelineState, by: Circumstances): Assessment {
     findings,
     ...next,
     ...countsOf(state),
-    clock: { silence_ms: silence.clockMs, owed_ms: owed.ms, failing_batches: longestStreak(run) },
+    clock: {
+      silence_ms: silence.clockMs,
+      owed_ms: owed.ms,
+      failing_batches: Math.max(...run.agents.map(({ errors }) => errors.count)),
+    },
     waits: described.flatMap(({ waits }) => waits),
     agents: described,
   };
 }
 
 /** The part of a verdict that a replay needs; describing every clock and wait at each line would be most of the work. */
-export interface Judged extends Pick<Assessment, 'findings' | 'next_deadline'> {
+export interface Judged {
+  readonly findings: readonly Finding[];
+  readonly next_deadline: number | null;
   /** Before this instant no agent is silent without further activity; UTC epoch milliseconds. */
   readonly quietUntil: number;
 }
@@ -119,7 +119,7 @@ export function judgeState(state: TimelineState, thresholds: Thresholds, now: nu
     });
     return { findings, next_deadline: next.next_deadline, quietUntil };
   }
-  const judged = judge(state, { thresholds, now, context: {}, release: null });
+  const judged = judge(state, thresholds, now, {});
   if ('verdict' in judged) return { ...judged, quietUntil: Number.NEGATIVE_INFINITY };
   const { findings, next, subject } = judged;
   return { findings, next_deadline: next.next_deadline, quietUntil: silentFrom(subject) };
@@ -133,14 +133,16 @@ interface AtWork {
 }
 
 /** @returns the whole assessment if nothing is owed, or the journal has no line of the run */
-function judge(state: TimelineState, { thresholds, now, context, release }: Circumstances): AtWork | Assessment {
+function judge(
+  state: TimelineState,
+  thresholds: Thresholds,
+  now: number,
+  context: SessionContext,
+): AtWork | Assessment {
   const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
-  if (state.lines === 0 || ofEarlierRun) {
-    const byStore = assessByStore(state, thresholds, now, context);
-    return { ...byStore, ...earlier({ next_deadline: release, next_rule: null }, byStore) };
-  }
+  if (state.lines === 0 || ofEarlierRun) return assessByStore(state, thresholds, now, context);
   const { run } = state;
-  if (!owesWork(run, context)) return { ...quiet(state, 'healthy'), next_deadline: release };
+  if (!owesWork(run, context)) return quiet(state, 'healthy');
 
   const notBefore = clocksStart(now, context);
   const agents = agentsAtWork(run);
@@ -148,7 +150,7 @@ function judge(state: TimelineState, { thresholds, now, context, release }: Circ
   const silence = clocks.get(MAIN_AGENT);
   if (silence === undefined) throw new Error('the main agent is always at work');
   const subject: Subject = { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
-  return { agents, subject, ...judgeBy(DETECTORS, subject, { next_deadline: release, next_rule: null }) };
+  return { agents, subject, ...judgeBy(DETECTORS, subject, { next_deadline: null, next_rule: null }) };
 }
 
 function judgeBy<Seen>(
@@ -165,8 +167,6 @@ function judgeBy<Seen>(
   }
   return { findings, next };
 }
-
-type Next = Pick<Assessment, 'next_deadline' | 'next_rule'>;
 
 function earlier(left: Next, { next_deadline, next_rule }: Next): Next {
   if (next_deadline === null) return left;
@@ -208,18 +208,11 @@ function quiet(state: TimelineState, verdict: Assessment['verdict']): Assessment
   };
 }
 
-function countsOf(state: TimelineState): Pick<Assessment, 'tool_count' | 'last_tool_call'> {
-  const last = state.lastToolCall;
-  return { tool_count: state.toolCount, last_tool_call: last === null ? null : isoTime(last) };
+function countsOf({ toolCount, lastToolCall }: TimelineState) {
+  return { tool_count: toolCount, last_tool_call: lastToolCall === null ? null : isoTime(lastToolCall) };
 }
 
 function attentionOf(silence: SilenceReading, clocks: SilenceReadings, now: number): Assessment['attention'] {
   if (isWaiting(silence.waits, now) || isPersonAsked(clocks, now)) return 'waiting';
   return silence.waits.some((wait) => wait.kind === 'tool') ? 'in_tool' : 'working';
-}
-
-function longestStreak(run: RunState): number {
-  let longest = 0;
-  for (const agent of run.agents) longest = Math.max(longest, agent.errors.count);
-  return longest;
 }

@@ -21,7 +21,6 @@ export function describeFinding({ rule, evidence, waits_considered: waits }: Fin
   return `${clauses.join('; ')}.`;
 }
 
-/** @returns the wait and its reason as a clause */
 function describeWait(wait: ConsideredWait): string {
   const since = clockTime(Date.parse(wait.since));
   return `${wait.owner} ${subjectOf(wait.kind)} since ${since}, ${wait.excuses ? 'and' : 'but'} ${wait.why}`;

@@ -1,7 +1,6 @@
 /** Whether a session owes work, and for how long: by its journal, and by what the store knows. */
 import type { SessionStatus } from '../../src/jobs/model.js';
 import type { Gap, OwedTime } from './detectors/detector.js';
-import { timeInGaps } from './timeInGaps.js';
 import { owedUntil } from './timeline/askedPerson.js';
 import type { RunState } from './timeline/state.js';
 
@@ -39,4 +38,23 @@ export function owedTime(run: RunState, now: number, context: SessionContext): O
   const ms = run.owedMs + until - run.owedUntil - timeInGaps(spans, gaps);
   const running = run.turnSince !== null && run.humanWaits === 0 && until === now;
   return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
+}
+
+/**
+ * Two watchdogs record the same sleep, so gaps may overlap.
+ * @param spans starts and ends in turn, ascending, epoch milliseconds
+ * @returns how much of them lies in any gap, in milliseconds; overlaps count once
+ */
+function timeInGaps(spans: readonly number[], gaps: readonly Gap[]): number {
+  let ms = 0;
+  let doneUntil = Number.NEGATIVE_INFINITY;
+  for (const gap of gaps.toSorted((left, right) => left.from - right.from)) {
+    const from = Math.max(gap.from, doneUntil);
+    for (let index = 0; index + 1 < spans.length; index += 2) {
+      const begin = Math.max(from, spans[index] ?? 0);
+      ms += Math.max(0, Math.min(gap.until, spans[index + 1] ?? 0) - begin);
+    }
+    doneUntil = Math.max(doneUntil, gap.until);
+  }
+  return ms;
 }

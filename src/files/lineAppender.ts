@@ -18,12 +18,11 @@ export class LineAppender {
   /**
    * Makes this the file for the lines from now on.
    * @param descriptor the file at `path`, open for reading and appending
-   * @param isEmpty whether it was just created, and need not be checked
    */
-  use(path: string, descriptor: number, { isEmpty = false } = {}): void {
+  use(path: string, descriptor: number): void {
     this.#path = path;
     this.#descriptor = descriptor;
-    this.#mayBeTorn = !isEmpty;
+    this.#mayBeTorn = true;
   }
 
   /**

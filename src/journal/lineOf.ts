@@ -1,8 +1,23 @@
 /** One line of a journal: an event, redacted and cut, with digests taken before that. */
+import { namesSecret, type Redact, redactMember } from '../log/redact.js';
+import { headOf, shorten } from '../log/shorten.js';
 import { isoTime } from '../time.js';
 import { canonicalJson, contentDigest } from './digest.js';
 import type { JournalEvent } from './schema.js';
-import { PREVIEW_LIMIT, type Redact, trimInput, trimText, WORD_LIMIT } from './trim.js';
+
+/** A tool's input as JSON, in bytes. */
+export const INPUT_LIMIT_BYTES = 4 * 1024;
+/** A tool's output, in UTF-16 units as JavaScript counts them. */
+export const PREVIEW_LIMIT = 2_000;
+/** Names, ids and reasons. */
+const WORD_LIMIT = 256;
+
+/** Longer texts of an input are cut first. */
+const TEXT_LIMIT = 8 * PREVIEW_LIMIT;
+/** Limits for the strings of an input that is too long, tried in this order. */
+const STRING_LIMITS = [2_048, 512, 128];
+const DEEPEST_LEVEL = 32;
+const CUT = '…';
 
 /**
  * @param event trimmed, see {@link trimEvent}
@@ -29,7 +44,7 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
     case 'post_tool_use':
       return {
         ...trimWords(event, redact),
-        tool_output_preview: trimText(event.tool_output_preview, PREVIEW_LIMIT, redact),
+        tool_output_preview: headOf(event.tool_output_preview, PREVIEW_LIMIT, redact),
         output_digest: event.output_digest ?? contentDigest(event.tool_output_preview),
       };
     case 'session_end': {
@@ -47,8 +62,44 @@ function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Ev
   let trimmed = event;
   for (const [key, value] of Object.entries(event)) {
     if (typeof value !== 'string' || key === 'tool_output_preview') continue;
-    const word = trimText(value, WORD_LIMIT, redact);
+    const word = headOf(value, WORD_LIMIT, redact);
     if (word !== value) trimmed = { ...trimmed, [key]: word };
   }
   return trimmed;
+}
+
+/**
+ * @param input a tool's input
+ * @returns the input with every text in it redacted; if its JSON is longer than {@link INPUT_LIMIT_BYTES}, with its texts cut;
+ *   if that is not enough, `{"cut": the beginning of its JSON}`
+ */
+export function trimInput(input: unknown, redact: Redact): unknown {
+  const change: Change = (text, name) => {
+    const clean = headOf(text, TEXT_LIMIT, redact);
+    return name !== null && clean === text && namesSecret(name) ? redactMember(redact, name, text) : clean;
+  };
+  const clean = mapTexts(input, change, 0);
+  if (jsonBytes(clean) <= INPUT_LIMIT_BYTES) return clean;
+  for (const limit of STRING_LIMITS) {
+    const shorter = mapTexts(clean, (text) => shorten(text, limit), 0);
+    if (jsonBytes(shorter) <= INPUT_LIMIT_BYTES) return shorter;
+  }
+  return { cut: shorten(JSON.stringify(clean), INPUT_LIMIT_BYTES / 8) };
+}
+
+/** @param name of the member that holds the text; null for an item of a list, and for a name itself */
+type Change = (text: string, name: string | null) => string;
+
+function mapTexts(value: unknown, change: Change, level: number, name: string | null = null): unknown {
+  if (typeof value === 'string') return change(value, name);
+  if (value === null || typeof value !== 'object') return value;
+  if (level === DEEPEST_LEVEL) return CUT;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, level + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [change(key, null), mapTexts(member, change, level + 1, key)]),
+  );
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
 }

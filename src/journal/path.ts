@@ -1,8 +1,10 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { requireSessionId } from '../ids.js';
 
 /** The journal's name within a session's folder; a name that is usual for such files. */
-export const JOURNAL_NAME = 'tool_use.jsonl';
+const JOURNAL_NAME = 'tool_use.jsonl';
+/** Of journals, and of other programs' transcripts. */
+export const JOURNAL_SUFFIX = '.jsonl';
 
 /**
  * @param logsFolder the logs folder (`WATCHKEEPER_LOGS`)
@@ -11,4 +13,9 @@ export const JOURNAL_NAME = 'tool_use.jsonl';
  */
 export function journalPath(logsFolder: string, sessionId: string): string {
   return join(logsFolder, 'sessions', requireSessionId(sessionId), JOURNAL_NAME);
+}
+
+/** @returns what a file of lines is called if none of them names its session: a session's journal is named after its folder */
+export function journalName(path: string): string {
+  return basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, JOURNAL_SUFFIX);
 }

@@ -7,10 +7,10 @@ import { openPlainFile } from '../files/plainFile.js';
 import { readFromEnd } from '../files/readFromEnd.js';
 import { redactShapes } from '../log/redact.js';
 import { headOf } from '../log/shorten.js';
+import { PREVIEW_LIMIT } from './lineOf.js';
 import { eventOf, timeOf } from './normalise.js';
-import { isNewer, type JournalRecord, parseRecord } from './record.js';
+import { isNewer, type JournalRecord, parseRecord, textOf } from './record.js';
 import { OUTCOMES, type Outcome } from './schema.js';
-import { PREVIEW_LIMIT } from './trim.js';
 
 export interface RecentToolCall {
   readonly tool_use_id: string | null;
@@ -122,8 +122,4 @@ function outcomeOf(record: JournalRecord): Outcome | null {
   const named = OUTCOMES.find((outcome) => outcome === record.outcome);
   if (named !== undefined) return named;
   return typeof record.is_error === 'boolean' ? (record.is_error ? 'failed' : 'ok') : null;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -12,9 +12,9 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from
 import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
 import { readAt } from '../files/readAt.js';
+import { giveWay } from '../time.js';
 import { FileTrace } from './fileTrace.js';
-import type { JournalRecord } from './record.js';
-import { RecordLines } from './recordLines.js';
+import { type JournalRecord, RecordLines } from './record.js';
 
 /** Counted since the file's beginning. */
 export interface JournalDiagnostics {
@@ -46,6 +46,15 @@ export interface JournalSource {
   readBatch(): JournalBatch;
   /** Makes the next check start at the beginning. */
   rewind(): void;
+}
+
+/** Reads to the source's present end, and gives way to other work after each chunk. */
+export async function* batchesOf(source: JournalSource): AsyncGenerator<JournalBatch> {
+  for (let batch = source.readBatch(); ; batch = source.readBatch()) {
+    yield batch;
+    if (!batch.more) return;
+    await giveWay();
+  }
 }
 
 /** Longer lines are skipped. Except for the last one, which holds the answer, no line of our journals is above 32 KiB. */
@@ -137,7 +146,6 @@ export class JournalTail implements JournalSource {
     return stat.size === this.#seenSize && stat.mtimeMs === this.#seenModified && this.#trace.isOf(stat);
   }
 
-  /** The file that was read is gone. */
   #lose(): JournalBatch {
     this.rewind();
     this.#restarts += 1;

@@ -14,7 +14,7 @@ export const START_SOURCES = ['startup', 'resume', 'clear', 'compact'] as const;
 export type StartSource = (typeof START_SOURCES)[number];
 
 /** The agent that a line belongs to; without `agent_id` it is the main one. */
-interface Lineage {
+export interface Lineage {
   readonly agent_id?: string;
   /** The call that started this sub-agent. */
   readonly parent_tool_use_id?: string;
@@ -71,10 +71,3 @@ export type JournalEvent = Lineage &
         readonly answer?: string;
       }
   );
-
-export type JournalLine = JournalEvent & {
-  readonly v: 1;
-  /** ISO 8601, UTC. */
-  readonly timestamp: string;
-  readonly session_id: string;
-};

@@ -12,11 +12,11 @@ import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { LineAppender } from '../files/lineAppender.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../files/privateFiles.js';
+import type { Redact } from '../log/redact.js';
 import type { Clock } from '../time.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
 import type { JournalEvent } from './schema.js';
-import type { Redact } from './trim.js';
 
 /**
  * A link in the journal's place is refused: lines must not leave the logs folder. Non-blocking: a pipe that nobody reads would
@@ -47,13 +47,13 @@ export class JournalWriter {
   #descriptor: number | null;
   readonly #lines = new LineAppender({ isShared: false });
 
-  private constructor(path: string, { descriptor, isEmpty }: OpenJournal, options: JournalWriterOptions) {
+  private constructor(path: string, descriptor: number, { sessionId, clock, redact }: JournalWriterOptions) {
     this.path = path;
-    this.#sessionId = options.sessionId;
-    this.#clock = options.clock;
-    this.#redact = options.redact;
+    this.#sessionId = sessionId;
+    this.#clock = clock;
+    this.#redact = redact;
     this.#descriptor = descriptor;
-    this.#lines.use(path, descriptor, { isEmpty });
+    this.#lines.use(path, descriptor);
   }
 
   /**
@@ -63,8 +63,8 @@ export class JournalWriter {
   static open(options: JournalWriterOptions): JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
     try {
-      const isNew = makeFolder(dirname(path));
-      return new JournalWriter(path, isNew ? makeFile(path) : openPlainFile(path), options);
+      makeFolder(dirname(path));
+      return new JournalWriter(path, openPlainFile(path), options);
     } catch (cause) {
       throw new JournalWriteError(`the journal ${path} cannot be opened for writing: ${describeError(cause)}`, {
         cause,
@@ -83,7 +83,11 @@ export class JournalWriter {
     const now = this.#clock.now();
     const line = `${lineOf(trimEvent(event, this.#redact), now, this.#sessionId)}\n`;
     failpoint('journal.append.before');
-    this.#write(line);
+    try {
+      this.#lines.append(line);
+    } catch (cause) {
+      throw new JournalWriteError(`a line could not be appended to ${this.path}: ${describeError(cause)}`, { cause });
+    }
     failpoint('journal.append.after');
     return now;
   }
@@ -94,50 +98,22 @@ export class JournalWriter {
     closeSync(this.#descriptor);
     this.#descriptor = null;
   }
-
-  #write(line: string): void {
-    try {
-      this.#lines.append(line);
-    } catch (cause) {
-      throw new JournalWriteError(`a line could not be appended to ${this.path}: ${describeError(cause)}`, { cause });
-    }
-  }
 }
 
-/**
- * Refuses a link in the folder's place. A folder that was just created is not a link, so most runs skip the check.
- * @returns true if it was created here, and is empty; false if it may contain something
- */
-function makeFolder(folder: string): boolean {
+/** Refuses a link in the folder's place. */
+function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, PRIVATE_FOLDER);
-    return true;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
     else if (errorCode(error) !== 'EEXIST') throw error;
   }
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or a file, not a folder`);
-  return false;
 }
 
-interface OpenJournal {
-  readonly descriptor: number;
-  readonly isEmpty: boolean;
-}
-
-/** A file that was just created is a plain file, so most runs skip the check. */
-function makeFile(path: string): OpenJournal {
-  return { descriptor: openSync(path, OPEN_FLAGS | constants.O_EXCL, PRIVATE_FILE), isEmpty: true };
-}
-
-function openPlainFile(path: string): OpenJournal {
+function openPlainFile(path: string): number {
   const descriptor = openSync(path, OPEN_FLAGS, PRIVATE_FILE);
-  try {
-    const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
-    return { descriptor, isEmpty: stat.size === 0 };
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  }
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw new Error(`${path} is not a plain file`);
 }

@@ -5,12 +5,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { readPlainFileSync } from '../files/plainFile.js';
+import { JOURNAL_SUFFIX } from '../journal/path.js';
 import { JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
 import { asFields, parseJson, textAt } from './draft/fields.js';
 import type { TranscriptFiles } from './transcriptTail.js';
 
-const SUFFIX = '.jsonl';
 const AGENT_FILE = /^agent-.*\.jsonl$/;
 const FOLDER = 'subagents';
 /** A file beside a sub-agent's transcript that says what started it. */
@@ -23,28 +23,25 @@ const LONGEST_ABOUT_BYTES = 64 * 1024;
  */
 export function groupTranscripts(paths: readonly string[]): TranscriptFiles[] {
   const agents = paths.filter((path) => AGENT_FILE.test(basename(path)));
-  if (agents.length === 0) return paths.map(alone);
-  const owners = new Map<string, string[]>();
-  const owned = new Set<string>();
-  for (const agent of agents) {
-    const owner = ownerOf(agent, paths);
-    if (owner === null) continue;
-    owned.add(agent);
-    owners.set(owner, [...(owners.get(owner) ?? []), agent]);
-  }
-  return paths.filter((path) => !owned.has(path)).map((path) => withCompanions(path, owners.get(path) ?? []));
+  const owners = new Map(agents.map((agent) => [agent, ownerOf(agent, paths)]));
+  const listed = paths.filter((path) => (owners.get(path) ?? null) === null);
+  return listed.map((path) =>
+    withCompanions(
+      path,
+      agents.filter((agent) => owners.get(agent) === path),
+    ),
+  );
 }
 
 /** @returns a transcript or journal with the files that belong to it */
 export async function transcriptAt(path: string): Promise<TranscriptFiles> {
-  if (AGENT_FILE.test(basename(path))) return alone(path);
+  if (AGENT_FILE.test(basename(path))) return withCompanions(path, []);
   const beside = await agentFiles(dirname(path), false);
-  const below = await agentFiles(join(path.slice(0, path.length - SUFFIX.length), FOLDER), true);
+  const below = await agentFiles(join(path.slice(0, path.length - JOURNAL_SUFFIX.length), FOLDER), true);
   const agents = [...beside, ...below].filter((agent) => ownerOf(agent, [path]) === path).sort();
   return withCompanions(path, agents);
 }
 
-/** Nothing if there is no such folder. */
 async function agentFiles(folder: string, isDeep: boolean): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found = await Promise.all(
@@ -62,9 +59,10 @@ function ownerOf(agent: string, paths: readonly string[]): string | null {
   const session = sessionOf(agent, true);
   if (session === null) return null;
   const at = agent.lastIndexOf(`${sep}${FOLDER}${sep}`);
-  const places = at < 0 ? paths.filter((path) => dirname(path) === dirname(agent)) : [`${agent.slice(0, at)}${SUFFIX}`];
+  const places =
+    at < 0 ? paths.filter((path) => dirname(path) === dirname(agent)) : [`${agent.slice(0, at)}${JOURNAL_SUFFIX}`];
   const others = places.filter((path) => paths.includes(path) && !AGENT_FILE.test(basename(path)));
-  const named = others.filter((path) => basename(path, SUFFIX) === session);
+  const named = others.filter((path) => basename(path, JOURNAL_SUFFIX) === session);
   return [...named, ...others].find((path) => sessionOf(path, false) === session) ?? null;
 }
 
@@ -86,10 +84,6 @@ function firstRecord(path: string): JournalRecord | null {
   return null;
 }
 
-function alone(path: string): TranscriptFiles {
-  return { path, companions: [], parents: new Map() };
-}
-
 function withCompanions(path: string, companions: readonly string[]): TranscriptFiles {
   const parents = new Map<string, string>();
   for (const companion of companions) {
@@ -101,7 +95,7 @@ function withCompanions(path: string, companions: readonly string[]): Transcript
 }
 
 function startedBy(companion: string): string | null {
-  const about = `${companion.slice(0, companion.length - SUFFIX.length)}${ABOUT_SUFFIX}`;
+  const about = `${companion.slice(0, companion.length - JOURNAL_SUFFIX.length)}${ABOUT_SUFFIX}`;
   try {
     return textAt(asFields(parseJson(readPlainFileSync(about, LONGEST_ABOUT_BYTES))) ?? {}, 'toolUseId');
   } catch {

@@ -4,7 +4,7 @@
  */
 import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
-import type { Redact } from '../journal/trim.js';
+import type { Redact } from '../log/redact.js';
 import type { Draft, Format } from './draft/draft.js';
 
 /** How far records may be out of order; twice as many are held, without their long texts. */
@@ -14,10 +14,10 @@ export class DraftReader {
   readonly #tail: JournalTail;
   readonly #format: Format;
   readonly #redact: Redact;
-  #ready: Draft[] = [];
-  #at = 0;
+  readonly #inOrder = this.#read();
+  /** Undefined: not read yet. */
+  #next: Draft | null | undefined;
   #waiting: Draft[] = [];
-  #isRead = false;
   #lastTime = Number.NaN;
   #sessionId: string | null = null;
 
@@ -40,26 +40,27 @@ export class DraftReader {
 
   /** @returns the next draft, which {@link take} takes; null at the transcript's end */
   peek(): Draft | null {
-    if (this.#at === this.#ready.length) this.#refill();
-    return this.#ready[this.#at] ?? null;
+    if (this.#next === undefined) this.#next = this.#inOrder.next().value ?? null;
+    return this.#next;
   }
 
   take(): void {
-    this.#at += 1;
+    this.#next = undefined;
   }
 
-  #refill(): void {
-    while (!this.#isRead && this.#waiting.length < 2 * ORDERED_DRAFTS) {
-      const batch = this.#tail.readBatch();
-      // The file was rewritten: returned drafts stay returned, waiting ones are void.
-      if (batch.restarted) this.#waiting = [];
-      this.#take(batch.records);
-      this.#isRead = !batch.more;
+  *#read(): Generator<Draft, undefined> {
+    for (let isRead = false; !isRead; ) {
+      while (!isRead && this.#waiting.length < 2 * ORDERED_DRAFTS) {
+        const batch = this.#tail.readBatch();
+        // The file was rewritten: returned drafts stay returned, waiting ones are void.
+        if (batch.restarted) this.#waiting = [];
+        this.#take(batch.records);
+        isRead = !batch.more;
+      }
+      this.#waiting.sort((left, right) => left.time - right.time || left.ordinal - right.ordinal);
+      const kept = isRead ? 0 : ORDERED_DRAFTS;
+      yield* withoutTwins(this.#waiting.splice(0, this.#waiting.length - kept));
     }
-    this.#waiting.sort((left, right) => left.time - right.time || left.ordinal - right.ordinal);
-    const kept = this.#isRead ? 0 : ORDERED_DRAFTS;
-    this.#ready = withoutTwins(this.#waiting.splice(0, this.#waiting.length - kept));
-    this.#at = 0;
   }
 
   #take(records: readonly JournalRecord[]): void {
@@ -85,15 +86,14 @@ export class DraftReader {
 
 /** Drops the repetition of a record in a file. Sorted by time, the two share their instant. */
 function withoutTwins(drafts: readonly Draft[]): Draft[] {
-  const kept: Draft[] = [];
   let seen = new Set<string>();
-  for (const [index, draft] of drafts.entries()) {
-    const isAlone = drafts[index - 1]?.time !== draft.time && drafts[index + 1]?.time !== draft.time;
-    if (drafts[index - 1]?.time !== draft.time) seen = new Set();
-    const text = isAlone ? '' : JSON.stringify(draft);
-    if (!isAlone && seen.has(text)) continue;
+  return drafts.filter(({ time }, index) => {
+    const isFirst = drafts[index - 1]?.time !== time;
+    if (isFirst) seen = new Set();
+    if (isFirst && drafts[index + 1]?.time !== time) return true;
+    const text = JSON.stringify(drafts[index]);
+    const isTwin = seen.has(text);
     seen.add(text);
-    kept.push(draft);
-  }
-  return kept;
+    return !isTwin;
+  });
 }

@@ -1,15 +1,17 @@
 /** Turns a transcript into the journal that we would have written: the same lines, redacted and cut in the same way. */
-import { basename, dirname } from 'node:path';
 import { isSessionId } from '../ids.js';
-import { JOURNAL_NAME } from '../journal/path.js';
-import type { JournalDiagnostics } from '../journal/reader.js';
-import type { JournalRecord } from '../journal/record.js';
-import type { Redact } from '../journal/trim.js';
-import { cutText } from '../log/shorten.js';
-import { giveWay } from '../time.js';
+import { canonicalJson, contentDigest } from '../journal/digest.js';
+import { PREVIEW_LIMIT, trimInput } from '../journal/lineOf.js';
+import { eventOf, timeOf } from '../journal/normalise.js';
+import { journalName } from '../journal/path.js';
+import { batchesOf, type JournalDiagnostics } from '../journal/reader.js';
+import { type JournalRecord, textOf } from '../journal/record.js';
+import type { Redact } from '../log/redact.js';
+import { cutText, headOf } from '../log/shorten.js';
+import { isoTime } from '../time.js';
 import { transcriptAt } from './companions.js';
 import type { TranscriptFormat } from './draft/draft.js';
-import { copyOf } from './journalCopy.js';
+import { contentText, textAt } from './draft/fields.js';
 import { TranscriptTail } from './transcriptTail.js';
 
 export interface ImportSummary {
@@ -21,7 +23,6 @@ export interface ImportSummary {
   readonly diagnostics: JournalDiagnostics;
 }
 
-const SUFFIX = '.jsonl';
 const NO_LETTER = /[^A-Za-z0-9_-]+/g;
 const LONGEST_NAME = 160;
 
@@ -41,18 +42,15 @@ export async function importTranscript(
   const fallback = nameFor(path);
   let sessionId: string | null = null;
   let lines = 0;
-  for (let more = true; more; ) {
-    const batch = tail.readBatch();
-    more = batch.more;
+  for await (const { records } of batchesOf(tail)) {
     if (tail.format === null) continue;
-    for (const record of batch.records) {
+    for (const record of records) {
       const line = tail.format === 'journal' ? copyOf(record, fallback, redact) : named(record, fallback);
       if (line === null) continue;
       sessionId ??= String(line.session_id);
       write(JSON.stringify(line));
       lines += 1;
     }
-    if (more) await giveWay();
   }
   const { format, diagnostics } = tail;
   return { format, session_id: sessionId ?? fallback, lines, files: 1 + files.companions.length, diagnostics };
@@ -65,7 +63,39 @@ function named(record: JournalRecord, fallback: string): JournalRecord {
 
 /** For a transcript that does not name its session. */
 function nameFor(path: string): string {
-  const name = basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, SUFFIX);
-  const plain = cutText(name.replace(NO_LETTER, '-').replace(/^[^A-Za-z0-9]+/, ''), LONGEST_NAME);
+  const plain = cutText(
+    journalName(path)
+      .replace(NO_LETTER, '-')
+      .replace(/^[^A-Za-z0-9]+/, ''),
+    LONGEST_NAME,
+  );
   return isSessionId(plain) ? plain : 'transcript';
+}
+
+/**
+ * Turns a line of a journal of either shape into one of the newest: one name for the time, an event, nothing secret or long.
+ * @param fallbackSession the session of lines that name none
+ * @returns null for a line without an event or a time
+ */
+function copyOf(record: JournalRecord, fallbackSession: string, redact: Redact): JournalRecord | null {
+  const event = eventOf(record);
+  const time = event === null ? null : timeOf(record, event);
+  if (event === null || time === null) return null;
+  const { v: _v, timestamp: _t, start_time: _s, end_time: _e, event: _n, session_id, ...rest } = record;
+  const { tool_input, tool_output_preview, ...others } = rest;
+  return {
+    v: 1,
+    timestamp: isoTime(time),
+    event: trimInput(event, redact),
+    session_id: trimInput(textOf(session_id) ?? fallbackSession, redact),
+    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, trimInput(value, redact)])),
+    ...(tool_input !== undefined && {
+      tool_input: trimInput(tool_input, redact),
+      input_digest: textAt(record, 'input_digest') ?? contentDigest(canonicalJson(tool_input)),
+    }),
+    ...(tool_output_preview !== undefined && {
+      tool_output_preview: headOf(contentText(tool_output_preview), PREVIEW_LIMIT, redact),
+      output_digest: textAt(record, 'output_digest') ?? contentDigest(contentText(tool_output_preview)),
+    }),
+  };
 }

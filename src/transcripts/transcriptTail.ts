@@ -5,7 +5,7 @@
  */
 import { type JournalBatch, type JournalDiagnostics, type JournalSource, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
-import type { Redact } from '../journal/trim.js';
+import type { Redact } from '../log/redact.js';
 import { isoTime } from '../time.js';
 import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft/draft.js';
 import { DraftReader } from './draftReader.js';
@@ -96,7 +96,7 @@ export class TranscriptTail implements JournalSource {
     );
     const readers = [new DraftReader(this.#tail, format, this.#redact, records), ...companions];
     const mainAgent = companions.length === 0 ? format.agentOf(records) : null;
-    const weaver = format.newWeaver({ mainAgent, parents: this.#files.parents });
+    const weaver = format.newWeaver(mainAgent, this.#files.parents);
     // Reads the first window, and with it the session's name.
     for (const reader of readers) reader.peek();
     return { format, readers, weaver, sessionId: readers[0]?.sessionId ?? null, isOver: false };
@@ -117,7 +117,6 @@ export class TranscriptTail implements JournalSource {
   }
 }
 
-/** Takes the earliest of the next drafts. */
 function earliest(readers: readonly DraftReader[]): Draft | null {
   let first: { reader: DraftReader; draft: Draft } | null = null;
   for (const reader of readers) {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import type { JournalLine } from '../../src/journal/schema.js';
+import type { JournalEvent } from '../../src/journal/schema.js';
 import type { GithubState } from '../peers/github/githubPeer.js';
 import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
@@ -60,7 +60,7 @@ export class Evidence {
     return JSON.parse(readFileSync(join(this.#folder, FILES.issueState), 'utf8'));
   }
 
-  journal(sessionId: string): JournalLine[] {
+  journal(sessionId: string): (JournalEvent & { readonly timestamp: string })[] {
     return this.#lines(join(FILES.journals, sessionId, 'tool_use.jsonl'));
   }
 

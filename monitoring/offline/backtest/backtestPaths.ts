@@ -4,20 +4,15 @@
  */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import { UsageError } from '../../../src/errors.js';
-import { giveWay } from '../../../src/time.js';
+import { journalName } from '../../../src/journal/path.js';
+import { batchesOf } from '../../../src/journal/reader.js';
+import type { JournalRecord } from '../../../src/journal/record.js';
 import { TranscriptTail } from '../../../src/transcripts/transcriptTail.js';
-import { type JournalFile, journalsAt, nameOf } from '../assessPaths.js';
-import { Replay } from '../replay.js';
+import { type JournalFile, journalsAt } from '../assessPaths.js';
+import { Replay, type ReplayResult } from '../replay.js';
 import type { Labels } from './labels.js';
 import { ReadingsObserver } from './readings.js';
 import { type FirstTrue, newDistributions, type RunOutcome, Tally, type Trial } from './tally.js';
-
-export interface BacktestOptions {
-  /** Each is tried by itself; all of them in one reading of the runs. */
-  readonly trials: readonly { readonly name: string; readonly thresholds: Thresholds }[];
-  /** Null: nothing is known about any run. */
-  readonly labels: Labels | null;
-}
 
 export interface BacktestResult {
   readonly runs: number;
@@ -28,21 +23,26 @@ export interface BacktestResult {
 
 /**
  * @param paths files and folders
+ * @param trials each is tried by itself; all of them in one reading of the runs
+ * @param labels null: nothing is known about any run
  * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
  */
-export async function backtestPaths(paths: readonly string[], options: BacktestOptions): Promise<BacktestResult> {
-  const tallies = options.trials.map(({ name, thresholds }) => new Tally(name, thresholds));
+export async function backtestPaths(
+  paths: readonly string[],
+  trials: readonly { readonly name: string; readonly thresholds: Thresholds }[],
+  labels: Labels | null,
+): Promise<BacktestResult> {
+  const tallies = trials.map(({ name, thresholds }) => new Tally(name, thresholds));
   const troubles: string[] = [];
   let runs = 0;
   for (const path of paths) {
     for (const journal of await journalsAt(path)) {
-      const trouble = await playRun(journal, tallies, options.labels);
+      const trouble = await playRun(journal, tallies, labels);
       if (trouble !== null) troubles.push(trouble);
       else runs += 1;
     }
   }
   if (runs === 0) throw new UsageError(`nothing to try thresholds on: ${troubles.join('; ')}`);
-  const { labels } = options;
   if (labels !== null && labels.unused.length > 0)
     troubles.push(
       `${labels.unused.length} of the labels belong to none of these runs: ${labels.unused.slice(0, 5).join(', ')}`,
@@ -57,55 +57,49 @@ export async function backtestPaths(paths: readonly string[], options: BacktestO
 /** @returns why the file is left out, as a sentence; null if it was replayed */
 async function playRun(journal: JournalFile, tallies: readonly Tally[], labels: Labels | null): Promise<string | null> {
   const tail = new TranscriptTail(journal.files);
-  const runs = tallies.map((tally) => new TrialRun(tally.thresholds));
-  let sessionId: string | null = null;
-  for (let more = true; more; ) {
-    const batch = tail.readBatch();
-    for (const record of batch.records) {
-      if (sessionId === null && typeof record.session_id === 'string') sessionId = record.session_id;
-    }
-    for (const run of runs) run.replay.add(batch.records);
-    more = batch.more;
-    if (more) await giveWay();
-  }
+  const runs = tallies.map((tally) => new TrialRun(tally));
+  for await (const { records } of batchesOf(tail)) for (const run of runs) run.add(records);
   const { refused } = tail.diagnostics;
   if (refused !== null) return `${journal.name} cannot be read: ${refused}`;
-  const id = sessionId ?? nameOf(journal.files.path);
+  const [played] = runs.map((run) => run.finish());
+  const id = played?.sessionId ?? journalName(journal.files.path);
   const label = labels?.of(journal.name, id) ?? null;
-  let isBlank = true;
-  runs.forEach((run, index) => {
-    const outcome = run.finish();
-    if (outcome === null) return;
-    isBlank = false;
-    tallies[index]?.count({ file: journal.name, session_id: id }, label, outcome);
-  });
-  return isBlank ? `${journal.name} holds no line of a journal` : null;
+  if (played?.isBlank !== false) return `${journal.name} holds no line of a journal`;
+  for (const run of runs) run.tally.count({ file: journal.name, session_id: id }, label, run);
+  return null;
 }
 
 /** One run under one set of thresholds. */
-class TrialRun {
-  readonly replay: Replay;
+class TrialRun implements RunOutcome {
+  readonly tally: Tally;
+  readonly readings = newDistributions();
+  readonly first = new Map<Rule, FirstTrue>();
+  readonly #replay: Replay;
   readonly #observer: ReadingsObserver;
-  readonly #readings = newDistributions();
-  readonly #first = new Map<Rule, FirstTrue>();
 
-  constructor(thresholds: Thresholds) {
-    const observer = new ReadingsObserver(thresholds, (rule, reading) => this.#readings.get(rule)?.add(reading));
+  constructor(tally: Tally) {
+    const { thresholds } = tally;
+    const observer = new ReadingsObserver(thresholds, (rule, reading) => this.readings.get(rule)?.add(reading));
+    this.tally = tally;
     this.#observer = observer;
-    this.replay = new Replay(thresholds, Number.POSITIVE_INFINITY, {
+    this.#replay = new Replay(thresholds, Number.POSITIVE_INFINITY, {
       before: (state, now) => observer.before(state, now),
       judged: (state, assessment, now) => {
         observer.judged(state, assessment, now);
         for (const { rule } of assessment.findings) {
-          if (!this.#first.has(rule)) this.#first.set(rule, { since: now, lastLine: state.lastLine });
+          if (!this.first.has(rule)) this.first.set(rule, { since: now, lastLine: state.lastLine });
         }
       },
     });
   }
 
-  finish(): RunOutcome | null {
-    const { from } = this.replay.finish();
+  add(records: readonly JournalRecord[]): void {
+    this.#replay.add(records);
+  }
+
+  finish(): ReplayResult {
+    const played = this.#replay.finish();
     this.#observer.finish();
-    return from === null ? null : { first: this.#first, readings: this.#readings };
+    return played;
   }
 }

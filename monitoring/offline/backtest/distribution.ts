@@ -24,7 +24,6 @@ export class Distribution {
     this.#max = Math.max(this.#max, reading);
   }
 
-  /** Adds the readings of another distribution. */
   merge(other: Distribution): void {
     for (const [index, count] of other.#classes) this.#classes.set(index, (this.#classes.get(index) ?? 0) + count);
     this.#count += other.#count;

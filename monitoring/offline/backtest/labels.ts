@@ -31,7 +31,7 @@ export class Labels {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new UsageError(`--labels: ${path} must hold an object: {"FILE or session id": "healthy", …}`);
     const labels = new Labels();
-    for (const [name, told] of Object.entries(value)) labels.#take(path, name, told);
+    for (const [name, given] of Object.entries(value)) labels.#take(path, name, given);
     return labels;
   }
 
@@ -51,10 +51,10 @@ export class Labels {
     return [...this.#meaningless];
   }
 
-  #take(path: string, name: string, told: unknown): void {
+  #take(path: string, name: string, given: unknown): void {
     this.#unused.add(name);
-    const { rule, since } =
-      typeof told === 'object' && told !== null ? asFault(told) : { rule: told, since: undefined };
+    const { rule, since }: { readonly rule?: unknown; readonly since?: unknown } =
+      typeof given === 'object' && given !== null ? given : { rule: given };
     if (HEALTHY.has(rule)) this.#labels.set(name, { kind: 'healthy' });
     const measured = MEASURED_RULES.find((each) => each === rule);
     if (measured !== undefined) {
@@ -64,10 +64,6 @@ export class Labels {
           `--labels: ${path}: the "since" of ${JSON.stringify(name)} is no instant; write it as 2026-02-05T10:00:00Z`,
         );
       this.#labels.set(name, { kind: 'faulty', rule: measured, since: instant });
-    } else if (!HEALTHY.has(rule)) this.#meaningless.add(typeof rule === 'string' ? rule : JSON.stringify(told));
+    } else if (!HEALTHY.has(rule)) this.#meaningless.add(typeof rule === 'string' ? rule : JSON.stringify(given));
   }
-}
-
-function asFault(told: object): { readonly rule?: unknown; readonly since?: unknown } {
-  return told;
 }

@@ -18,13 +18,13 @@ const NOTHING: Readings = { silence: 0, error_cascade: 0, runaway: 0, loop: 0 };
 
 export class ReadingsObserver implements ReplayObserver {
   readonly #thresholds: Thresholds;
-  readonly #tell: (rule: MeasuredRule, reading: number) => void;
+  readonly #report: (rule: MeasuredRule, reading: number) => void;
   #last = NOTHING;
 
-  /** @param tell receives each reading, in milliseconds or counts, when it falls back */
-  constructor(thresholds: Thresholds, tell: (rule: MeasuredRule, reading: number) => void) {
+  /** @param report receives each reading, in milliseconds or counts, when it falls back */
+  constructor(thresholds: Thresholds, report: (rule: MeasuredRule, reading: number) => void) {
     this.#thresholds = thresholds;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** The clocks have moved on since the last look, and nothing else has changed. */
@@ -48,7 +48,7 @@ export class ReadingsObserver implements ReplayObserver {
 
   #moveTo(readings: Readings): void {
     for (const rule of MEASURED_RULES) {
-      if (readings[rule] < this.#last[rule]) this.#tell(rule, this.#last[rule]);
+      if (readings[rule] < this.#last[rule]) this.#report(rule, this.#last[rule]);
     }
     this.#last = readings;
   }

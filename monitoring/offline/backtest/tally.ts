@@ -22,10 +22,13 @@ export interface RuleScore {
   readonly readings: Spread;
 }
 
-/** A rule that became true in a run, or should have. */
-export interface Accusation {
+interface Run {
   readonly file: string;
   readonly session_id: string;
+}
+
+/** A rule that became true in a run, or should have. */
+export interface Accusation extends Run {
   readonly rule: Rule;
   readonly judgement: 'false_alarm' | 'found' | 'missed' | 'unlabelled' | 'besides';
   /** When the rule first became true, ISO 8601; null if it never did. */
@@ -69,7 +72,7 @@ export class Tally {
   }
 
   /** @param label null for a run about which nothing is known */
-  count(run: Pick<Accusation, 'file' | 'session_id'>, label: Label | null, outcome: RunOutcome): void {
+  count(run: Run, label: Label | null, outcome: RunOutcome): void {
     if (label?.kind === 'healthy') this.#healthy += 1;
     if (label?.kind === 'faulty') this.#countFaulty(run, label, outcome);
     else for (const [rule, readings] of outcome.readings) this.#readings.get(rule)?.merge(readings);
@@ -80,11 +83,7 @@ export class Tally {
   }
 
   /** The rule counts as found if it became true at any time after the beginning of the fault. */
-  #countFaulty(
-    run: Pick<Accusation, 'file' | 'session_id'>,
-    { rule, since }: Extract<Label, { kind: 'faulty' }>,
-    outcome: RunOutcome,
-  ): void {
+  #countFaulty(run: Run, { rule, since }: Extract<Label, { kind: 'faulty' }>, outcome: RunOutcome): void {
     this.#expected.set(rule, (this.#expected.get(rule) ?? 0) + 1);
     const first = outcome.first.get(rule);
     if (first === undefined) {

@@ -2,9 +2,8 @@
 import type { Thresholds } from '../../../src/config/rules.js';
 import type { ConsideredWait } from '../../../src/jobs/findings.js';
 import { isoTime } from '../../../src/time.js';
-import { MAIN_AGENT } from '../timeline/entry.js';
 import type { AgentState, RunState } from '../timeline/state.js';
-import { plainName } from './plainName.js';
+import { agentInRecord } from './plainName.js';
 import { isPersonAsked, readSilenceClocks, type SilenceReading, type SilenceReadings } from './silenceClock.js';
 import { considerWait, isOpen } from './waits.js';
 
@@ -27,21 +26,16 @@ export interface AgentClock {
 /** @returns the main agent, and the sub-agents that are called for, do or await something, or have just failed */
 export function agentsAtWork(run: RunState): AgentState[] {
   const [main, ...others] = run.agents;
-  if (others.length === 0) return [main];
-  const called = new Set(run.agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
-  const isAtWork = ({ parentCall, calls, waits, errors }: AgentState) =>
-    (parentCall !== null && called.has(parentCall)) || calls.length + waits.length + errors.count > 0;
-  return [main, ...others.filter(isAtWork)];
+  const owing = new Set(owingSubAgents(run));
+  return [main, ...others.filter((agent) => agent.waits.length + agent.errors.count > 0 || owing.has(agent))];
 }
 
 /** @returns the sub-agents whose parents wait for them, or that have calls in flight: others may have finished */
 export function owingSubAgents({ agents }: RunState): AgentState[] {
-  if (agents.length === 1) return [];
+  const [, ...others] = agents;
+  if (others.length === 0) return [];
   const called = new Set(agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
-  return agents.filter(
-    ({ id, parentCall, calls }) =>
-      id !== MAIN_AGENT && (calls.length > 0 || (parentCall !== null && called.has(parentCall))),
-  );
+  return others.filter(({ parentCall, calls }) => calls.length > 0 || (parentCall !== null && called.has(parentCall)));
 }
 
 /** @returns the clock readings of each agent, the main one first */
@@ -51,7 +45,7 @@ export function describeClocks(agents: readonly AgentState[], clocks: SilenceRea
     if (reading === undefined) return [];
     const { clockMs, countedFrom, silentFrom } = reading;
     return {
-      agent: id === MAIN_AGENT ? null : plainName(id, 'without a plain name'),
+      agent: agentInRecord(id),
       silence_ms: clockMs,
       counted_from: isoTime(countedFrom),
       silent_from: Number.isFinite(silentFrom) ? isoTime(silentFrom) : null,

@@ -2,18 +2,32 @@
  * Names of tools, calls and sub-agents come from an agent, so a sentence could be sent as a name. Only what looks like a name
  * enters evidence.
  */
-const NAME = /^[\w.:/@-]{1,80}$/;
+import { MAIN_AGENT } from '../timeline/entry.js';
 
-/** @returns `name`; `otherwise` if it is not a plain name */
-export function plainName(name: string, otherwise: string): string {
-  return NAME.test(name) ? name : otherwise;
+const NAME = /^[\w.:/@-]{1,80}$/;
+const NO_NAME = 'without a plain name';
+
+/** @returns `name`, for a record; other words if it is not a plain name */
+export function plainName(name: string): string {
+  return NAME.test(name) ? name : NO_NAME;
 }
 
 /** @returns the same for a sentence: in a code span, if a chat or GitHub would make a link or a mention of it */
 export function quotedName(name: string, otherwise: string): string {
-  return NAME.test(name) && /[./@]/.test(name) ? `\`${name}\`` : plainName(name, otherwise);
+  if (!NAME.test(name)) return otherwise;
+  return /[./@]/.test(name) ? `\`${name}\`` : name;
 }
 
 export function subAgent(id: string): string {
-  return `sub-agent ${quotedName(id, 'without a plain name')}`;
+  return `sub-agent ${quotedName(id, NO_NAME)}`;
+}
+
+/** @returns the agent in a sentence */
+export function agentWords(id: string): string {
+  return id === MAIN_AGENT ? 'the agent' : subAgent(id);
+}
+
+/** @returns the agent in a record; null for the main one */
+export function agentInRecord(id: string): string | null {
+  return id === MAIN_AGENT ? null : plainName(id);
 }

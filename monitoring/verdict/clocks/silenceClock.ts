@@ -1,7 +1,8 @@
 /** How long an agent has been silent, and from which instant that is too long. (Judgement rules, 5, 7, 10.) */
 import type { Thresholds } from '../../../src/config/rules.js';
+import { isHumanWait } from '../timeline/openWaits.js';
 import type { AgentState, OpenCall, RunState } from '../timeline/state.js';
-import { isHumanWait, isOpen, subAgentWait, type Wait, type WaitSetting, waitsOf } from './waits.js';
+import { isOpen, type Wait, type WaitSetting, waitsOf } from './waits.js';
 
 export interface SilenceReading {
   /** The clock's reading in milliseconds; zero while a wait excuses the silence. */
@@ -40,10 +41,7 @@ export function readSilenceClocks(agents: readonly AgentState[], setting: WaitSe
 function childrenByCall({ agents }: RunState): ReadonlyMap<string, readonly AgentState[]> {
   const children = new Map<string, AgentState[]>();
   for (const agent of agents) {
-    if (agent.parentCall === null) continue;
-    const siblings = children.get(agent.parentCall);
-    if (siblings === undefined) children.set(agent.parentCall, [agent]);
-    else siblings.push(agent);
+    if (agent.parentCall !== null) children.set(agent.parentCall, [...(children.get(agent.parentCall) ?? []), agent]);
   }
   return children;
 }
@@ -84,24 +82,17 @@ function readClock(agent: AgentState, setting: WaitSetting, readings: Readings):
  */
 function debtsOf(agent: AgentState, waits: readonly Wait[]): Debt[] {
   const pauses = waits.filter(countsFromItsEnd).sort((left, right) => left.until - right.until);
-  if (agent.calls.length === 0) return [{ overdueFrom: latestEnd(waits) + 1, pauses }];
+  if (agent.calls.length === 0) {
+    return [{ overdueFrom: Math.max(Number.NEGATIVE_INFINITY, ...waits.map(({ until }) => until)) + 1, pauses }];
+  }
   const ends = new Map<OpenCall, number>();
   for (const { call, until } of waits) {
     if (call !== null) ends.set(call, Math.max(ends.get(call) ?? until, until));
   }
-  const pausesOf = pauseFinder(pauses);
   return agent.calls.map((call) => ({
     overdueFrom: (ends.get(call) ?? Number.NEGATIVE_INFINITY) + 1,
-    pauses: pausesOf(call),
+    pauses: pauses.filter((pause) => pause.call === null || pause.call === call),
   }));
-}
-
-/** @returns a function that finds the pauses of a call: its own and the agent's, in order */
-function pauseFinder(pauses: readonly Wait[]): (call: OpenCall) => readonly Wait[] {
-  const ofAgent = pauses.filter(({ call }) => call === null);
-  if (ofAgent.length === pauses.length) return () => ofAgent;
-  const withOwn = new Set(pauses.map(({ call }) => call));
-  return (call) => (withOwn.has(call) ? pauses.filter((pause) => pause.call === null || pause.call === call) : ofAgent);
 }
 
 /** A pause that ends before the silence would be long enough moves the silence to a time after the pause. */
@@ -118,19 +109,17 @@ function countsFromItsEnd(wait: Wait): boolean {
   return wait.kind === 'rate_limit' || wait.kind === 'child';
 }
 
-function latestEnd(waits: readonly Wait[]): number {
-  return Math.max(Number.NEGATIVE_INFINITY, ...waits.map(({ until }) => until));
-}
-
-/** A call that started a sub-agent is excused while that sub-agent is itself not silent. */
+/** A call that started a sub-agent is excused while that sub-agent is itself not silent. (Judgement rules, 10.) */
 function subAgentWaits(agent: AgentState, setting: WaitSetting, readings: Readings): Wait[] {
   if (readings.children.size === 0) return [];
-  return agent.calls.flatMap((call) => {
+  return agent.calls.flatMap((call): Wait[] => {
     const children = call.id === null ? [] : (readings.children.get(call.id) ?? []);
-    return children.flatMap((child) => {
+    return children.flatMap((child): Wait | Wait[] => {
       const known = readings.clocks.get(child.id);
       const reading = known === undefined ? readClock(child, setting, readings) : known;
-      return reading === null ? [] : [subAgentWait(agent, call, child, reading.silentFrom)];
+      if (reading === null) return [];
+      const until = reading.silentFrom - 1;
+      return { kind: 'sub_agent', agent: agent.id, call, child: child.id, since: call.since, until };
     });
   });
 }

@@ -8,8 +8,9 @@ import { clockTime, describeDuration, isoTime, MINUTE } from '../../../src/time.
 import { askedFrom } from '../timeline/askedPerson.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import { LATEST_RETRY_MS } from '../timeline/modelRetry.js';
+import { isHumanWait } from '../timeline/openWaits.js';
 import type { AgentState, OpenCall, OpenWait, RunState } from '../timeline/state.js';
-import { plainName, quotedName, subAgent } from './plainName.js';
+import { agentInRecord, agentWords, plainName, quotedName, subAgent } from './plainName.js';
 
 /** A tool gets this much more than its call's declared time. */
 const TOOL_GRACE_MS = MINUTE;
@@ -61,15 +62,6 @@ function excusesRetry(wait: OpenWait, agent: AgentState, thresholds: Thresholds)
   return wait.since > agent.lastActivity && thresholds.silence_ms > LATEST_RETRY_MS;
 }
 
-/**
- * Exception by lineage (judgement rules, 10).
- * @param call the call that started the sub-agent
- * @param silentFrom the first instant at which the sub-agent is silent, UTC epoch milliseconds
- */
-export function subAgentWait(agent: AgentState, call: OpenCall, child: AgentState, silentFrom: number): Wait {
-  return { kind: 'sub_agent', agent: agent.id, call, child: child.id, since: call.since, until: silentFrom - 1 };
-}
-
 /** Lasts for the call's own time, which pauses while a permission for it is pending and restarts with the grant. */
 function toolWait(
   agent: AgentState,
@@ -105,11 +97,6 @@ function covers(wait: OpenWait, call: OpenCall): boolean {
   return wait.call === null ? isHumanWait(wait.kind) : call.id === wait.call;
 }
 
-/** @returns whether only a person can end the wait */
-export function isHumanWait(kind: Wait['kind']): boolean {
-  return kind === 'permission' || kind === 'user';
-}
-
 /** @returns whether the wait still excuses its own call, or its agent, at `now` */
 export function isOpen(wait: Wait, now: number): boolean {
   return now <= wait.until;
@@ -126,8 +113,8 @@ export function considerWait(wait: Wait, now: number, agentIsSilent: boolean): C
   return {
     kind: kindOf(wait.kind),
     owner: ownerOf(wait),
-    call: call === null || call.id === null ? null : plainName(call.id, 'without a plain name'),
-    agent: agent === MAIN_AGENT ? null : plainName(agent, 'without a plain name'),
+    call: call === null || call.id === null ? null : plainName(call.id),
+    agent: agentInRecord(agent),
     since: isoTime(wait.since),
     until: Number.isFinite(until) ? isoTime(until) : null,
     excuses: isOpen(wait, now) && !agentIsSilent,
@@ -142,7 +129,7 @@ function kindOf(kind: Wait['kind']): ConsideredWait['kind'] {
 }
 
 function ownerOf({ call, agent }: Wait): string {
-  if (call === null) return agent === MAIN_AGENT ? 'the agent' : subAgent(agent);
+  if (call === null) return agentWords(agent);
   const tool = quotedName(call.tool, 'a tool');
   return agent === MAIN_AGENT ? tool : `${tool} of ${subAgent(agent)}`;
 }

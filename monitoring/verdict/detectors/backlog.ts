@@ -79,13 +79,13 @@ function countedFrom({ acceptedAt, laneFreeSince, isLaneHeld }: WaitingHead, wor
 function describeCause(worker: WorkerState, host: string, isLaneHeld: boolean): string {
   switch (worker.kind) {
     case 'gone': {
-      const seen =
-        worker.lastSeen === null ? 'no bridge has ever spoken' : `spoke last at ${clockTime(worker.lastSeen)}`;
-      return `no worker is alive on ${host}: ${worker.lastSeen === null ? seen : `its bridge ${seen}`}`;
+      const { lastSeen } = worker;
+      const spoke = lastSeen === null ? 'no bridge has ever spoken' : `its bridge spoke last at ${clockTime(lastSeen)}`;
+      return `no worker is alive on ${host}: ${spoke}`;
     }
     case 'deaf': {
-      const took =
-        worker.tookJobAt === null ? 'has taken no job yet' : `took its last job at ${clockTime(worker.tookJobAt)}`;
+      const { tookJobAt } = worker;
+      const took = tookJobAt === null ? 'has taken no job yet' : `took its last job at ${clockTime(tookJobAt)}`;
       return `the bridge on ${host} is there, but its worker ${took}`;
     }
     case 'busy':

@@ -1,8 +1,7 @@
 import type { Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
-import { plainName, quotedName, subAgent } from '../clocks/plainName.js';
+import { agentInRecord, agentWords, quotedName } from '../clocks/plainName.js';
 import type { CallRun } from '../timeline/callTail.js';
-import { MAIN_AGENT } from '../timeline/entry.js';
 import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
 import { countedReason } from './reasons.js';
 
@@ -25,17 +24,15 @@ function judge(subject: CountedSubject): Judgement {
     const runs = agent.tail.runs();
     const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
     if (found === null) continue;
-    const isMain = agent.id === MAIN_AGENT;
-    const lastAt = isoTime(agent.tail.lastSettledAt);
     return {
       finding: {
         rule: 'loop',
         reason: countedReason('loop', found.calls),
-        since: lastAt,
-        evidence: [`${isMain ? 'the agent' : subAgent(agent.id)} ${found.what}`],
+        since: isoTime(agent.tail.lastSettledAt),
+        evidence: [`${agentWords(agent.id)} ${found.what}`],
         waits_considered: [],
         clock: {
-          agent: isMain ? null : plainName(agent.id, 'without a plain name'),
+          agent: agentInRecord(agent.id),
           unit: 'calls',
           value: found.calls,
           limit: found.limit,
@@ -79,16 +76,10 @@ function cycle(runs: readonly CallRun[], thresholds: Thresholds): Repetition | n
 /** @returns the last `count` calls that have results, then those in flight; null if there are fewer */
 function lastCalls(runs: readonly CallRun[], count: number): CallRun[] | null {
   const settledEnd = runs.findLastIndex((run) => run.settled) + 1;
-  const calls = runs.slice(settledEnd);
-  let missing = count;
-  for (let index = settledEnd - 1; index >= 0 && missing > 0; index -= 1) {
-    const run = runs[index];
-    if (run === undefined) break;
-    const taken = Math.min(run.count, missing);
-    for (let copy = 0; copy < taken; copy += 1) calls.unshift(run);
-    missing -= taken;
-  }
-  return missing > 0 ? null : calls;
+  const settled = runs
+    .slice(0, settledEnd)
+    .flatMap((run) => Array.from({ length: Math.min(run.count, count) }, () => run));
+  return settled.length < count ? null : [...settled.slice(-count), ...runs.slice(settledEnd)];
 }
 
 function isCycle(calls: readonly CallRun[], period: number): boolean {

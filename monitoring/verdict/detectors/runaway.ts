@@ -1,5 +1,6 @@
 import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
-import { considerWait, isHumanWait, waitsOf } from '../clocks/waits.js';
+import { considerWait, waitsOf } from '../clocks/waits.js';
+import { isHumanWait } from '../timeline/openWaits.js';
 import type { CountedSubject, Detector, Judgement } from './detector.js';
 import { lastingReason } from './reasons.js';
 

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../src/jobs/findings.js';
 import { clockTime, describeDuration, isoTime } from '../../../src/time.js';
 import { considerAll, owingSubAgents } from '../clocks/agentClocks.js';
-import { plainName, subAgent } from '../clocks/plainName.js';
+import { agentInRecord, agentWords } from '../clocks/plainName.js';
 import type { SilenceReading } from '../clocks/silenceClock.js';
 import { MAIN_AGENT } from '../timeline/entry.js';
 import type { Detector, Judgement, Subject } from './detector.js';
@@ -47,18 +47,16 @@ export function silenceFinding(
 ): Finding {
   const { clockMs, countedFrom, silentFrom } = reading;
   const limit = describeDuration(limitMs);
-  const isMain = agent === MAIN_AGENT;
-  const who = isMain ? 'the agent' : subAgent(agent);
   return {
     rule: 'silence',
     reason: lastingReason('silent', clockMs),
     since: isoTime(silentFrom),
     evidence: [
-      `nothing was heard of ${who} since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,
+      `nothing was heard of ${agentWords(agent)} since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,
     ],
     waits_considered: [],
     clock: {
-      agent: isMain ? null : plainName(agent, 'without a plain name'),
+      agent: agentInRecord(agent),
       unit: 'ms',
       value: clockMs,
       limit: limitMs,

@@ -3,64 +3,17 @@
  * terminals do not record their dialogs. (Judgement rules, 9.)
  *
  * This applies only if a journal names a permission mode, and no bridge writes one: its agents are denied what they may not do.
- * What each mode asks for: https://docs.claude.com/en/docs/claude-code/iam#permission-modes, and `approval_policy` in
- * https://developers.openai.com/codex/config-reference.
  */
+import {
+  ASKING_MODES,
+  EDITING_MODES,
+  EDITS,
+  INSTANT,
+  NEVER_ASKED,
+  SHELLS,
+} from '../../../src/journal/agentVocabulary.js';
 import { MINUTE } from '../../../src/time.js';
 import type { OpenCall, RunState } from './state.js';
-
-const SHELLS: ReadonlySet<string> = new Set([
-  'Bash',
-  'PowerShell',
-  'shell',
-  'shell_command',
-  'local_shell',
-  'exec_command',
-  'exec',
-]);
-const EDITS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'apply_patch']);
-/** They finish at once unless they are held up. */
-const INSTANT: ReadonlySet<string> = new Set([
-  ...EDITS,
-  'Read',
-  'NotebookRead',
-  'Glob',
-  'Grep',
-  'LS',
-  'view_image',
-  'read_file',
-  'list_dir',
-  'grep_files',
-]);
-/** They wait for something else, or for nothing. */
-const NEVER_ASKED: ReadonlySet<string> = new Set([
-  'Task',
-  'Agent',
-  'TaskOutput',
-  'TaskStop',
-  'TodoWrite',
-  'BashOutput',
-  'KillShell',
-  'AskUserQuestion',
-  'request_user_input',
-  'update_plan',
-  'write_stdin',
-  'wait',
-  'wait_agent',
-  'spawn_agent',
-  'send_input',
-]);
-/** Claude Code's, then Codex'. `unstated`: the transcript is of a version that does not record it; it asks by default. */
-const ASKING_MODES: ReadonlySet<string> = new Set([
-  'default',
-  'plan',
-  'unstated',
-  'untrusted',
-  'on-request',
-  'on-failure',
-]);
-/** They do edits unasked. `auto` asks if its checks of commands refuse too often, or are unavailable. */
-const EDITING_MODES: ReadonlySet<string> = new Set(['acceptEdits', 'auto']);
 
 const OVERDUE_MS = MINUTE;
 const UNDECLARED_MS = 3 * MINUTE;

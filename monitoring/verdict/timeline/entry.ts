@@ -1,7 +1,7 @@
 /** A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints. */
 import type { PollingList } from '../../../src/config/polling.js';
 import { eventOf, instantOf, timeOf } from '../../../src/journal/normalise.js';
-import type { JournalRecord } from '../../../src/journal/record.js';
+import { type JournalRecord, textOf } from '../../../src/journal/record.js';
 import { WAIT_KINDS, type WaitKind } from '../../../src/journal/schema.js';
 import { DAY } from '../../../src/time.js';
 import { fingerprint, fingerprintOfJson, UNKNOWN_FINGERPRINT } from './fingerprint.js';
@@ -20,31 +20,29 @@ interface CommonEntry {
   readonly permissionMode: string | null;
 }
 
-export interface CallEntry extends CommonEntry {
-  readonly kind: 'call';
+interface ToolEntry extends CommonEntry {
   /** Null in the older shape. */
   readonly id: string | null;
   readonly tool: string;
   readonly batch: string | null;
-  /** As declared, at most a day; null if nothing usable is declared. */
-  readonly timeoutMs: number | null;
+  /** Unknown for a result whose line does not repeat it. */
   readonly input: number;
   readonly polling: boolean;
 }
 
-export interface ResultEntry extends CommonEntry {
+export interface CallEntry extends ToolEntry {
+  readonly kind: 'call';
+  /** As declared, at most a day; null if nothing usable is declared. */
+  readonly timeoutMs: number | null;
+}
+
+export interface ResultEntry extends ToolEntry {
   readonly kind: 'result';
   /** When its call began, in the older shape; null if the line does not say. */
   readonly begunAt: number | null;
-  readonly id: string | null;
-  readonly tool: string;
-  readonly batch: string | null;
   /** Rejected, cancelled and blocked calls, and results without a flag, are neutral. */
   readonly outcome: 'ok' | 'failed' | 'neutral';
   readonly output: number;
-  /** For a result whose line repeats the input; else unknown. */
-  readonly input: number;
-  readonly polling: boolean;
 }
 
 export interface WaitEntry extends CommonEntry {
@@ -224,8 +222,4 @@ function outputOf(record: JournalRecord): number {
   const preview = record.tool_output_preview;
   if (preview === undefined) return UNKNOWN_FINGERPRINT;
   return typeof preview === 'string' ? fingerprint(preview, flag) : fingerprintOfJson(preview, flag);
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }

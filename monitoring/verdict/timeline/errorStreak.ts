@@ -73,7 +73,7 @@ export function resultInBatch(streak: ErrorStreak, key: string, result: ResultEn
   if (result.outcome === 'ok') batch.state = 'succeeding';
   if (batch.open === 0 || batch !== streak.current) judge(streak, batch, result.time);
   if (batch.open > 0 || batch === streak.current) return;
-  if (isLoneCall(batch)) forget(streak.earlier, batch);
+  if (isLoneCall(batch)) streak.earlier = streak.earlier.filter((other) => other !== batch);
   else forgetComplete(streak);
 }
 
@@ -87,21 +87,10 @@ function isLoneCall({ key }: Batch): boolean {
 }
 
 /** Only the latest of the complete earlier batches are kept. */
-function forgetComplete({ earlier }: ErrorStreak): void {
-  let excess = -MOST_COMPLETE;
-  for (const { open } of earlier) if (open === 0) excess += 1;
-  let index = 0;
-  while (excess > 0) {
-    if (earlier[index]?.open === 0) {
-      earlier.splice(index, 1);
-      excess -= 1;
-    } else index += 1;
-  }
-}
-
-function forget(batches: Batch[], batch: Batch): void {
-  const index = batches.indexOf(batch);
-  if (index >= 0) batches.splice(index, 1);
+function forgetComplete(streak: ErrorStreak): void {
+  if (streak.earlier.length <= MOST_COMPLETE) return;
+  const excess = streak.earlier.filter(({ open }) => open === 0).slice(0, -MOST_COMPLETE);
+  streak.earlier = streak.earlier.filter((batch) => !excess.includes(batch));
 }
 
 function batchOf(streak: ErrorStreak, key: string, time: number): Batch {

@@ -12,15 +12,7 @@ import { agentOf, findCall, findOldest, removeAgent, touch } from './lineage.js'
 import { noteHarnessRecord } from './modelRetry.js';
 import { closeWaits, isAnsweredBy } from './openWaits.js';
 import { accrue, openTurn, openTurnAtCall } from './owedTime.js';
-import {
-  type AgentState,
-  beginRun,
-  NO_CALLS,
-  newRun,
-  type OpenCall,
-  type RunState,
-  type TimelineState,
-} from './state.js';
+import { type AgentState, NO_CALLS, newRun, type OpenCall, type RunState, type TimelineState } from './state.js';
 
 /** Bound for journals that are nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
@@ -30,9 +22,7 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
   state.lines += 1;
   state.lastLine = entry.time;
   if (entry.kind === 'run_start' && entry.agent === MAIN_AGENT) {
-    // A state into which nothing was folded is as good as a new one.
-    if (state.lines === 1) beginRun(state.run, entry.time);
-    else state.run = newRun(entry.time, state.run.longestTail);
+    state.run = newRun(entry.time, state.run.longestTail);
     state.run.permissionMode = entry.permissionMode;
     return;
   }
@@ -95,9 +85,13 @@ function foldPrompt(run: RunState, entry: Entry): void {
   }
   run.prompted = true;
   run.hasPerson ||= fromPerson;
-  /** Within a turn only a person's prompt restarts the clock: the harness writes while a hung agent is silent. */
+  // Within a turn only a person's prompt restarts the clock: the harness writes while a hung agent is silent. A person who
+  // types within a turn answers the agent's question, and grants nothing.
   if (run.turnSince === null) showActivity(run, agent, entry.time, null);
-  else if (fromPerson) hearPerson(run, agent, entry.time);
+  else if (fromPerson) {
+    closeWaits(run, agent, entry.time, (wait) => wait.kind === 'user' && wait.call === null);
+    touch(run, agent, entry.time);
+  }
   openTurn(run, entry.time);
   if (!fromPerson) return;
   run.owedSince = entry.time;
@@ -155,9 +149,9 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   if (entry.id !== null && speaker !== owner) run.finished.add(callKey(owner.id, entry.id));
 }
 
-/** Usually it is the only one. Unlike pushing, this reserves no spare room, which adds up over thousands of agents. */
+/** Unlike pushing, this reserves no spare room, which adds up over thousands of agents. */
 function addCall(run: RunState, agent: AgentState, call: OpenCall): void {
-  agent.calls = agent.calls.length === 0 ? [call] : agent.calls.concat([call]);
+  agent.calls = agent.calls.concat([call]);
   if (agent.calls.length <= MOST_CALLS) return;
   abandonCalls(run, agent, agent.calls.slice(0, 1));
   agent.calls = agent.calls.slice(1);
@@ -180,13 +174,6 @@ function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string
   else if (!entry.polling) tail.settle(tail.request(entry.input, batchKey, entry.tool), entry.output, entry.time);
 }
 
-/** A person who types within a turn answers the agent's question, and grants nothing. */
-function hearPerson(run: RunState, agent: AgentState, time: number): void {
-  closeWaits(run, agent, time, (wait) => wait.kind === 'user' && wait.call === null);
-  touch(run, agent, time);
-}
-
-/** Ends a turn: nothing of its agent persists. */
 function endTurn(run: RunState, agent: AgentState, time: number): void {
   closeWaits(run, agent, time, () => true);
   touch(run, agent, time);
@@ -211,8 +198,6 @@ function endSubAgents(run: RunState, time: number): void {
  * @param call the call that the line is about
  */
 function showActivity(run: RunState, agent: AgentState, time: number, call: string | null): void {
-  if (agent.waits.length > 0) {
-    closeWaits(run, agent, time, (wait) => isAnsweredBy(wait, call));
-  }
+  if (agent.waits.length > 0) closeWaits(run, agent, time, (wait) => isAnsweredBy(wait, call));
   touch(run, agent, time);
 }

@@ -4,7 +4,7 @@
 import { isOver } from './callIds.js';
 import type { WaitEntry } from './entry.js';
 import { agentOf, findCall, touch } from './lineage.js';
-import { closeWaits, isAnsweredBy, isHuman } from './openWaits.js';
+import { closeWaits, isAnsweredBy, isHumanWait } from './openWaits.js';
 import type { AgentState, RunState } from './state.js';
 
 /** Bound for journals that are nonsense; the oldest is forgotten first. */
@@ -14,11 +14,12 @@ const MOST_WAITS = 64;
 export function startWait(run: RunState, entry: WaitEntry): void {
   const agent = waitingAgent(run, entry);
   touch(run, agent, entry.time);
-  const human = isHuman(entry.wait);
+  const human = isHumanWait(entry.wait);
   /** An agent that asks the model, or starts a child, is no longer held up by a person. */
   if (!human) closeWaits(run, agent, entry.time, (wait) => isAnsweredBy(wait, entry.call));
   const same = agent.waits.find((wait) => wait.kind === entry.wait && wait.call === entry.call);
-  if (human && isOfFinishedCall(run, agent, entry.call)) return;
+  // Nobody is asked for a call that has ended, and no later line about it would ever end the wait.
+  if (human && entry.call !== null && isOver(run, agent, entry.call)) return;
   const since = human && same !== undefined ? same.since : entry.time;
   if (same === undefined && human) run.humanWaits += 1;
   const others = agent.waits.filter((wait) => wait !== same);
@@ -35,11 +36,6 @@ export function endWait(run: RunState, entry: WaitEntry): void {
     ofKind.find((wait) => wait.call === entry.call) ??
     (entry.call === null ? ofKind[0] : ofKind.find((wait) => wait.call === null));
   if (ended !== undefined) closeWaits(run, agent, entry.time, (wait) => wait === ended);
-}
-
-/** Nobody is asked for a call that has ended, and no later line about it would ever end the wait. */
-function isOfFinishedCall(run: RunState, agent: AgentState, call: string | null): boolean {
-  return call !== null && isOver(run, agent, call);
 }
 
 /** A wait on a call belongs to the agent that made the call, whoever wrote the line. */

@@ -70,13 +70,12 @@ export function findOldest(run: RunState, entry: ResultEntry): FoundCall | null 
 
 /** Activity of a sub-agent counts for all its ancestors. */
 export function touch(run: RunState, agent: AgentState, time: number): void {
-  agent.lastActivity = time;
-  let ancestor = parentOf(run, agent);
-  for (let level = 0; ancestor !== undefined && level < DEEPEST_LINEAGE; level += 1) {
-    ancestor.lastActivity = time;
-    ancestor = parentOf(run, ancestor);
+  let each: AgentState | undefined = agent;
+  for (let level = 0; each !== undefined && level <= DEEPEST_LINEAGE; level += 1) {
+    each.lastActivity = time;
+    each = parentOf(run, each);
   }
-  if (agent.id !== MAIN_AGENT) run.agents[0].lastActivity = time;
+  run.agents[0].lastActivity = time;
 }
 
 /** Usually in the same place as last time: searching a list of hundreds of agents at each line is expensive. */

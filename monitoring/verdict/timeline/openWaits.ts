@@ -2,7 +2,7 @@
 import type { AgentState, OpenWait, RunState } from './state.js';
 
 /** @returns whether only a person can end a wait of this kind */
-export function isHuman(kind: OpenWait['kind']): boolean {
+export function isHumanWait(kind: string): boolean {
   return kind === 'permission' || kind === 'user';
 }
 
@@ -11,7 +11,7 @@ export function isHuman(kind: OpenWait['kind']): boolean {
  * @returns whether that activity shows that a person has answered, although no line says so
  */
 export function isAnsweredBy(wait: OpenWait, call: string | null): boolean {
-  return isHuman(wait.kind) && (wait.call === null || wait.call === call);
+  return isHumanWait(wait.kind) && (wait.call === null || wait.call === call);
 }
 
 /**
@@ -23,7 +23,7 @@ export function closeWaits(run: RunState, agent: AgentState, time: number, ends:
   if (ended.length === 0) return;
   agent.waits = agent.waits.filter((wait) => !ended.includes(wait));
   for (const wait of ended) {
-    if (isHuman(wait.kind)) run.humanWaits -= 1;
+    if (isHumanWait(wait.kind)) run.humanWaits -= 1;
     if (wait.kind === 'permission') restartAllowance(agent, wait.call, time);
   }
 }

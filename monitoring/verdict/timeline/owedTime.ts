@@ -23,24 +23,18 @@ export function openTurnAtCall(run: RunState, { time, begunAt }: ResultEntry): v
 /** Sums the owed time up to `time`, without the time in which a person is, or seems to be, awaited. */
 export function accrue(run: RunState, time: number): void {
   const until = owedUntil(run, time);
-  if (until > run.owedUntil) addOwed(run, until);
+  if (until > run.owedUntil) {
+    run.owedMs += until - run.owedUntil;
+    addSpan(run, run.owedUntil, until);
+  }
   run.owedUntil = time;
 }
 
-function addOwed(run: RunState, until: number): void {
-  run.owedMs += until - run.owedUntil;
-  // Most runs have one span, and pushing would reserve room for eight.
-  if (run.owedSpans.length === 0) run.owedSpans = [run.owedUntil, until];
-  else extendSpans(run.owedSpans, run.owedUntil, until);
-}
-
 /** Beyond the limit the oldest are merged: a gap between them then removes more, which accuses nobody. */
-function extendSpans(spans: number[], from: number, until: number): void {
-  const last = spans.length - 1;
-  if (last >= 0 && spans[last] === from) {
-    spans[last] = until;
-    return;
-  }
-  spans.push(from, until);
-  if (spans.length > 2 * MOST_SPANS) spans.splice(1, 2);
+function addSpan(run: RunState, from: number, until: number): void {
+  const last = run.owedSpans.length - 1;
+  if (run.owedSpans[last] === from) run.owedSpans[last] = until;
+  // Most runs have one span, and pushing would reserve room for eight.
+  else run.owedSpans = run.owedSpans.concat([from, until]);
+  if (run.owedSpans.length > 2 * MOST_SPANS) run.owedSpans.splice(1, 2);
 }

@@ -18,7 +18,6 @@ import { SECOND } from '../../../src/time.js';
 import { USUAL_TAIL } from './callTail.js';
 import type { Entry } from './entry.js';
 import { foldEntry } from './fold.js';
-import { SortedEntries } from './sortedEntries.js';
 import { copyState, newState, type TimelineState } from './state.js';
 
 /** A line this far ahead of the clock does not count as future yet: clocks differ by as much. */
@@ -27,17 +26,13 @@ const CLOCK_SKEW_MS = SECOND;
 export const USUAL_WINDOW = 1;
 export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
-/** While a chunk of the journal is read: folded together they are sorted once. */
-const MOST_UNSETTLED = 512;
 
 export class Timeline {
   readonly #window: number;
-  /** How many entries more than the window wait before they settle: one by one would move all of them each time. */
-  readonly #step: number;
   readonly #settled: TimelineState;
-  readonly #recent = new SortedEntries();
-  /** Null as long as there is none, which is nearly always. */
-  #heldBack: SortedEntries | null = null;
+  /** By time, those of one instant in the order of the file; so are those that are held back. */
+  #recent: readonly Entry[] = [];
+  #heldBack: readonly Entry[] = [];
   /** The latest instant that was requested: nothing up to it counts as future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
   /** The time of the latest entry in `settled`. */
@@ -53,7 +48,6 @@ export class Timeline {
   constructor(window = USUAL_WINDOW, longestTail = USUAL_TAIL) {
     this.#settled = newState(longestTail);
     this.#window = window;
-    this.#step = Math.ceil(window / 4);
   }
 
   get window(): number {
@@ -71,15 +65,17 @@ export class Timeline {
    * @param now UTC epoch milliseconds; lines more than {@link CLOCK_SKEW_MS} after it are held back
    */
   add(entries: readonly Entry[], now: number): void {
-    this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
-    this.#release();
-    for (const entry of entries) {
-      if (entry.time > this.#horizon) this.#holdBack(entry);
-      else this.#place(entry);
-      if (this.#recent.length >= this.#window + Math.max(this.#step, MOST_UNSETTLED)) this.#settle();
-    }
-    if (this.#recent.length >= this.#window + this.#step) this.#settle();
-    this.#forgetFarFuture();
+    const horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
+    const settledUntil = this.#settledUntil;
+    const known = [...this.#heldBack, ...entries];
+    const due = known.filter(({ time }) => time <= horizon);
+    const inTime = due.filter(({ time }) => time >= settledUntil);
+    this.#horizon = horizon;
+    this.#holdBack(known.filter(({ time }) => time > horizon));
+    this.#cameTooLate += due.length - inTime.length;
+    this.#recent = byTime([...this.#recent, ...inTime]);
+    // More than the window wait before they settle: one by one would move all of them each time.
+    if (this.#recent.length >= this.#window + Math.ceil(this.#window / 4)) this.#settle();
   }
 
   /**
@@ -102,7 +98,7 @@ export class Timeline {
   at(now: number): TimelineState {
     const horizon = now + CLOCK_SKEW_MS;
     const state = copyState(this.#settled);
-    for (const entries of [this.#recent.sorted(), this.#ahead()]) {
+    for (const entries of [this.#recent, this.#heldBack]) {
       for (const entry of entries) {
         if (entry.time > horizon) return state;
         foldEntry(state, entry);
@@ -115,53 +111,33 @@ export class Timeline {
   nextRelease(now: number): number | null {
     const horizon = now + CLOCK_SKEW_MS;
     const isAhead = (entry: Entry) => entry.time > horizon;
-    const ahead = this.#recent.sorted().find(isAhead) ?? this.#ahead().find(isAhead);
+    const ahead = this.#recent.find(isAhead) ?? this.#heldBack.find(isAhead);
     const next = Math.min(ahead?.time ?? Number.POSITIVE_INFINITY, this.#forgottenFrom);
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
   /** @returns the latest instant of any line, UTC epoch milliseconds; null if there is none */
   lastInstant(): number | null {
-    const last = (this.#ahead().at(-1) ?? this.#recent.sorted().at(-1))?.time ?? this.#settledUntil;
+    const last = (this.#heldBack.at(-1) ?? this.#recent.at(-1))?.time ?? this.#settledUntil;
     return Number.isFinite(last) ? last : null;
   }
 
-  #ahead(): readonly Entry[] {
-    return this.#heldBack?.sorted() ?? [];
-  }
-
-  #holdBack(entry: Entry): void {
-    this.#heldBack ??= new SortedEntries();
-    this.#heldBack.add(entry);
-  }
-
-  #release(): void {
-    if (this.#heldBack === null) return;
-    const held = this.#heldBack.sorted();
-    let due = 0;
-    while (due < held.length && (held[due]?.time ?? 0) <= this.#horizon) due += 1;
-    if (due > 0) for (const entry of this.#heldBack.takeFirst(due)) this.#place(entry);
-  }
-
-  #place(entry: Entry): void {
-    if (entry.time < this.#settledUntil) {
-      this.#cameTooLate += 1;
-      return;
-    }
-    this.#recent.add(entry);
-  }
-
   #settle(): void {
-    const entries = this.#recent.takeFirst(this.#recent.length - this.#window);
-    for (const entry of entries) foldEntry(this.#settled, entry);
-    this.#settledUntil = entries.at(-1)?.time ?? this.#settledUntil;
+    const settled = this.#recent.slice(0, this.#recent.length - this.#window);
+    for (const entry of settled) foldEntry(this.#settled, entry);
+    this.#settledUntil = settled.at(-1)?.time ?? this.#settledUntil;
+    this.#recent = this.#recent.slice(settled.length);
   }
 
-  #forgetFarFuture(): void {
-    if (this.#heldBack === null) return;
-    const excess = this.#heldBack.length - Math.max(MOST_HELD_BACK, this.#window);
-    if (excess <= 0) return;
-    for (const entry of this.#heldBack.takeLast(excess))
-      this.#forgottenFrom = Math.min(this.#forgottenFrom, entry.time);
+  /** The farthest future is forgotten. */
+  #holdBack(entries: readonly Entry[]): void {
+    const sorted = byTime(entries);
+    const room = Math.max(MOST_HELD_BACK, this.#window);
+    this.#heldBack = sorted.slice(0, room);
+    this.#forgottenFrom = Math.min(this.#forgottenFrom, sorted[room]?.time ?? Number.POSITIVE_INFINITY);
   }
+}
+
+function byTime(entries: readonly Entry[]): readonly Entry[] {
+  return entries.toSorted((left, right) => left.time - right.time);
 }

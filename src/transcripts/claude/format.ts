@@ -3,48 +3,41 @@
  * result, per message of the harness. The format is undocumented. Seen: 2.1.329 and 2.1.330 in use; the shapes of 1.0, 2.0 and
  * 2.1 in published recordings.
  */
+import { QUESTIONS, STARTERS } from '../../journal/agentVocabulary.js';
 import { contentDigest } from '../../journal/digest.js';
 import { instantOf } from '../../journal/normalise.js';
 import type { JournalRecord } from '../../journal/record.js';
-import type { JournalEvent } from '../../journal/schema.js';
-import type { Redact } from '../../journal/trim.js';
+import type { JournalEvent, Lineage } from '../../journal/schema.js';
+import type { Redact } from '../../log/redact.js';
 import { isoTime } from '../../time.js';
-import type { Draft, Format, Hints } from '../draft/draft.js';
+import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
-import { draftOf, type Say } from '../draft/newDraft.js';
-import { promptDrafts } from './prompts.js';
-import { declaredTimeout, endedTask, outcomeOf, outputOf, subAgentHints } from './results.js';
+import { placeOf, promptDrafts } from './prompts.js';
+import { declaredTimeout, endedTask, outcomeOf, subAgentHints } from './results.js';
 import { ClaudeWeaver } from './weaver.js';
 
 /** These end a turn. After others (`max_tokens`, `pause_turn`) the harness asks again by itself. */
 const LAST_STOPS = ['end_turn', 'stop_sequence', 'refusal'];
-/** The model of a message that no model wrote. */
 const SYNTHETIC = '<synthetic>';
 const FILLER = 'No response requested.';
-/** Tools that ask a person. */
-const QUESTIONS = ['AskUserQuestion', 'ExitPlanMode'];
-/** Tools that start a sub-agent, newest name first. */
-const STARTERS = ['Agent', 'Task'];
 const PROGRESS = ['bash_progress', 'mcp_progress', 'hook_progress', 'agent_progress'];
 
 export const claudeFormat: Format = {
   name: 'claude',
   sessionId: (record) => textAt(record, 'sessionId'),
-  drafts: (record, redact) => recordDrafts(record, redact, null),
+  drafts: (record, redact) => recordDrafts(record, redact, speakerOf(record)),
   agentOf(records) {
     const first = records.find(({ type }) => type === 'user' || type === 'assistant');
     return first?.isSidechain === true ? textAt(first, 'agentId') : null;
   },
-  newWeaver: (options) => new ClaudeWeaver(options),
+  newWeaver: (mainAgent, parents) => new ClaudeWeaver(mainAgent, parents),
 };
 
-/** @param outer for a record within another one: the outer record's statement of whose it is */
-function recordDrafts(record: JournalRecord, redact: Redact, outer: Lineage | null): Draft[] {
+function recordDrafts(record: JournalRecord, redact: Redact, { lineage, hints: common }: Speaker): Draft[] {
   const time = instantOf(record.timestamp) ?? untimed(record);
   if (time === null) return [];
-  const lineage = outer ?? lineageOf(record);
-  const say: Say = (event, hints = {}) =>
-    draftOf({ time }, { ...event, ...lineage.fields }, { ...hints, ...lineage.hints }, redact);
+  const sayAt = sayerAt(time, 0, redact);
+  const say: Say = (event, hints) => sayAt({ ...event, ...lineage }, { ...hints, ...common });
   switch (record.type) {
     case 'assistant':
       return assistantDrafts(record, say);
@@ -70,21 +63,15 @@ function untimed({ type }: JournalRecord): number | null {
   return type === 'permission-mode' ? Number.NaN : null;
 }
 
-interface Lineage {
-  readonly fields: { readonly agent_id?: string; readonly parent_tool_use_id?: string };
+interface Speaker {
+  readonly lineage: Lineage;
   readonly hints: Hints;
 }
 
-function lineageOf(record: JournalRecord): Lineage {
+function speakerOf(record: JournalRecord): Speaker {
   const agent = textAt(record, 'agentId');
-  const sidechain = record.isSidechain === true;
-  if (!sidechain && agent === null) return { fields: {}, hints: {} };
-  const uuid = textAt(record, 'uuid');
-  const parentUuid = textAt(record, 'parentUuid');
-  return {
-    fields: agent === null ? {} : { agent_id: agent },
-    hints: { sidechain: true, ...(uuid !== null && { uuid }), ...(parentUuid !== null && { parentUuid }) },
-  };
+  if (record.isSidechain !== true && agent === null) return { lineage: {}, hints: {} };
+  return { lineage: agent === null ? {} : { agent_id: agent }, hints: { sidechain: true, ...placeOf(record) } };
 }
 
 function assistantDrafts(record: JournalRecord, say: Say): Draft[] {
@@ -115,11 +102,10 @@ function turnAfter(stop: string | null, isText: boolean): NonNullable<Hints['tur
   return LAST_STOPS.includes(stop) ? 'ends' : 'goes_on';
 }
 
-function callDraft(block: Fields, batch: string | null, stopIsTold: boolean, say: Say): Draft {
+function callDraft(block: Fields, batch: string | null, isStopStated: boolean, say: Say): Draft {
   const tool = textAt(block, 'name') ?? 'unknown';
   const input = asFields(block.input) ?? {};
   const timeout = declaredTimeout(tool, input);
-  const asked = STARTERS.includes(tool) ? textAt(input, 'prompt') : null;
   return say(
     {
       event: 'pre_tool_use',
@@ -130,9 +116,9 @@ function callDraft(block: Fields, batch: string | null, stopIsTold: boolean, say
       ...(batch !== null && { batch }),
     },
     {
-      turn: stopIsTold ? 'goes_on' : 'perhaps',
-      ...(STARTERS.includes(tool) && { asked: contentDigest(asked ?? '') }),
-      ...(QUESTIONS.includes(tool) && { asksPerson: true }),
+      turn: isStopStated ? 'goes_on' : 'perhaps',
+      ...(STARTERS.has(tool) && { asked: contentDigest(textAt(input, 'prompt') ?? '') }),
+      ...(QUESTIONS.has(tool) && { asksPerson: true }),
     },
   );
 }
@@ -148,7 +134,7 @@ function resultDrafts(record: JournalRecord, say: Say): Draft[] {
       tool_name: 'unknown',
       is_error: block.is_error === true,
       outcome,
-      tool_output_preview: outputOf(block),
+      tool_output_preview: contentText(block.content),
     };
     const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
     return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, subAgentHints(record))];
@@ -189,11 +175,11 @@ function progressDrafts(record: JournalRecord, say: Say, redact: Redact): Draft[
   const agent = textAt(data, 'agentId');
   const parent = textAt(record, 'parentToolUseID');
   if (agent === null) return [say({ event: 'heartbeat', source, ...(parent !== null && { tool_use_id: parent }) })];
-  const fields = { agent_id: agent, ...(parent !== null && { parent_tool_use_id: parent }) };
+  const lineage = { agent_id: agent, ...(parent !== null && { parent_tool_use_id: parent }) };
   const inner = asFields(data.message);
-  const beat = say({ event: 'heartbeat', source, ...fields }, { sidechain: true });
+  const beat = say({ event: 'heartbeat', source, ...lineage }, { sidechain: true });
   if (inner?.type !== 'user' && inner?.type !== 'assistant') return [beat];
-  return [beat, ...recordDrafts(inner, redact, { fields, hints: { sidechain: true } })];
+  return [beat, ...recordDrafts(inner, redact, { lineage, hints: { sidechain: true } })];
 }
 
 function attachmentDrafts(record: JournalRecord, say: Say): Draft[] {

@@ -4,9 +4,8 @@
  */
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalRecord } from '../../journal/record.js';
-import type { Draft, Hints } from '../draft/draft.js';
+import type { Draft, Hints, Say } from '../draft/draft.js';
 import { contentText, fieldsAt, listAt, textAt } from '../draft/fields.js';
-import type { Say } from '../draft/newDraft.js';
 import { endedTask } from './results.js';
 
 const INTERRUPTION = '[Request interrupted by user';
@@ -32,7 +31,9 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   const place = placeOf(record);
   if (text.startsWith(INTERRUPTION)) return say({ event: 'turn_end', reason: 'interrupted' });
   if (record.isCompactSummary === true) return say({ event: 'heartbeat', source: 'context' });
-  if (LOCAL_OUTPUT.test(text) && !beginsTurn(record)) return say({ event: 'heartbeat', source: 'local_command' });
+  // Current versions show the model what was typed for the shell, and mark the record at which the model is asked.
+  if (LOCAL_OUTPUT.test(text) && textAt(record, 'turnOrigin') === null)
+    return say({ event: 'heartbeat', source: 'local_command' });
   if (BARE_COMMAND.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
   if (TYPED_COMMAND.test(text))
     return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place });
@@ -46,14 +47,6 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   );
 }
 
-/**
- * Current versions show the model the output of a command typed for the shell, and mark the position at which the model is
- * asked.
- */
-function beginsTurn(record: JournalRecord): boolean {
-  return textAt(record, 'turnOrigin') !== null;
-}
-
 function isFromPerson(record: JournalRecord, text: string): boolean {
   if (text.startsWith(TASK_REPORT) || record.isSidechain === true) return false;
   const kind = textAt(fieldsAt(record, 'origin'), 'kind');
@@ -61,7 +54,8 @@ function isFromPerson(record: JournalRecord, text: string): boolean {
   return record.promptSource !== 'system' && record.promptSource !== 'sdk';
 }
 
-function placeOf(record: JournalRecord): Hints {
+/** @returns the record's place in the conversation */
+export function placeOf(record: JournalRecord): Hints {
   const uuid = textAt(record, 'uuid');
   const parentUuid = textAt(record, 'parentUuid');
   return { ...(uuid !== null && { uuid }), ...(parentUuid !== null && { parentUuid }) };

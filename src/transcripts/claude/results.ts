@@ -35,7 +35,7 @@ export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
   if (denial !== null) return denial;
   if (record.toolUseResult === 'User rejected tool use') return 'rejected';
   if (fieldsAt(record, 'toolUseResult').interrupted === true) return 'cancelled';
-  const text = outputOf(result).trimStart();
+  const text = contentText(result.content).trimStart();
   return BY_BEGINNING.find(([beginning]) => beginning.test(text))?.[1] ?? 'failed';
 }
 
@@ -46,10 +46,6 @@ export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
 export function denialOutcome(kind: string | null, { decision, source }: Fields): Outcome | null {
   if (decision === 'reject' && source === 'hook') return 'blocked';
   return BY_DENIAL.get(kind ?? '') ?? (decision === 'reject' ? 'rejected' : null);
-}
-
-export function outputOf(result: Fields): string {
-  return contentText(result.content);
 }
 
 /** A call that started a sub-agent names it in its result: at once if it works in the background. */

@@ -4,6 +4,7 @@
  * Current versions name the agent in each of its records, and the call beside the transcript or in progress records. The oldest
  * name neither: there a sub-agent is a chain of records, and its call is the one with the same prompt.
  */
+import type { Lineage } from '../../journal/schema.js';
 import type { DatedEvent, Draft, Hints } from '../draft/draft.js';
 
 interface SideAgent {
@@ -15,11 +16,6 @@ interface SideAgent {
 interface Starter {
   readonly asked: string;
   isTaken: boolean;
-}
-
-export interface Lineage {
-  readonly agent_id: string;
-  readonly parent_tool_use_id?: string;
 }
 
 const NAMELESS = 'sidechain';
@@ -50,7 +46,6 @@ export class SideAgents {
     return { agent_id: agent, ...(parent !== undefined && { parent_tool_use_id: parent }) };
   }
 
-  /** A call that starts a sub-agent. */
   starts(callId: string, asked: string): void {
     if (!this.#starters.has(callId)) this.#starters.set(callId, { asked, isTaken: false });
   }

@@ -2,13 +2,13 @@
  * Facts that only neighbouring records of Claude Code show: tool names of results, ends of turns, ends of retries, which call
  * started which sub-agent, and when it is done.
  */
+import { UNSTATED_MODE } from '../../journal/agentVocabulary.js';
 import type { JournalEvent } from '../../journal/schema.js';
-import type { DatedEvent, Draft, Hints, Weaver, WeaverOptions } from '../draft/draft.js';
+import type { DatedEvent, Draft, Hints, Weaver } from '../draft/draft.js';
 import { TurnWeaver } from '../draft/turnWeaver.js';
 import { SideAgents } from './sideAgents.js';
 
 const MAIN = '';
-const UNSTATED = 'unstated';
 
 export class ClaudeWeaver implements Weaver {
   readonly #mainAgent: string | null;
@@ -19,13 +19,13 @@ export class ClaudeWeaver implements Weaver {
   /** Agents with an announced retry. */
   readonly #retrying = new Set<string>();
   /** Whether this version records why a message stopped, as far as the last call shows. */
-  #tellsStops = false;
+  #recordsStops = false;
   /** Whether this version records the mode by which a person is asked for permission. */
-  #tellsMode = false;
+  #recordsMode = false;
   /** The last command that a person typed, until it is clear whether it was for the model. */
   #typed: string | null = null;
 
-  constructor({ mainAgent, parents }: WeaverOptions) {
+  constructor(mainAgent: string | null, parents: ReadonlyMap<string, string>) {
     this.#mainAgent = mainAgent;
     this.#sides = new SideAgents(parents);
   }
@@ -41,11 +41,11 @@ export class ClaudeWeaver implements Weaver {
   }
 
   finish(): DatedEvent[] {
-    return this.#turns.finish(!this.#tellsStops);
+    return this.#turns.finish(!this.#recordsStops);
   }
 
-  #mainLines({ time, event: told, hints }: Draft): DatedEvent[] {
-    const { agent_id: _, ...rest } = told;
+  #mainLines({ time, event: whole, hints }: Draft): DatedEvent[] {
+    const { agent_id: _, ...rest } = whole;
     const event = rest as JournalEvent;
     switch (event.event) {
       case 'user_prompt': {
@@ -59,7 +59,7 @@ export class ClaudeWeaver implements Weaver {
           ...this.#turns.message({ time, event }, hints.turn),
         ];
       case 'pre_tool_use':
-        this.#tellsStops = hints.turn === 'goes_on';
+        this.#recordsStops = hints.turn === 'goes_on';
         this.#noteCall(event.tool_use_id, event.tool_name, hints);
         return this.#turns.call(time, event, hints.asksPerson);
       case 'post_tool_use': {
@@ -69,7 +69,7 @@ export class ClaudeWeaver implements Weaver {
       case 'turn_end':
         return [...this.#orphans(time), ...this.#turns.end(time, event.reason)];
       default:
-        this.#tellsMode ||= event.permission_mode !== undefined;
+        this.#recordsMode ||= event.permission_mode !== undefined;
         return this.#isExpansion(hints)
           ? this.#turns.prompt({ time, event: this.#withMode({ event: 'user_prompt', origin: 'human' }) })
           : this.#turns.other({ time, event });
@@ -102,12 +102,12 @@ export class ClaudeWeaver implements Weaver {
 
   /** Versions up to the autumn of 2025 do not record the mode by which a person is asked. */
   #withMode(event: JournalEvent): JournalEvent {
-    const isTold = event.permission_mode !== undefined;
-    if (isTold || this.#tellsMode) {
-      this.#tellsMode = true;
+    const isStated = event.permission_mode !== undefined;
+    if (isStated || this.#recordsMode) {
+      this.#recordsMode = true;
       return event;
     }
-    return { ...event, permission_mode: UNSTATED };
+    return { ...event, permission_mode: UNSTATED_MODE };
   }
 
   /** Lines that do not affect the main agent's turn. */

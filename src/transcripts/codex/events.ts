@@ -1,12 +1,10 @@
 /** Codex's records beside the conversation: turns, prompts, signs of life. */
-import type { Draft, Hints } from '../draft/draft.js';
+import type { Draft, Hints, Say } from '../draft/draft.js';
 import { type Fields, fieldsAt, textAt } from '../draft/fields.js';
-import type { Say } from '../draft/newDraft.js';
 
 /** Items of a turn that show that a tool is alive. */
 const TOOL_EVENT = /^(?:exec_command|patch_apply|mcp_tool_call|web_search|view_image|dynamic_tool_call)/;
 const SUB_AGENT_EVENT = /^(?:collab_|sub_agent_)/;
-/** How items of calls end. */
 const BY_STATUS: ReadonlyMap<string, 'failed' | 'rejected'> = new Map([
   ['failed', 'failed'],
   ['declined', 'rejected'],

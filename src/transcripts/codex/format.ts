@@ -5,9 +5,8 @@
  */
 import { instantOf } from '../../journal/normalise.js';
 import type { JournalRecord } from '../../journal/record.js';
-import type { Draft, Format, Hints } from '../draft/draft.js';
+import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
-import { draftOf, type Say } from '../draft/newDraft.js';
 import { eventDrafts } from './events.js';
 import { itemDrafts } from './items.js';
 import { CodexWeaver } from './weaver.js';
@@ -19,10 +18,8 @@ export const codexFormat: Format = {
   name: 'codex',
   sessionId: (record) => textAt(record.type === 'session_meta' ? fieldsAt(record, 'payload') : headOf(record), 'id'),
   drafts(record, redact) {
-    const time = instantOf(record.timestamp);
-    const ordinal = numberAt(record, 'ordinal') ?? 0;
-    const say: Say = (event, hints = {}) => draftOf({ time: time ?? Number.NaN, ordinal }, event, hints, redact);
-    return recordDrafts(record, say);
+    const time = instantOf(record.timestamp) ?? Number.NaN;
+    return recordDrafts(record, sayerAt(time, numberAt(record, 'ordinal') ?? 0, redact));
   },
   agentOf: () => null,
   newWeaver: () => new CodexWeaver(),
@@ -46,16 +43,13 @@ function recordDrafts(record: JournalRecord, say: Say): Draft[] {
       return [say({ event: 'compaction' })];
     case 'token_usage_record':
       return [say({ event: 'heartbeat', source: 'record' }, { responseEnds: true })];
-    case undefined:
-      return [say({ event: 'heartbeat', source: 'record' })];
     default:
-      return record.payload === undefined
-        ? itemDrafts(record, say, { isEnveloped: false })
-        : [say({ event: 'heartbeat', source: 'record' })];
+      return record.type === undefined || record.payload !== undefined
+        ? [say({ event: 'heartbeat', source: 'record' })]
+        : itemDrafts(record, say, { isEnveloped: false });
   }
 }
 
-/** The first record of a bare rollout. */
 function headOf(record: JournalRecord): Fields {
   return record.type === undefined && 'instructions' in record ? record : {};
 }

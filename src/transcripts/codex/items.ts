@@ -1,15 +1,13 @@
 /** The items of a conversation with Codex' model: messages, calls, results. */
+import { QUESTIONS } from '../../journal/agentVocabulary.js';
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalEvent } from '../../journal/schema.js';
-import type { Draft } from '../draft/draft.js';
+import type { Draft, Say } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson, textAt } from '../draft/fields.js';
-import type { Say } from '../draft/newDraft.js';
 import { readOutput } from './outputs.js';
 
 /** Texts that the harness adds to the conversation in the person's name. */
 const HARNESS_TEXT = /^\s*(?:<[a-z_]+>|# AGENTS\.md instructions|## )/;
-/** Tools that ask a person. */
-const QUESTIONS = ['request_user_input'];
 /** Times within a script that runs several calls. */
 const SCRIPT_TIMES = /\b(?:yield_time_ms|timeout_ms)["']?\s*:\s*(\d{1,9})/g;
 
@@ -52,7 +50,7 @@ function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
   const id = textAt(item, 'call_id') ?? textAt(item, 'id');
   const tool = textAt(item, 'name') ?? textAt(item, 'type') ?? 'unknown';
   if (id === null) return [say({ event: 'heartbeat', source: 'step' })];
-  const timeout = declaredTimeout(input);
+  const timeout = returnsWithin(input);
   const call: JournalEvent = {
     event: 'pre_tool_use',
     tool_use_id: id,
@@ -60,7 +58,7 @@ function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
     tool_input: input,
     ...(timeout !== null && { timeout_ms: timeout }),
   };
-  return [say(call, QUESTIONS.includes(tool) ? { asksPerson: true } : {})];
+  return [say(call, QUESTIONS.has(tool) ? { asksPerson: true } : {})];
 }
 
 /** Arguments are JSON in a text; the input of a custom tool is a text in any language. */
@@ -71,7 +69,7 @@ function inputOf(item: Fields): unknown {
 }
 
 /** Codex returns from a call after its `yield_time_ms` at the latest; `timeout` and `timeout_ms` end the command. */
-function declaredTimeout(input: unknown): number | null {
+function returnsWithin(input: unknown): number | null {
   const fields = asFields(input) ?? {};
   const own = numberAt(fields, 'timeout_ms') ?? numberAt(fields, 'yield_time_ms') ?? numberAt(fields, 'timeout');
   if (own !== null) return own > 0 ? own : null;

@@ -24,8 +24,8 @@ const REFUSED =
   /^(?:unsupported (?:custom tool )?call: |failed to parse function arguments|[a-z_]{1,40} (?:verification )?failed(?: for `[^`]*`)?: )/;
 
 export function readOutput(output: unknown): ReadOutput {
-  const told = asFields(output);
-  const text = told === null ? contentText(output) : contentText(told.content ?? told.output ?? output);
+  const fields = asFields(output);
+  const text = fields === null ? contentText(output) : contentText(fields.content ?? fields.output ?? output);
   const inner = text.startsWith('{') ? asFields(parseJson(text)) : null;
   if (inner !== null && inner.metadata !== undefined) return readJson(text, inner);
   const end = FRAME_END.exec(text);
@@ -34,7 +34,7 @@ export function readOutput(output: unknown): ReadOutput {
   const result = end === null ? text : `${exit?.[1] ?? ''}\n${text.slice(end.index)}`;
   const wallTime = WALL_TIME.exec(frame)?.[1];
   const durationMs = wallTime === undefined ? null : Math.round(Number(wallTime) * 1_000);
-  return { text, result, outcome: outcomeOf(text, exit?.[1] ?? null, told), durationMs };
+  return { text, result, outcome: outcomeOf(text, exit?.[1] ?? null, fields), durationMs };
 }
 
 function readJson(text: string, inner: Fields): ReadOutput {
@@ -49,9 +49,9 @@ function readJson(text: string, inner: Fields): ReadOutput {
   };
 }
 
-function outcomeOf(text: string, exit: string | null, told: Fields | null): Outcome {
+function outcomeOf(text: string, exit: string | null, fields: Fields | null): Outcome {
   if (exit !== null) return exit === '0' ? 'ok' : 'failed';
   if (ABORTED.test(text)) return 'cancelled';
   if (REJECTED.test(text)) return 'rejected';
-  return told?.success === false || REFUSED.test(text) ? 'failed' : 'ok';
+  return fields?.success === false || REFUSED.test(text) ? 'failed' : 'ok';
 }

@@ -15,7 +15,7 @@ export class CodexWeaver implements Weaver {
   /** `codex exec` and sub-agents get no messages from a person. */
   #isUnattended = false;
   /** Whether this version records the beginnings and ends of turns. */
-  #tellsTurns = false;
+  #recordsTurns = false;
   #turn: string | null = null;
   #promptedAt = Number.NEGATIVE_INFINITY;
   /** Whether this version counts the tokens of each response. */
@@ -30,7 +30,7 @@ export class CodexWeaver implements Weaver {
       case 'user_prompt':
         return hints.beginsTurn === undefined ? this.#prompt(time, event) : this.#begin(time, event, hints.beginsTurn);
       case 'assistant_message':
-        return this.#turns.message({ time, event }, this.#tellsTurns ? 'goes_on' : hints.turn);
+        return this.#turns.message({ time, event }, this.#recordsTurns ? 'goes_on' : hints.turn);
       case 'pre_tool_use':
         this.#tools.set(event.tool_use_id, event.tool_name);
         return this.#turns.call(time, { ...event, batch: this.#batchOf(event.tool_use_id) }, hints.asksPerson);
@@ -46,7 +46,7 @@ export class CodexWeaver implements Weaver {
   }
 
   finish(): DatedEvent[] {
-    return this.#turns.finish(!this.#tellsTurns);
+    return this.#turns.finish(!this.#recordsTurns);
   }
 
   #note({ event, hints }: Draft): void {
@@ -58,14 +58,14 @@ export class CodexWeaver implements Weaver {
       this.#responseIsOver = true;
     }
     if (hints.beginsTurn !== undefined || (event.event === 'turn_end' && hints.turn === 'ends'))
-      this.#tellsTurns = true;
+      this.#recordsTurns = true;
   }
 
   /** A person may write while a turn is open; the agent then handles the message in that turn. */
   #prompt(time: number, event: Extract<JournalEvent, { event: 'user_prompt' }>): DatedEvent[] {
     this.#promptedAt = time;
     const origin = this.#isUnattended ? 'machine' : event.origin;
-    return this.#turns.prompt({ time, event: { ...event, origin } }, this.#tellsTurns ? 'joins' : 'begins');
+    return this.#turns.prompt({ time, event: { ...event, origin } }, this.#recordsTurns ? 'joins' : 'begins');
   }
 
   #begin(time: number, event: JournalEvent, turn: string): DatedEvent[] {

@@ -3,9 +3,10 @@
  * weaver sees the drafts in time order and adds what only their neighbours show: tool names, batches, ends of turns, and which
  * call started which sub-agent.
  */
+import { trimEvent } from '../../journal/lineOf.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent } from '../../journal/schema.js';
-import type { Redact } from '../../journal/trim.js';
+import type { Redact } from '../../log/redact.js';
 
 /** The parts of a record that are no event by themselves, for its format's weaver. */
 export interface Hints {
@@ -56,6 +57,14 @@ export interface Draft {
   readonly hints: Hints;
 }
 
+/** Makes the drafts of one record. */
+export type Say = (event: JournalEvent, hints?: Hints) => Draft;
+
+/** @returns what makes the drafts of a record of this time, at this place among records of the same time */
+export function sayerAt(time: number, ordinal: number, redact: Redact): Say {
+  return (event, hints = {}) => ({ time, ordinal, event: trimEvent(event, redact), hints });
+}
+
 /** A journal's line before it has a session. */
 export interface DatedEvent {
   readonly time: number;
@@ -69,13 +78,6 @@ export interface Weaver {
   finish(): DatedEvent[];
 }
 
-export interface WeaverOptions {
-  /** For a sub-agent's transcript that is judged by itself: this agent is the main one. */
-  readonly mainAgent: string | null;
-  /** The calls that started sub-agents, by agent, if a file beside the transcript names them. */
-  readonly parents: ReadonlyMap<string, string>;
-}
-
 export type TranscriptFormat = 'claude' | 'codex';
 
 /** How to read one program's transcripts. */
@@ -87,5 +89,9 @@ export interface Format {
   sessionId(record: JournalRecord): string | null;
   /** @returns the one sub-agent whose records these are; null for those of a session */
   agentOf(records: readonly JournalRecord[]): string | null;
-  newWeaver(options: WeaverOptions): Weaver;
+  /**
+   * @param mainAgent for a sub-agent's transcript that is judged by itself: this agent is the main one
+   * @param parents the calls that started sub-agents, by agent, if a file beside the transcript names them
+   */
+  newWeaver(mainAgent: string | null, parents: ReadonlyMap<string, string>): Weaver;
 }

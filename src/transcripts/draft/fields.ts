@@ -1,12 +1,12 @@
 /** Reads fields of records from any source: a value of the wrong type counts as absent. */
 import { canonicalJson } from '../../journal/digest.js';
+import { type JournalRecord, textOf } from '../../journal/record.js';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type Fields = JournalRecord;
 
 /** @returns a text that is not empty; otherwise null */
 export function textAt(fields: Fields, key: string): string | null {
-  const value = fields[key];
-  return typeof value === 'string' && value !== '' ? value : null;
+  return textOf(fields[key]);
 }
 
 /** @returns a finite number; otherwise null */

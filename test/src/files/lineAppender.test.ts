@@ -88,7 +88,7 @@ test('a write that the file system refuses is an error, and the next one may suc
   const { path, lines } = appenderTo('', true);
   const full = openSync('/dev/full', constants.O_RDWR);
   descriptors.push(full);
-  lines.use('/dev/full', full, { isEmpty: true });
+  lines.use('/dev/full', full);
   expect(() => lines.append('{"n":1}\n')).toThrow('ENOSPC');
   const again = opened('some.jsonl', '');
   lines.use(path, again.descriptor);

@@ -1,0 +1,31 @@
+/**
+ * The words of the known agents, Claude Code and Codex: their tools and their permission modes.
+ *
+ * What each mode asks for: https://docs.claude.com/en/docs/claude-code/iam#permission-modes, and `approval_policy` in
+ * https://developers.openai.com/codex/config-reference.
+ */
+
+export const SHELLS = words('Bash PowerShell shell shell_command local_shell exec_command exec');
+export const EDITS = words('Edit MultiEdit Write NotebookEdit apply_patch');
+/** They finish at once unless they are held up. */
+export const INSTANT = words(...EDITS, 'Read NotebookRead Glob Grep LS view_image read_file list_dir grep_files');
+/** They ask a person a question of their own. */
+export const QUESTIONS = words('AskUserQuestion ExitPlanMode request_user_input');
+/** They start a sub-agent of Claude Code; newest name first. */
+export const STARTERS = words('Agent Task');
+/** No permission is asked for them: they wait for something else, or for nothing. */
+export const NEVER_ASKED = words(
+  'Task Agent TaskOutput TaskStop TodoWrite BashOutput KillShell AskUserQuestion',
+  'request_user_input update_plan write_stdin wait wait_agent spawn_agent send_input',
+);
+
+/** The mode of a transcript whose version does not record it: it asks by default. */
+export const UNSTATED_MODE = 'unstated';
+/** Claude Code's, then Codex'. */
+export const ASKING_MODES = words(`default plan ${UNSTATED_MODE} untrusted on-request on-failure`);
+/** They do edits unasked. `auto` asks if its checks of commands refuse too often, or are unavailable. */
+export const EDITING_MODES = words('acceptEdits auto');
+
+function words(...lists: readonly string[]): ReadonlySet<string> {
+  return new Set(lists.flatMap((list) => list.split(' ')));
+}
