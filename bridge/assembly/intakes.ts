@@ -32,7 +32,7 @@ export interface IntakeSurroundings {
 }
 
 export function buildIntakes(foundation: Foundation, { store, work, events, chat, terminal }: IntakeSurroundings) {
-  const { settings, clock, logger, redact } = foundation;
+  const { settings, clock, logger } = foundation;
   const { host, logsFolder, timings } = settings;
   const base = { ...foundation, store, events };
   const admission = new Admission(settings, clock, (message) => reportUnroutable(events, clock, logger, message));
@@ -43,7 +43,7 @@ export function buildIntakes(foundation: Foundation, { store, work, events, chat
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const isMissing = (directory: string) => work.directories.isMissing(directory);
   const commands = new Commands(base, describeActivity, isMissing);
-  const rejected = new RejectedUpdates(logsFolder, redact, clock, logger);
+  const rejected = new RejectedUpdates(base, logsFolder);
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;
   if (chat.telegram !== null) {

@@ -49,14 +49,14 @@ export class ProgressEdits {
     mayEdit: () => Promise<boolean>,
     signal?: AbortSignal,
   ): Promise<boolean> {
+    const { api, clock } = this.#base;
     return this.#inTurn(message, async () => {
-      const askedAt = this.#base.clock.monotonic();
+      const askedAt = clock.monotonic();
       if (!(await mayEdit())) return false;
       try {
-        await this.#put(message, text, signal);
+        await api.editMessageText(message.chatId, message.messageId, text, signal);
       } finally {
-        const tookMs = this.#base.clock.monotonic() - askedAt;
-        if (tookMs > LATE_AFTER_MS) await this.#closeAgainIfOver(message);
+        if (clock.monotonic() - askedAt > LATE_AFTER_MS) await this.#closeAgainIfOver(message);
       }
       return true;
     });
@@ -67,7 +67,9 @@ export class ProgressEdits {
    * @throws ChatError if Telegram refused it or cannot be reached
    */
   async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
-    await this.#inTurn(message, () => this.#put(message, { plain: line, html: null }, signal));
+    const { chatId, messageId } = message;
+    const text = { plain: line, html: null };
+    await this.#inTurn(message, () => this.#base.api.editMessageText(chatId, messageId, text, signal));
   }
 
   /** @returns whether the session's run is still the one that is shown */
@@ -84,10 +86,6 @@ export class ProgressEdits {
     const session = await records.session(sessionId);
     if (session?.status !== 'pending' && session?.status !== 'active') return false;
     return (await records.outboxEntry(sessionId)) === null;
-  }
-
-  async #put({ chatId, messageId }: ProgressMessage, text: Text, signal: AbortSignal | undefined): Promise<void> {
-    await this.#base.api.editMessageText(chatId, messageId, text, signal);
   }
 
   async #inTurn<Result>({ chatId, messageId }: ProgressMessage, work: () => Promise<Result>): Promise<Result> {

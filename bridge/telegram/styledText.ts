@@ -39,6 +39,8 @@ export interface CodeBlock {
   readonly language: string | null;
 }
 
+const NO_TAGS = ['', ''] as const;
+const QUOTE_TAGS = ['<blockquote>', '</blockquote>'] as const;
 const SPECIAL = /[&<>]/;
 /** A family, a coloured hand, a flag, a letter with its accents: several characters each. */
 const SIGNS = new Intl.Segmenter();
@@ -161,7 +163,7 @@ function areOneBlock(one: Line, other: Line): boolean {
 
 /** @returns the opening and the closing tag of the line's block */
 function blockTags({ code, isQuote }: Line): readonly [string, string] {
-  if (code === null) return isQuote ? ['<blockquote>', '</blockquote>'] : ['', ''];
+  if (code === null) return isQuote ? QUOTE_TAGS : NO_TAGS;
   if (code.language === null) return ['<pre>', '</pre>'];
   return [`<pre><code class="language-${code.language}">`, '</code></pre>'];
 }

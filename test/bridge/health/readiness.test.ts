@@ -363,7 +363,7 @@ describeScenes('a bridge', () => {
 });
 
 function intakeOf(scene: Scene): TelegramIntake {
-  const { store, clock, logger, settings, redact } = scene;
+  const { store, clock, logger, settings } = scene;
   return new TelegramIntake({
     ...scene,
     admission: new Admission(settings, clock, () => undefined),
@@ -379,7 +379,7 @@ function intakeOf(scene: Scene): TelegramIntake {
       () => null,
       () => false,
     ),
-    rejected: new RejectedUpdates(testFolder(), redact, clock, logger),
+    rejected: new RejectedUpdates(scene, testFolder()),
     turn: ONLY_POLLER,
   });
 }

@@ -635,7 +635,7 @@ interface TakingIn {
 }
 
 async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
-  const { clock, logger, redact } = scene;
+  const { clock, logger } = scene;
   const { store = scene.store, settings = scene.settings, describeActivity = () => null } = options;
   const { turn = ONLY_POLLER } = options;
   const logsFolder = testFolder();
@@ -646,7 +646,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
   const commands = new Commands({ ...scene, store }, describeActivity, () => false);
   const handled = { ...scene, store, admission, acceptor, commands };
   const handler = new UpdateHandler(handled, new Errands(logger, clock));
-  const rejected = new RejectedUpdates(logsFolder, redact, clock, logger);
+  const rejected = new RejectedUpdates(scene, logsFolder);
   const intake = new TelegramIntake({ ...handled, rejected, turn });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();

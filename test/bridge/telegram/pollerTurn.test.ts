@@ -21,7 +21,7 @@ describeWithRedis('a poller whose Redis is away for longer than its lease', () =
   // rule: one-bridge-fetches-messages
   test('goes on asking until another one throws it out; then it asks no more before the store gives it the turn', async () => {
     const scene = await openScene();
-    const { clock, logger, api, settings, redact, peer } = scene;
+    const { clock, logger, api, settings, peer } = scene;
     const gate = await RedisGate.before(scene.redisUrl);
     const redis = new Redis(gate.url, { maxRetriesPerRequest: 1, commandTimeout: 500, retryStrategy: () => 20 });
     redis.on('error', () => undefined);
@@ -43,7 +43,7 @@ describeWithRedis('a poller whose Redis is away for longer than its lease', () =
         () => null,
         () => false,
       ),
-      rejected: new RejectedUpdates(logsFolder, redact, clock, logger),
+      rejected: new RejectedUpdates(scene, logsFolder),
       turn,
     });
     afterThisTest(async () => {

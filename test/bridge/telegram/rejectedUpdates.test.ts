@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import type { ChatFoundation } from '../../../bridge/chat/foundation.js';
 import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { redactShapes } from '../../../src/log/redact.js';
@@ -13,7 +14,8 @@ test('a line of a rejected update that a full disk has cut off is ended before t
   const path = join(logsFolder, 'rejected_updates.jsonl');
   writeFileSync(path, '{"v":1,"timestamp":"2026-02-05T10:0');
   const logger = createLogger({ level: 'error', destinations: [], redact: redactShapes, clock: systemClock });
-  await new RejectedUpdates(logsFolder, redactShapes, systemClock, logger).add({ update_id: 7 }, new Error('no'));
+  const base = { redact: redactShapes, clock: systemClock, logger } as ChatFoundation;
+  await new RejectedUpdates(base, logsFolder).add({ update_id: 7 }, new Error('no'));
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
   expect(lines).toHaveLength(2);
   expect(JSON.parse(lines[1] ?? '')).toMatchObject({ v: 1, update_id: 7 });
