@@ -5,6 +5,21 @@ export type Keys = Readonly<ReturnType<typeof keysIn>>;
 export function keysIn(namespace = '') {
   const root = `${namespace}{wk}:`;
   return {
+    ...sessionKeys(root),
+    ...incidentKeys(root),
+    ...processKeys(root),
+    /** Channel on which writers announce what to check. */
+    wakeChannel: `${root}wake`,
+    /** Matches all of our keys, for Redis' SCAN. */
+    pattern: `${root}*`,
+    /** Prefix that BullMQ puts before its own keys. */
+    bullPrefix: `${root}bull`,
+  };
+}
+
+/** Sessions, their lanes and their chats. */
+function sessionKeys(root: string) {
+  return {
     /** String: the {@link Schema} of everything stored. */
     schema: `${root}schema`,
     /** Hash: one {@link AgentSession}. */
@@ -36,6 +51,12 @@ export function keysIn(namespace = '') {
     /** String: the session that a message of ours in a chat belongs to. */
     ownMessage: (projectKey: string, chatId: string, messageId: string) =>
       `${root}own-message:${projectKey}:${chatId}:${messageId}`,
+  };
+}
+
+/** Incidents, final messages, leases, issues, and what was set aside. */
+function incidentKeys(root: string) {
+  return {
     /** Hash `rev`, `doc`. */
     incident: (incidentId: string) => `${root}incident:${incidentId}`,
     /** String: the one open incident about something other than a session's run; see `IncidentSubject`. */
@@ -62,6 +83,12 @@ export function keysIn(namespace = '') {
     quarantine: (kind: 'session' | 'incident', id: string) => `${root}quarantine:${kind}:${id}`,
     /** Sorted set of those keys, by the instant of the move. */
     quarantined: `${root}quarantined`,
+  };
+}
+
+/** What watchdogs and bridges remember and announce. */
+function processKeys(root: string) {
+  return {
     /** List of {@link WatchdogGap}s of the watchdogs of a logs folder, the newest first. */
     gaps: (logsId: string) => `${root}gaps:${logsId}`,
     /** List of critical events that could not be written to the file of a logs folder yet, the oldest first. */
@@ -86,11 +113,5 @@ export function keysIn(namespace = '') {
     memoryMark: (era: string) => `${root}memory-mark:${era}`,
     /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
     poller: (botId: string) => `${root}poller:${botId}`,
-    /** Channel on which writers announce what to check. */
-    wakeChannel: `${root}wake`,
-    /** Matches all of our keys, for Redis' SCAN. */
-    pattern: `${root}*`,
-    /** Prefix that BullMQ puts before its own keys. */
-    bullPrefix: `${root}bull`,
   };
 }
