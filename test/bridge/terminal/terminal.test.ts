@@ -18,7 +18,7 @@ import { MINUTE, SECOND } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { revived } from './revived.js';
+import { revived } from '../telegram/revived.js';
 import {
   activeSession,
   answered,
@@ -29,7 +29,7 @@ import {
   openScene,
   project,
   type Scene,
-} from './scene.js';
+} from '../telegram/scene.js';
 
 describeWithRedis('the terminal', () => {
   test('takes lines in as messages, and prints their answer once', async () => {
