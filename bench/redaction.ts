@@ -59,7 +59,7 @@ function texts(): Record<string, string[]> {
 type Work = (text: string) => unknown;
 
 async function otherBuild(folder: string): Promise<Work> {
-  const other = (await import(pathToFileURL(`${folder}/src/redact.js`).href)) as {
+  const other = (await import(pathToFileURL(`${folder}/src/log/redact.js`).href)) as {
     createRedactor: typeof createRedactor;
   };
   return other.createRedactor(OWN);

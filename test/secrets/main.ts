@@ -60,7 +60,7 @@ function report(who: string, redact: Redact, outputs = OUTPUTS): void {
 
 async function otherBuild(dist: string): Promise<Redact> {
   const other: { createRedactor: typeof createRedactor } = await import(
-    pathToFileURL(join(resolve(dist), 'src', 'redact.js')).href
+    pathToFileURL(join(resolve(dist), 'src', 'log', 'redact.js')).href
   );
   return other.createRedactor([]);
 }
