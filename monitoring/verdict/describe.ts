@@ -9,6 +9,13 @@ import { clockTime } from '../../src/time.js';
 
 /** A sentence is no list: the finding itself has the others. The wait that ended first comes first. */
 const MOST_WAITS = 4;
+const STATES: Readonly<Record<ConsideredWait['kind'], string>> = {
+  tool: 'has been at work',
+  permission: 'has waited for a permission',
+  user: "has waited for a person's answer",
+  rate_limit: 'has waited for the model',
+  child: 'has waited for another agent',
+};
 
 /** @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it follows a colon */
 export function describeFinding({ rule, evidence, waits_considered: waits }: Finding<IncidentRule>): string {
@@ -23,26 +30,9 @@ export function describeFinding({ rule, evidence, waits_considered: waits }: Fin
 
 function describeWait(wait: ConsideredWait): string {
   const since = clockTime(Date.parse(wait.since));
-  return `${wait.owner} ${subjectOf(wait.kind)} since ${since}, ${wait.excuses ? 'and' : 'but'} ${wait.why}`;
+  return `${wait.owner} ${STATES[wait.kind]} since ${since}, ${wait.excuses ? 'and' : 'but'} ${wait.why}`;
 }
 
 function endOf({ until }: ConsideredWait): number {
   return until === null ? Number.MAX_VALUE : Date.parse(until);
-}
-
-function subjectOf(kind: ConsideredWait['kind']): string {
-  switch (kind) {
-    case 'tool':
-      return 'has been at work';
-    case 'permission':
-      return 'has waited for a permission';
-    case 'user':
-      return "has waited for a person's answer";
-    case 'rate_limit':
-      return 'has waited for the model';
-    case 'child':
-      return 'has waited for another agent';
-    default:
-      return kind satisfies never;
-  }
 }

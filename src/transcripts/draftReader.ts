@@ -11,6 +11,8 @@ import type { Draft, Format } from './draft/draft.js';
 const ORDERED_DRAFTS = 16_384;
 
 export class DraftReader {
+  /** As named by the first record; known before the first draft is returned. */
+  sessionId: string | null = null;
   readonly #tail: JournalTail;
   readonly #format: Format;
   readonly #redact: Redact;
@@ -19,7 +21,6 @@ export class DraftReader {
   #next: Draft | null | undefined;
   #waiting: Draft[] = [];
   #lastTime = Number.NaN;
-  #sessionId: string | null = null;
 
   /** @param records read from `tail` already */
   constructor(tail: JournalTail, format: Format, redact: Redact, records: readonly JournalRecord[] = []) {
@@ -31,11 +32,6 @@ export class DraftReader {
 
   get diagnostics(): JournalDiagnostics {
     return this.#tail.diagnostics;
-  }
-
-  /** As named by the first record; known before the first draft is returned. */
-  get sessionId(): string | null {
-    return this.#sessionId;
   }
 
   /** @returns the next draft, which {@link take} takes; null at the transcript's end */
@@ -65,7 +61,7 @@ export class DraftReader {
 
   #take(records: readonly JournalRecord[]): void {
     for (const record of records) {
-      this.#sessionId ??= this.#format.sessionId(record);
+      this.sessionId ??= this.#format.sessionId(record);
       for (const draft of this.#format.drafts(record, this.#redact)) this.#wait(draft);
     }
   }

@@ -37,6 +37,10 @@ export interface CallRun {
 }
 
 export class CallTail {
+  /** The tool of the latest call. */
+  lastTool = '';
+  /** When the latest result came, UTC epoch milliseconds. */
+  lastSettledAt = 0;
   readonly #longest: number;
   /** A negative count marks a run that waits: it is the number of its only call, negated. */
   #numbers: number[] = [];
@@ -44,8 +48,6 @@ export class CallTail {
   #batch: string | null = null;
   #batchFrom = 0;
   #lastNumber = 0;
-  #lastTool = '';
-  #lastSettledAt = 0;
 
   constructor(longest = USUAL_TAIL) {
     this.#longest = longest;
@@ -57,23 +59,14 @@ export class CallTail {
     copy.#batch = this.#batch;
     copy.#batchFrom = this.#batchFrom;
     copy.#lastNumber = this.#lastNumber;
-    copy.#lastTool = this.#lastTool;
-    copy.#lastSettledAt = this.#lastSettledAt;
+    copy.lastTool = this.lastTool;
+    copy.lastSettledAt = this.lastSettledAt;
     return copy;
   }
 
   /** Forgets every call; a result that one of them still waits for will find nothing. */
   clear(): void {
     this.#remove(0, this.#numbers.length);
-  }
-
-  get lastTool(): string {
-    return this.#lastTool;
-  }
-
-  /** When the latest result came, UTC epoch milliseconds. */
-  get lastSettledAt(): number {
-    return this.#lastSettledAt;
   }
 
   /**
@@ -114,7 +107,7 @@ export class CallTail {
     }
     for (let at = this.#batchFrom; at < this.#numbers.length; at += WIDTH) if (this.#numbers[at] === input) return 0;
     this.#lastNumber += 1;
-    this.#lastTool = tool;
+    this.lastTool = tool;
     // Pushing would reserve spare room, which adds up over thousands of tails.
     this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
     if (this.#numbers.length > this.#longest * WIDTH) {
@@ -135,7 +128,7 @@ export class CallTail {
     if (at < 0) return;
     this.#numbers[at + OUTPUT] = output;
     this.#numbers[at + COUNT] = 1;
-    this.#lastSettledAt = time;
+    this.lastSettledAt = time;
     // Not beyond the ends: once code has done so, engines read arrays slowly there.
     if (at + WIDTH < this.#numbers.length && this.#areEqual(at, at + WIDTH)) this.#merge(at);
     if (at > 0 && this.#areEqual(at - WIDTH, at)) this.#merge(at - WIDTH);

@@ -28,7 +28,8 @@ export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
 
 export class Timeline {
-  readonly #window: number;
+  /** How many entries a late line may be late by. */
+  readonly window: number;
   readonly #settled: TimelineState;
   /** By time, those of one instant in the order of the file; so are those that are held back. */
   #recent: readonly Entry[] = [];
@@ -41,17 +42,10 @@ export class Timeline {
   #forgottenFrom = Number.POSITIVE_INFINITY;
   #cameTooLate = 0;
 
-  /**
-   * @param window how many entries a late line may be late by
-   * @param longestTail how many calls of each agent are remembered for the loop rule
-   */
+  /** @param longestTail how many calls of each agent are remembered for the loop rule */
   constructor(window = USUAL_WINDOW, longestTail = USUAL_TAIL) {
     this.#settled = newState(longestTail);
-    this.#window = window;
-  }
-
-  get window(): number {
-    return this.#window;
+    this.window = window;
   }
 
   /** Entries that came too late to be put in order. While the window can be widened, fold the journal again instead. */
@@ -75,7 +69,7 @@ export class Timeline {
     this.#cameTooLate += due.length - inTime.length;
     this.#recent = byTime([...this.#recent, ...inTime]);
     // More than the window wait before they settle: one by one would move all of them each time.
-    if (this.#recent.length >= this.#window + Math.ceil(this.#window / 4)) this.#settle();
+    if (this.#recent.length >= this.window + Math.ceil(this.window / 4)) this.#settle();
   }
 
   /**
@@ -87,7 +81,7 @@ export class Timeline {
     return (
       this.#settledUntil > horizon ||
       (this.#forgottenFrom <= horizon && Number.isFinite(this.#forgottenFrom)) ||
-      (this.#cameTooLate > 0 && this.#window < WIDEST_WINDOW)
+      (this.#cameTooLate > 0 && this.window < WIDEST_WINDOW)
     );
   }
 
@@ -123,7 +117,7 @@ export class Timeline {
   }
 
   #settle(): void {
-    const settled = this.#recent.slice(0, this.#recent.length - this.#window);
+    const settled = this.#recent.slice(0, this.#recent.length - this.window);
     for (const entry of settled) foldEntry(this.#settled, entry);
     this.#settledUntil = settled.at(-1)?.time ?? this.#settledUntil;
     this.#recent = this.#recent.slice(settled.length);
@@ -132,7 +126,7 @@ export class Timeline {
   /** The farthest future is forgotten. */
   #holdBack(entries: readonly Entry[]): void {
     const sorted = byTime(entries);
-    const room = Math.max(MOST_HELD_BACK, this.#window);
+    const room = Math.max(MOST_HELD_BACK, this.window);
     this.#heldBack = sorted.slice(0, room);
     this.#forgottenFrom = Math.min(this.#forgottenFrom, sorted[room]?.time ?? Number.POSITIVE_INFINITY);
   }

@@ -26,10 +26,6 @@ export class TurnWeaver {
   /** The message that may have been the turn's last, and everything after it. */
   #held: DatedEvent[] | null = null;
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   get hasOpenCalls(): boolean {
     return this.#openCalls.size > 0;
   }
