@@ -60,12 +60,12 @@ export function buildIntakes(foundation: Foundation, { store, work, events, chat
   return { all, telegram };
 }
 
-function buildLostHosts({ settings, clock, logger }: Foundation, store: Store): LostHosts {
+function buildLostHosts(foundation: Foundation, store: Store): LostHosts {
+  const { settings } = foundation;
   const { host, timings } = settings;
   return new LostHosts({
+    ...foundation,
     store,
-    clock,
-    logger,
     host,
     runLeaseMs: timings.runLeaseMs,
     get places() {

@@ -117,12 +117,14 @@ async function openStores({ settings, clock, logger, outage }: Foundation, stopp
 type StandbyStores = Awaited<ReturnType<typeof openStores>>;
 
 function buildParts(foundation: Foundation, stores: StandbyStores, onActing?: () => void) {
-  const { settings, clock, logger, here } = foundation;
+  const { settings } = foundation;
   const { store, wakes, queue } = stores;
   const events = buildEvents(foundation, store);
   const chat = buildChat(foundation, store, events, null);
   const bridgeWatch = new BridgeWatch({
-    ...{ store, clock, logger, events, here },
+    ...foundation,
+    store,
+    events,
     goneMs: settings.timings.bridgeGoneMs,
     get homes() {
       return homesOf(settings);

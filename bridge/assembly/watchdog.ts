@@ -29,7 +29,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const { logsFolder, timings, retention, pingUrl } = settings;
   const { store, wakes, queue, events, isPingDue } = surroundings;
   const actors = buildActors(foundation, surroundings);
-  const { agenda, gaps, judge, lease, folders } = actors;
+  const { gaps, judge, lease, folders } = actors;
   const { runLeaseMs, backlogMs } = timings;
   const proofs = new RunProofs({ store, gaps, clock, here, logsFolder, runLeaseMs });
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys, join(logsFolder, 'issue-marker-key'));
@@ -42,7 +42,12 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const ping = pingUrl === null ? null : new OutsidePing(pingUrl, clock, logger, isPingDue);
   const watchdog = new SessionWatchdog({
     ...judge,
-    ...{ logger, wakes, lease, folders, saga, agenda, queue, unreadable },
+    ...actors,
+    logger,
+    wakes,
+    saga,
+    queue,
+    unreadable,
     backlog: new BacklogWatch({ ...judge, logger, backlogMs, folders, lease, saga }),
     blockedLanes: new BlockedLaneWatch(shared, (blocked) => proofs.ofBlocked(blocked)),
     rounds: [

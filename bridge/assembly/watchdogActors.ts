@@ -34,18 +34,22 @@ export interface WatchdogSurroundings {
 export type WatchdogActors = ReturnType<typeof buildActors>;
 
 export function buildActors(foundation: Foundation, { store, events, standsBy, onActing }: WatchdogSurroundings) {
-  const { settings, clock, logger, here } = foundation;
+  const { settings, clock } = foundation;
   const { logsFolder, timings } = settings;
   const agenda = new Agenda(clock);
   const gaps = new WatchdogGaps({
-    ...{ clock, counters: systemCounters, logger, events, store: store.gaps, logsFolder, here },
+    ...foundation,
+    counters: systemCounters,
+    events,
+    store: store.gaps,
+    logsFolder,
     get limits() {
       const thresholds = [...settings.projects.values()].map((project) => project.thresholds);
       return latenessLimits({ thresholds: [DEFAULT_THRESHOLDS, ...thresholds], ...timings });
     },
     onGap: () => agenda.wakeUp(),
   });
-  const shared = { leases: store.leases, clock, logger, here, logsFolder };
+  const shared = { ...foundation, leases: store.leases, logsFolder };
   const lease = new WatchdogLease({
     ...shared,
     leaseMs: timings.watchdogLeaseMs,

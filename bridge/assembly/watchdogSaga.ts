@@ -23,12 +23,19 @@ export function buildSaga(
   { store, queue, chat, events, stopping }: WatchdogSurroundings,
   { agenda, gaps, judge, folders, proofs, issues: records }: SagaParts,
 ): IncidentSaga {
-  const { settings, clock, logger, redact, here } = foundation;
+  const { settings, clock, logger, here } = foundation;
   const { logsFolder, timings } = settings;
-  const issues = new ConfiguredIssues({ settings, records, redact, clock, logger, stopping });
+  const issues = new ConfiguredIssues({ ...foundation, records, stopping });
   const stopMark = new StopMark(logsFolder, here, logger);
   return new IncidentSaga({
-    ...{ store, clock, gaps, logger, timings, queue, events, folders, agenda },
+    ...foundation,
+    store,
+    gaps,
+    timings,
+    queue,
+    events,
+    folders,
+    agenda,
     chat: chat.router,
     reporter: new IncidentReporter(clock, logsFolder, issues, events),
     keptBack: (session) => keptBack(settings, session),

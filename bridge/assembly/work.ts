@@ -44,34 +44,19 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
   const reaper = new Reaper({ clock, leaseMs: runLeaseMs, graceMs, notify });
   const lanes = new LaneStarter({ queue, clock, logger, forgotten });
   const directories = new DirectoryWatch({ settings, store, clock, logger, chat: router, lanes });
-  const runs = {
-    logsId,
-    store,
-    lanes,
-    display,
-    chat: router,
-    reaper,
-    endOnDisk,
-    forgotten,
-    leaving,
-    directories,
-    agents,
-  };
+  const shown = { display, chat: router, endOnDisk };
+  const runs = { ...shown, store, logsId, lanes, reaper, forgotten, leaving, directories, agents };
   const runner = buildRunner(foundation, queue, wakes, runs);
-  const worker = new SessionWorker({
-    host,
-    bullPrefix: store.keys.bullPrefix,
-    connection,
-    concurrency,
-    logger,
-    lanes,
-    clock,
-    runner,
-  });
+  const { bullPrefix } = store.keys;
+  const worker = new SessionWorker({ ...foundation, host, bullPrefix, connection, concurrency, lanes, runner });
   const canaries = new Canaries({ queue, worker, clock, logger, stallMs });
   const stopMark = new StopMark(logsFolder, here, logger);
   const cleanStart = new CleanStart({
-    ...{ store, queue, stopMark, logger, here, logsFolder, logsId, endOnDisk },
+    ...foundation,
+    ...stores,
+    stopMark,
+    logsFolder,
+    endOnDisk,
     proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
     endProcesses: (target) => endProcesses(target, { clock, graceMs }),
   });
@@ -84,11 +69,15 @@ export function buildRunner(
   wakes: Wakes,
   given: RunSurroundings,
 ): Runner {
-  const { settings, clock, logger, redact, here } = foundation;
+  const { settings, clock } = foundation;
   const { logsFolder, timings, agentUser, agentEnvironment } = settings;
   const context: RunContext = {
+    ...foundation,
     ...given,
-    ...{ clock, logger, redact, here, logsFolder, agentUser, agentEnvironment, waiting },
+    logsFolder,
+    agentUser,
+    agentEnvironment,
+    waiting,
     runLeaseMs: timings.runLeaseMs,
     confinementOf: (projectKey) => confinementOf(settings, projectKey),
     projectOf: (key) => settings.projects.get(key) ?? null,
