@@ -11,7 +11,7 @@ import { endedRun, failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 import { chooseScenario, readScenarioFile } from './scenario.js';
 
-export interface ScriptedSettings {
+interface ScriptedSettings {
   /** Path of a scenario file; without one, the default scenario is played. */
   readonly scenario?: string;
   /** The base of a relative path; the current directory if absent. */

@@ -42,7 +42,7 @@ export function acceptForOthers({ transitions }: Store): Accept {
   return (draft, fence) => transitions.accept(draft, { fence });
 }
 
-export interface AcceptorParts {
+interface AcceptorParts {
   readonly store: Store;
   readonly accept: Accept;
   readonly settings: Settings;

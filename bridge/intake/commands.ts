@@ -24,7 +24,7 @@ export interface Command {
 }
 
 /** Where a command was typed. */
-export interface CommandPlace {
+interface CommandPlace {
   readonly project: Project;
   readonly chatId: string;
   readonly threadId: string | null;

@@ -33,7 +33,7 @@ export interface Destination {
   readonly replyTo: string | null;
 }
 
-export interface MessageOptions {
+interface MessageOptions {
   readonly silent?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -12,7 +12,7 @@ import { HOUR, MINUTE, SECOND } from '../../src/time.js';
  * - `not_reached`: no request went out; certainly nothing happened.
  * - `unknown`: the request may have had its effect (timeout, reset, 5xx).
  */
-export type ChatErrorKind = 'refused' | 'unauthorized' | 'limited' | 'not_reached' | 'unknown';
+type ChatErrorKind = 'refused' | 'unauthorized' | 'limited' | 'not_reached' | 'unknown';
 
 interface ChatFailure {
   readonly kind: ChatErrorKind;

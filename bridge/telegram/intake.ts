@@ -22,7 +22,7 @@ import { PollOffset } from './pollOffset.js';
 import type { RejectedUpdates } from './rejectedUpdates.js';
 import { UpdateHandler, type UpdateHandlerParts } from './updateHandler.js';
 
-export interface IntakeParts extends UpdateHandlerParts {
+interface IntakeParts extends UpdateHandlerParts {
   readonly rejected: RejectedUpdates;
   readonly turn: Turn;
 }

@@ -10,7 +10,7 @@ import type { Destination, TelegramApi, Text } from './api.js';
 import { ChatError } from './chatError.js';
 import { type AnswerFile, type AnswerPart, isFile, type MessagePart } from './render.js';
 
-export interface PartToPlace {
+interface PartToPlace {
   readonly entry: OutboxEntry;
   readonly text: FinalText;
   readonly part: AnswerPart;

@@ -9,7 +9,7 @@ import { type AgentSession, isDelivered } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
 import type { TelegramFoundation, Text } from './api.js';
 
-export interface ProgressMessage {
+interface ProgressMessage {
   readonly sessionId: string;
   readonly chatId: string;
   readonly messageId: string;

@@ -34,7 +34,7 @@ export interface MarkedLine extends Line {
 export const MOST_ENTITIES = 100;
 
 /** One for all lines of a block. */
-export interface CodeBlock {
+interface CodeBlock {
   /** Null if the block names none. */
   readonly language: string | null;
 }

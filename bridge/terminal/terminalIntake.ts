@@ -11,7 +11,7 @@ import { type MessageAcceptor, type Order, STORE_AWAY_TEXT } from '../intake/acc
 import { type Commands, parseCommand } from '../intake/commands.js';
 import type { TerminalWriter } from './terminalText.js';
 
-export interface TerminalIntakeParts {
+interface TerminalIntakeParts {
   /** Ends when nobody types any more; lines after a stop are not read. */
   readonly lines: AsyncIterable<string>;
   readonly writer: TerminalWriter;

@@ -7,7 +7,7 @@ import { SDK_PACKAGE } from './sdk.js';
 
 export const HOW_TO_INSTALL = "type `npm run add-claude` in Watchkeeper's folder";
 
-export type Installation =
+type Installation =
   | { readonly kind: 'complete'; readonly program: string }
   /** `why` says in a clause why no run can begin. */
   | { readonly kind: 'incomplete'; readonly why: string };

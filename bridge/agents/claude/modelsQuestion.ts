@@ -18,7 +18,7 @@ export interface Credential {
 }
 
 /** `words` are a clause for people. */
-export interface ProviderAnswer {
+interface ProviderAnswer {
   readonly kind: 'accepted' | 'refused' | 'cannot_say' | 'troubled';
   readonly words: string;
 }

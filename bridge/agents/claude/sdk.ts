@@ -12,7 +12,7 @@ export async function loadSdk(name: string = SDK_PACKAGE): Promise<Sdk> {
   return await import(name);
 }
 
-export interface Sdk {
+interface Sdk {
   query(asked: { readonly prompt: string; readonly options: object }): AsyncIterable<SdkMessage> & { close(): void };
   getSessionInfo(sessionId: string, options: { readonly dir: string }): Promise<object | undefined>;
 }

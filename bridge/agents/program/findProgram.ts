@@ -14,7 +14,7 @@ export interface CommandLine {
   readonly args: readonly string[];
 }
 
-export type FoundProgram =
+type FoundProgram =
   | { readonly kind: 'found' | 'not_executable'; readonly path: string }
   | { readonly kind: 'not_found' };
 

@@ -16,7 +16,7 @@ const OUTPUT_LENGTH = 16 * 1024;
 /** A program that has exited may have left a child that holds the pipes open. */
 const LAST_WORDS_WAIT_MS = SECOND / 2;
 
-export interface Probe extends CommandLine, AgentSurroundings {
+interface Probe extends CommandLine, AgentSurroundings {
   /** Redacts the output; without it, only known shapes of secrets are redacted. */
   readonly redact?: Redact;
   readonly limitMs: number;

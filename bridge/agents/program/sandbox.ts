@@ -95,13 +95,10 @@ export function sandboxedLine(line: CommandLine, request: AgentSurroundings): Co
     ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--chdir', workingDirectory],
     ...(process.getuid?.() === 0 && user == null ? OF_ROOT : []),
   ];
-  const inside = ['--', pathOf('env'), '--default-signal=TERM', '--', line.command, ...line.args];
+  const env = systemProgram('env') ?? 'env';
+  const inside = ['--', env, '--default-signal=TERM', '--', line.command, ...line.args];
   // Otherwise the SIGTERM to the group would end the sandbox before the agent has handled it.
-  return { command: pathOf('env'), args: ['--ignore-signal=TERM', '--', pathOf('bwrap'), ...args, ...inside] };
-}
-
-function pathOf(name: string): string {
-  return systemProgram(name) ?? name;
+  return { command: env, args: ['--ignore-signal=TERM', '--', systemProgram('bwrap') ?? 'bwrap', ...args, ...inside] };
 }
 
 /**
