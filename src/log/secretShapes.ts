@@ -35,6 +35,8 @@ const PLACES: readonly RegExp[] = [
   // An address, a bot's token, a port of PostgreSQL, an option, a private key, the `"d"` of a web key.
   /:\/\/|[:%](?<=\d.)(?:(?=(?:3[Aa])?[A-Za-z0-9_-]{30})|(?<=(?:^|[^\w-])(?:543\d|6432).))|-(?:[pua](?<![\w-]-.)|-user(?<![\w-].{6})|----(?<![\w-].{5}))|d(?=["\\])(?<![\w-]d)/g,
 ];
+/** For the beginning of a text. */
+const MARK_HERE = new RegExp(SOME_MARK, 'y');
 const REST_OF_WORD = /[\w-]*/y;
 const WORD_CHARACTER = /[\w-]/;
 /** After their first sign. */
@@ -43,19 +45,21 @@ const TERMINAL_ESCAPE = /\d{0,4}m/y;
 
 /** @returns the text with everything that looks like a secret replaced by a marker; doing it twice changes nothing more */
 export function replaceSecrets(text: string): string {
-  const places = PLACES.map((pattern) => ({ pattern, at: placeFrom(pattern, text, 0) }));
+  const next = PLACES.map((place) => placeFrom(place, text, 0));
   let result = '';
   let copied = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = matchEnd(MARK_HERE, text, 0) > 0 ? 0 : Math.min(...next); at < text.length; ) {
     const end = matchEnd(REST_OF_WORD, text, at);
     const secret =
       at - 2 >= copied && text.startsWith('://', at - 2)
         ? findInAddress(text, at - 2)
         : findInWord(text, startOfWord(text, at, copied), end, copied);
     const from = secret?.to ?? Math.max(end, at + 1);
-    for (const place of places) if (place.at < from) place.at = placeFrom(place.pattern, text, from);
+    for (const [index, place] of PLACES.entries()) {
+      if ((next[index] ?? 0) < from) next[index] = placeFrom(place, text, from);
+    }
     // What is left of a word behind a secret is a word itself.
-    at = secret?.to ?? Math.min(...places.map((place) => place.at));
+    at = secret?.to ?? Math.min(...next);
     if (secret === null) continue;
     result += text.slice(copied, secret.from) + secret.replacement;
     copied = secret.to;
