@@ -15,6 +15,8 @@ import { firstCells, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 import { afterThisTest } from './harness/scope.js';
 
+// covers: bridge/health/lifeSign.ts
+
 const ROOT = packageRoot();
 const COMPOSE = read('docker-compose.yml');
 const DOCKERFILE = read('Dockerfile');

@@ -113,7 +113,8 @@ function targetOf(path: string, specifier: string): string {
   return posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts');
 }
 
-function targetsOf(path: string, sources: Sources): string[] {
+/** @returns the files of `sources` that one of them imports */
+export function targetsOf(path: string, sources: Sources): string[] {
   const relative = importsOf(sources.get(path) ?? '').filter((specifier) => specifier.startsWith('.'));
   return relative.map((specifier) => targetOf(path, specifier)).filter((target) => sources.has(target));
 }

@@ -16,6 +16,8 @@ import { findRun } from './processScan.js';
 import { SCENE_MARK } from './sweeper.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/agents/claude/claudeMain.ts
+
 /** Claude Code needs a second or two for its first word, on a busy machine more. */
 const SILENCE_MS = 6_000;
 const WORK_MS = 2_500;

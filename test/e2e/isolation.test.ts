@@ -16,6 +16,8 @@ import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/agents/program/isolation.ts
+
 const CHAT = 71;
 
 interface Attempt {

@@ -9,6 +9,8 @@ import { Conversation } from './conversation.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/runs/directoryWatch.ts
+
 const ANSWER: Scenario = { steps: [{ do: 'answer', text: 'answer of {{session}}' }] };
 const PROJECTS = {
   ship: { chats: [{ id: 1 }], scenarios: [ANSWER] },

@@ -8,6 +8,13 @@ import { testFolder } from '../harness/folder.js';
 import { Conversation, stepOf } from './conversation.js';
 import { openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/assembly/bridge.ts
+// covers: bridge/assembly/foundation.ts
+// covers: bridge/assembly/intakes.ts
+// covers: bridge/assembly/watchdog.ts
+// covers: bridge/assembly/watchdogActors.ts
+// covers: bridge/assembly/work.ts
+
 // rule: a-logs-folder-is-private
 test(
   'on a machine without Redis: a message is answered, a crash is reported and revived, and `sessions` finds the store',

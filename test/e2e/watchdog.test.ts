@@ -19,6 +19,9 @@ import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/assembly/standby.ts
+// covers: bridge/cli/watchdog.ts
+
 const HOST = 'scene-host';
 const SILENT_FOR_MS = 15 * MINUTE;
 const SECOND_ANSWERS: readonly Scenario[] = [

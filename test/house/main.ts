@@ -1,9 +1,7 @@
 /** `npm run house [-- --list]`: the figures of the product's code beside their goals. `--list` names what misses a goal. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/cli/table.js';
-import { packageRoot } from '../../src/host/program.js';
+import { readSources } from '../architecture/sourceFiles.js';
 import { anysIn, commentWords, mutualFolders, quantile, routinesIn, type Sources } from './measure.js';
 
 const RINGS = ['src', 'monitoring', 'bridge'];
@@ -21,16 +19,6 @@ interface Figure {
   readonly goal: string;
   /** What misses it. */
   readonly missing?: readonly string[];
-}
-
-function readSources(): Sources {
-  const root = packageRoot();
-  const paths = RINGS.flatMap((ring) =>
-    readdirSync(join(root, ring), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
-      .map((path) => `${ring}/${path}`),
-  );
-  return new Map(paths.sort().map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
 function figuresOf(sources: Sources): Figure[] {
@@ -90,7 +78,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 const { values } = parseArgs({ options: { list: { type: 'boolean' } } });
-const figures = figuresOf(readSources());
+const figures = figuresOf(readSources(RINGS));
 const rows = figures.map(({ name, here, goal }) => [name, String(here), goal]);
 process.stdout.write(`${renderTable(['FIGURE', 'HERE', 'GOAL'], rows)}\n`);
 if (values.list === true)

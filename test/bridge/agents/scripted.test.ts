@@ -9,6 +9,9 @@ import { describeAgentContract } from '../../contracts/agent.js';
 import { testFolder } from '../../harness/folder.js';
 import { newRunId } from '../runs/processes.js';
 
+// covers: bridge/agents/scenarioPlayer.ts
+// covers: bridge/agents/scriptedMain.ts
+
 const scenario = 'test/fixtures/scenarios/contract.json';
 
 describeAgentContract('scripted', (behaviour) => ({

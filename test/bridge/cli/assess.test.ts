@@ -10,6 +10,8 @@ import { createRedactor } from '../../../src/log/redact.js';
 import { call, line, prompt, result, toText } from '../../monitoring/verdict/journals.js';
 import { watchkeeper } from './program.js';
 
+// covers: monitoring/offline/assessPaths.ts
+
 const folder = mkdtempSync(join(tmpdir(), 'assess-'));
 const EMPTY = join(folder, 'no-journals');
 const PIPE = join(folder, 'pipe');

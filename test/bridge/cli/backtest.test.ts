@@ -8,6 +8,11 @@ import { call, line, prompt, result, toText } from '../../monitoring/verdict/jou
 import { runCommand } from './inProcess.js';
 import { watchkeeper } from './program.js';
 
+// covers: monitoring/offline/backtest/backtestPaths.ts
+// covers: monitoring/offline/backtest/labels.ts
+// covers: monitoring/offline/backtest/readings.ts
+// covers: monitoring/offline/backtest/tally.ts
+
 const folder = mkdtempSync(join(tmpdir(), 'backtest-'));
 const RUNS = join(folder, 'runs');
 const RECORDED = join(import.meta.dirname, '../../fixtures/sessions');

@@ -8,6 +8,9 @@ import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
 import { watchkeeper } from './program.js';
 
+// covers: bridge/cli/main.ts
+// covers: src/files/plainFile.ts
+
 describe('the command line', () => {
   test('tells its version, and helps in every way in which one asks', () => {
     const folder = testFolder();

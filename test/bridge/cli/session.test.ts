@@ -3,6 +3,9 @@ import type { Step } from '../../../bridge/agents/scenario.js';
 import { Conversation } from '../../e2e/conversation.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
 
+// covers: bridge/cli/incidents.ts
+// covers: bridge/cli/session.ts
+
 /** As often as would be a loop, and once more. */
 const LOOKS = 6;
 const LOOK: Step = { do: 'call', tool: 'look_at_build', input: { job: 7 }, output: 'building' };

@@ -12,6 +12,8 @@ import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
 import { call, prompt, result, toText } from '../../monitoring/verdict/journals.js';
 import { watchkeeper } from './program.js';
 
+// covers: bridge/cli/sessions.ts
+
 const testInTerminal = spawnSync('script', ['--version']).status === 0 ? test : test.skip;
 const LONG = 'monorepo-of-the-payments-team';
 

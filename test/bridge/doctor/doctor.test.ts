@@ -13,6 +13,10 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testS
 import { afterThisTest } from '../../harness/scope.js';
 import { killLeftovers, newRunId, startMarked } from '../runs/processes.js';
 
+// covers: bridge/cli/doctor.ts
+// covers: bridge/doctor/examine.ts
+// covers: bridge/doctor/githubChecks.ts
+
 const GROUP = -5;
 const PERSON = 1;
 const WRONG_TOKEN = '4711:wrong-token-of-somebody';

@@ -12,6 +12,9 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testS
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 
+// covers: bridge/health/stallGuard.ts
+// covers: bridge/health/stallGuardMain.ts
+
 const LIMIT_MS = 600;
 
 describe('a standing event loop', () => {

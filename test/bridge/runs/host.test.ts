@@ -14,6 +14,11 @@ import { systemClock } from '../../../src/time.js';
 import { readProcessTree } from '../../harness/processTree.js';
 import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
 
+// covers: src/host/identity.ts
+// covers: src/host/marks.ts
+// covers: src/host/processes.ts
+// covers: src/host/procfs.ts
+
 const folder = mkdtempSync(join(tmpdir(), 'host-'));
 const here = readProcessIdentity('here');
 

@@ -36,6 +36,10 @@ import {
   testSettings,
 } from './scene.js';
 
+// covers: bridge/intake/acceptMessage.ts
+// covers: bridge/intake/admission.ts
+// covers: bridge/intake/commands.ts
+
 const STRANGER = 99;
 
 describeWithRedis('a message', () => {

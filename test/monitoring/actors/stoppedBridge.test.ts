@@ -14,6 +14,11 @@ import { describeWithRedis } from '../../harness/redis.js';
 import { LEASE_MS, must, runIdOf, sessionNow } from '../incident/saga/sagaScene.js';
 import { BEGINNING, deadProcess, journalOf, openWatchdogScene, runOf } from '../watchdogScene.js';
 
+// covers: bridge/runs/predecessors.ts
+// covers: bridge/runs/stopMark.ts
+// covers: monitoring/rounds/answeredLocally.ts
+// covers: src/journal/unsent.ts
+
 /** @returns a scene whose mark names the dead owner of a run, and what the watchdog's next look proves of that run */
 async function openStopped() {
   let proof: DeathProof | null = null;

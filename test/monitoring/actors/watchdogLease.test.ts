@@ -13,6 +13,8 @@ import { untilAtRest } from '../../harness/rest.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { deadProcess, HERE, NO_GAPS } from '../watchdogScene.js';
 
+// covers: src/redis/keptLease.ts
+
 const LEASE_MS = 9 * SECOND;
 
 async function openLeases() {

@@ -16,6 +16,9 @@ import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from './eventLines.js';
 
+// covers: bridge/doctor/growthChecks.ts
+// covers: monitoring/rounds/retentionRound.ts
+
 const { retention: DEFAULTS } = await readSettings({ environment: {}, workingDirectory: '/nonexistent' });
 const KIBIBYTE = 1024;
 

@@ -16,6 +16,9 @@ import { freePort } from '../../harness/freePort.js';
 import { describeWithRedis, openTestRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
 
+// covers: bridge/health/bridgePresence.ts
+// covers: bridge/health/storePulse.ts
+
 const HOST = 'pier';
 const HERE = readProcessIdentity(HOST);
 const FOR_MS = 10 * MINUTE;

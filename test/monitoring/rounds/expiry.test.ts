@@ -31,6 +31,8 @@ import {
   sessionNow,
 } from '../incident/saga/sagaScene.js';
 
+// covers: src/journal/removal.ts
+
 const MOST_OF_A_ROUND = 200;
 
 async function openScene() {

@@ -5,6 +5,8 @@ import { MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { openSagaScene } from '../../monitoring/incident/saga/sagaScene.js';
 
+// covers: bridge/health/restartWatch.ts
+
 const HOST = 'host.a';
 
 async function openBridges() {

@@ -26,6 +26,9 @@ import { redactShapes } from '../../../src/log/redact.js';
 import { type Clock, systemClock } from '../../../src/time.js';
 import { runOnSmallDisk } from '../../harness/smallDisk.js';
 
+// covers: src/files/logsFolder.ts
+// covers: src/files/privateFiles.ts
+
 const NOW = Date.parse('2026-02-05T10:00:00.000Z');
 const CLOCK: Clock = { ...systemClock, now: () => NOW };
 const SECRET = 'hunter2-hunter2';

@@ -11,6 +11,9 @@ import { testFolder } from '../../harness/folder.js';
 import { type Random, seededRandom } from '../journal/random.js';
 import { asks, at, calls, codex, type Fields, RECORDED, returns, START, says, transcript } from './told.js';
 
+// covers: bridge/cli/import.ts
+// covers: src/transcripts/lineFile.ts
+
 /** Of older shapes, in which neighbours decide most. */
 const OLDER: Readonly<Record<string, readonly Fields[]>> = {
   claude: [
