@@ -1,11 +1,11 @@
 /** Builds the watchdog: the same parts inside the bridge and in the standby. */
 
 import { join } from 'node:path';
-import { daydream } from '../../monitoring/daydream/daydream.js';
+import type { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
+import { DailyReview } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { DaydreamSchedule } from '../../monitoring/daydream/schedule.js';
-import { WatchRecord } from '../../monitoring/daydream/watchRecord.js';
-import { WatchTimes } from '../../monitoring/daydream/watchTimes.js';
+import { WatchRecord } from '../../monitoring/daydream/watchTimes.js';
 import type { IssueRecord } from '../../monitoring/incident/issue/issueRecords.js';
 import { BacklogWatch } from '../../monitoring/rounds/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/rounds/blockedLaneWatch.js';
@@ -56,21 +56,17 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
       new RetentionRound({ clock, logger, logsFolder, retention, requireActing }),
     ],
     cron: settings.watchdogCron,
-    onTick: () => ping?.ping(),
+    onTick: () => void ping?.ping(),
   });
-  const times = new WatchTimes(reviewsFolderOf(settings));
-  const isActing = () => lease.isActing;
-  const record = new WatchRecord({ times, clock, logger, isActing });
-  const services: Service[] = [gaps, lease, folders, watchdog, record, ...scheduledDaydream(foundation, isActing)];
+  const record = new WatchRecord(reviewsFolderOf(settings), clock, lease, logger);
+  const services: Service[] = [gaps, lease, folders, watchdog, record, ...scheduledDaydream(foundation, lease)];
   return { watchdog, lease, saga, record, services };
 }
 
-function scheduledDaydream({ settings, clock, logger }: Foundation, isActing: () => boolean): Service[] {
+function scheduledDaydream({ settings, clock, logger }: Foundation, lease: WatchdogLease): Service[] {
   const { daydreamCron: cron } = settings;
   if (cron === null) return [];
-  const reviewsFolder = reviewsFolderOf(settings);
   const zone = new DayZone(settings.daydreamTimeZone);
-  const recordPath = join(reviewsFolder, 'schedule.json');
-  const run = () => daydream({ livePath: eventsFileOf(settings), reviewsFolder, clock, zone, date: null });
-  return [new DaydreamSchedule({ cron, zone, clock, logger, recordPath, isActing, run })];
+  const review = new DailyReview(eventsFileOf(settings), reviewsFolderOf(settings), zone, clock);
+  return [new DaydreamSchedule(cron, review, lease, logger)];
 }

@@ -1,11 +1,11 @@
-import { daydream } from '../../monitoring/daydream/daydream.js';
+import { DailyReview } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf, reviewsFolderOf } from '../assembly/foundation.js';
 import type { Command } from './command.js';
 import { readOptions } from './options.js';
 
-export const daydreamCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper daydream [--date DAY] [--json]
 
 Reads the critical events on from where it stopped and writes a review of each
@@ -33,14 +33,10 @@ examples:
   async run(args, { io, readSettings }) {
     const { values } = readOptions(args, { date: { type: 'string' }, json: { type: 'boolean' } });
     const settings = await readSettings();
-    const done = await daydream({
-      livePath: eventsFileOf(settings),
-      reviewsFolder: reviewsFolderOf(settings),
-      clock: systemClock,
-      zone: new DayZone(settings.daydreamTimeZone),
-      date: typeof values.date === 'string' ? values.date : null,
-    });
-    if (values.json === true) io.stdout(`${JSON.stringify(done)}\n`);
+    const zone = new DayZone(settings.daydreamTimeZone);
+    const review = new DailyReview(eventsFileOf(settings), reviewsFolderOf(settings), zone, systemClock);
+    const done = await review.write(values.date);
+    if (values.json) io.stdout(`${JSON.stringify(done)}\n`);
     else if (done.reviews.length === 0) io.stdout('nothing new, and no review to write\n');
     else for (const { path } of done.reviews) io.stdout(`${path}\n`);
     for (const notice of done.notices) io.stderr(`watchkeeper: ${notice}\n`);

@@ -1,14 +1,43 @@
-/** A day's critical events as facts; `reviewText.ts` puts them into words. */
+/** A day's critical events as facts; `page.ts` prints them. */
 import type { IncidentRule } from '../../src/config/rules.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import { isoTime } from '../../src/time.js';
+import { DAY, isoTime } from '../../src/time.js';
 import type { DayZone } from './dayZone.js';
-import { type IncidentStory, withEvent } from './incidentStory.js';
-import { byFault, groupByJob, type Job, type JobFacts, jobFacts, jobOf, needsAPerson, putInto } from './jobFacts.js';
-import { UNKNOWN_WATCH, type WatchFacts } from './watchTimes.js';
-import { type RepeatFacts, repeatsAmong, WEEK_MS, type WeekFacts, weekBefore } from './weekFacts.js';
+import type { IncidentStory } from './incidentStory.js';
+import {
+  byFault,
+  grouped,
+  type Job,
+  type JobFacts,
+  jobFacts,
+  jobsOf,
+  needsAPerson,
+  troublesAmong,
+} from './jobFacts.js';
+import type { WatchFacts } from './watchTimes.js';
 
+export const WEEK_MS = 7 * DAY;
+/** Events that are about no job, although they may name a session. */
 const NO_JOBS: readonly string[] = ['queue_stalled', 'provider_outage', 'message_undelivered'];
+
+/** A fault of more than one job of a project in eight days, with at least one on the last of them. */
+export interface RepeatFacts {
+  readonly project: string;
+  readonly rule: IncidentRule;
+  /** Jobs: a revival that fails like its first attempt is no repetition. */
+  readonly today: number;
+  /** Jobs in the seven days before. */
+  readonly week_before: number;
+  /** How many of these eight days had one. */
+  readonly days: number;
+}
+
+/** The jobs that got into trouble in the seven days before. */
+export interface WeekFacts {
+  readonly jobs: number;
+  readonly needed_a_person: number;
+  /** When the last one was noticed; null if there was none. */
+  readonly last_at: string | null;
+}
 
 export interface IssueFacts {
   /** Null if the address has no number. */
@@ -33,122 +62,102 @@ export interface OtherFacts {
   readonly excerpt: string | null;
 }
 
-export interface DayFacts {
+/** What the events say about a day. */
+export interface Day {
   readonly date: string;
   /** Lines of that day. */
   readonly events: number;
   /** In the order of their detection. */
-  readonly jobs: readonly JobFacts[];
+  readonly jobs: readonly Job[];
   readonly repeats: readonly RepeatFacts[];
   readonly week_before: WeekFacts;
   /** Those that need a person first. */
   readonly issues: readonly IssueFacts[];
   readonly others: readonly OtherFacts[];
+}
+
+/** The day for programs; they rely on this shape. */
+export interface DayFacts extends Omit<Day, 'jobs'> {
+  readonly jobs: readonly JobFacts[];
   /** When a watchdog watched on this day. */
   readonly watch: WatchFacts;
 }
 
-/** The input of the page. */
-export interface Day extends DayFacts {
-  readonly jobs: readonly Job[];
-}
-
-/** @returns the day for programs to read */
-export function dayFacts(day: Day): DayFacts {
-  return { ...day, jobs: day.jobs.map(jobFacts) };
-}
-
-/** Reads the events of a day, and as many before it as the day's stories need. */
-export class DayFolder {
-  readonly #date: string;
-  readonly #zone: DayZone;
-  readonly #begin: number;
-  readonly #end: number;
-  readonly #stories = new Map<string, IncidentStory>();
-  readonly #today = new Set<string>();
-  #events = 0;
-
-  /** @param date as `2026-02-05`, a day of the zone */
-  constructor(date: string, zone: DayZone) {
-    this.#date = date;
-    this.#zone = zone;
-    this.#begin = zone.beginOf(date);
-    this.#end = zone.endOf(date);
-  }
-
+/** A day whose events are being read. */
+export interface OpenDay {
+  readonly date: string;
   /** The day's first instant, epoch milliseconds. */
-  get begin(): number {
-    return this.#begin;
-  }
-
+  readonly begin: number;
   /** The first instant after the day, epoch milliseconds. */
-  get end(): number {
-    return this.#end;
-  }
+  readonly end: number;
+  /** Of all incidents that the day may be about. */
+  readonly stories: Map<string, IncidentStory>;
+  /** The incidents with a line of that day. */
+  readonly today: Set<string>;
+  /** Lines of that day. */
+  events: number;
+}
 
-  /** Takes over the stories of the days before. */
-  beginWith(stories: Iterable<IncidentStory>): void {
-    for (const story of stories) if (!this.#isForgotten(story)) this.#stories.set(story.incident_id, story);
-  }
+export function factsOf({ date, begin, stories, today, events }: OpenDay, zone: DayZone): Day {
+  const isOfToday = ({ last, closed_at }: IncidentStory) => closed_at === null || today.has(last.incident_id);
+  const others = [...stories.values()].filter((story) => !isOfJob(story) && isOfToday(story));
+  const all = jobsOf([...stories.values()].filter(isOfJob));
+  const jobs = all.filter((job) => job.stories.some(isOfToday));
+  return {
+    date,
+    events,
+    jobs,
+    repeats: repeatsAmong(all, begin, zone),
+    week_before: weekBefore(all, begin),
+    issues: issuesOf(jobs),
+    others: others.map(otherFacts),
+  };
+}
 
-  /** How many incidents it remembers: those that ended long ago are forgotten. */
-  get kept(): number {
-    return this.#stories.size;
-  }
-
-  /** Takes the log's events in order; later days change nothing. */
-  add(event: CriticalEvent): void {
-    const at = Date.parse(event.timestamp);
-    if (at >= this.#end) return;
-    const story = withEvent(this.#stories.get(event.incident_id) ?? null, event, at);
-    if (this.#isForgotten(story)) this.#stories.delete(event.incident_id);
-    else this.#stories.set(event.incident_id, story);
-    if (at < this.#begin) return;
-    this.#events += 1;
-    this.#today.add(event.incident_id);
-  }
-
-  /** An incident that ended a week before the day is of no use to it; this keeps memory small. */
-  #isForgotten({ closed_at }: IncidentStory): boolean {
-    return closed_at !== null && closed_at < this.#begin - WEEK_MS;
-  }
-
-  /** @param watchOf returns when the day was watched, given whether it has events */
-  day(watchOf: (hasEvents: boolean) => WatchFacts = () => UNKNOWN_WATCH): Day {
-    const ofJobs = [...this.#stories.values()].filter(isOfJob);
-    const others = [...this.#stories.values()].filter((story) => !isOfJob(story));
-    const isOfToday = (story: IncidentStory) => this.#today.has(story.incident_id) || story.closed_at === null;
-    const byJob = groupByJob(ofJobs);
-    const jobs = byJob.filter((incidents) => incidents.some(isOfToday)).map(jobOf);
-    return {
-      date: this.#date,
-      events: this.#events,
-      jobs,
-      repeats: repeatsAmong(byJob, this.#begin, this.#zone),
-      week_before: weekBefore(byJob.map(jobOf), this.#begin),
-      issues: issuesOf(jobs),
-      others: others.filter(isOfToday).map(otherFacts),
-      watch: watchOf(this.#events > 0),
-    };
-  }
+export function factsForPrograms(day: Day, watch: WatchFacts): DayFacts {
+  return { ...day, jobs: day.jobs.map(jobFacts), watch };
 }
 
 /**
  * An incident that hit many sessions at once, or one of a waiting session, is not trouble of the one session that it names; nor
  * is a chat that refuses.
  */
-function isOfJob({ session_id, event }: IncidentStory): boolean {
+function isOfJob({ last: { session_id, event } }: IncidentStory): boolean {
   return session_id !== null && !NO_JOBS.includes(event);
 }
 
+function repeatsAmong(jobs: readonly Job[], begin: number, zone: DayZone): RepeatFacts[] {
+  const repeats = troublesAmong(jobs.flatMap(byFault)).flatMap((trouble): RepeatFacts[] => {
+    const [{ project, rule }] = trouble;
+    const times = trouble.map(instantOf).filter((at) => at >= begin - WEEK_MS);
+    const today = times.filter((at) => at >= begin).length;
+    if (project === '' || rule === null || today === 0 || times.length < 2) return [];
+    const days = new Set(times.map((at) => zone.dayOf(at))).size;
+    return [{ project, rule, today, week_before: times.length - today, days }];
+  });
+  return repeats.sort((a, b) => b.days - a.days || b.today + b.week_before - (a.today + a.week_before));
+}
+
+function weekBefore(jobs: readonly Job[], begin: number): WeekFacts {
+  const found = jobs.filter((job) => instantOf(job) >= begin - WEEK_MS && instantOf(job) < begin);
+  return {
+    jobs: found.length,
+    needed_a_person: found.filter(needsAPerson).length,
+    last_at: found.at(-1)?.detected_at ?? null,
+  };
+}
+
+function instantOf({ detected_at }: Job): number {
+  return Date.parse(detected_at);
+}
+
 function issuesOf(jobs: readonly Job[]): IssueFacts[] {
-  const byUrl = new Map<string, Job[]>();
-  for (const job of jobs.flatMap(byFault)) if (job.issue !== null) putInto(byUrl, job.issue, job);
-  const issues = [...byUrl].map(([url, about]) => ({
-    number: issueNumber(url),
-    url,
-    project: about[0]?.project ?? '',
-    rules: [...new Set(about.flatMap(({ rule }) => (rule === null ? [] : [rule])))],
+  const reported = jobs.flatMap(byFault).filter(({ issue }) => issue !== null);
+  const issues = grouped(reported, ({ issue }) => issue ?? '').map((about) => ({
+    number: issueNumber(about[0].issue ?? ''),
+    url: about[0].issue ?? '',
+    project: about[0].project,
+    rules: [...new Set(about.flatMap(({ rule }) => rule ?? []))],
     incidents: about.reduce((sum, { incidents }) => sum + incidents, 0),
     needs_a_person: about.some(needsAPerson),
   }));
@@ -157,22 +166,23 @@ function issuesOf(jobs: readonly Job[]): IssueFacts[] {
   );
 }
 
-function issueNumber(url: string): number | null {
+/** @returns the number of the issue at this address; null if it has none */
+export function issueNumber(url: string): number | null {
   const number = /\/issues\/(\d{1,9})(?:\.md)?$/.exec(url)?.[1];
   return number === undefined ? null : Number(number);
 }
 
-function otherFacts(story: IncidentStory): OtherFacts {
-  const scalars = Object.entries(story.details).filter(([, value]) =>
-    ['string', 'number', 'boolean'].includes(typeof value),
+function otherFacts({ last, detected_at, closed_at, evidence, excerpt }: IncidentStory): OtherFacts {
+  const scalars = Object.entries(last.details ?? {}).flatMap(([field, value]) =>
+    ['string', 'number', 'boolean'].includes(typeof value) ? [[field, String(value)]] : [],
   );
-  const evidence = story.evidence.length === 0 ? {} : { evidence: story.evidence.join('; ') };
+  const findings = evidence.length === 0 ? {} : { evidence: evidence.join('; ') };
   return {
-    event: story.event,
-    at: isoTime(story.detected_at),
-    reason: story.reason,
-    is_over: story.closed_at !== null,
-    details: { ...Object.fromEntries(scalars.map(([name, value]) => [name, String(value)])), ...evidence },
-    excerpt: story.excerpt,
+    event: last.event,
+    at: isoTime(detected_at),
+    reason: last.reason,
+    is_over: closed_at !== null,
+    details: { ...Object.fromEntries(scalars), ...findings },
+    excerpt,
   };
 }

@@ -44,9 +44,9 @@ export class DayZone {
     return this.beginOf(isoTime(midnightInUtc(date) + DAY).slice(0, 10));
   }
 
-  /** @returns the day before the one of the instant (epoch milliseconds) */
-  dayBefore(at: number): string {
-    return this.dayOf(this.beginOf(this.dayOf(at)) - 1);
+  /** @returns the day before the day */
+  dayBefore(date: string): string {
+    return this.dayOf(this.beginOf(date) - 1);
   }
 }
 

@@ -1,24 +1,28 @@
 /** A job as the review sees it: one message, over its attempts. */
 import type { IncidentRule } from '../../src/config/rules.js';
+import { type CriticalEvent, INCIDENT_OUTCOMES } from '../../src/jobs/incidents.js';
 import { isoTime } from '../../src/time.js';
 import type { IncidentStory } from './incidentStory.js';
 
-/** A job's state at the end of the day. `passed`: the rule was no longer true, nothing was done. */
-export type JobEnd =
-  | 'open'
-  | 'recovered'
-  | 'failed_again'
-  | 'not_revived'
-  | 'passed'
-  | 'answered'
-  | 'cancelled'
-  | 'closed';
+/** A job's state at the end of the day, the worst first. `passed`: the rule was no longer true, nothing was done. */
+export const JOB_ENDS = [
+  'failed_again',
+  'not_revived',
+  'open',
+  'recovered',
+  'answered',
+  'passed',
+  'cancelled',
+  'closed',
+] as const;
+export type JobEnd = (typeof JOB_ENDS)[number];
 
-/** One message: its session, its revival, and every incident of the two. */
+/** One message: its session, its revival, and every incident of the two. Programs rely on this shape. */
 export interface JobFacts {
   readonly project: string;
   /** The first attempt. */
   readonly session_id: string;
+  /** The last one, if several rules were true. */
   readonly rule: IncidentRule | null;
   readonly reason: string | null;
   readonly end: JobEnd;
@@ -37,140 +41,101 @@ export interface JobFacts {
   readonly excerpts: readonly string[];
 }
 
-/** What one rule found on a job, over its attempts. */
-export interface Fault {
-  readonly rule: IncidentRule | null;
-  readonly reason: string | null;
-  readonly detected_at: string;
-  readonly issue: string | null;
-  readonly incidents: number;
-  readonly revived: boolean;
-  /** As in the story of its last incident. */
-  readonly measured_ms: number | null;
-}
-
-/** A job as the page describes it. `JobFacts` names only the last rule, and programs rely on that shape. */
+/** A job as the page describes it, or one of its faults (`byFault`). */
 export interface Job extends JobFacts {
-  /** One per rule, in the order of their detection; at least one. */
-  readonly faults: readonly Fault[];
-  /** Final reading of its rule's clock, in milliseconds; a reason has whole minutes. */
-  readonly measured_ms: number | null;
-  /** Whether its second attempt once counted as recovered, whatever happened to it later. */
-  readonly worked_again: boolean;
-  /** The fault that followed, if this is one of the job's earlier faults (`byFault`); null if it is the job itself. */
-  readonly went_on_with: Fault | null;
+  /** In the order of their detection; at least one. */
+  readonly stories: readonly IncidentStory[];
+  /** The rule of the job's last fault, if this is an earlier one; null if it is the job itself, or its last fault. */
+  readonly later: IncidentRule | 'unknown' | null;
 }
 
-const LEFT_TO_PEOPLE: readonly JobEnd[] = ['failed_again', 'not_revived'];
+/** At least one job, each once, in the order of their detection; all of one project and one rule. */
+export type Trouble = readonly [Job, ...Job[]];
 
-/** @returns whether the job's end leaves something to do */
-export function needsAPerson({ end }: Pick<JobFacts, 'end'>): boolean {
-  return LEFT_TO_PEOPLE.includes(end);
+/** @returns the job without what only the page needs */
+export function jobFacts({ stories: _stories, later: _later, ...facts }: Job): JobFacts {
+  return facts;
 }
 
-/** @returns the incidents of each job in the order of their detection: a revival is the same job as its first attempt */
-export function groupByJob(stories: readonly IncidentStory[]): IncidentStory[][] {
-  const firstAttempt = new Map(
-    stories.flatMap(({ session_id, revival_session_id }) =>
-      session_id === null || revival_session_id === null ? [] : [[revival_session_id, session_id] as const],
-    ),
-  );
-  const jobs = new Map<string, IncidentStory[]>();
-  for (const story of [...stories].sort((a, b) => a.detected_at - b.detected_at)) {
-    const session = story.session_id ?? '';
-    const job = firstAttempt.get(session) ?? session;
-    putInto(jobs, job, story);
-  }
-  return [...jobs.values()];
+/** @returns the jobs in the order of their first incident: a revival is the same job as its first attempt */
+export function jobsOf(stories: readonly IncidentStory[]): Job[] {
+  const firstAttempts = new Map(stories.map((story) => [story.revival_session_id, story.last.session_id]));
+  const inOrder = stories.toSorted((a, b) => a.detected_at - b.detected_at);
+  const jobIdOf = ({ last: { session_id: id } }: IncidentStory) => firstAttempts.get(id) ?? id ?? '';
+  return grouped(inOrder, jobIdOf).map(jobOf);
 }
 
-/** @param incidents of one job, in the order of their detection; at least one */
-export function jobOf(incidents: readonly IncidentStory[]): Job {
-  const [first] = incidents;
-  const last = incidents.at(-1);
-  if (first === undefined || last === undefined) throw new Error('a job has at least one incident');
-  const end = endOf(incidents, last);
+function jobOf(stories: readonly [IncidentStory, ...IncidentStory[]]): Job {
+  const [first] = stories;
+  const story = stories.at(-1) ?? first;
+  const { last, closed_at, told, not_revived_because, evidence } = story;
+  const revived = stories.some((each) => each.revived);
+  const end = stories.some((each) => each.closed_at === null) ? 'open' : endOf(last, revived);
   return {
     project: last.project_key ?? '',
-    session_id: first.session_id ?? '',
+    session_id: first.last.session_id ?? '',
     rule: last.rule,
     reason: last.reason,
     end,
     detected_at: isoTime(first.detected_at),
-    recovered_after_ms: end === 'recovered' && last.closed_at !== null ? last.closed_at - first.detected_at : null,
-    revived: incidents.some(({ revived_at }) => revived_at !== null),
-    told: last.told,
-    not_revived_because: last.not_revived_because,
-    issue: last.github_issue ?? first.github_issue,
-    incidents: incidents.length,
-    evidence: last.evidence,
-    excerpts: incidents.flatMap(({ excerpt }) => (excerpt === null ? [] : [excerpt])),
-    faults: faultsOf(incidents),
-    measured_ms: last.measured_ms,
-    worked_again: incidents.some(({ event, revived_at }) => event === 'session_recovered' && revived_at !== null),
-    went_on_with: null,
+    recovered_after_ms: end === 'recovered' && closed_at !== null ? closed_at - first.detected_at : null,
+    revived,
+    told,
+    not_revived_because,
+    issue: stories.findLast(({ github_issue }) => github_issue !== null)?.github_issue ?? null,
+    incidents: stories.length,
+    evidence,
+    excerpts: stories.flatMap(({ excerpt }) => excerpt ?? []),
+    stories,
+    later: null,
   };
 }
 
-/** @returns the job without what only the page needs */
-export function jobFacts(job: Job): JobFacts {
-  const { faults: _f, measured_ms: _m, worked_again: _w, went_on_with: _o, ...facts } = job;
-  return facts;
+/** @param last the line that closed its last incident */
+function endOf({ event, details }: CriticalEvent, revived: boolean): JobEnd {
+  if (event === 'session_recovered') return revived ? 'recovered' : 'passed';
+  if (event === 'session_unrecoverable') return revived || details?.attempt === 2 ? 'failed_again' : 'not_revived';
+  const outcome = INCIDENT_OUTCOMES.find((each) => each === details?.outcome);
+  if (outcome === 'answered') return 'answered';
+  if (outcome === 'cancelled_by_person') return 'cancelled';
+  return outcome === 'revival_failed' ? 'failed_again' : 'closed';
 }
 
-/** @returns the job once for each rule: under the last one as itself, under an earlier one with the fault that followed */
+/** @returns whether the job's end leaves something to do */
+export function needsAPerson({ end }: JobFacts): boolean {
+  return end === 'failed_again' || end === 'not_revived';
+}
+
+/** @returns the job once for each rule: a second attempt may fail by another rule, and both faults need a look */
 export function byFault(job: Job): Job[] {
-  const last = job.faults.find(({ rule }) => rule === job.rule) ?? null;
-  return job.faults.map((fault) => {
-    const { rule, reason, measured_ms, detected_at, incidents, revived } = fault;
-    if (fault === last) return { ...job, detected_at, incidents, issue: fault.issue ?? job.issue };
-    return {
-      ...job,
-      rule,
-      reason,
-      measured_ms,
-      detected_at,
-      incidents,
-      revived,
-      issue: fault.issue,
-      went_on_with: last,
-    };
+  return grouped(job.stories, ({ last }) => String(last.rule)).map((found) => {
+    const { rule, reason, detected_at, issue, incidents, revived, stories } = jobOf(found);
+    const fault = { ...job, detected_at, incidents, stories };
+    if (rule === job.rule) return { ...fault, issue: issue ?? job.issue };
+    return { ...fault, rule, reason, revived, issue, later: job.rule ?? 'unknown' };
   });
 }
 
-function faultsOf(incidents: readonly IncidentStory[]): Fault[] {
-  const byRule = new Map<string, IncidentStory[]>();
-  for (const incident of incidents) putInto(byRule, JSON.stringify(incident.rule), incident);
-  return [...byRule.values()].flatMap((found) => {
-    const [first] = found;
-    const last = found.at(-1);
-    if (first === undefined || last === undefined) return [];
-    const issues = found.flatMap(({ github_issue }) => (github_issue === null ? [] : [github_issue]));
-    return {
-      rule: first.rule,
-      reason: last.reason,
-      measured_ms: last.measured_ms,
-      detected_at: isoTime(first.detected_at),
-      issue: issues.at(-1) ?? null,
-      incidents: found.length,
-      revived: found.some(({ revived_at }) => revived_at !== null),
-    };
-  });
+/**
+ * Two hundred jobs are a dozen troubles, and a page has room for a dozen.
+ * @returns those with most jobs that need a person first, then those that still last, then the largest
+ */
+export function troublesAmong(jobs: readonly Job[]): Trouble[] {
+  const needing = (trouble: Trouble) => trouble.filter(needsAPerson).length;
+  const open = (trouble: Trouble) => trouble.filter(({ end }) => end === 'open').length;
+  return grouped(jobs, ({ project, rule }) => JSON.stringify([project, rule])).sort(
+    (a, b) =>
+      needing(b) - needing(a) || open(b) - open(a) || b.length - a.length || a[0].project.localeCompare(b[0].project),
+  );
 }
 
-function endOf(incidents: readonly IncidentStory[], last: IncidentStory): JobEnd {
-  if (incidents.some(({ closed_at }) => closed_at === null)) return 'open';
-  const wasRevived = incidents.some(({ revived_at }) => revived_at !== null);
-  if (last.event === 'session_recovered') return wasRevived ? 'recovered' : 'passed';
-  if (last.event === 'session_unrecoverable') return wasRevived || last.attempt === 2 ? 'failed_again' : 'not_revived';
-  if (last.outcome === 'answered') return 'answered';
-  if (last.outcome === 'cancelled_by_person') return 'cancelled';
-  return last.outcome === 'revival_failed' ? 'failed_again' : 'closed';
-}
-
-/** Adds to the group of a key, and creates the group if it is missing. */
-export function putInto<Value>(groups: Map<string, Value[]>, key: string, value: Value): void {
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, [value]);
-  else group.push(value);
+/** @returns the items by their key, in the order in which the keys first occur */
+export function grouped<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): [Item, ...Item[]][] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
 }

@@ -1,17 +1,16 @@
 /**
- * The days of many reviews in one reading of the log. Everything before a day is folded once for all later days, so the work
- * grows with the events plus the days, not with their product: a log of years has thousands of both.
+ * The facts of many days in one reading of the log. Everything before a day is put together once for all later days, so the
+ * work grows with the events plus the days, not with their product: a log of years has thousands of both.
  */
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import { type Day, DayFolder } from './dayFacts.js';
+import { type Day, factsOf, type OpenDay, WEEK_MS } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { type IncidentStory, withEvent } from './incidentStory.js';
-import { UNKNOWN_WATCH, type WatchedDay, type WatchFacts } from './watchTimes.js';
-import { WEEK_MS } from './weekFacts.js';
 
 export class ManyDays {
   /** In the order of the calendar. */
-  readonly #folders: readonly DayFolder[];
+  readonly #days: readonly OpenDay[];
+  readonly #zone: DayZone;
   /** What the events so far amount to for days that have not begun yet. */
   readonly #before = new Map<string, IncidentStory>();
   /** How many of the days have begun. */
@@ -19,9 +18,17 @@ export class ManyDays {
   /** The instant of the earliest event, epoch milliseconds. */
   #first = Number.POSITIVE_INFINITY;
 
-  /** @param days as `2026-02-05`, sorted, each once */
-  constructor(days: readonly string[], zone: DayZone) {
-    this.#folders = days.map((day) => new DayFolder(day, zone));
+  /** @param dates as `2026-02-05`, sorted, each once */
+  constructor(dates: readonly string[], zone: DayZone) {
+    this.#zone = zone;
+    this.#days = dates.map((date) => ({
+      date,
+      begin: zone.beginOf(date),
+      end: zone.endOf(date),
+      stories: new Map(),
+      today: new Set(),
+      events: 0,
+    }));
   }
 
   /** Takes the log's events in order, which need not be that of their times. */
@@ -29,43 +36,50 @@ export class ManyDays {
     const at = Date.parse(event.timestamp);
     this.#first = Math.min(this.#first, at);
     // An event after all the days changes none of them.
-    if (at >= (this.#folders.at(-1)?.end ?? Number.NEGATIVE_INFINITY)) return;
-    for (let next = this.#folders[this.#begun]; next !== undefined && next.begin <= at; ) {
-      this.#begin(next);
-      next = this.#folders[this.#begun];
-    }
+    if (at >= (this.#days.at(-1)?.end ?? Number.NEGATIVE_INFINITY)) return;
+    while (at >= (this.#days[this.#begun]?.begin ?? Number.POSITIVE_INFINITY)) this.#beginNext();
     // Usually it belongs to the day that began last; a late one changes every day from its own on.
     for (let index = this.#begun - 1; index >= 0; index -= 1) {
-      const folder = this.#folders[index];
-      if (folder === undefined || folder.end <= at) break;
-      folder.add(event);
+      const day = this.#days[index];
+      if (day === undefined || day.end <= at) break;
+      addTo(day.stories, event, at, day.begin);
+      if (at < day.begin) continue;
+      day.events += 1;
+      day.today.add(event.incident_id);
     }
-    const next = this.#folders[this.#begun];
-    if (next === undefined) return;
-    const story = withEvent(this.#before.get(event.incident_id) ?? null, event, at);
-    if (isUseless(story, next)) this.#before.delete(event.incident_id);
-    else this.#before.set(event.incident_id, story);
+    const next = this.#days[this.#begun];
+    if (next !== undefined) addTo(this.#before, event, at, next.begin);
   }
 
-  /**
-   * @param watchOf returns when a day was watched, between two instants in epoch milliseconds
-   * @returns the days in the order of the calendar; none of those before the first event, because nothing is known about them
-   */
-  days(watchOf: (day: WatchedDay) => WatchFacts = () => UNKNOWN_WATCH): Day[] {
+  /** @returns the days in the order of the calendar; none of those before the first event, of which nothing is known */
+  days(): Day[] {
     // Days that no event reached: open incidents are on their pages, too.
-    for (const folder of this.#folders.slice(this.#begun)) this.#begin(folder);
-    return this.#folders
-      .filter(({ end }) => end > this.#first)
-      .map((folder) => folder.day((hasEvents) => watchOf({ begin: folder.begin, end: folder.end, hasEvents })));
+    while (this.#begun < this.#days.length) this.#beginNext();
+    return this.#days.filter(({ end }) => end > this.#first).map((day) => factsOf(day, this.#zone));
   }
 
-  #begin(folder: DayFolder): void {
+  #beginNext(): void {
+    const day = this.#days[this.#begun];
+    if (day === undefined) return;
     this.#begun += 1;
-    for (const [id, story] of this.#before) if (isUseless(story, folder)) this.#before.delete(id);
-    folder.beginWith(this.#before.values());
+    for (const [id, story] of this.#before) {
+      if (isForgotten(story, day.begin)) this.#before.delete(id);
+      else day.stories.set(id, story);
+    }
   }
 }
 
-function isUseless({ closed_at }: IncidentStory, { begin }: DayFolder): boolean {
+/**
+ * Adds the event to the story of its incident.
+ * @param begin of the day that the stories are for, epoch milliseconds: incidents that ended long before it are forgotten
+ */
+export function addTo(stories: Map<string, IncidentStory>, event: CriticalEvent, at: number, begin: number): void {
+  const story = withEvent(stories.get(event.incident_id) ?? null, event, at);
+  if (isForgotten(story, begin)) stories.delete(event.incident_id);
+  else stories.set(event.incident_id, story);
+}
+
+/** An incident that ended a week before the day is of no use to it; this keeps memory small. */
+function isForgotten({ closed_at }: IncidentStory, begin: number): boolean {
   return closed_at !== null && closed_at < begin - WEEK_MS;
 }

@@ -2,6 +2,7 @@
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { code, fenced, prose } from '../incident/issue/defuse.js';
+import { issueNumber } from './dayFacts.js';
 
 const LONGEST_NAME = 60;
 /** Session ids have up to 160. */
@@ -23,7 +24,7 @@ export function exact(text: string): string {
 /**
  * @param texts each becomes some lines of a fenced block
  * @param indent before each line, so that the block stays in its list item
- * @returns the block; nothing if there is no text
+ * @returns the lines of the block; none if there is no text
  */
 export function quoted(texts: readonly string[], indent: string): string[] {
   const lines = texts
@@ -31,18 +32,13 @@ export function quoted(texts: readonly string[], indent: string): string[] {
     .filter((line) => line.trim() !== '');
   if (lines.length === 0) return [];
   const shown = lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), '…'] : lines;
-  return [
-    fenced(shown)
-      .split('\n')
-      .map((line) => `${indent}${line}`)
-      .join('\n'),
-  ];
+  const block = fenced(shown).split('\n');
+  return block.map((line) => `${indent}${line}`);
 }
 
 /** @returns a link to the issue; a local issue is linked relative to the reviews' folder; no link for a strange address */
 export function issueLink(url: string): string {
-  const number = /\/issues\/(\d{1,9})(\.md)?$/.exec(url);
+  const number = issueNumber(url);
   if (number === null || !ADDRESS.test(url)) return exact(url);
-  const target = url.startsWith('file:') ? `../issues/${number[1]}.md` : url;
-  return `[#${number[1]}](${target})`;
+  return `[#${number}](${url.startsWith('file:') ? `../issues/${number}.md` : url})`;
 }

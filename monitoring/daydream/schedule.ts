@@ -4,6 +4,7 @@
  * handled is not repeated. If two processes handle one after all, around a takeover, they write the same.
  */
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Cron } from 'croner';
 import { z } from 'zod';
 import { describeError } from '../../src/errors.js';
@@ -11,21 +12,8 @@ import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, isoTime, MINUTE } from '../../src/time.js';
-import type { Daydreamed } from './daydream.js';
-import type { DayZone } from './dayZone.js';
-
-export interface DaydreamScheduleContext {
-  /** A cron pattern in the zone's local time. */
-  readonly cron: string;
-  readonly zone: DayZone;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The file with the last scheduled time that was handled. */
-  readonly recordPath: string;
-  isActing(): boolean;
-  run(): Promise<Daydreamed>;
-}
+import { isoTime, MINUTE } from '../../src/time.js';
+import type { DailyReview } from './daydream.js';
 
 /** A takeover, a host that slept and a clock that was set are noticed within this time. */
 const LOOK_AGAIN_MS = MINUTE;
@@ -34,16 +22,24 @@ const RECORD = z.looseObject({ served: z.iso.datetime() });
 
 export class DaydreamSchedule implements Service {
   readonly name = 'daydream';
-  readonly #context: DaydreamScheduleContext;
+  readonly #review: DailyReview;
+  readonly #lease: { readonly isActing: boolean };
+  readonly #logger: Logger;
   readonly #pattern: Cron;
   readonly #rounds: Rounds;
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  constructor(context: DaydreamScheduleContext) {
-    this.#context = context;
-    this.#pattern = new Cron(context.cron, { paused: true, timezone: context.zone.name });
+  /**
+   * @param cron a pattern in the local time of the review's zone
+   * @param lease whether this process's watchdog is the acting one
+   */
+  constructor(cron: string, review: DailyReview, lease: { readonly isActing: boolean }, logger: Logger) {
+    this.#review = review;
+    this.#lease = lease;
+    this.#logger = logger;
+    this.#pattern = new Cron(cron, { paused: true, timezone: review.zone.name });
     this.#rounds = new Rounds(
-      context.clock,
+      review.clock,
       () => this.runIfDue(),
       () => this.#pauseMs(),
     );
@@ -60,28 +56,30 @@ export class DaydreamSchedule implements Service {
   /**
    * Writes the review if a scheduled time has come that nobody has handled. Never throws: a failure is logged and retried in
    * ten minutes, and nothing is acknowledged until then.
-   * @returns the days whose reviews were written; none if nothing is due, or another process acts
    */
-  async runIfDue(): Promise<readonly string[]> {
-    const { clock, logger, isActing, run } = this.#context;
+  async runIfDue(): Promise<void> {
+    const { clock } = this.#review;
     const due = this.#lastTime();
-    if (due === null || !isActing() || clock.monotonic() < this.#retryAt || (await this.#served()) >= due) return [];
+    if (due === null || !this.#lease.isActing || clock.monotonic() < this.#retryAt) return;
+    if ((await this.#served()) >= due) return;
     try {
-      const { reviews, notices } = await run();
-      for (const notice of notices) logger.warn(`daydream: ${notice}`);
-      await this.#recordServed(due);
-      const days = reviews.map(({ date }) => date);
-      logger.info(days.length === 0 ? 'daydream: nothing new' : `daydream: wrote the review of ${days.join(', ')}`);
-      return days;
+      const { reviews, notices } = await this.#review.write();
+      for (const notice of notices) this.#logger.warn(`daydream: ${notice}`);
+      const record = { v: 1, served: isoTime(due), done_at: isoTime(clock.now()) };
+      await replaceBelowLogs(this.#recordPath, `${JSON.stringify(record)}\n`);
+      const days = reviews.map(({ date }) => date).join(', ');
+      this.#logger.info(days === '' ? 'daydream: nothing new' : `daydream: wrote the review of ${days}`);
     } catch (err) {
       this.#retryAt = clock.monotonic() + RETRY_MS;
-      logger.error({ err }, `the daily review was not written and is tried again in 10 minutes: ${describeError(err)}`);
-      return [];
+      this.#logger.error(
+        { err },
+        `the daily review was not written and is tried again in 10 minutes: ${describeError(err)}`,
+      );
     }
   }
 
   #pauseMs(): number {
-    const now = this.#context.clock.now();
+    const now = this.#review.clock.now();
     const next = this.#pattern.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY;
     return Math.min(LOOK_AGAIN_MS, Math.max(0, next - now));
   }
@@ -89,24 +87,21 @@ export class DaydreamSchedule implements Service {
   /** @returns the last scheduled time that has come, epoch milliseconds */
   #lastTime(): number | null {
     // The search excludes the instant it is given.
-    const now = new Date(this.#context.clock.now() + 1);
+    const now = new Date(this.#review.clock.now() + 1);
     return this.#pattern.previousRuns(1, now)[0]?.getTime() ?? null;
   }
 
   /** A record that is missing, damaged or from the future counts as none: then the review is written, which does no harm. */
   async #served(): Promise<number> {
-    const { recordPath, clock } = this.#context;
     try {
-      const served = Date.parse(RECORD.parse(JSON.parse(await readFile(recordPath, 'utf8'))).served);
-      return served > clock.now() ? Number.NEGATIVE_INFINITY : served;
+      const served = Date.parse(RECORD.parse(JSON.parse(await readFile(this.#recordPath, 'utf8'))).served);
+      return served > this.#review.clock.now() ? Number.NEGATIVE_INFINITY : served;
     } catch {
       return Number.NEGATIVE_INFINITY;
     }
   }
 
-  async #recordServed(due: number): Promise<void> {
-    const { recordPath, clock } = this.#context;
-    const record = { v: 1, served: isoTime(due), done_at: isoTime(clock.now()) };
-    await replaceBelowLogs(recordPath, `${JSON.stringify(record)}\n`);
+  get #recordPath(): string {
+    return join(this.#review.folder, 'schedule.json');
   }
 }

@@ -5,12 +5,17 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { nullIfAbsent } from '../../src/errno.js';
+import { describeError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
-import { isoTime, MINUTE } from '../../src/time.js';
+import type { Logger } from '../../src/log/logger.js';
+import { SaidOnce } from '../../src/log/saidOnce.js';
+import { Rounds } from '../../src/rounds.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, isoTime, MINUTE } from '../../src/time.js';
 
 /** A shorter pause is ignored: a restart is no gap in the watch. */
-export const SHORTEST_PAUSE_MS = 5 * MINUTE;
+const SHORTEST_PAUSE_MS = 5 * MINUTE;
 /** Earlier times are of days whose reviews were written long ago. */
 const MOST_KEPT = 1_000;
 /** Ten times the size of that many. */
@@ -21,7 +26,7 @@ const RECORD = z.looseObject({
 });
 
 /** Epoch milliseconds. */
-export interface WatchTime {
+interface WatchTime {
   readonly from: number;
   readonly until: number;
 }
@@ -44,50 +49,69 @@ export interface WatchFacts {
   readonly times: readonly { readonly from: string; readonly until: string }[];
 }
 
-export const UNKNOWN_WATCH: WatchFacts = { state: 'unknown', times: [] };
+const UNKNOWN_WATCH: WatchFacts = { state: 'unknown', times: [] };
+/** For a record that is damaged, or cannot be read. */
+export const NOTHING_KNOWN: Watched = { times: [], knownFrom: Number.POSITIVE_INFINITY };
 
-/** Instants are epoch milliseconds. */
-export interface WatchedDay {
-  readonly begin: number;
-  /** Of the day, or of the part of it that has passed. */
-  readonly end: number;
-  /** Whether the product wrote any event on that day. */
-  readonly hasEvents: boolean;
+/**
+ * @returns the record in the folder of the reviews: no times if it is missing or damaged
+ * @throws the file system's error, and NotPlainError: it is not known what is recorded
+ */
+export async function readWatched(reviewsFolder: string): Promise<Watched> {
+  const text = await readPlainFile(recordPath(reviewsFolder), LONGEST_BYTES).catch(nullIfAbsent);
+  return text === null ? { times: [], knownFrom: null } : parse(text);
 }
 
-/** The record in the folder of the reviews. One process writes it at a time: the acting watchdog's. */
-export class WatchTimes {
-  readonly #path: string;
+/** Notes once a minute that this process watches, while it has the acting watchdog. One process acts at a time. */
+export class WatchRecord implements Service {
+  readonly name = 'record of the watch';
+  readonly #reviewsFolder: string;
+  readonly #clock: Clock;
+  readonly #lease: { readonly isActing: boolean };
+  readonly #troubles: SaidOnce;
+  readonly #rounds: Rounds;
 
-  constructor(reviewsFolder: string) {
-    this.#path = join(reviewsFolder, 'watched.json');
+  /** @param lease whether this process's watchdog is the acting one */
+  constructor(reviewsFolder: string, clock: Clock, lease: { readonly isActing: boolean }, logger: Logger) {
+    this.#reviewsFolder = reviewsFolder;
+    this.#clock = clock;
+    this.#lease = lease;
+    this.#troubles = new SaidOnce(logger);
+    this.#rounds = new Rounds(clock, () => this.runOnce(), MINUTE);
   }
 
-  /**
-   * @returns no times if the record is missing or damaged
-   * @throws the file system's error, and NotPlainError: it is not known what is recorded
-   */
-  async read(): Promise<Watched> {
-    const text = await readPlainFile(this.#path, LONGEST_BYTES).catch(nullIfAbsent);
-    return text === null ? { times: [], knownFrom: null } : parse(text);
+  async start(): Promise<void> {
+    this.#rounds.start();
   }
 
-  /**
-   * Notes that a watchdog acts at this instant.
-   * @param now epoch milliseconds
-   * @throws as {@link read}: a record that cannot be read is not overwritten
-   */
-  async note(now: number): Promise<void> {
-    const { times: before, knownFrom } = await this.read();
-    const times = [...before];
-    const last = times.at(-1);
-    if (last !== undefined && now >= last.from && now - last.until < SHORTEST_PAUSE_MS)
-      times.splice(-1, 1, { from: last.from, until: Math.max(last.until, now) });
-    else times.push({ from: now, until: now });
-    const watched = times.slice(-MOST_KEPT).map(written);
+  async stop(): Promise<void> {
+    if (!this.#rounds.isRunning) return;
+    await this.#rounds.stop();
+    await this.runOnce();
+  }
+
+  /** Notes the present instant, if this process acts. Never throws: a failure is logged, and retried in a minute. */
+  async runOnce(): Promise<void> {
+    if (!this.#lease.isActing) return;
+    try {
+      await this.#note(this.#clock.now());
+      this.#troubles.forget('note');
+    } catch (error) {
+      this.#troubles.error('note', `the reviews will not know that it was watched: ${describeError(error)}`);
+    }
+  }
+
+  /** @throws as {@link readWatched}: a record that cannot be read is not overwritten */
+  async #note(now: number): Promise<void> {
+    const { times, knownFrom } = await readWatched(this.#reviewsFolder);
+    const watched = withTime(times, { from: now, until: now }).slice(-MOST_KEPT).map(written);
     const known = knownFrom === null ? {} : { known_from: isoTime(Math.min(knownFrom, now)) };
-    await replaceBelowLogs(this.#path, `${JSON.stringify({ v: 1, ...known, watched })}\n`);
+    await replaceBelowLogs(recordPath(this.#reviewsFolder), `${JSON.stringify({ v: 1, ...known, watched })}\n`);
   }
+}
+
+function recordPath(reviewsFolder: string): string {
+  return join(reviewsFolder, 'watched.json');
 }
 
 function parse(text: string): Watched {
@@ -96,26 +120,35 @@ function parse(text: string): Watched {
     const times = watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
     return { times, knownFrom: knownFrom === undefined ? null : Date.parse(knownFrom) };
   } catch {
-    return { times: [], knownFrom: Number.POSITIVE_INFINITY };
+    return NOTHING_KNOWN;
   }
 }
 
-/** @returns those of the times that belong to the day */
-export function watchFacts({ times, knownFrom }: Watched, { begin, end, hasEvents }: WatchedDay): WatchFacts {
+/**
+ * @param begin of the day, epoch milliseconds
+ * @param end of the day, or of the part of it that has passed
+ * @param hasEvents whether the product wrote any event on that day
+ * @returns when it was watched on that day
+ */
+export function watchFacts({ times, knownFrom }: Watched, begin: number, end: number, hasEvents: boolean): WatchFacts {
   if (knownFrom !== null && begin < knownFrom) return UNKNOWN_WATCH;
-  const found: WatchTime[] = [];
-  for (const { from, until } of times.toSorted((a, b) => a.from - b.from)) {
-    if (Math.max(until, from + 1) <= begin || from >= end) continue;
-    const last = found.at(-1);
-    const cut = { from: Math.max(from, begin), until: Math.min(until, end) };
-    if (last !== undefined && cut.from - last.until < SHORTEST_PAUSE_MS)
-      found.splice(-1, 1, { from: last.from, until: Math.max(last.until, cut.until) });
-    else found.push(cut);
-  }
+  const found = times
+    .toSorted((a, b) => a.from - b.from)
+    .filter(({ from, until }) => Math.max(until, from + 1) > begin && from < end)
+    .map(({ from, until }) => ({ from: Math.max(from, begin), until: Math.min(until, end) }))
+    .reduce<readonly WatchTime[]>(withTime, []);
   const [first] = found;
   if (first === undefined) return hasEvents ? UNKNOWN_WATCH : { state: 'never', times: [] };
   const isWhole = first.from - begin < SHORTEST_PAUSE_MS && end - first.until < SHORTEST_PAUSE_MS;
   return { state: isWhole ? 'always' : 'partly', times: found.map(written) };
+}
+
+/** @returns the times with one more, which continues the last one after a short pause */
+function withTime(times: readonly WatchTime[], { from, until }: WatchTime): readonly WatchTime[] {
+  const last = times.at(-1);
+  if (last === undefined || from < last.from || from - last.until >= SHORTEST_PAUSE_MS)
+    return [...times, { from, until }];
+  return [...times.slice(0, -1), { from: last.from, until: Math.max(last.until, until) }];
 }
 
 function written({ from, until }: WatchTime): { from: string; until: string } {

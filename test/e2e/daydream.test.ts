@@ -60,7 +60,7 @@ describeScenes('the acting watchdog', () => {
         return reviews.map(({ date, path }) => [date, readFileSync(path, 'utf8').split('\n')[2]]);
       };
       appendLines(join(scene.logs, 'critical_events.jsonl'), [eventAt('A', yesterday - DAY, { final: true })]);
-      expect(await reviewed()).toEqual([[day(yesterday - DAY), expect.stringContaining('One job')]]);
+      expect(await reviewed()).toEqual([[day(yesterday - DAY), expect.stringContaining('jobs in trouble: 1')]]);
       expect(await reviewed()).toEqual([[day(yesterday), expect.stringMatching(/^Nothing was watched: /)]]);
 
       expect((await scene.run(['watchdog', '--once', '--dry-run'])).exit?.code).toBe(0);

@@ -2,11 +2,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { daydream } from '../../../monitoring/daydream/daydream.js';
-import { type Day, DayFolder, dayFacts } from '../../../monitoring/daydream/dayFacts.js';
+import { DailyReview } from '../../../monitoring/daydream/daydream.js';
+import { type Day, factsForPrograms } from '../../../monitoring/daydream/dayFacts.js';
 import { DayZone } from '../../../monitoring/daydream/dayZone.js';
-import { ManyDays } from '../../../monitoring/daydream/manyDays.js';
-import { reviewText } from '../../../monitoring/daydream/reviewText.js';
+import type { IncidentStory } from '../../../monitoring/daydream/incidentStory.js';
+import { addTo, ManyDays } from '../../../monitoring/daydream/manyDays.js';
+import { pageOf as pageOfDay } from '../../../monitoring/daydream/page.js';
 import { DaydreamSchedule } from '../../../monitoring/daydream/schedule.js';
 import { archiveEvents } from '../../../monitoring/events/archive.js';
 import { EventConsumers } from '../../../monitoring/events/consumers.js';
@@ -107,12 +108,21 @@ function orphanThenSilent(id: string, project: string, message: number, at: numb
 }
 
 const UTC = new DayZone('UTC');
-const pageOf = (facts: Day, zone = UTC) => reviewText(facts, zone);
+const UNKNOWN_WATCH = { state: 'unknown', times: [] } as const;
+const pageOf = (facts: Day, zone = UTC) => pageOfDay(facts, UNKNOWN_WATCH, zone);
 
+function factsOfDays(dates: readonly string[], events: readonly CriticalEvent[], zone = UTC): Day[] {
+  const many = new ManyDays(dates, zone);
+  for (const event of events) many.add(event);
+  return many.days();
+}
+
+/** With an event of long ago, because a day before the first event has no facts. */
 function factsOf(events: readonly CriticalEvent[], date = DATE, zone = UTC): Day {
-  const folder = new DayFolder(date, zone);
-  for (const event of events) folder.add(event);
-  return folder.day();
+  const first = eventAt('first', Date.parse(date) - 400 * DAY, { final: true });
+  const [day] = factsOfDays([date], [first, ...events], zone);
+  if (day === undefined) throw new Error(`no facts of ${date}`);
+  return day;
 }
 
 describe('the facts of a day', () => {
@@ -159,22 +169,21 @@ describe('the facts of a day', () => {
     ]);
     expect(day.repeats).toEqual([{ project: 'api', rule: 'orphan', today: 1, week_before: 1, days: 2 }]);
     const page = pageOf(day);
-    expect(page).toMatch(/\*\*One job needs you\.\*\* One job got into trouble, in one project\./);
-    expect(page.match(/^- \*\*api\*\*.*: the agent /gm)).toHaveLength(1);
+    expect(page).toContain('**Needs you: 1 job** · jobs in trouble: 1 · projects: 1\n');
+    const [, needsYou = ''] = page.split('## Needs you\n\n');
+    expect(needsYou.split('\n\n')[0]?.match(/^- \*\*api\*\* /gm)).toHaveLength(1);
     const rows = page.split('\n').filter((line) => line.startsWith('| api'));
     expect(rows).toEqual([
-      '| api | **orphan**: lost the bridge that ran it | 1 | 09:00 | tried again, then silence | [#7](https://github.com/example/fleet/issues/7) |',
-      expect.stringMatching(/^\| api \| \*\*silence\*\*: .* \| 1 \| 09:10 \| tried again, failed again \| \[#8\]/),
+      '| api | **orphan**: run lost | 1 | 09:00 | tried again, then silence: 1 |  | [#7](https://github.com/example/fleet/issues/7) |',
+      expect.stringMatching(/^\| api \| \*\*silence\*\*: .* \| 1 \| 09:10 \| failed again: 1 \| {2}\| \[#8\]/),
     ]);
   });
 
-  test('a second attempt that worked and then failed is told as that, and is no recovery', () => {
+  test('a second attempt that worked and then failed is shown as that, and is no recovery', () => {
     const page = pageOf(factsOf(failingTwice('A', 'docs', 3, MORNING)));
-    expect(page).toContain(
-      'It was tried again and was at work again, but failed later, without an answer. Its chat was told.',
-    );
-    expect(page).toContain('| tried again: at work again, but failed later |');
-    expect(page).toContain('Trying again helped 0 of 1 times.');
+    expect(page).toMatch(/^- \*\*docs\*\* .* · recovered, but failed later: 1 · failure message sent: 1 · /m);
+    expect(page).toContain('| recovered, but failed later: 1 |');
+    expect(page).toContain('Helped: 0 of 1');
   });
 
   test('of a job that needs somebody say its cause once, and the last words of its agent', () => {
@@ -200,13 +209,23 @@ describe('the facts of a day', () => {
     const jobs = [7, 17].flatMap((message) => orphanThenSilent(`A${message}`, 'api', message, MORNING));
     const more = recovering('C', 'api', 27, MORNING, MINUTE).map((event) => ({ ...event, rule: 'orphan' as const }));
     expect(pageOf(factsOf([...jobs, ...more]))).toMatch(
-      /\*\*orphan\*\*: lost the bridge that ran it.* \| 3 \| 09:00 \| 1 at work again, 2 had another fault later \|/,
+      /\| \*\*orphan\*\* \| 3 \| 09:00 \| tried again, then silence: 2 · recovered: 1 \| 60 s \|/,
     );
   });
 
-  test('are told to programs in the shape that they had', () => {
-    const [told] = dayFacts(factsOf(orphanThenSilent('A', 'api', 7, MORNING))).jobs;
-    expect(Object.keys(told ?? {}).sort()).toEqual(
+  test('are given to programs in the shape that they had', () => {
+    const facts = factsForPrograms(factsOf(orphanThenSilent('A', 'api', 7, MORNING)), UNKNOWN_WATCH);
+    expect(Object.keys(facts)).toEqual([
+      'date',
+      'events',
+      'jobs',
+      'repeats',
+      'week_before',
+      'issues',
+      'others',
+      'watch',
+    ]);
+    expect(Object.keys(facts.jobs[0] ?? {}).sort()).toEqual(
       [
         [
           'detected_at',
@@ -319,9 +338,9 @@ describe('the facts of a day', () => {
     };
     const begun = factsOf([gone({})]);
     expect(begun.jobs).toEqual([]);
-    expect(pageOf(begun)).toMatch(/## Times without a bridge[^#]*\(not over yet\)[^#]*pier/);
+    expect(pageOf(begun)).toMatch(/### bridge gone[^#]*not over yet[^#]*pier/);
     const over = pageOf(factsOf([gone({}), gone({ id: 'bridge-gone-pier-1.closed', final: true })]));
-    expect(over).toMatch(/## Times without a bridge[^#]*pier/);
+    expect(over).toMatch(/### bridge gone[^#]*pier/);
     expect(over).not.toContain('not over yet');
   });
 
@@ -345,13 +364,13 @@ describe('the facts of a day', () => {
   });
 
   test('are few however long the log is', () => {
-    const folder = new DayFolder(DATE, UTC);
-    for (let number = 0; number < 20_000; number += 1) {
-      for (const event of recovering(`I${number}`, 'api', number, MORNING - 60 * DAY + number, SECOND))
-        folder.add(event);
-    }
-    expect(folder.kept).toBe(0);
-    expect(folder.day().jobs).toEqual([]);
+    const stories = new Map<string, IncidentStory>();
+    const events: CriticalEvent[] = [];
+    for (let number = 0; number < 20_000; number += 1)
+      events.push(...recovering(`I${number}`, 'api', number, MORNING - 60 * DAY + number, SECOND));
+    for (const event of events) addTo(stories, event, Date.parse(event.timestamp), UTC.beginOf(DATE));
+    expect(stories.size).toBe(0);
+    expect(factsOf(events).jobs).toEqual([]);
   });
 });
 
@@ -366,22 +385,23 @@ describe('the page', () => {
     const text = pageOf(facts);
     const [title = '', lead = ''] = text.split('\n\n');
     expect(title).toMatch(/5 February 2026/);
-    expect(lead).toMatch(/^\*\*One job needs you.\*\* Three jobs .* three projects: two were tried again/);
+    expect(lead).toBe('**Needs you: 1 job** · jobs in trouble: 3 · projects: 3 · recovered: 2');
     const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(['Needs you', 'What happened', 'Did trying again help?', 'Issues']);
     expect(text).toMatch(
-      /\*\*docs\*\* \[#3\]\(https:\S+\): the agent ended without an answer \(exit code 1\)\. It was tried again/,
+      /^- \*\*docs\*\* \[#3\]\(https:\S+\) · \*\*crash\*\*: run failed exit 1 · jobs: 1 · .*`tg_docs_1_3`$/m,
     );
-    expect(text).toMatch(/Trying again helped 2 of 3 times/);
-    expect(text).toMatch(/slowest[^-]*- web, silence, after 30 min: `tg_web_1_5`\n- api, silence, after 90 s/);
+    expect(text).toContain('Helped: 2 of 3');
+    expect(text).toMatch(/slowest[^-]*- 30 min · web · silence · `tg_web_1_5`\n- 90 s · api · silence · `tg_api_1_4`/);
+    expect(text).toMatch(/^\| web \| .* \| recovered: 1 \| 30 min \|/m);
     expect(text).toMatch(/\*\*\[#3\]\(https:\S+\) docs\*\* · \[#4\]/);
   });
 
   test.each([
-    ['silence', 'silent', 'fell silent'],
-    ['runaway', 'running', 'worked for too long'],
-    ['backlog', 'waiting', 'waited, and nothing took it'],
-  ] as const)('says a %s of less than a minute in seconds, and never in no minutes', (rule, verb, words) => {
+    ['silence', 'silent'],
+    ['runaway', 'running'],
+    ['backlog', 'waiting'],
+  ] as const)('says a %s of less than a minute in seconds, and never in no minutes', (rule, verb) => {
     const reason = `${verb}_for_0_minutes`;
     const rowOf = (findings: readonly object[]) =>
       pageOf(
@@ -395,21 +415,22 @@ describe('the page', () => {
         { rule: 'loop', clock: { unit: 'calls', value: 5 } },
         { rule, clock },
       ]),
-    ).toContain(`${words} (for 3 s)`);
-    expect(rowOf([])).toContain(`**: ${words} | 1 |`);
+    ).toContain(`**${rule}**: ${verb} for 3 s | 1 |`);
+    expect(rowOf([])).toContain(`**${rule}**: ${verb} | 1 |`);
     const exact = incident('A', job('api', 1, { rule, reason: `${verb}_for_40_seconds` }), [
       { step: 'detected', at: MORNING },
     ]);
-    expect(pageOf(factsOf(exact))).toContain(`${words} (for 40 s)`);
+    expect(pageOf(factsOf(exact))).toContain(`**${rule}**: ${verb} for 40 seconds | 1 |`);
   });
 
-  test('of a quiet day is one sentence, and one about the week before', () => {
+  test('of a quiet day is one sentence, and the numbers of the week before', () => {
     expect(pageOf(factsOf([])).split('\n').filter(Boolean)).toEqual([
       '# Thursday, 5 February 2026',
-      'A quiet day: nothing went wrong. Nor did anything in the week before.',
+      'A quiet day: nothing went wrong.',
+      'Week before · jobs in trouble: 0',
     ]);
     const page = pageOf(factsOf(recovering('A', 'api', 1, MORNING - 2 * DAY, MINUTE)));
-    expect(page).toContain('In the week before, one job got into trouble, the last on 3 Feb.');
+    expect(page).toContain('Week before · jobs in trouble: 1 · last: 3 Feb\n');
   });
 
   // rule: the-review-is-safe-and-short
@@ -425,9 +446,9 @@ describe('the page', () => {
       } else events.push(...recovering(`B${number}`, project, number, at, number * MINUTE));
     }
     const page = pageOf(factsOf(events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1))));
-    const [, lead = ''] = page.split('\n\n');
-    expect(lead).toMatch(/^\*\*67 jobs need you\.\*\* 200 jobs got into trouble, in six projects: /);
-    expect(lead).toContain('of these 200 began between 09:00 and 09:59: look for one cause first.');
+    const [, lead = '', hour = ''] = page.split('\n\n');
+    expect(lead).toMatch(/^\*\*Needs you: 67 jobs\*\* · jobs in trouble: 200 · projects: 6 · /);
+    expect(hour).toMatch(/^Began 09:00–09:59: \d+ of 200 jobs\. Look for one cause first\.$/);
     // 250 words are read in a minute; nobody reads addresses and ids.
     const words = page.replace(/\(https:\S+\)|`[^`\n]+`|[|·*-]/g, ' ').split(/\s+/);
     expect(words.length).toBeLessThan(500);
@@ -442,7 +463,7 @@ describe('the page', () => {
     expect(factsOf(recovering('A', 'api', 1, Date.UTC(2026, 1, 5, 23, 30), MINUTE), DATE, berlin).jobs).toEqual([]);
     const hours = (date: string) => (berlin.endOf(date) - berlin.beginOf(date)) / HOUR;
     expect(['2026-03-29', '2026-10-25', DATE].map(hours)).toEqual([23, 25, 24]);
-    expect(berlin.dayBefore(Date.UTC(2026, 2, 29, 22))).toBe('2026-03-29');
+    expect(berlin.dayBefore(berlin.dayOf(Date.UTC(2026, 2, 29, 22)))).toBe('2026-03-29');
   });
 
   test('links issues that are files from its own folder', () => {
@@ -522,7 +543,8 @@ describe('the run', () => {
     const livePath = join(folder, 'critical_events.jsonl');
     const reviewsFolder = join(folder, 'daydream');
     const clock = new ManualClock(startAt);
-    const run = (date: string | null = null) => daydream({ livePath, reviewsFolder, clock, zone, date });
+    const review = new DailyReview(livePath, reviewsFolder, zone, clock);
+    const run = (date: string | null = null) => review.write(date);
     const pages = () => (existsSync(reviewsFolder) ? readdirSync(reviewsFolder).sort() : []);
     const page = (date: string) => readFileSync(join(reviewsFolder, `${date}.md`), 'utf8');
     const acknowledged = async () => (await new EventConsumers(livePath, clock).acknowledged('daydream'))?.id ?? null;
@@ -653,22 +675,21 @@ describe('the schedule', () => {
     const logger = createLogger({ level: 'debug', redact: (text) => text, clock, destinations });
     const written: string[] = [];
     let running = 0;
-    const recordPath = join(folder, 'daydream', 'schedule.json');
+    const reviewsFolder = join(folder, 'daydream');
+    const recordPath = join(reviewsFolder, 'schedule.json');
     const start = async (who: string, isActing: () => boolean, fails = () => false) => {
-      const run = async () => {
+      const review = new DailyReview(join(folder, 'critical_events.jsonl'), reviewsFolder, BERLIN, clock);
+      review.write = async () => {
         written.push(`${who} ${isoTime(clock.now()).slice(0, 16)}`);
         if (fails()) throw new Error('no space left');
         return { reviews: [], acknowledged: null, notices: [] };
       };
-      const schedule = new DaydreamSchedule({
-        cron: '0 6 * * *',
-        zone: BERLIN,
-        clock,
-        logger,
-        recordPath,
-        isActing,
-        run,
-      });
+      const lease = {
+        get isActing() {
+          return isActing();
+        },
+      };
+      const schedule = new DaydreamSchedule('0 6 * * *', review, lease, logger);
       await schedule.start();
       running += 1;
       await clock.untilWaiting(running);
@@ -769,12 +790,6 @@ describe('the days of many reviews', () => {
 
   const daysFrom = (count: number) => Array.from({ length: count }, (_, day) => UTC.dayOf(MORNING + day * DAY));
 
-  function manyDays(days: readonly string[], events: readonly CriticalEvent[]): Day[] {
-    const many = new ManyDays(days, UTC);
-    for (const event of events) many.add(event);
-    return many.days();
-  }
-
   test.each(['in the order of their times', 'incident by incident, in any order'])(
     'are those of each day by itself, with lines %s',
     (order) => {
@@ -784,7 +799,7 @@ describe('the days of many reviews', () => {
       const days = daysFrom(80).filter((_, index) => index % 3 !== 1);
       const expected = days.map((day) => factsOf(events, day));
       const sorted = (found: Day[]) => found.map((day) => ({ ...day, jobs: day.jobs.toSorted(byId) }));
-      expect(sorted(manyDays(days, events))).toEqual(sorted(expected));
+      expect(sorted(factsOfDays(days, events))).toEqual(sorted(expected));
     },
   );
 
@@ -802,7 +817,7 @@ describe('the days of many reviews', () => {
           },
         }),
       );
-    expect(manyDays(daysFrom(1_000), events)).toHaveLength(1_000);
+    expect(factsOfDays(daysFrom(1_000), events)).toHaveLength(1_000);
     expect(reads).toBeLessThan(4 * events.length);
   });
 });

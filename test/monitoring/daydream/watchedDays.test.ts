@@ -2,10 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { daydream } from '../../../monitoring/daydream/daydream.js';
+import { DailyReview } from '../../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../../monitoring/daydream/dayZone.js';
-import { WatchRecord } from '../../../monitoring/daydream/watchRecord.js';
-import { WatchTimes } from '../../../monitoring/daydream/watchTimes.js';
+import { readWatched, WatchRecord } from '../../../monitoring/daydream/watchTimes.js';
 import { archiveEvents } from '../../../monitoring/events/archive.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../../../src/time.js';
@@ -25,9 +24,9 @@ function scene({ startAt = MORNING, zone = new DayZone('UTC') } = {}) {
   const logged: string[] = [];
   const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
   const logger = createLogger({ level: 'info', redact: (text) => text, clock, destinations });
-  let isActing = true;
-  const process = () =>
-    new WatchRecord({ times: new WatchTimes(reviewsFolder), clock, logger, isActing: () => isActing });
+  const lease = { isActing: true };
+  const review = new DailyReview(livePath, reviewsFolder, zone, clock);
+  const process = () => new WatchRecord(reviewsFolder, clock, lease, logger);
   /** Minute by minute; between, the file is written. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += MINUTE) {
@@ -54,9 +53,9 @@ function scene({ startAt = MORNING, zone = new DayZone('UTC') } = {}) {
     pass,
     watchFor,
     act: (whether: boolean) => {
-      isActing = whether;
+      lease.isActing = whether;
     },
-    run: (date: string | null = null) => daydream({ livePath, reviewsFolder, clock, zone, date }),
+    run: (date: string | null = null) => review.write(date),
     pages: () =>
       existsSync(reviewsFolder)
         ? readdirSync(reviewsFolder)
@@ -105,9 +104,7 @@ describe('a process that watches', () => {
     await clock.untilWaiting(1);
     await clock.advance(40 * SECOND);
     await record.stop();
-    expect((await new WatchTimes(reviewsFolder).read()).times).toEqual([
-      { from: MORNING, until: MORNING + 40 * SECOND },
-    ]);
+    expect((await readWatched(reviewsFolder)).times).toEqual([{ from: MORNING, until: MORNING + 40 * SECOND }]);
   });
 });
 
@@ -122,7 +119,7 @@ describe('a day without an event', () => {
     await run();
     expect(page('2026-02-06')).toContain('A quiet day: nothing went wrong.');
     expect(page('2026-02-07')).toBe(
-      '# Saturday, 7 February 2026\n\nNothing was watched: the records show no watchdog on this day. In the week before, one job got into trouble, the last on 5 Feb.\n',
+      '# Saturday, 7 February 2026\n\nNothing was watched: the records show no watchdog on this day.\n\nWeek before · jobs in trouble: 1 · last: 5 Feb\n',
     );
     expect(page('2026-02-08')).toContain('Nothing was watched');
   });
@@ -147,9 +144,7 @@ describe('a day without an event', () => {
     await clock.advance(DAY);
     await run();
     const { reviews } = await run();
-    expect(page('2026-02-06')).toContain(
-      'Watched only from 10:00 to 13:00 and from 14:00 to 15:00. Nothing went wrong then.',
-    );
+    expect(page('2026-02-06')).toContain('Watched only: 10:00–13:00, 14:00–15:00. Nothing went wrong then.');
     expect(reviews[0]?.facts.watch).toEqual({
       state: 'partly',
       times: [
@@ -184,7 +179,7 @@ describe('a day without an event', () => {
       await clock.advance(HOUR);
     }
     await run('2026-02-06');
-    expect(page('2026-02-06')).toContain('Watched only six times between 09:00 and 14:00.');
+    expect(page('2026-02-06')).toContain('Watched only: 6 times between 09:00 and 14:00.');
   });
 
   test('tells of a bridge that was gone since another day', async () => {
@@ -196,7 +191,7 @@ describe('a day without an event', () => {
     await run();
     await run();
     expect(page('2026-02-06')).toMatch(
-      /^No job got into trouble\.[^#]*## Times without a bridge[^#]*- 5 Feb, 12:00 \*\*bridge gone\*\* \(not over yet\)/m,
+      /^Jobs in trouble: 0\n[^#]*## Other events\n\n### bridge gone\n\n- 5 Feb, 12:00 · not over yet · /m,
     );
     expect(page('2026-02-06')).not.toContain('quiet');
   });
@@ -209,7 +204,7 @@ describe('a day with events', () => {
     await watchFor(3 * HOUR);
     await clock.advance(DAY);
     await run();
-    expect(page('2026-02-05')).toMatch(/^Watched only from 09:00 to 12:00\.$/m);
+    expect(page('2026-02-05')).toMatch(/^Watched only: 09:00–12:00\.$/m);
     rmSync(join(reviewsFolder, 'watched.json'));
     await run('2026-02-05');
     expect(page('2026-02-05')).not.toMatch(/[Ww]atched/);
@@ -230,7 +225,7 @@ describe('the record of the watch', () => {
     writeFileSync(join(folder, 'daydream/watched.json'), '{"watched":[{"fr');
     await pass(2 * MINUTE);
     await record.stop();
-    expect((await new WatchTimes(reviewsFolder).read()).times).toEqual([
+    expect((await readWatched(reviewsFolder)).times).toEqual([
       { from: MORNING + 5 * MINUTE, until: MORNING + 6 * MINUTE },
     ]);
   });
@@ -281,7 +276,7 @@ describe('the record of the watch', () => {
     mkdirSync(reviewsFolder);
     writeFileSync(join(reviewsFolder, 'watched.json'), JSON.stringify({ v: 1, watched }));
     await process().runOnce();
-    const { times: kept } = await new WatchTimes(reviewsFolder).read();
+    const { times: kept } = await readWatched(reviewsFolder);
     expect(kept).toHaveLength(1_000);
     expect(kept.at(-1)).toEqual({ from: clock.now(), until: clock.now() });
   });

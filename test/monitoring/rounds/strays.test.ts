@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Acting } from '../../../monitoring/actors/actedFolders.js';
-import { DayFolder } from '../../../monitoring/daydream/dayFacts.js';
 import { DayZone } from '../../../monitoring/daydream/dayZone.js';
+import { ManyDays } from '../../../monitoring/daydream/manyDays.js';
 import { RecordedGaps } from '../../../monitoring/lateness/knownGaps.js';
 import { ForgottenIncidents } from '../../../monitoring/rounds/forgottenIncidents.js';
 import { StrayRound } from '../../../monitoring/rounds/strayRound.js';
@@ -272,9 +272,9 @@ describeWithRedis('an incident that the store has forgotten', () => {
     await scene.saga().advance(incident_id);
     const finals = () => eventLines(scene).filter(({ final }) => final);
     const jobs = async () => {
-      const day = new DayFolder(isoTime(clock.now()).slice(0, 10), new DayZone('UTC'));
-      for (const event of await events.readRecentEvents()) day.add(event);
-      return day.day().jobs.map(({ session_id, end }) => ({ session_id, end }));
+      const days = new ManyDays([isoTime(clock.now()).slice(0, 10)], new DayZone('UTC'));
+      for (const event of await events.readRecentEvents()) days.add(event);
+      return days.days().flatMap(({ jobs }) => jobs.map(({ session_id, end }) => ({ session_id, end })));
     };
     await scene.mended();
     expect(finals()).toEqual([]);
