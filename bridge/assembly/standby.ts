@@ -57,7 +57,7 @@ export async function assembleStandby(
   const { logger } = foundation;
   const stores = await openStores(foundation, stopping);
   const { store } = stores;
-  const parts = buildParts(foundation, stores, () => logWhatWaits(foundation, store));
+  const parts = buildParts(foundation, stores, () => logWhatWaits(store, foundation.here, logger));
   const lifecycle = new Lifecycle('watchdog', logger, servicesOf(foundation, parts, logStream));
   return {
     log: (sentence) => logger.info(sentence),

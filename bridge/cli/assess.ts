@@ -3,20 +3,20 @@ import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { BEYOND_JOURNALS } from '../../monitoring/verdict/detectors/all.js';
 import { describeDamage } from '../../monitoring/watch/journalDamage.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
+import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';
-import { oneLine } from '../../src/log/visibleText.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
-import { columnsOf, fitted, renderTable } from './table.js';
+import { columnsOf, linesOf, renderTable } from './table.js';
 import { describeThresholds, readThresholds } from './thresholds.js';
 
 const NAMES = Object.keys(DEFAULT_THRESHOLDS);
 
 const NOT_JUDGED = `not judged: ${BEYOND_JOURNALS.join(', ')}; they need the records of the bridge (watchkeeper session)`;
 
-export const assessCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE]
                           [--json]
 
@@ -70,12 +70,12 @@ async function assess(args: readonly string[], context: CommandContext): Promise
   if (positionals.length === 0)
     throw new UsageError('which journals? name files or folders, for example logs/sessions');
   const options = {
-    now: typeof values.now === 'string' ? readInstant(values.now) : null,
+    now: values.now === undefined ? null : readInstant(values.now),
     replay: values.replay === true,
-    thresholds: await readThresholds(typeof values.thresholds === 'string' ? values.thresholds : null),
+    thresholds: await readThresholds(values.thresholds ?? null),
   };
   const { sessions, troubles } = await assessPaths(positionals, options);
-  if (values.json === true)
+  if (values.json)
     io.stdout(`${JSON.stringify({ sessions, thresholds: options.thresholds, not_judged: BEYOND_JOURNALS })}\n`);
   else io.stdout(`${describeSessions(sessions, options, context)}\n`);
   for (const trouble of troubles) io.stderr(`watchkeeper: ${trouble}\n`);
@@ -92,7 +92,7 @@ function readInstant(text: string): number {
 function describeSessions(
   sessions: readonly AssessedSession[],
   { replay: replayed, thresholds }: { replay: boolean; thresholds: Thresholds },
-  { io, redact }: Pick<CommandContext, 'io' | 'redact'>,
+  { io, redact }: CommandContext,
 ): string {
   const table = renderTable(
     ['VERDICT', 'ATTENTION', 'CALLS', 'LAST CALL', 'NEXT DEADLINE', 'FILE'],
@@ -117,10 +117,10 @@ function describeSessions(
   );
   const damaged = sessions.map(describeDiagnostics).filter((text) => text !== null);
   const unhealthy = sessions.filter(({ verdict }) => verdict === 'unhealthy').length;
-  const summary = `${sessions.length} ${sessions.length === 1 ? 'session' : 'sessions'}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
+  const summary = `${counted(sessions.length, 'session')}, ${unhealthy} ${replayed ? 'ever ' : ''}unhealthy`;
   const rules = `by the thresholds ${describeThresholds(thresholds)}`;
   const lines = [...findings, ...clocks, ...damaged, summary, rules, NOT_JUDGED];
-  return [table, ...lines.map((line) => fitted(redact(oneLine(line)).split(' '), ' ', io))].join('\n');
+  return [table, ...linesOf(lines, io, redact)].join('\n');
 }
 
 function clocksOf(session: AssessedSession): readonly NamedLine[] {

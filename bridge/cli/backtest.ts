@@ -4,18 +4,18 @@ import { Labels } from '../../monitoring/offline/backtest/labels.js';
 import type { MeasuredRule } from '../../monitoring/offline/backtest/readings.js';
 import type { RuleScore, Trial } from '../../monitoring/offline/backtest/tally.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
+import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
-import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
-import { readOptions } from './options.js';
-import { columnsOf, fitted, renderTable } from './table.js';
+import { readOptionFile, readOptions } from './options.js';
+import { columnsOf, linesOf, renderTable } from './table.js';
 import { describeThresholds, readThresholds } from './thresholds.js';
 
 const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;
 
-export const backtestCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper backtest PATH… [--thresholds FILE]… [--labels FILE] [--json]
 
 Tries thresholds on recorded runs: judges journals and agents' own transcripts,
@@ -56,32 +56,28 @@ examples:
 
 async function backtest(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   const { io } = context;
-  const { values, lists, positionals } = readOptions(
+  const { values, positionals } = readOptions(
     args,
     { thresholds: { type: 'string', multiple: true }, labels: { type: 'string' }, json: { type: 'boolean' } },
     Number.POSITIVE_INFINITY,
   );
   if (positionals.length === 0) throw new UsageError('which runs? name files or folders, for example logs/sessions');
-  const files = lists.thresholds ?? [];
+  const files = values.thresholds ?? [];
   const trials =
     files.length === 0
       ? [{ name: 'defaults', thresholds: await readThresholds(null) }]
       : await Promise.all(
           files.map(async (file) => ({ name: basename(file), thresholds: await readThresholds(file) })),
         );
-  const labels = typeof values.labels === 'string' ? await readLabels(values.labels) : null;
+  const labels =
+    values.labels === undefined
+      ? null
+      : Labels.read(values.labels, await readOptionFile('--labels', values.labels, LONGEST_LABELS_BYTES));
   const result = await backtestPaths(positionals, trials, labels);
-  io.stdout(values.json === true ? `${JSON.stringify(result)}\n` : `${describeResult(result, context)}\n`);
+  io.stdout(values.json ? `${JSON.stringify(result)}\n` : `${describeResult(result, context)}\n`);
   for (const trouble of result.troubles) io.stderr(`watchkeeper: ${oneLine(trouble)}\n`);
   if (result.trials.some(isWrong)) return 1;
   return result.troubles.length > 0 ? 2 : 0;
-}
-
-async function readLabels(path: string): Promise<Labels> {
-  const text = await readPlainFile(path, LONGEST_LABELS_BYTES).catch((cause: unknown) => {
-    throw new UsageError(`--labels: ${path} cannot be read (${describeFileTrouble(cause)})`, { cause });
-  });
-  return Labels.read(path, text);
 }
 
 function isWrong({ rules }: Trial): boolean {
@@ -92,10 +88,7 @@ function acts(rule: MeasuredRule): boolean {
   return DEFAULT_ACTIONS[rule] === 'revive';
 }
 
-function describeResult(
-  { runs, trials }: BacktestResult,
-  { io, redact }: Pick<CommandContext, 'io' | 'redact'>,
-): string {
+function describeResult({ runs, trials }: BacktestResult, { io, redact }: CommandContext): string {
   const table = renderTable(
     [
       'THRESHOLDS',
@@ -121,8 +114,8 @@ function describeResult(
     }),
   );
   const limits = trials.map(({ name, thresholds }) => `${name}: ${describeThresholds(thresholds)}`);
-  const lines = [...accusations, `${runs} ${runs === 1 ? 'run' : 'runs'}`, ...limits];
-  return [table, ...lines.map((line) => fitted(redact(oneLine(line)).split(' '), ' ', io))].join('\n');
+  const lines = [...accusations, counted(runs, 'run'), ...limits];
+  return [table, ...linesOf(lines, io, redact)].join('\n');
 }
 
 function describeScore(score: RuleScore): string[] {

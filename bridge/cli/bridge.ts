@@ -4,7 +4,7 @@ import { assembleBridge } from '../assembly/bridge.js';
 import type { Command } from './command.js';
 import { readOptions } from './options.js';
 
-export const bridgeCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper bridge [--json]
 
 Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this
@@ -34,7 +34,7 @@ examples:
     const source = new ConfigSource(settings, context.readSettings);
     const streams = {
       terminal: { write: io.stdout, lines: context.openInput() },
-      logStream: values.json === true ? asJson(logStream) : logStream,
+      logStream: values.json ? asJson(logStream) : logStream,
     };
     const bridge = await assembleBridge(source, streams, stopping);
     context.handleSignals(bridge);

@@ -1,11 +1,10 @@
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
-import { UsageError } from '../../src/errors.js';
-import { requireSessionId } from '../../src/ids.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from './command.js';
 import { readOptions } from './options.js';
+import { readSessionId, sessionOf } from './session.js';
 
-export const cancelCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper cancel SESSION_ID [--json]
 
 A waiting session is cancelled at once. A running one is asked to end: its
@@ -20,17 +19,13 @@ example:
   async run(args, context) {
     const { io } = context;
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
-    const [id] = positionals;
-    if (id === undefined) throw new UsageError('which session? `watchkeeper sessions` lists them');
-    const sessionId = requireSessionId(id);
+    const sessionId = readSessionId(positionals);
     return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
-      const before = await store.records.session(sessionId);
-      if (before === null)
-        throw new UsageError(`there is no session ${sessionId}; \`watchkeeper sessions\` lists them`);
+      const before = await sessionOf(sessionId, store);
       const after = await store.transitions.cancel(sessionId, CANCELLED_TEXT);
       const status = after?.status ?? before.status;
       const result = after === null ? 'ended_before' : after.status === 'cancelled' ? 'cancelled' : 'asked_to_end';
-      if (values.json === true) io.stdout(`${JSON.stringify({ session_id: sessionId, result, status })}\n`);
+      if (values.json) io.stdout(`${JSON.stringify({ session_id: sessionId, result, status })}\n`);
       else io.stdout(`${sessionId}: ${SENTENCES[result]}\n`);
       return after === null ? 1 : 0;
     });

@@ -12,7 +12,7 @@ import { fitted } from './table.js';
 const WORDS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'WARNING', fault: 'FAULT', skipped: 'skipped' };
 const WIDTH = Math.max(...Object.values(WORDS).map((word) => word.length)) + 2;
 
-export const doctorCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper doctor [--quick] [--json]
 
 Looks at everything that Watchkeeper needs, and says of each thing that is wrong
@@ -40,7 +40,7 @@ examples:
     const { values } = readOptions(args, { quick: { type: 'boolean' }, json: { type: 'boolean' } });
     const { checks, exitCode } = await diagnose(context, values.quick === true);
     const verdict = worstOf(checks);
-    context.io.stdout(values.json === true ? `${JSON.stringify({ verdict, checks })}\n` : describe(checks, context.io));
+    context.io.stdout(values.json ? `${JSON.stringify({ verdict, checks })}\n` : describe(checks, context.io));
     return exitCode;
   },
 };

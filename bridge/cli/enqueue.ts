@@ -7,7 +7,7 @@ import type { Command, ExitCode } from './command.js';
 import { readOptions, requireText } from './options.js';
 import { readText } from './standardInput.js';
 
-export const enqueueCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper enqueue --project KEY --text TEXT [--chat ID] [--json]
 
 Puts a message into the lane of a project, where it goes the way of a message
@@ -35,8 +35,8 @@ examples:
       chat: { type: 'string' },
       json: { type: 'boolean' },
     });
-    const projectKey = requireText(values, 'project', 'local');
-    const given = requireText(values, 'text', '"say hello"');
+    const projectKey = requireText(values.project, 'project', 'local');
+    const given = requireText(values.text, 'text', '"say hello"');
     const settings = await context.readSettings();
     const text = given === '-' ? await readText(context.input, LONGEST_MESSAGE) : given;
     return withStore<ExitCode>(settings, async ({ store, foundation: { logger } }) => {
@@ -48,10 +48,10 @@ examples:
         isHostLost: () => false,
       });
       const sender = { id: 'cli', name: userInfo().username };
-      const chatId = typeof values.chat === 'string' ? values.chat : null;
-      const { session } = await acceptor.acceptOrder({ id: ulid(systemClock), projectKey, chatId, sender, text });
+      const order = { id: ulid(systemClock), projectKey, chatId: values.chat ?? null, sender, text };
+      const { session } = await acceptor.acceptOrder(order);
       const { session_id, lane, status } = session;
-      if (values.json === true) io.stdout(`${JSON.stringify({ session_id, lane, status })}\n`);
+      if (values.json) io.stdout(`${JSON.stringify({ session_id, lane, status })}\n`);
       else io.stdout(`${session_id}\naccepted; \`watchkeeper session ${session_id}\` shows how it goes\n`);
       return 0;
     });

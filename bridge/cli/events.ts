@@ -1,17 +1,20 @@
+import { type Archived, archiveEvents } from '../../monitoring/events/archive.js';
+import { EventConsumers } from '../../monitoring/events/consumers.js';
 import { formatCursor, type Place, parseCursor } from '../../monitoring/events/cursor.js';
-import { EventReader, type From, type ReadEvent } from '../../monitoring/events/reader.js';
+import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { systemClock } from '../../src/time.js';
 import { eventsFileOf } from '../assembly/foundation.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
-import { acknowledgeEvents, DEFAULT_CONSUMER } from './eventsAck.js';
-import { archiveOldEvents } from './eventsArchive.js';
-import { parseInstant } from './instant.js';
-import { type ReadOptions, readOptions } from './options.js';
+import { parseInstant, readOptions } from './options.js';
 import { fitted } from './table.js';
 
-export const eventsCommand: Command = {
+/** The consumer if no name is given. */
+const DEFAULT_CONSUMER = 'reader';
+
+export const command: Command = {
   help: `usage: watchkeeper events [--since WHEN] [--after CURSOR] [--limit N]
                           [--collapse] [--follow] [--json]
        watchkeeper events ack CURSOR [--consumer NAME] [--json]
@@ -87,7 +90,7 @@ const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   archive: ['before', 'json'],
 };
 
-type Values = ReadOptions['values'];
+type Values = ReturnType<typeof readOptions<typeof OPTIONS>>['values'];
 
 function requireOnly(values: Values, verb = 'read'): void {
   const wrong = Object.keys(values).find((name) => OPTIONS_OF[verb]?.includes(name) === false);
@@ -112,10 +115,10 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   const { stdout } = context.io;
   const settings = await context.readSettings();
   const reader = new EventReader(eventsFileOf(settings));
-  const since = typeof values.since === 'string' ? parseInstant('--since', values.since) : 0;
+  const since = values.since === undefined ? 0 : parseInstant('--since', values.since);
   const limit = values.limit === undefined ? Number.POSITIVE_INFINITY : parseLimit(values.limit);
-  const after = typeof values.after === 'string' ? parseCursor(values.after) : undefined;
-  const asJson = values.json === true;
+  const after = values.after === undefined ? undefined : parseCursor(values.after);
+  const asJson = values.json;
   let count = 0;
   const print = ({ event, text }: ReadEvent) => {
     if (Date.parse(event.timestamp) < since) return;
@@ -125,8 +128,9 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   const printCursor = (place: Place | null) => {
     if (after !== undefined && asJson) stdout(`${JSON.stringify({ cursor: formatCursor(place) })}\n`);
   };
-  const from = after === undefined ? await beginning(reader, since) : after;
-  if (values.follow === true) {
+  // Without a start, everything that is not archived.
+  const from = after !== undefined ? after : since === 0 ? 'live' : await reader.startFor(since);
+  if (values.follow) {
     for await (const batch of reader.follow(from, context.untilStopped())) {
       for (const read of batch) print(read);
       printCursor(batch.at(-1)?.place ?? null);
@@ -137,24 +141,18 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   const incidents = new Map<string, ReadEvent>();
   for await (const read of reader.read(from)) {
     place = read.place;
-    if (values.collapse === true) keepLast(incidents, read);
+    if (values.collapse) keepLast(incidents, read);
     else print(read);
     if (count >= limit) break;
   }
   for (const read of incidents.values()) print(read);
   printCursor(place);
-  if (reader.newer > 0) context.io.stderr(`watchkeeper: ${newerWords(reader.newer)}\n`);
+  if (reader.newer > 0) {
+    const left = counted(reader.newer, 'event');
+    context.io.stderr(`watchkeeper: ${left} of a newer version left out: read them with that version\n`);
+  }
   if (count === 0 && !asJson) stdout('no critical events\n');
   return count > 0 ? 1 : 0;
-}
-
-function newerWords(events: number): string {
-  return `${counted(events, 'event')} of a newer version left out: read them with that version`;
-}
-
-/** Without a start, everything that is not archived. */
-async function beginning(reader: EventReader, since: number): Promise<From> {
-  return since === 0 ? 'live' : reader.startFor(since);
 }
 
 /** The last line of each incident, in the order of these lines. */
@@ -163,7 +161,7 @@ function keepLast(incidents: Map<string, ReadEvent>, read: ReadEvent): void {
   incidents.set(read.event.incident_id, read);
 }
 
-function parseLimit(value: string | boolean): number {
+function parseLimit(value: string): number {
   const limit = Number(value);
   if (Number.isInteger(limit) && limit > 0) return limit;
   throw new UsageError(`--limit ${JSON.stringify(value)} is not a number of events, such as 1000`);
@@ -179,4 +177,38 @@ function describeEvent(event: CriticalEvent): string[] {
   const parts = [event.timestamp, event.event, event.session_id, event.reason, event.action_taken, event.github_issue];
   const said = event.final ? [...parts, `(${closingOf(event)})`] : parts;
   return said.filter((part) => part !== null);
+}
+
+/** `events ack CURSOR`: everything up to there may be archived, as far as this consumer is concerned. */
+async function acknowledgeEvents(
+  cursor: string | undefined,
+  { consumer = DEFAULT_CONSUMER, json }: Values,
+  { io, readSettings }: CommandContext,
+): Promise<ExitCode> {
+  if (cursor === undefined)
+    throw new UsageError('events ack needs a cursor, the one that `events --after … --json` gave');
+  const place = parseCursor(cursor);
+  if (place === null) throw new UsageError('the beginning cannot be acknowledged: nothing stands before it');
+  const consumers = new EventConsumers(eventsFileOf(await readSettings()), systemClock);
+  const changed = await consumers.acknowledge(consumer, place);
+  const words = changed ? `has acknowledged everything up to ${place.id}` : 'was there already';
+  io.stdout(`${json ? JSON.stringify({ consumer, event_id: place.id, changed }) : `${consumer} ${words}`}\n`);
+  return 0;
+}
+
+/** `events archive`: moves events that are old and acknowledged by every consumer out of the live file. */
+async function archiveOldEvents({ before, json }: Values, { io, readSettings }: CommandContext): Promise<ExitCode> {
+  const settings = await readSettings();
+  const archived = await archiveEvents(eventsFileOf(settings), {
+    clock: systemClock,
+    before: before === undefined ? systemClock.now() - settings.retention.keptMs : parseInstant('--before', before),
+  });
+  io.stdout(`${json ? JSON.stringify(archived) : describeArchived(archived)}\n`);
+  return 0;
+}
+
+function describeArchived({ events, path, unacknowledged }: Archived): string {
+  const moved = events === 0 ? 'nothing was moved' : `moved ${counted(events, 'event')} to ${path}`;
+  if (unacknowledged === 0) return events === 0 ? `${moved}: no event is old enough` : moved;
+  return `${moved}; ${counted(unacknowledged, 'event')} old enough to go must stay until every consumer has acknowledged (events ack, daydream)`;
 }

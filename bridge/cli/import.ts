@@ -6,7 +6,7 @@ import { LineFile } from '../../src/transcripts/lineFile.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
 
-export const importCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper import FILE [--out FILE] [--json]
 
 Writes the journal of a session that another program ran: from a transcript of
@@ -35,14 +35,13 @@ async function importFile(args: readonly string[], { io, redact }: CommandContex
   const [given] = positionals;
   if (given === undefined) throw new UsageError('which transcript? name a file, for example session.jsonl');
   const path = await findFile(given);
-  if (typeof values.out !== 'string') {
+  if (values.out === undefined) {
     requireLines(given, await importTranscript(path, redact, (line) => io.stdout(`${line}\n`)));
     return 0;
   }
   const summary = await writeTo(values.out, given, path, redact);
-  io.stdout(
-    `${values.json === true ? JSON.stringify({ file: given, out: values.out, ...summary }) : describe(values.out, summary)}\n`,
-  );
+  const asJson = { file: given, out: values.out, ...summary };
+  io.stdout(`${values.json ? JSON.stringify(asJson) : describe(values.out, summary)}\n`);
   return 0;
 }
 

@@ -6,13 +6,12 @@ import type { Records } from '../../src/jobs/records.js';
 import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from './command.js';
-import { laterEnd } from './incidentEnd.js';
 import { readOptions } from './options.js';
 import { columnsOf, renderTable } from './table.js';
 
 const CLOSED_SHOWN = 20;
 
-export const incidentsCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper incidents [--json]
 
 Lists the open incidents and the last ${CLOSED_SHOWN} closed ones: which
@@ -31,7 +30,7 @@ example:
     return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const open = await store.records.openIncidents();
       const closed = await store.records.closedIncidents(CLOSED_SHOWN);
-      if (values.json === true) io.stdout(`${JSON.stringify({ open, closed })}\n`);
+      if (values.json) io.stdout(`${JSON.stringify({ open, closed })}\n`);
       else if (open.length + closed.length === 0) io.stdout('no incidents\n');
       else {
         const revivals = await revivalsOf(closed, store.records);
@@ -56,6 +55,20 @@ function describeStep(incident: Incident, revival: AgentSession | null): string 
   if (incident.outcome === null) return hold?.state === 'held' ? `${step}, held` : step;
   const later = laterEnd(incident, revival);
   return `${step}: ${incident.outcome}${later === null ? '' : `; ${later}`}`;
+}
+
+/**
+ * A revival counts as recovered at its first successful call (the design, §6), so its incident may be closed as recovered
+ * though nobody ever got an answer.
+ * @param revival the second attempt, null if there is none or its record is gone
+ * @returns how it ended after its incident was closed as recovered, as a clause; null if that adds nothing
+ */
+export function laterEnd({ outcome }: Incident, revival: AgentSession | null): string | null {
+  if (outcome !== 'recovered' || revival === null) return null;
+  if (revival.status === 'cancelled') return 'the second attempt was cancelled later, without an answer';
+  return revival.status === 'failed'
+    ? 'the second attempt was at work again, but failed later, without an answer'
+    : null;
 }
 
 /** @returns the second attempts by their ids, without any that cannot be read */

@@ -1,70 +1,42 @@
 /** The command line. Among the code that commands share, only this reads the process's environment and ends the process. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { armFailpoint } from '../../src/failpoints.js';
+import { packageRoot } from '../../src/host/program.js';
 import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/log/redact.js';
 import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
 import { ServiceSignals, type SignalHandlers } from './serviceSignals.js';
-import { readVersion } from './version.js';
 
 /** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
-const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<Command> }>> = {
-  bridge: {
-    summary: 'run the bridge: take messages, run agents, watch them',
-    load: async () => (await import('./bridge.js')).bridgeCommand,
-  },
-  watchdog: {
-    summary: 'stand by beside a bridge, or look once at every session',
-    load: async () => (await import('./watchdog.js')).watchdogCommand,
-  },
-  enqueue: {
-    summary: 'put a message into the queue, as if a chat had sent it',
-    load: async () => (await import('./enqueue.js')).enqueueCommand,
-  },
-  sessions: {
-    summary: 'list waiting, running and lately ended sessions',
-    load: async () => (await import('./sessions.js')).sessionsCommand,
-  },
+const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<{ command: Command }> }>> = {
+  bridge: { summary: 'run the bridge: take messages, run agents, watch them', load: () => import('./bridge.js') },
+  watchdog: { summary: 'stand by beside a bridge, or look once at every session', load: () => import('./watchdog.js') },
+  enqueue: { summary: 'put a message into the queue, as if a chat had sent it', load: () => import('./enqueue.js') },
+  sessions: { summary: 'list waiting, running and lately ended sessions', load: () => import('./sessions.js') },
   session: {
     summary: 'show one session: its record, its health, its final message',
-    load: async () => (await import('./session.js')).sessionCommand,
+    load: () => import('./session.js'),
   },
-  cancel: {
-    summary: 'end a waiting or running session for good',
-    load: async () => (await import('./cancel.js')).cancelCommand,
-  },
-  events: {
-    summary: 'read the critical events, acknowledge them, archive them',
-    load: async () => (await import('./events.js')).eventsCommand,
-  },
-  daydream: {
-    summary: 'write the daily review of the critical events',
-    load: async () => (await import('./daydream.js')).daydreamCommand,
-  },
-  incidents: {
-    summary: 'list open and lately closed incidents',
-    load: async () => (await import('./incidents.js')).incidentsCommand,
-  },
-  doctor: {
-    summary: 'look at everything that is needed, and say what to do',
-    load: async () => (await import('./doctor.js')).doctorCommand,
-  },
+  cancel: { summary: 'end a waiting or running session for good', load: () => import('./cancel.js') },
+  events: { summary: 'read the critical events, acknowledge them, archive them', load: () => import('./events.js') },
+  daydream: { summary: 'write the daily review of the critical events', load: () => import('./daydream.js') },
+  incidents: { summary: 'list open and lately closed incidents', load: () => import('./incidents.js') },
+  doctor: { summary: 'look at everything that is needed, and say what to do', load: () => import('./doctor.js') },
   assess: {
     summary: 'judge journals and transcripts offline: files, or folders of them',
-    load: async () => (await import('./assess.js')).assessCommand,
+    load: () => import('./assess.js'),
   },
   backtest: {
     summary: 'try thresholds on recorded runs: false alarms, delays, readings',
-    load: async () => (await import('./backtest.js')).backtestCommand,
+    load: () => import('./backtest.js'),
   },
-  import: {
-    summary: 'write the journal of a session that another program ran',
-    load: async () => (await import('./import.js')).importCommand,
-  },
+  import: { summary: 'write the journal of a session that another program ran', load: () => import('./import.js') },
 };
 const NAMES = Object.keys(COMMANDS);
 const HELP_WORDS = ['help', '--help', '-h'];
@@ -117,7 +89,8 @@ async function dispatch(name: string | undefined, args: readonly string[], conte
     return 2;
   }
   if (VERSION_WORDS.includes(name)) {
-    io.stdout(`${readVersion()}\n`);
+    const { version }: { version: string } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
+    io.stdout(`${version}\n`);
     return 0;
   }
   if (HELP_WORDS.includes(name)) {
@@ -137,7 +110,7 @@ async function dispatch(name: string | undefined, args: readonly string[], conte
 
 async function load(name: string): Promise<Command> {
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (found !== undefined) return found.load();
+  if (found !== undefined) return (await found.load()).command;
   if (!name.startsWith('-')) {
     const known = [...NAMES, 'help'];
     throw new UsageError(
@@ -157,7 +130,7 @@ class ProcessContext implements CommandContext {
   get input() {
     return process.stdin;
   }
-  private readonly signals = new ServiceSignals(
+  readonly #signals = new ServiceSignals(
     {
       on: (signal, listener) => process.on(signal, listener),
       exit: (code) => process.exit(code),
@@ -167,29 +140,29 @@ class ProcessContext implements CommandContext {
     systemClock,
   );
   /** Messages from other libraries may contain secrets, so every secret that was read is remembered. */
-  private readonly secrets = new Set<string>();
+  readonly #secrets = new Set<string>();
   /** Built from the secrets that were known at the last call. */
-  private redactor: { readonly redact: Redact; readonly knows: number } | null = null;
-  private isServing = false;
-  private stdoutFault: Error | null = null;
+  #redactor: { readonly redact: Redact; readonly knows: number } | null = null;
+  #isServing = false;
+  #stdoutFault: Error | null = null;
 
   constructor() {
     const { TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL, WATCHDOG_PING_URL } = process.env;
     const inAddress = secretsInAddress(REDIS_URL ?? '');
     for (const secret of [TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, WATCHDOG_PING_URL, ...inAddress])
-      if (secret) this.secrets.add(secret);
+      if (secret) this.#secrets.add(secret);
     this.io = {
       stdout: (text) => {
-        if (this.stdoutFault !== null) throw this.stdoutFault;
-        process.stdout.write(this.presentable(text));
+        if (this.#stdoutFault !== null) throw this.#stdoutFault;
+        process.stdout.write(this.#presentable(text));
       },
-      stderr: (text) => void process.stderr.write(this.presentable(text)),
+      stderr: (text) => void process.stderr.write(this.#presentable(text)),
       columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
     };
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      this.stdoutFault = error;
+      this.#stdoutFault = error;
       // A bridge goes on without its terminal.
-      if (this.isServing) return;
+      if (this.#isServing) return;
       // A reader that closes the pipe early (`| head`) is no failure.
       if (error.code === 'EPIPE') process.exit(0);
       this.io.stderr(`watchkeeper: what it says is cut off: standard output takes no more (${error.code})\n`);
@@ -198,10 +171,10 @@ class ProcessContext implements CommandContext {
   }
 
   readonly redact: Redact = (text) => {
-    if (this.redactor?.knows !== this.secrets.size) {
-      this.redactor = { redact: createRedactor([...this.secrets]), knows: this.secrets.size };
+    if (this.#redactor?.knows !== this.#secrets.size) {
+      this.#redactor = { redact: createRedactor([...this.#secrets]), knows: this.#secrets.size };
     }
-    return this.redactor.redact(text);
+    return this.#redactor.redact(text);
   };
 
   readonly readSettings = async (): Promise<Settings> => {
@@ -211,7 +184,7 @@ class ProcessContext implements CommandContext {
       environment: process.env,
       workingDirectory: process.cwd(),
       checkAgent: checkAgentOptions,
-      onSecret: (secret) => this.secrets.add(secret),
+      onSecret: (secret) => this.#secrets.add(secret),
     });
   };
 
@@ -220,13 +193,13 @@ class ProcessContext implements CommandContext {
   }
 
   untilStopped(): AbortSignal {
-    if (!this.isServing) this.signals.listen();
-    this.isServing = true;
-    return this.signals.stopping;
+    if (!this.#isServing) this.#signals.listen();
+    this.#isServing = true;
+    return this.#signals.stopping;
   }
 
   handleSignals(handlers: SignalHandlers): void {
-    this.signals.handle(handlers);
+    this.#signals.handle(handlers);
   }
 
   explain(error: unknown): ExitCode {
@@ -238,7 +211,7 @@ class ProcessContext implements CommandContext {
   }
 
   /** Everything that is printed may contain words of people and agents. */
-  private presentable(text: string): string {
+  #presentable(text: string): string {
     const body = text.replace(/\n$/, '');
     return `${visible(redactJsonLine(this.redact, body))}${text.slice(body.length)}`;
   }

@@ -2,15 +2,15 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
+import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js';
+import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-export interface ReadOptions {
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
-  /** Those that may be given several times. */
-  readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
-  readonly positionals: readonly string[];
-}
+const AGE_UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+/** JavaScript takes anything shorter for a year. */
+const DATE = /^\d{4}-\d{2}-\d{2}/;
 
 /** A number after an option is its value: ids of groups in Telegram begin with "-". */
 const NEGATIVE_NUMBER = /^-\d+$/;
@@ -19,24 +19,13 @@ const NEGATIVE_NUMBER = /^-\d+$/;
  * @param words the most words without a name that the command takes
  * @throws UsageError for an unknown option, a missing value, or a word too many
  */
-export function readOptions(args: readonly string[], options: Options, words = 0): ReadOptions {
+export function readOptions<const O extends Options>(args: readonly string[], options: O, words = 0) {
   const known = ['help', ...Object.keys(options)].map((name) => `--${name}`);
   try {
-    const { values, positionals } = parseArgs({
-      args: joinNegativeNumbers(args, options),
-      options,
-      allowPositionals: true,
-      strict: true,
-    });
-    if (positionals.length > words) {
-      throw new UsageError(`${JSON.stringify(positionals[words])} is one word too many; --help shows the usage`);
-    }
-    const all = Object.entries(values);
-    return {
-      values: Object.fromEntries(all.filter(([, value]) => !Array.isArray(value))) as ReadOptions['values'],
-      lists: Object.fromEntries(all.filter(([, value]) => Array.isArray(value))) as ReadOptions['lists'],
-      positionals,
-    };
+    const joined = joinNegativeNumbers(args, options);
+    const parsed = parseArgs({ args: joined, options, allowPositionals: true, strict: true });
+    if (parsed.positionals.length <= words) return parsed;
+    throw new UsageError(`${JSON.stringify(parsed.positionals[words])} is one word too many; --help shows the usage`);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const name = /'(--?[^\s'=<]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? '';
@@ -59,12 +48,37 @@ function joinNegativeNumbers(args: readonly string[], options: Options): string[
   return joined;
 }
 
-/**
- * @returns the option's text
- * @throws UsageError if it is absent or empty
- */
-export function requireText(values: ReadOptions['values'], name: string, example: string): string {
-  const value = values[name];
-  if (typeof value === 'string' && value.trim() !== '') return value;
+/** @throws UsageError if the option is absent or empty */
+export function requireText(text: string | undefined, name: string, example: string): string {
+  if (text !== undefined && text.trim() !== '') return text;
   throw new UsageError(`--${name} is missing, for example --${name} ${example}`);
+}
+
+/**
+ * @param option for the error message, as `--labels`
+ * @param longestBytes a larger file is refused
+ * @throws UsageError if the file cannot be read
+ */
+export async function readOptionFile(option: string, path: string, longestBytes: number): Promise<string> {
+  return readPlainFile(path, longestBytes).catch((cause: unknown) => {
+    throw new UsageError(`${option}: ${path} cannot be read (${describeFileTrouble(cause)})`, { cause });
+  });
+}
+
+/**
+ * @param option for the error message, as `--since`
+ * @param text an instant in ISO 8601, or an age such as `12h` (`-12h` is the same: an age is in the past)
+ * @returns epoch milliseconds
+ * @throws UsageError if it is neither
+ */
+export function parseInstant(option: string, text: string): number {
+  const age = /^-?(\d+)([smhd])$/.exec(text);
+  if (age !== null) return systemClock.now() - Number(age[1]) * (AGE_UNITS[age[2] ?? ''] ?? 0);
+  const instant = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(instant)) {
+    throw new UsageError(
+      `${option} ${JSON.stringify(text)} is neither an instant (2026-02-05T10:00:00Z) nor an age (30m, 12h, 7d)`,
+    );
+  }
+  return instant;
 }

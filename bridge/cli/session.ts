@@ -14,14 +14,14 @@ import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
-import { laterEnd } from './incidentEnd.js';
+import { laterEnd } from './incidents.js';
 import { readOptions } from './options.js';
 import { fitted } from './table.js';
 import { describeThresholds } from './thresholds.js';
 
 const NAME_WIDTH = 14;
 
-export const sessionCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
 Shows everything that is known of one session: what was asked, what runs, how
@@ -50,20 +50,16 @@ example:
   async run(args, context) {
     const { io } = context;
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
-    const [id] = positionals;
-    if (id === undefined) throw new UsageError('which session? `watchkeeper sessions` lists them');
-    const sessionId = requireSessionId(id);
+    const sessionId = readSessionId(positionals);
     const settings = await context.readSettings();
     return withStore<ExitCode>(settings, async ({ store, foundation }) => {
-      const session = await store.records.session(sessionId);
-      if (session === null)
-        throw new UsageError(`there is no session ${sessionId}; \`watchkeeper sessions\` lists them`);
+      const session = await sessionOf(sessionId, store);
       const judged = session.status === 'active' ? await judge(session, store, foundation) : null;
       const assessment = judged?.verdict.assessment ?? null;
       const outbox = await store.records.outboxEntry(sessionId);
       const incident = await incidentOf(session, store);
       const journal = journalPath(settings.logsFolder, sessionId);
-      if (values.json === true)
+      if (values.json)
         io.stdout(
           `${JSON.stringify({ session: recordOf(session), outbox, incident, assessment, judged_by: judged?.by ?? null, journal })}\n`,
         );
@@ -90,8 +86,21 @@ example:
   },
 };
 
+/** @throws UsageError if it is missing, or no id */
+export function readSessionId([id]: readonly string[]): string {
+  if (id === undefined) throw new UsageError('which session? `watchkeeper sessions` lists them');
+  return requireSessionId(id);
+}
+
+/** @throws UsageError if there is none */
+export async function sessionOf(sessionId: string, { records }: Store): Promise<AgentSession> {
+  const session = await records.session(sessionId);
+  if (session !== null) return session;
+  throw new UsageError(`there is no session ${sessionId}; \`watchkeeper sessions\` lists them`);
+}
+
 /** Further lines of a text are indented: other people's words must not look like a line of ours. */
-function renderLine([name, text]: NamedLine, { io, redact }: Pick<CommandContext, 'io' | 'redact'>): string {
+function renderLine([name, text]: NamedLine, { io, redact }: CommandContext): string {
   const indent = ' '.repeat(NAME_WIDTH);
   return redact(text)
     .split('\n')

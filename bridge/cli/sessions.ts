@@ -13,7 +13,7 @@ const ENDED_SHOWN = 20;
 /** No terminal is wider. */
 const LONGEST_ASKED = 500;
 
-export const sessionsCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper sessions [--all] [--json]
 
 Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN}
@@ -33,7 +33,7 @@ examples:
     const { values } = readOptions(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
     return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const { records } = store;
-      const ended = values.all === true ? undefined : ENDED_SHOWN;
+      const ended = values.all ? undefined : ENDED_SHOWN;
       const ids = [
         ...(await records.sessionIds('active')),
         ...(await records.sessionIds('pending')),
@@ -42,7 +42,7 @@ examples:
       const found = await records.sessions(ids);
       const sessions = found.filter((session): session is AgentSession => !(session instanceof CorruptRecordError));
       for (const broken of found) if (broken instanceof CorruptRecordError) io.stderr(`${broken.message}\n`);
-      if (values.json === true) io.stdout(`${JSON.stringify({ sessions: sessions.map(recordOf) })}\n`);
+      if (values.json) io.stdout(`${JSON.stringify({ sessions: sessions.map(recordOf) })}\n`);
       else io.stdout(`${describeSessions(sessions, columnsOf(io), redact)}\n`);
       return 0;
     });

@@ -2,7 +2,7 @@
  * Texts for people, as wide as their terminal, or 80 columns. Nothing of a cell is left out unless its table says so: what does
  * not fit beside the rest goes below it, because people copy ids, addresses and paths. Scripts read `--json`.
  */
-
+import type { Redact } from '../../src/log/redact.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { widthOf, widthOfLetter } from '../../src/textWidth.js';
 
@@ -111,6 +111,15 @@ export function fitted(
   if (io.columns === undefined) return parts.join(between);
   const [first = '', ...more] = wrapped(parts, between, columnsOf(io), indent.length);
   return [first, ...more.map((line) => `${indent}${line}`)].join('\n');
+}
+
+/** @returns texts of others as lines for a person, without secrets */
+export function linesOf(
+  texts: readonly string[],
+  io: { readonly columns?: number | undefined },
+  redact: Redact,
+): string[] {
+  return texts.map((text) => fitted(redact(oneLine(text)).split(' '), ' ', io));
 }
 
 /** @returns lines of so many columns, those below the first shorter; a part that is wider than a line is not broken */

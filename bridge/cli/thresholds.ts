@@ -1,6 +1,5 @@
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
-import { UsageError } from '../../src/errors.js';
-import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js';
+import { readOptionFile } from './options.js';
 
 const LONGEST_BYTES = 1024 * 1024;
 
@@ -10,9 +9,7 @@ const LONGEST_BYTES = 1024 * 1024;
  */
 export async function readThresholds(path: string | null): Promise<Thresholds> {
   if (path === null) return DEFAULT_THRESHOLDS;
-  const text = await readPlainFile(path, LONGEST_BYTES).catch((cause: unknown) => {
-    throw new UsageError(`--thresholds: ${path} cannot be read (${describeFileTrouble(cause)})`, { cause });
-  });
+  const text = await readOptionFile('--thresholds', path, LONGEST_BYTES);
   // Loaded only on demand: without it, a plain `assess` starts in half the time.
   const { checkThresholds } = await import('../../src/config/thresholdsFile.js');
   return { ...DEFAULT_THRESHOLDS, ...checkThresholds(path, text) };

@@ -8,7 +8,7 @@ import { untilAborted } from './bridge.js';
 import type { Command } from './command.js';
 import { readOptions } from './options.js';
 
-export const watchdogCommand: Command = {
+export const command: Command = {
   help: `usage: watchkeeper watchdog [--once] [--dry-run] [--json]
 
 Without options: stands by and takes over when the watchdog inside the bridge
@@ -34,11 +34,9 @@ examples:
       'dry-run': { type: 'boolean' },
       json: { type: 'boolean' },
     });
-    const isOnce = values.once === true;
-    if (values['dry-run'] === true && !isOnce) throw new UsageError('--dry-run goes with --once');
+    if (values['dry-run'] && !values.once) throw new UsageError('--dry-run goes with --once');
     const settings = await context.readSettings();
-    const asJson = values.json === true;
-    if (!isOnce) {
+    if (!values.once) {
       const source = new ConfigSource(settings, context.readSettings);
       const stopping = context.untilStopped();
       const standby = await assembleStandby(source, logStream, stopping);
@@ -51,8 +49,8 @@ examples:
       return 0;
     }
     const watchdog = await assembleLook(settings, logStream);
-    const summary = await (values['dry-run'] === true ? watchdog.look() : watchdog.lookAndAct());
-    io.stdout(asJson ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
+    const summary = await (values['dry-run'] ? watchdog.look() : watchdog.lookAndAct());
+    io.stdout(values.json ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
     return summary.accused.size + summary.waiting.size + summary.incidents > 0 ? 1 : 0;
   },
 };

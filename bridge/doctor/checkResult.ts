@@ -1,4 +1,8 @@
-/** The doctor's result for one check. */
+/** The doctor's result for one check, and the time limit of one part of the examination. */
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { atMost, type Clock, describeDuration } from '../../src/time.js';
+
+const LATE = Symbol('late');
 
 export type Verdict = 'ok' | 'warning' | 'fault' | 'skipped';
 
@@ -29,4 +33,25 @@ export function warning(name: string, found: string, remedy: string): CheckResul
 /** It does not work, or loses what it must keep. */
 export function fault(name: string, found: string, remedy: string): CheckResult {
   return { name, verdict: 'fault', found, remedy };
+}
+
+/** @throws UnreachableError after the limit; before it, what `work` throws */
+export async function within<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
+  const answer = await atMost(clock, limitMs, work, LATE);
+  if (answer === LATE) throw new UnreachableError(`no answer within ${describeDuration(limitMs)}`);
+  return answer;
+}
+
+/** @returns the part's results; if it was too slow or failed itself, a fault that says so */
+export async function examined(
+  name: string,
+  work: Promise<CheckResult[]>,
+  limitMs: number,
+  clock: Clock,
+): Promise<CheckResult[]> {
+  try {
+    return await within(work, limitMs, clock);
+  } catch (error) {
+    return [fault(name, `could not be looked at: ${describeError(error)}`, 'correct what it says, then look again')];
+  }
 }

@@ -1,7 +1,8 @@
 /** Checks whether agents can work in their directories, and whether the logs folder can be written. */
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { AgentUser } from '../../src/config/agentUser.js';
 import { isDirectory, servedDirectories } from '../../src/config/directories.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -12,6 +13,7 @@ import { lineOfUser } from '../agents/program/agentUser.js';
 import { probeFolder } from '../health/writeProbe.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
+const run = promisify(execFile);
 const MEBIBYTE = 1024 * 1024;
 const SPACE_WARNING_BYTES = 1024 * MEBIBYTE;
 const SPACE_FAULT_BYTES = 100 * MEBIBYTE;
@@ -114,36 +116,30 @@ export async function checkDirectory(
 }
 
 /** @returns git's own words on why it does not work there; null if it works, or git is not installed */
-function gitTrouble(
+async function gitTrouble(
   path: string,
   environment: Settings['agentEnvironment'],
   user: AgentUser | null,
 ): Promise<string | null> {
-  return new Promise((resolve) => {
-    const env = { ...environment, LC_ALL: 'C' };
-    const { command, args } = lineOfUser({ command: 'git', args: ['-C', path, 'rev-parse', '--git-dir'] }, user);
-    execFile(command, args, { env, timeout: GIT_WITHIN_MS }, (error, _, stderr) => {
-      if (error === null) resolve(null);
-      else if (typeof error.code === 'number') resolve(stderr);
-      else
-        access(join(path, '.git')).then(
-          () => resolve(null),
-          () => resolve('no .git'),
-        );
-    });
-  });
+  const { command, args } = lineOfUser({ command: 'git', args: ['-C', path, 'rev-parse', '--git-dir'] }, user);
+  try {
+    await run(command, [...args], { env: { ...environment, LC_ALL: 'C' }, timeout: GIT_WITHIN_MS });
+    return null;
+  } catch (error) {
+    const { code, stderr } = error as ExecFileException & { stderr: string };
+    if (typeof code === 'number') return stderr;
+    return access(join(path, '.git')).then(
+      () => null,
+      () => 'no .git',
+    );
+  }
 }
 
-function accessAs(user: AgentUser, path: string): Promise<void> {
-  const { command, args } = lineOfUser(
-    { command: 'test', args: ['-r', path, '-a', '-w', path, '-a', '-x', path] },
-    user,
-  );
-  return new Promise((resolve, reject) => {
-    execFile(command, args, { cwd: '/', env: {}, timeout: GIT_WITHIN_MS }, (error) => {
-      if (error === null) resolve();
-      else reject(Object.assign(new Error('refused'), { code: 'EACCES' }));
-    });
+async function accessAs(user: AgentUser, path: string): Promise<void> {
+  const test = { command: 'test', args: ['-r', path, '-a', '-w', path, '-a', '-x', path] };
+  const { command, args } = lineOfUser(test, user);
+  await run(command, [...args], { cwd: '/', env: {}, timeout: GIT_WITHIN_MS }).catch(() => {
+    throw Object.assign(new Error('refused'), { code: 'EACCES' });
   });
 }
 

@@ -1,8 +1,9 @@
-/** What keeps each project's agents away from the bridge. */
+/** What keeps each project's agents away from the bridge, and what their processes are found by. */
 import type { AgentUser } from '../../src/config/agentUser.js';
 import type { Settings } from '../../src/config/settings.js';
 import { whyNotAs } from '../agents/program/agentUser.js';
 import { isolationOf, WHAT_IS_OPEN } from '../agents/program/isolation.js';
+import { findMarkingProgram, type MarkingProgram } from '../agents/program/markedLine.js';
 import { whyNoSandbox } from '../agents/program/sandbox.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
@@ -32,4 +33,19 @@ function checkUser(name: string, user: AgentUser): CheckResult {
   if (trouble !== null) return fault(name, trouble, 'see docs/agents.md, "Another user"; the bridge does not start');
   const found = `its agents are user ${user.uid}, who cannot reach anything of the bridge's; the network is not limited`;
   return ok(name, found);
+}
+
+/**
+ * Checks whether agents can be given the marks that survive an emptied environment.
+ * @param program that sets them; searched for by default
+ */
+export function checkMarks(program: MarkingProgram | null = findMarkingProgram()): CheckResult[] {
+  const name = 'marks of agents';
+  if (program?.marksLanes) return [ok(name, 'every process of a run is marked by its environment and by its limits')];
+  if (program !== null) {
+    const found = 'runs are marked by a limit, lanes are not: RLIMIT_RSS is set lower for the bridge';
+    return [warning(name, found, "take the limit away (`ulimit -Hm unlimited`, or the unit's LimitRSS)")];
+  }
+  const found = 'prlimit does not work here: a tool that empties its environment and leaves its session is not found';
+  return [warning(name, found, 'install util-linux, so that the end of every run can be proven')];
 }

@@ -3,7 +3,6 @@
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { counted } from '../../src/counted.js';
 import { errorCode } from '../../src/errno.js';
 import { SHARED_BITS } from '../../src/files/privateFiles.js';
 import { type CheckResult, ok, skipped, warning } from './checkResult.js';
@@ -28,19 +27,18 @@ export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
       else if (seen !== null && isWide(seen.mode)) wide.push(path);
     }
   }
-  const words = [
-    ...(wide.length === 0
-      ? []
-      : [
-          `others on this host may read ${counted(wide.length, 'file or folder').replace('file or folders', 'files and folders')}, such as ${wide[0]}`,
-        ]),
-    ...(links.length === 0 ? [] : [`links are not followed: ${links.slice(0, 3).join(', ')}`]),
-  ];
-  if (words.length === 0) return ok(name, `${logsFolder} is for this user alone`);
-  const remedies = [
-    ...(wide.length === 0 ? [] : [`\`chmod -R go= ${logsFolder}\``]),
-    ...(links.length === 0 ? [] : ['remove the links, and find out who put them there']),
-  ];
+  if (wide.length + links.length === 0) return ok(name, `${logsFolder} is for this user alone`);
+  const words: string[] = [];
+  const remedies: string[] = [];
+  if (wide.length > 0) {
+    const what = wide.length === 1 ? '1 file or folder' : `${wide.length} files and folders`;
+    words.push(`others on this host may read ${what}, such as ${wide[0]}`);
+    remedies.push(`\`chmod -R go= ${logsFolder}\``);
+  }
+  if (links.length > 0) {
+    words.push(`links are not followed: ${links.slice(0, 3).join(', ')}`);
+    remedies.push('remove the links, and find out who put them there');
+  }
   return warning(name, words.join('; '), remedies.join('; '));
 }
 

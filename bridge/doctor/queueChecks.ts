@@ -1,4 +1,7 @@
-/** Checks whether jobs get through: one of the doctor's own, and those of the bridge that serves this host. */
+/**
+ * Checks whether jobs get through: one of the doctor's own, and those of the bridge that serves this host; and whether
+ * something was left behind.
+ */
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describeLeft } from '../../monitoring/rounds/blockedLaneWatch.js';
@@ -8,12 +11,14 @@ import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { findMarkedProcesses } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
+import { MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import type { Store } from '../../src/jobs/store.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
+const MOST_NAMED = 3;
 const CANARY_WITHIN_MS = 10 * SECOND;
 /** Three intervals of the bridge's own canary. */
 const JOB_LATE_MS = 100 * SECOND;
@@ -145,5 +150,32 @@ export async function checkOwedEvents(store: Store, logsFolder: string): Promise
     name,
     `${counted(owed, 'line')} could not be written to critical_events.jsonl and wait in Redis`,
     'make the logs folder writable, or make room there: the acting watchdog then writes them within seconds',
+  );
+}
+
+/** Checks whether a host's bridge ends again and again. */
+export async function checkRestarts(store: Store, host: string): Promise<CheckResult> {
+  const name = 'restarts';
+  const { length } = await store.bridgeStarts.recent(host);
+  const within = `within ${describeDuration(QUICK_MS)}`;
+  if (length < MOST_QUICK_STARTS) return ok(name, `the bridge of this host does not start in quick succession`);
+  return warning(
+    name,
+    `the bridge of this host was started ${counted(length, 'time')} ${within}, each time without an orderly stop before`,
+    'look at the last lines before each start in bridge.log, and at what the kernel and the supervisor say of its end (memory, a limit, a watchdog)',
+  );
+}
+
+/** Records that could not be read and were set aside. Their senders were notified, and the cause is unknown. */
+export async function checkSetAside(store: Store): Promise<CheckResult> {
+  const name = 'records';
+  const kept = await store.quarantine.kept();
+  if (kept.length === 0) return ok(name, 'none had to be set aside because it could not be read');
+  const named = kept.slice(-MOST_NAMED).join(', ');
+  const more = kept.length > MOST_NAMED ? `, the latest ${named}` : `: ${named}`;
+  return warning(
+    name,
+    `${counted(kept.length, 'record')} could not be read and ${kept.length === 1 ? 'is' : 'are'} kept aside${more}`,
+    'look at them with `redis-cli HGETALL KEY` and at the critical events with the reason record_unreadable: a newer version on the same Redis writes such records, or somebody changed them by hand; delete a key when you are done with it',
   );
 }

@@ -11,12 +11,17 @@ import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from 
 import type { Clock } from '../../src/time.js';
 import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
 import { findServerProgram } from '../redis/programs.js';
-import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
-import { within } from './limited.js';
-import { checkBridge, checkCanary, checkLanes, checkOwedEvents, unlessDead } from './queueChecks.js';
+import { type CheckResult, fault, ok, skipped, warning, within } from './checkResult.js';
+import {
+  checkBridge,
+  checkCanary,
+  checkLanes,
+  checkOwedEvents,
+  checkRestarts,
+  checkSetAside,
+  unlessDead,
+} from './queueChecks.js';
 import { checkRedis } from './redisChecks.js';
-import { checkRestarts } from './restartChecks.js';
-import { checkSetAside } from './setAsideChecks.js';
 import type { OwnBridge } from './telegramChecks.js';
 
 export interface RedisExamination {
@@ -78,8 +83,9 @@ async function lookInside(
     await checkBridge(store, here, clock),
     await checkLanes(store, here.host),
     await checkRestarts(store, here.host),
+    await checkOwedEvents(store, settings.logsFolder),
+    await checkSetAside(store),
   );
-  checks.push(await checkOwedEvents(store, settings.logsFolder), await checkSetAside(store));
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };
 }
 

@@ -1,6 +1,7 @@
-/** Checks whether the bot can receive and send. Asks Telegram, changes nothing there. */
+/** Checks whether the bot can receive and send, and who may write to it. Asks Telegram, changes nothing there. */
 import type { UserFromGetMe } from 'grammy/types';
-import type { Settings } from '../../src/config/settings.js';
+import type { Project, Settings } from '../../src/config/settings.js';
+import { counted } from '../../src/counted.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { TelegramApi } from '../telegram/api.js';
@@ -176,4 +177,22 @@ async function checkChat(api: TelegramApi, chatId: string): Promise<CheckResult>
 function asChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;
   throw error;
+}
+
+/** Checks whether anybody may send messages. */
+export function checkAllowLists({ projects, telegram }: Settings): CheckResult[] {
+  if (telegram === null) return [skipped('allow-list', 'no TELEGRAM_BOT_TOKEN is set: the terminal is the chat')];
+  return [...projects.values()].map(checkAllowList);
+}
+
+function checkAllowList({ key, places, senders }: Project): CheckResult {
+  const name = `allow-list of ${key}`;
+  const howToLearn = 'start the bridge and write to the bot: it answers with the id that is missing';
+  if (places.length === 0) {
+    return warning(name, 'no chat is listed: nothing from Telegram reaches it', `add \`chats\`; ${howToLearn}`);
+  }
+  if (senders.length === 0) {
+    return fault(name, 'no sender is listed, and that means nobody', `add \`senders\`; ${howToLearn}`);
+  }
+  return ok(name, `${counted(senders.length, 'sender')}, ${counted(places.length, 'place')} (chats or topics)`);
 }

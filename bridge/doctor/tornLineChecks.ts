@@ -14,6 +14,7 @@ const KNOWN_VERSION = 1;
 const FILES = ['critical_events.jsonl', 'bridge.log'];
 
 interface Found {
+  readonly path: string;
   readonly torn: number;
   /** Lines of a newer version than this one. */
   readonly newer: number;
@@ -25,10 +26,9 @@ interface Found {
  */
 export async function checkTornLines(logsFolder: string): Promise<CheckResult[]> {
   const files = [...FILES.map((name) => join(logsFolder, name)), ...(await journals(logsFolder))];
-  const found: (Found & { path: string })[] = [];
-  for (const path of files) found.push({ path, ...(await countLines(path)) });
-  const torn = countsOf(found.map(({ path, torn: lines }) => ({ path, lines })));
-  const newer = countsOf(found.map(({ path, newer: lines }) => ({ path, lines })));
+  const found: Found[] = [];
+  for (const path of files) found.push(await countLines(path));
+  const [torn, newer] = [countsOf(found, 'torn'), countsOf(found, 'newer')];
   const checks =
     torn === null
       ? [ok(NAME, 'every line of the log files can be read')]
@@ -45,10 +45,10 @@ export async function checkTornLines(logsFolder: string): Promise<CheckResult[]>
 }
 
 /** @returns the first files with such lines, in words; null if there are none */
-function countsOf(all: readonly { path: string; lines: number }[]): string | null {
-  const some = all.filter(({ lines }) => lines > 0);
+function countsOf(all: readonly Found[], which: 'torn' | 'newer'): string | null {
+  const some = all.filter((found) => found[which] > 0);
   if (some.length === 0) return null;
-  const counts = some.slice(0, 3).map(({ path, lines }) => `${lines} in ${nameOf(path)}`);
+  const counts = some.slice(0, 3).map((found) => `${found[which]} in ${found.path.split('/').slice(-2).join('/')}`);
   return `${counts.join(', ')}${some.length > 3 ? ` and ${some.length - 3} more files` : ''}`;
 }
 
@@ -60,7 +60,7 @@ async function journals(logsFolder: string): Promise<string[]> {
 /** Zero for a file that is missing or unreadable: other checks report that. */
 async function countLines(path: string): Promise<Found> {
   const file = await openPlainFile(path).catch(() => null);
-  if (file === null) return { torn: 0, newer: 0 };
+  if (file === null) return { path, torn: 0, newer: 0 };
   try {
     let [torn, newer] = [0, 0];
     for await (const { text, whole } of linesFrom(file, 0)) {
@@ -69,7 +69,7 @@ async function countLines(path: string): Promise<Found> {
       if (version === null && whole) torn += 1;
       if ((version ?? 0) > KNOWN_VERSION) newer += 1;
     }
-    return { torn, newer };
+    return { path, torn, newer };
   } finally {
     await file.close();
   }
@@ -83,8 +83,4 @@ function versionOf(text: string): number | null {
   } catch {
     return null;
   }
-}
-
-function nameOf(path: string): string {
-  return path.split('/').slice(-2).join('/');
 }

@@ -7,7 +7,7 @@ import type { Presence, Presences } from '../../src/jobs/presence.js';
 import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
-import type { IntakeSigns } from './gauges.js';
+import type { IntakeSigns, WorkerSigns } from './gauges.js';
 
 const SAY_AT_LEAST_EVERY_MS = 10 * SECOND;
 const WORDS_PER_LEASE = 3;
@@ -26,9 +26,9 @@ export interface BridgePresenceOptions {
   /** By project. */
   readonly rules: Readonly<Record<string, ProjectRules>>;
   readonly botId: string | null;
-  readonly worker: { readonly lastActiveAt: number | null; readonly isFull: boolean };
+  readonly worker: WorkerSigns;
   /** Null without Telegram. */
-  readonly intake: (IntakeSigns & { readonly trouble: string | null }) | null;
+  readonly intake: IntakeSigns | null;
 }
 
 /** Serves, drains, stops: a bridge that lets its runs finish is not gone yet. */

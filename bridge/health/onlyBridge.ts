@@ -155,7 +155,7 @@ export class OnlyBridge implements Service {
       return isLiving;
     };
     makePrivateFolderSync(folder);
-    const claim = await claimFolder({ folder, here, lives, clock, stopping }).catch((error: unknown) => {
+    const claim = await claimFolder({ folder, here, clock, stopping }, lives).catch((error: unknown) => {
       if (error instanceof UsageError && living !== null) throw refusal(here, living);
       throw error;
     });

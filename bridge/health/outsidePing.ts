@@ -25,16 +25,12 @@ export class OutsidePing {
     this.#logger = logger;
   }
 
-  /** Returns at once. While one ping is in progress the next one is skipped. */
-  ping(): void {
+  /** Resolves when the ping has ended; never throws. While one is in progress the next one is skipped. */
+  ping(): Promise<void> {
     this.#pinging ??= this.#sendIfDue().finally(() => {
       this.#pinging = null;
     });
-  }
-
-  /** Resolves when no ping is in progress. */
-  async settle(): Promise<void> {
-    await this.#pinging;
+    return this.#pinging;
   }
 
   /** If the answer is not available, for example while Redis is down, no ping is sent either. */

@@ -12,6 +12,9 @@ import type { LoopBeat } from './loopBeat.js';
 /** Checks per limit; few enough to cost nothing. */
 const LOOKS_PER_LIMIT = 20;
 
+/** A tick that took longer than this many intervals means that the whole process was suspended. */
+const ON_TIME_WITHIN = 2;
+
 /** The thread's data. */
 export interface StallGuardData {
   readonly shared: SharedArrayBuffer;
@@ -60,5 +63,33 @@ export class StallGuard implements Service {
     const thread = this.#thread;
     this.#thread = null;
     await thread?.terminate();
+  }
+}
+
+/**
+ * Decides in the thread when the event loop is blocked. It counts only those ticks of the thread that came on time: while the
+ * host sleeps or the process is suspended, the thread stops as well, and nothing is at fault.
+ */
+export class StallJudge {
+  readonly #tickMs: number;
+  #lastBeats: number;
+  #standing = 0;
+
+  /** @param tickMs the intended interval of the checks, in milliseconds */
+  constructor(tickMs: number, beats: number) {
+    this.#tickMs = tickMs;
+    this.#lastBeats = beats;
+  }
+
+  /**
+   * @param beats how often the loop has turned so far
+   * @param tookMs since the last check, in milliseconds, as measured
+   * @returns how long the loop has been blocked, in milliseconds of ticks that came on time
+   */
+  look(beats: number, tookMs: number): number {
+    if (beats !== this.#lastBeats) this.#standing = 0;
+    else if (tookMs <= ON_TIME_WITHIN * this.#tickMs) this.#standing += tookMs;
+    this.#lastBeats = beats;
+    return this.#standing;
   }
 }

@@ -10,8 +10,7 @@ import { Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
 import { LogFile, readableLine } from '../../src/log/logDestinations.js';
 import { describeDuration, isoTime, SECOND, systemClock } from '../../src/time.js';
-import type { StallGuardData } from './stallGuard.js';
-import { StallJudge } from './stallJudge.js';
+import { type StallGuardData, StallJudge } from './stallGuard.js';
 
 const STDERR = 2;
 const STACK_WITHIN_MS = SECOND;

@@ -3,14 +3,11 @@ import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 
-export interface WhatWaitsContext {
-  readonly logger: Logger;
-  /** The identity of this process. */
-  readonly here: ProcessIdentity;
-}
-
-/** A standby ends runs and revives messages, but runs no agents: its log says what is not done meanwhile. */
-export function logWhatWaits({ logger, here }: WhatWaitsContext, { records, presences }: Store): void {
+/**
+ * A standby ends runs and revives messages, but runs no agents: its log says what is not done meanwhile.
+ * @param here the identity of this process
+ */
+export function logWhatWaits({ records, presences }: Store, here: ProcessIdentity, logger: Logger): void {
   Promise.all([records.sessionIds('active'), records.sessionIds('pending'), presences.ofHost(here.host)])
     .then(([active, pending, presence]) => {
       const isBridgeUp = presence !== null && isProcessAlive(presence.owner, here) !== false;

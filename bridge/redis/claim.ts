@@ -11,9 +11,9 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { SECOND } from '../../src/time.js';
 import { PROCESS_IDENTITY, writeWhole } from './endpoint.js';
-import { refuseWhenStopping } from './serverProcess.js';
+import { refuseWhenStopping, type ServerFolder } from './serverProcess.js';
 
 /** A later starter that sees our claim leaves at once; one that does not leave owns the folder. */
 const OTHERS_LEAVE_WITHIN_MS = 2 * SECOND;
@@ -24,23 +24,14 @@ export interface Claim {
   release(): void;
 }
 
-export interface ClaimRequest {
-  /** From `prepareFolder`. */
-  readonly folder: string;
-  /** The identity of this process. */
-  readonly here: ProcessIdentity;
-  /** Whether the owner of a claim counts as alive. */
-  readonly lives: (owner: ProcessIdentity) => Promise<boolean>;
-  readonly clock: Clock;
-  /** Ends the wait for others to leave. */
-  readonly stopping: AbortSignal;
-}
+/** Whether the owner of a claim counts as alive. */
+type Lives = (owner: ProcessIdentity) => Promise<boolean>;
 
 /**
  * @throws UsageError if a living process owns the folder; the message names its pid
  * @throws UnreachableError if stopped first
  */
-export async function claimFolder({ folder, here, lives, clock, stopping }: ClaimRequest): Promise<Claim> {
+export async function claimFolder({ folder, here, clock, stopping }: ServerFolder, lives: Lives): Promise<Claim> {
   const name = `claim-${String(clock.now()).padStart(15, '0')}-${here.pid}-${randomBytes(6).toString('hex')}.json`;
   const path = join(folder, name);
   const release = () => rmSync(path, { force: true });
@@ -66,11 +57,7 @@ interface Rival {
 }
 
 /** Deletes the claims of dead processes. @returns the first claim of another living process */
-async function findRival(
-  folder: string,
-  ownName: string,
-  lives: (owner: ProcessIdentity) => Promise<boolean>,
-): Promise<Rival | null> {
+async function findRival(folder: string, ownName: string, lives: Lives): Promise<Rival | null> {
   let first: Rival | null = null;
   for (const name of readdirSync(folder).filter((entry) => CLAIM_NAME.test(entry) && entry !== ownName)) {
     const owner = readClaim(join(folder, name));

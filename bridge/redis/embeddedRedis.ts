@@ -1,33 +1,36 @@
 /**
  * The bridge's own Redis, used when REDIS_URL is not set. Each logs folder has at most one, owned by one living bridge. It
- * survives a killed bridge; the next bridge adopts it, or starts another on the same data. If the server is killed or hangs,
- * its bridge starts another one (serverKeeper.ts).
+ * survives a killed bridge; the next bridge adopts it, or starts another on the same data.
+ *
+ * If the server is killed or hangs, its bridge starts another one at the same address and on the same data, as long as that
+ * makes sense. Clients reconnect by themselves. Runs go on, because their leases are far longer.
+ *
+ *     up ──gone──▶ starting ──answers──▶ up
+ *     │ ▲             │ fails, or is gone again within a minute: counted
+ *     │ │             └── the fifth in a row ──▶ lost: the bridge says so and ends
+ *     └─┴─ answers nothing for too long: killed, and so gone
+ *
+ * Limit: a server whose process is not visible from here is left alone; its bridge reports that Redis is unavailable.
  */
-import { UnreachableError } from '../../src/errors.js';
-import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
-import type { Clock } from '../../src/time.js';
-import { claimFolder } from './claim.js';
-import {
-  type Endpoint,
-  endpointPath,
-  prepareFolder,
-  readEndpoint,
-  removeEndpoint,
-  type ServerKind,
-  writeEndpoint,
-} from './endpoint.js';
-import { choosePlace, placeOf } from './places.js';
-import { findServerProgram } from './programs.js';
-import { ServerKeeper } from './serverKeeper.js';
-import {
-  answers,
-  refuseWhenStopping,
-  type ServerFolder,
-  type ServerStart,
-  startServer,
-  stopServer,
-} from './serverProcess.js';
-import { endUnknownServer } from './unknownServer.js';
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import { atMost, type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
+import { type Claim, claimFolder } from './claim.js';
+import { type Endpoint, logPath, prepareFolder, removeEndpoint, type ServerKind } from './endpoint.js';
+import { adopt, ownerLives, startFirst, startSuccessor } from './obtainServer.js';
+import { answers, refuseWhenStopping, type ServerFolder, signalServer, stopServer } from './serverProcess.js';
+
+const LOOK_EVERY_MS = 500;
+/** If the server ends this soon after its start, another start will not help. */
+const QUICK_MS = MINUTE;
+const MOST_QUICK_ENDS = 5;
+/** Before the second start in a row, and longer before each further one. The first start does not wait. */
+const PAUSE_MS = SECOND;
+/**
+ * Consecutive pings without an answer. Counted rather than timed, so that time in which this process was suspended does not
+ * count.
+ */
+const MOST_UNANSWERED = 6;
 
 const IN_MEMORY =
   'NO redis-server OR valkey-server IS ON PATH: the JavaScript server stands in. It KEEPS NOTHING when it ends and is slow; it is for trying out only. Install Redis 6.2 or newer, or set REDIS_URL';
@@ -47,7 +50,34 @@ export interface EmbeddedRedisOptions {
   readonly notify: (sentence: string) => void;
 }
 
-export interface EmbeddedRedis {
+/**
+ * @returns a Redis that answers: the one that a dead bridge left, or a new one on the same data
+ * @throws UsageError if a living bridge owns the folder, or the installed programs are too old
+ * @throws UnreachableError if the server does not come up, or `stopping` aborts first
+ */
+export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
+  const { clock, stopping, path } = options;
+  const folder = prepareFolder(options.logsFolder);
+  const ours: ServerFolder = { folder, here: readProcessIdentity(options.host), clock, stopping };
+  const claim = await claimFolder(ours, (owner) => ownerLives(owner, ours));
+  try {
+    const notices: string[] = [];
+    const adopted = await adopt(ours, notices);
+    refuseWhenStopping(stopping);
+    const endpoint = adopted ?? (await startFirst(path, ours));
+    if (!endpoint.persistent) notices.push(IN_MEMORY);
+    const notice = notices.length === 0 ? null : notices.join('. ');
+    const redis = new EmbeddedRedis({ ...ours, claim }, options, endpoint, notice);
+    redis.start();
+    return redis;
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+}
+
+/** A server that is up, and is kept up until it is stopped. */
+export class EmbeddedRedis {
   /** May hold a password. */
   readonly url: string;
   readonly kind: ServerKind;
@@ -55,109 +85,127 @@ export interface EmbeddedRedis {
   readonly persistent: boolean;
   /** A warning for the operator; null if there is nothing to report. */
   readonly notice: string | null;
+  readonly #ours: ServerFolder & { readonly claim: Claim };
+  readonly #options: EmbeddedRedisOptions;
+  readonly #ending = new AbortController();
+  readonly #lost = new AbortController();
+  #kept: Promise<unknown> | null = null;
+  /** The current server, or the last one. */
+  #endpoint: Endpoint;
+  #stopped: Promise<void> | null = null;
+
+  constructor(
+    ours: ServerFolder & { readonly claim: Claim },
+    options: EmbeddedRedisOptions,
+    endpoint: Endpoint,
+    notice: string | null,
+  ) {
+    this.url = endpoint.url;
+    this.kind = endpoint.kind;
+    this.persistent = endpoint.persistent;
+    this.notice = notice;
+    this.#ours = { ...ours, stopping: this.#ending.signal };
+    this.#options = options;
+    this.#endpoint = endpoint;
+  }
+
   /** Aborted, with an UnreachableError as its reason, when the server keeps ending and is not restarted any more. */
-  readonly lost: AbortSignal;
-  /** Shuts the server down in order; resolves when it is gone. Idempotent. */
-  stop(): Promise<void>;
-}
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
 
-/**
- * @returns a Redis that answers: the one that a dead bridge left, or a new one on the same data
- * @throws UsageError if a living bridge owns the folder, or the installed programs are too old
- * @throws UnreachableError if the server does not come up, or `stopping` aborts first
- */
-export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
-  const { clock, stopping, hungMs, notify } = options;
-  const folder = prepareFolder(options.logsFolder);
-  const here = readProcessIdentity(options.host);
-  const ours: ServerFolder = { folder, here, clock, stopping };
-  const claim = await claimFolder({ ...ours, lives: (owner) => ownerLives(owner, ours) });
-  try {
-    const notices: string[] = [];
-    const adopted = await adopt(ours, notices);
-    refuseWhenStopping(stopping);
-    const endpoint = adopted ?? (await startFirst(options.path, ours));
-    if (!endpoint.persistent) notices.push(IN_MEMORY);
-    const startAgain = (former: Endpoint, ending: AbortSignal) =>
-      startSuccessor(options.path, { ...ours, stopping: ending }, former);
-    const keeper = new ServerKeeper({ folder, here, clock, endpoint, hungMs, notify, startAgain });
-    keeper.start();
-    let stopped: Promise<void> | null = null;
-    const stop = async () => {
-      await keeper.stop();
-      await stopServer(keeper.endpoint, ours);
-      removeEndpoint(folder);
-      claim.release();
-    };
-    return {
-      url: endpoint.url,
-      kind: endpoint.kind,
-      persistent: endpoint.persistent,
-      notice: notices.length === 0 ? null : notices.join('. '),
-      lost: keeper.lost,
-      stop() {
-        stopped ??= stop();
-        return stopped;
-      },
-    };
-  } catch (error) {
-    claim.release();
-    throw error;
+  start(): void {
+    this.#kept ??= Promise.all([this.#keep(), this.#endWhatHangs()]);
+  }
+
+  /** Shuts the server down in order; resolves when it is gone. Gives up a start in progress. Idempotent. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#kept;
+    await stopServer(this.#endpoint, this.#ours);
+    removeEndpoint(this.#ours.folder);
+    this.#ours.claim.release();
+  }
+
+  async #keep(): Promise<void> {
+    const { path, notify } = this.#options;
+    const { clock, folder, stopping: ending } = this.#ours;
+    let upSince = clock.monotonic();
+    let trouble: string | null = null;
+    for (let ends = 1; await this.#isGone(); ends += 1) {
+      if (clock.monotonic() - upSince > QUICK_MS) ends = 1;
+      if (ends >= MOST_QUICK_ENDS) {
+        this.#lost.abort(new UnreachableError(lostWords(this.#endpoint, folder, trouble)));
+        return;
+      }
+      await clock.sleep(PAUSE_MS * (ends - 1), ending);
+      if (ending.aborted) return;
+      const former = this.#endpoint;
+      try {
+        this.#endpoint = await startSuccessor(path, this.#ours, former);
+        notify(replacedWords(former, this.#endpoint));
+      } catch (error) {
+        trouble = describeError(error);
+      }
+      upSince = clock.monotonic();
+    }
+  }
+
+  /** Two servers on the same data would corrupt it, so the hung one is killed and its successor starts when it is gone. */
+  async #endWhatHangs(): Promise<void> {
+    const { hungMs, notify } = this.#options;
+    const { clock, here, stopping: ending } = this.#ours;
+    let unanswered = 0;
+    while (!ending.aborted) {
+      const asked = this.#endpoint;
+      const [isWell] = await Promise.all([this.#answers(asked), clock.sleep(hungMs / MOST_UNANSWERED, ending)]);
+      const isUp = asked === this.#endpoint && isProcessAlive(asked.server, here) === true;
+      unanswered = isWell || !isUp ? 0 : unanswered + 1;
+      if (unanswered < MOST_UNANSWERED || ending.aborted) continue;
+      notify(hungWords(asked, hungMs));
+      signalServer(asked.server, here, 'SIGKILL');
+      unanswered = 0;
+    }
+  }
+
+  async #answers({ url }: Endpoint): Promise<boolean> {
+    const { clock, hungMs } = this.#options;
+    const over = new AbortController();
+    const asking = answers(url, clock, AbortSignal.any([over.signal, this.#ending.signal]));
+    const isWell = await atMost(clock, hungMs / MOST_UNANSWERED, asking, false);
+    over.abort();
+    return isWell;
+  }
+
+  /** @returns true if the server's process has ended; false if this Redis is being stopped */
+  async #isGone(): Promise<boolean> {
+    const { clock, here, stopping: ending } = this.#ours;
+    while (!ending.aborted) {
+      await clock.sleep(LOOK_EVERY_MS, ending);
+      if (!ending.aborted && isProcessAlive(this.#endpoint.server, here) === false) return true;
+    }
+    return false;
   }
 }
 
-/**
- * An owner in another pid namespace is invisible from here. It is alive if and only if its server answers, because a container
- * dies as a whole. Limit: if the folder's path is too long for a socket, a server in another network namespace cannot be
- * reached, so two containers must not share such a folder.
- */
-async function ownerLives(owner: ProcessIdentity, { folder, here, clock, stopping }: ServerFolder): Promise<boolean> {
-  const alive = isProcessAlive(owner, here);
-  if (alive !== null) return alive;
-  const endpoint = readEndpoint(folder);
-  return endpoint !== null && endpoint !== 'corrupt' && answers(endpoint.url, clock, stopping);
+function hungWords({ kind, server }: Endpoint, hungMs: number): string {
+  return `the bridge's own Redis (${kind}, process ${server.pid}) has answered nothing for ${describeDuration(hungMs)} and is killed`;
 }
 
-/** @returns the server that a dead bridge left, now owned by this process; null if none answers any more */
-async function adopt(ours: ServerFolder, notices: string[]): Promise<Endpoint | null> {
-  const { folder, here, clock, stopping } = ours;
-  const found = readEndpoint(folder);
-  if (found === null || found === 'corrupt') {
-    await endUnknownServer(folder, clock, stopping);
-    if (found === 'corrupt') notices.push(`${endpointPath(folder)} could not be read and was written anew`);
-    return null;
-  }
-  const alive = isProcessAlive(found.server, here);
-  if (alive === false) return null;
-  if (await answers(found.url, clock, stopping)) {
-    const adopted = { ...found, owner: here };
-    writeEndpoint(folder, adopted);
-    return adopted;
-  }
-  // It hangs, and two servers on one data folder would corrupt the data.
-  if (alive === true) await stopServer(found, ours, stopping);
-  return null;
+function replacedWords(former: Endpoint, now: Endpoint): string {
+  const gone = `the bridge's own Redis (${former.kind}, process ${former.server.pid}) was gone`;
+  if (now.persistent) return `${gone}; process ${now.server.pid} serves its data again`;
+  return `${gone}, AND EVERYTHING THAT IT HELD IS LOST: messages that wait, sessions, open incidents, conversations; the bridge stores again what it is running and the waiting messages that it knows of. Process ${now.server.pid} begins with nothing. Install Redis 6.2 or newer, or set REDIS_URL`;
 }
 
-/** @param path the search path for programs */
-async function startFirst(path: string, ours: ServerFolder): Promise<Endpoint> {
-  const program = await findServerProgram(path);
-  const place = await choosePlace(ours.folder);
-  const kind = program?.kind ?? 'js-redis-server';
-  const about = { v: 1, url: place.url, kind, persistent: program !== null, owner: ours.here } as const;
-  return startAt({ ...ours, program, place }, about);
-}
-
-/** Uses the same address, so that all clients reconnect by themselves, and never a program that cannot read the data. */
-async function startSuccessor(path: string, ours: ServerFolder, former: Endpoint): Promise<Endpoint> {
-  const program = former.persistent ? await findServerProgram(path) : null;
-  if (former.persistent && program === null) throw new UnreachableError(`${former.kind} is not on PATH any more`);
-  const about = { ...former, kind: program?.kind ?? former.kind };
-  return startAt({ ...ours, program, place: placeOf(former.url) }, about);
-}
-
-async function startAt(start: Omit<ServerStart, 'onSpawned'>, about: Omit<Endpoint, 'server'>): Promise<Endpoint> {
-  const onSpawned = (server: ProcessIdentity) => writeEndpoint(start.folder, { ...about, server });
-  const server = await startServer({ ...start, onSpawned });
-  return { ...about, server };
+function lostWords({ kind, persistent }: Endpoint, folder: string, trouble: string | null): string {
+  const what = `the bridge's own Redis (${kind}) ended ${MOST_QUICK_ENDS} times in a row, each time within a minute of its start`;
+  const last = trouble === null ? '' : ` (at last: ${trouble})`;
+  const data = persistent ? `, its data in ${folder} are damaged (\`redis-check-aof --fix\`, on a copy)` : '';
+  return `${what}${last}. ${logPath(folder)} says why: memory or disk is full, somebody kills it${data}. Mend that and start the bridge again, or set REDIS_URL to a Redis that runs elsewhere`;
 }

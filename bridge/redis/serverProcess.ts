@@ -11,8 +11,7 @@ import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../..
 import { compiledProgram } from '../../src/host/program.js';
 import { closeRedis, connectOrExplain, openRedis, redactUrl } from '../../src/redis/connect.js';
 import { type Clock, MINUTE, SECOND } from '../../src/time.js';
-import type { Endpoint } from './endpoint.js';
-import { logPath, type Place, pidPath, socketPath } from './places.js';
+import { type Endpoint, logPath, type Place, pidPath, socketPath } from './endpoint.js';
 import type { ServerProgram } from './programs.js';
 
 /** Reading a large append-only file takes time. */
@@ -79,16 +78,16 @@ export async function stopServer(
   const { server, url } = endpoint;
   const end = clock.monotonic() + STOP_LIMIT_MS;
   // With an unreadable start time or another namespace, the pid proves nothing, and is not signalled.
-  if (isProcessAlive(server, here) === true) signal(server.pid, 'SIGTERM');
+  signalServer(server, here, 'SIGTERM');
   for (let alive = isProcessAlive(server, here); alive !== false; alive = isProcessAlive(server, here)) {
     if (stopping?.aborted) return;
     if (alive === null) {
-      if (await endByConnection(url, STOP_LIMIT_MS, clock, stopping)) break;
+      if (await endByConnection(url, clock, stopping)) break;
       throw new UnreachableError(
         `the Redis at ${redactUrl(url)} was asked to end and goes on; its process ${server.pid} cannot be judged from here: end it by hand`,
       );
     }
-    if (clock.monotonic() > end) signal(server.pid, 'SIGKILL');
+    if (clock.monotonic() > end) signalServer(server, here, 'SIGKILL');
     await clock.sleep(LOOK_AGAIN_MS, stopping);
   }
   // A server that may still be running keeps its socket.
@@ -98,15 +97,10 @@ export async function stopServer(
 
 /**
  * @param stopping ends the wait
- * @returns whether the server has stopped answering, after one shutdown request and at most `limitMs` of waiting
+ * @returns whether the server has stopped answering, after one shutdown request and at most 10 s of waiting
  */
-export async function endByConnection(
-  url: string,
-  limitMs: number,
-  clock: Clock,
-  stopping?: AbortSignal,
-): Promise<boolean> {
-  const end = clock.monotonic() + limitMs;
+export async function endByConnection(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
+  const end = clock.monotonic() + STOP_LIMIT_MS;
   for (let asked = false; await answers(url, clock, stopping); asked = true) {
     if (!asked) await askToEnd(url, clock);
     if (clock.monotonic() > end) return false;
@@ -115,9 +109,14 @@ export async function endByConnection(
   return true;
 }
 
-/** Sends SIGKILL if the process is visible from here and is still the server's. */
-export function killServer(server: ProcessIdentity, here: ProcessIdentity): void {
-  if (isProcessAlive(server, here) === true) signal(server.pid, 'SIGKILL');
+/** Sends the signal if the process is visible from here and is still the server's. */
+export function signalServer(server: ProcessIdentity, here: ProcessIdentity, name: NodeJS.Signals): void {
+  if (isProcessAlive(server, here) !== true) return;
+  try {
+    process.kill(server.pid, name);
+  } catch {
+    // It is gone already; the caller checks for that.
+  }
 }
 
 /**
@@ -219,14 +218,6 @@ async function untilAnswering(child: ChildProcess, { folder, place, clock, stopp
 
 function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It is gone already; the caller checks for that.
-  }
 }
 
 /** Quotes as the server's settings file expects. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { assessCommand } from '../../../bridge/cli/assess.js';
+import { command as assessCommand } from '../../../bridge/cli/assess.js';
 import type { CommandContext } from '../../../bridge/cli/command.js';
 import type { AssessedSession } from '../../../monitoring/offline/assessPaths.js';
 import { createRedactor } from '../../../src/log/redact.js';

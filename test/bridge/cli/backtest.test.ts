@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { backtestCommand } from '../../../bridge/cli/backtest.js';
+import { command as backtestCommand } from '../../../bridge/cli/backtest.js';
 import type { BacktestResult } from '../../../monitoring/offline/backtest/backtestPaths.js';
 import { call, line, prompt, result, toText } from '../../monitoring/verdict/journals.js';
 import { runCommand } from './inProcess.js';

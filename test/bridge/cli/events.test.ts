@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { CommandContext } from '../../../bridge/cli/command.js';
-import { eventsCommand } from '../../../bridge/cli/events.js';
+import { command as eventsCommand } from '../../../bridge/cli/events.js';
 import { EventReader } from '../../../monitoring/events/reader.js';
 import type { Settings } from '../../../src/config/settings.js';
 import { createRedactor } from '../../../src/log/redact.js';

@@ -268,15 +268,14 @@ describe('a name that the health is asked by', () => {
 });
 
 describe('the address outside', () => {
+  const always = async () => true;
+
   test('hears of each tick; a failure is said once, without the secret part, and so is its end', async () => {
     const clock = new ManualClock();
     const said: string[] = [];
     const outside = await startOutside();
-    const ping = new OutsidePing(`${outside.url}${PING_PATH}`, clock, quiet(clock, said));
-    const tick = async () => {
-      ping.ping();
-      await ping.settle();
-    };
+    const ping = new OutsidePing(`${outside.url}${PING_PATH}`, clock, quiet(clock, said), always);
+    const tick = () => ping.ping();
     await tick();
     expect(outside.asked).toEqual([PING_PATH]);
     outside.status = 500;
@@ -294,10 +293,8 @@ describe('the address outside', () => {
     const clock = new ManualClock();
     const outside = await startOutside();
     const url = `${outside.url}${PING_PATH}`;
-    for (const isDue of [async () => false, () => Promise.reject(new Error('Redis is away')), async () => true]) {
-      const ping = new OutsidePing(url, clock, quiet(clock), isDue);
-      ping.ping();
-      await ping.settle();
+    for (const isDue of [async () => false, () => Promise.reject(new Error('Redis is away')), always]) {
+      await new OutsidePing(url, clock, quiet(clock), isDue).ping();
     }
     expect(outside.asked).toHaveLength(1);
   });
@@ -307,12 +304,11 @@ describe('the address outside', () => {
     const said: string[] = [];
     const outside = await startOutside();
     outside.status = null;
-    const ping = new OutsidePing(`${outside.url}${PING_PATH}`, clock, quiet(clock, said));
-    ping.ping();
-    ping.ping();
+    const ping = new OutsidePing(`${outside.url}${PING_PATH}`, clock, quiet(clock, said), always);
+    const pings = [ping.ping(), ping.ping()];
     await outside.untilAsked();
     await clock.advance(10 * SECOND);
-    await ping.settle();
+    await Promise.all(pings);
     expect(outside.asked).toHaveLength(1);
     expect(said.join('')).toContain('no answer in time');
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { StallJudge } from '../../../bridge/health/stallJudge.js';
+import { StallJudge } from '../../../bridge/health/stallGuard.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { Conversation } from '../../e2e/conversation.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';

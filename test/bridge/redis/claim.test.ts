@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { type ClaimRequest, claimFolder } from '../../../bridge/redis/claim.js';
+import { claimFolder } from '../../../bridge/redis/claim.js';
 import { UsageError } from '../../../src/errors.js';
 import type { ProcessIdentity } from '../../../src/host/identity.js';
 import type { Clock } from '../../../src/time.js';
@@ -15,8 +15,8 @@ function processOf(pid: number): ProcessIdentity {
   return { host: 'h', boot_id: 'b', pid_namespace: 'n', pid, pid_start: '1' };
 }
 
-function claim(folder: string, pid: number, lives: ClaimRequest['lives'], clock: Clock) {
-  return claimFolder({ folder, here: processOf(pid), lives, clock, stopping: GOING_ON });
+function claim(folder: string, pid: number, lives: Parameters<typeof claimFolder>[1], clock: Clock) {
+  return claimFolder({ folder, here: processOf(pid), clock, stopping: GOING_ON }, lives);
 }
 
 /** Sleeping takes one turn of the event loop. */

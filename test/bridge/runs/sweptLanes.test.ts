@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { findMarkingProgram, markedLine } from '../../../bridge/agents/program/markedLine.js';
-import { checkMarks } from '../../../bridge/doctor/markChecks.js';
+import { checkMarks } from '../../../bridge/doctor/isolationChecks.js';
 import { endRun } from '../../../bridge/runs/endRun.js';
 import { SweptLanes } from '../../../bridge/runs/sweptLanes.js';
 import { limitMarkOf } from '../../../src/host/marks.js';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { assessCommand } from '../../../bridge/cli/assess.js';
+import { command as assessCommand } from '../../../bridge/cli/assess.js';
 import { assessPaths } from '../../../monitoring/offline/assessPaths.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
