@@ -32,8 +32,18 @@ const PLACES: readonly RegExp[] = [
     String.raw`[\\%[;](?:[nrtbf]|u\w{4}|[0-9A-Fa-f]{2}|\d{0,4}m)(?:${SOME_MARK}|-(?:[pua]|-user|----)|(?:543\d|6432)(?=:))`,
     'g',
   ),
-  // An address, a bot's token, a port of PostgreSQL, an option, a private key, the `"d"` of a web key.
-  /:\/\/|[:%](?<=\d.)(?:(?=(?:3[Aa])?[A-Za-z0-9_-]{30})|(?<=(?:^|[^\w-])(?:543\d|6432).))|-(?:[pua](?<![\w-]-.)|-user(?<![\w-].{6})|----(?<![\w-].{5}))|d(?=["\\])(?<![\w-]d)/g,
+  new RegExp(
+    [
+      '://',
+      // A bot's token, or a port of PostgreSQL.
+      String.raw`[:%](?<=\d.)(?:(?=(?:3[Aa])?[A-Za-z0-9_-]{30})|(?<=(?:^|[^\w-])(?:543\d|6432).))`,
+      // An option, or a private key.
+      String.raw`-(?:[pua](?<![\w-]-.)|-user(?<![\w-].{6})|----(?<![\w-].{5}))`,
+      // The `"d"` of a web key.
+      String.raw`d(?=["\\])(?<![\w-]d)`,
+    ].join('|'),
+    'g',
+  ),
 ];
 /** For the beginning of a text. */
 const MARK_HERE = new RegExp(SOME_MARK, 'y');

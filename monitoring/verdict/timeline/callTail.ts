@@ -108,12 +108,10 @@ export class CallTail {
     for (let at = this.#batchFrom; at < this.#numbers.length; at += WIDTH) if (this.#numbers[at] === input) return 0;
     this.#lastNumber += 1;
     this.lastTool = tool;
-    // Pushing would reserve spare room, which adds up over thousands of tails.
-    this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
-    if (this.#numbers.length > this.#longest * WIDTH) {
-      this.#numbers = this.#numbers.slice(WIDTH);
-      this.#batchFrom = Math.max(0, this.#batchFrom - WIDTH);
-    }
+    if (this.#numbers.length >= this.#longest * WIDTH) this.#shift(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
+    // A tail that was full has room. In others pushing would reserve spare room, which adds up over thousands of tails.
+    else if (this.#lastNumber > this.#longest) this.#numbers.push(input, UNKNOWN_FINGERPRINT, -this.#lastNumber);
+    else this.#numbers = this.#numbers.concat([input, UNKNOWN_FINGERPRINT, -this.#lastNumber]);
     return this.#lastNumber;
   }
 
@@ -150,6 +148,17 @@ export class CallTail {
   #merge(at: number): void {
     this.#numbers[at + WIDTH + COUNT] = this.#at(at + COUNT) + this.#at(at + WIDTH + COUNT);
     this.#remove(at, WIDTH);
+  }
+
+  /** Adds a run in place of the oldest one. Numbers are moved singly: for so few, `splice` takes several times as long. */
+  #shift(input: number, output: number, count: number): void {
+    const numbers = this.#numbers;
+    const last = numbers.length - WIDTH;
+    for (let at = 0; at < last; at += 1) numbers[at] = this.#at(at + WIDTH);
+    numbers[last] = input;
+    numbers[last + OUTPUT] = output;
+    numbers[last + COUNT] = count;
+    this.#batchFrom = Math.max(0, this.#batchFrom - WIDTH);
   }
 
   #remove(from: number, count: number): void {

@@ -12,7 +12,15 @@ import { agentOf, findCall, findOldest, removeAgent, touch } from './lineage.js'
 import { noteHarnessRecord } from './modelRetry.js';
 import { closeWaits, isAnsweredBy } from './openWaits.js';
 import { accrue, openTurn, openTurnAtCall } from './owedTime.js';
-import { type AgentState, NO_CALLS, newRun, type OpenCall, type RunState, type TimelineState } from './state.js';
+import {
+  type AgentState,
+  beginRun,
+  NO_CALLS,
+  newRun,
+  type OpenCall,
+  type RunState,
+  type TimelineState,
+} from './state.js';
 
 /** Bound for journals that are nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
@@ -22,7 +30,9 @@ export function foldEntry(state: TimelineState, entry: Entry): void {
   state.lines += 1;
   state.lastLine = entry.time;
   if (entry.kind === 'run_start' && entry.agent === MAIN_AGENT) {
-    state.run = newRun(entry.time, state.run.longestTail);
+    // A state into which nothing was folded is as good as a new one.
+    if (state.lines === 1) beginRun(state.run, entry.time);
+    else state.run = newRun(entry.time, state.run.longestTail);
     state.run.permissionMode = entry.permissionMode;
     return;
   }
@@ -151,7 +161,7 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
 
 /** Unlike pushing, this reserves no spare room, which adds up over thousands of agents. */
 function addCall(run: RunState, agent: AgentState, call: OpenCall): void {
-  agent.calls = agent.calls.concat([call]);
+  agent.calls = agent.calls.length === 0 ? [call] : agent.calls.concat([call]);
   if (agent.calls.length <= MOST_CALLS) return;
   abandonCalls(run, agent, agent.calls.slice(0, 1));
   agent.calls = agent.calls.slice(1);

@@ -152,3 +152,11 @@ function copyAgent(agent: AgentState): AgentState {
 export function agentNamed({ agents }: RunState, id: string): AgentState | undefined {
   return id === MAIN_AGENT ? agents[0] : agents.find((agent) => agent.id === id);
 }
+
+/** The run of a blank state begins. */
+export function beginRun(run: RunState, time: number): void {
+  run.begunAt = time;
+  run.owedSince = time;
+  run.owedUntil = time;
+  run.agents[0].lastActivity = time;
+}

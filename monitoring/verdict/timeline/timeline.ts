@@ -26,14 +26,16 @@ const CLOCK_SKEW_MS = SECOND;
 export const USUAL_WINDOW = 1;
 export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
+/** One for all: nearly always nothing is held back. */
+const NONE: readonly Entry[] = [];
 
 export class Timeline {
   /** How many entries a late line may be late by. */
   readonly window: number;
   readonly #settled: TimelineState;
   /** By time, those of one instant in the order of the file; so are those that are held back. */
-  #recent: readonly Entry[] = [];
-  #heldBack: readonly Entry[] = [];
+  #recent = NONE;
+  #heldBack = NONE;
   /** The latest instant that was requested: nothing up to it counts as future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
   /** The time of the latest entry in `settled`. */
@@ -59,15 +61,16 @@ export class Timeline {
    * @param now UTC epoch milliseconds; lines more than {@link CLOCK_SKEW_MS} after it are held back
    */
   add(entries: readonly Entry[], now: number): void {
-    const horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
-    const settledUntil = this.#settledUntil;
-    const known = [...this.#heldBack, ...entries];
-    const due = known.filter(({ time }) => time <= horizon);
-    const inTime = due.filter(({ time }) => time >= settledUntil);
-    this.#horizon = horizon;
-    this.#holdBack(known.filter(({ time }) => time > horizon));
-    this.#cameTooLate += due.length - inTime.length;
-    this.#recent = byTime([...this.#recent, ...inTime]);
+    this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
+    const recent = [...this.#recent];
+    const ahead: Entry[] = [];
+    for (const entry of this.#heldBack.length === 0 ? entries : [...this.#heldBack, ...entries]) {
+      if (entry.time > this.#horizon) ahead.push(entry);
+      else if (entry.time < this.#settledUntil) this.#cameTooLate += 1;
+      else recent.push(entry);
+    }
+    this.#recent = sortByTime(recent);
+    this.#holdBack(sortByTime(ahead));
     // More than the window wait before they settle: one by one would move all of them each time.
     if (this.#recent.length >= this.window + Math.ceil(this.window / 4)) this.#settle();
   }
@@ -124,14 +127,15 @@ export class Timeline {
   }
 
   /** The farthest future is forgotten. */
-  #holdBack(entries: readonly Entry[]): void {
-    const sorted = byTime(entries);
+  #holdBack(ahead: readonly Entry[]): void {
     const room = Math.max(MOST_HELD_BACK, this.window);
-    this.#heldBack = sorted.slice(0, room);
-    this.#forgottenFrom = Math.min(this.#forgottenFrom, sorted[room]?.time ?? Number.POSITIVE_INFINITY);
+    this.#heldBack = ahead.length === 0 ? NONE : ahead.slice(0, room);
+    this.#forgottenFrom = Math.min(this.#forgottenFrom, ahead[room]?.time ?? Number.POSITIVE_INFINITY);
   }
 }
 
-function byTime(entries: readonly Entry[]): readonly Entry[] {
-  return entries.toSorted((left, right) => left.time - right.time);
+/** In place; most are in order already. */
+function sortByTime(entries: Entry[]): Entry[] {
+  const isSorted = entries.every(({ time }, index) => index === 0 || time >= (entries[index - 1]?.time ?? 0));
+  return isSorted ? entries : entries.sort((left, right) => left.time - right.time);
 }
