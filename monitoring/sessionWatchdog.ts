@@ -184,7 +184,7 @@ export class SessionWatchdog implements Service {
       try {
         if (due.tick) await this.#tick();
       } catch (error) {
-        logger.error({ err: error }, `the watchdog's look at everything failed: ${describeError(error)}`);
+        logger.error({ err: error }, `the watchdog's round failed: ${describeError(error)}`);
       }
       for (const id of due.incidents) this.#context.saga.drive(id);
       await this.#looks.lookAtDue(due, this.#stopping.signal);
@@ -200,7 +200,7 @@ export class SessionWatchdog implements Service {
     const timer = clock.after(TICK_LIMIT_MS, () => late.abort());
     const work = this.checkAllSessions({ act: true, signal });
     await Promise.race([work, ended]).finally(() => timer.cancel());
-    if (late.signal.aborted) throw new Error(`it took more than ${describeDuration(TICK_LIMIT_MS)} and is given up`);
+    if (late.signal.aborted) throw new Error(`it took more than ${describeDuration(TICK_LIMIT_MS)} and was abandoned`);
     if (signal.aborted) return;
     this.#tickedAt = clock.now();
     onTick?.();
@@ -222,7 +222,7 @@ export class SessionWatchdog implements Service {
     } catch (error) {
       agenda.lookAtLanes(clock.now() + RETRY_MS);
       if (error instanceof FencedError) return;
-      logger.warn({ err: error }, `what waits is looked at a little later: ${describeError(error)}`);
+      logger.warn({ err: error }, `waiting messages will be checked a little later: ${describeError(error)}`);
     }
   }
 }

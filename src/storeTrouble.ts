@@ -40,12 +40,12 @@ export function isCommandTimeout(thrown: unknown): boolean {
 
 /** Words by which Redis refuses its work as a whole, with a remedy for the operator. */
 const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
-  [/\bOOM\b/, 'it is full: raise `maxmemory`, or take other data elsewhere; what runs goes on, messages wait'],
-  [/\bREADONLY\b/, 'it is a replica and takes no writes: let REDIS_URL name the primary'],
-  [/\bMISCONF\b/, 'it cannot write to its disk: make room there; its log says more'],
+  [/\bOOM\b/, 'it is full: raise `maxmemory`, or move other data elsewhere; running work continues, messages wait'],
+  [/\bREADONLY\b/, 'it is a replica and accepts no writes: set REDIS_URL to the primary'],
+  [/\bMISCONF\b/, 'it cannot write to its disk: free some space there, and read its log'],
   [/\bLOADING\b/, 'it still reads its data'],
   [/\bBUSY\b/, 'a script keeps it busy'],
-  [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'look at its replicas'],
+  [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'check its replicas'],
 ];
 
 /**

@@ -16,7 +16,7 @@ const ENTRY_PROGRAMS = [
 ];
 
 // rule: imports-point-inwards
-test('the sources keep the rules of the house', () => {
+test('the sources follow the rules of the house', () => {
   const sources = readSources(['src', 'monitoring', 'bridge']);
   expect(sources.size).toBeGreaterThan(50);
   expect(findViolations(sources, ENTRY_PROGRAMS)).toEqual([]);
@@ -161,7 +161,7 @@ describe('a violation is found', () => {
   ])('clock: %s', (code) => expectViolation({ 'monitoring/a.ts': code }, 'take a Clock'));
 });
 
-describe('what is no violation', () => {
+describe('valid source', () => {
   test.each<[string, Record<string, string>]>([
     [
       'bridge imports everything',
@@ -192,7 +192,7 @@ describe('what is no violation', () => {
 });
 
 describe('reading sources', () => {
-  test('imports are found whatever stands around them', () => {
+  test('finds imports regardless of the surrounding text', () => {
     const text = [
       'import a from \'a\'; import * as b from "b";',
       "import c, { type D } from './c.js'; // from './no.js'",

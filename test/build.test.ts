@@ -48,7 +48,7 @@ const SLOW_COMPILER = `
 
 describe('a build', () => {
   // rule: a-build-is-whole
-  test('leaves a program that runs its own modules, also those that it has not read yet', async () => {
+  test('keeps a program working that runs its own modules, including those it has not loaded yet', async () => {
     const folder = await built('first');
     const running = await start(folder);
     write(folder, 'bridge/cli/words.ts', 'export const other = 1;');
@@ -59,7 +59,7 @@ describe('a build', () => {
 
   // rule: a-build-is-whole
   test(
-    'of which a program runs is kept, however many follow; of the others the newest five',
+    'that a program uses is kept, however many follow; of the others the newest five are kept',
     async () => {
       const folder = await built('first');
       const running = await start(folder);
@@ -74,14 +74,14 @@ describe('a build', () => {
   );
 
   // rule: a-build-is-whole
-  test('has programs that need none of the modules from which they were made', async () => {
+  test('contains programs that need none of the source modules', async () => {
     const folder = await built('first');
     rmSync(join(folder, 'dist/bridge/cli/words.js'));
     expect(await said(folder)).toBe('first');
   });
 
   // rule: a-build-is-whole
-  test('that is killed leaves the one before it, and the next one succeeds', async () => {
+  test('that is killed leaves the previous one, and the next one succeeds', async () => {
     const folder = await built('first');
     write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
     await breakOff(folder);
@@ -90,14 +90,14 @@ describe('a build', () => {
     expect(await said(folder)).toBe('second');
   });
 
-  test('of sources with a fault leaves the one before it, and says so by its exit code', async () => {
+  test('of faulty sources leaves the previous one, and fails by its exit code', async () => {
     const folder = await built('first');
     write(folder, 'bridge/cli/words.ts', 'export const words: number = "second";');
     expect(await build(folder)).not.toBe(0);
     expect(await said(folder)).toBe('first');
   });
 
-  test('that cannot write leaves the one before it, and says why in one line', async () => {
+  test('that cannot write leaves the previous one, and says why in one line', async () => {
     const folder = await built('first');
     renameSync(join(folder, '.builds'), join(folder, '.elsewhere'));
     writeFileSync(join(folder, '.builds'), 'a file is in the way');
@@ -117,7 +117,7 @@ describe('a build', () => {
     expect(await said(folder)).toBe('second');
   });
 
-  test('of the same sources is the one that is there, unless something else wrote into that', async () => {
+  test('of the same sources reuses the existing one, unless something else wrote into it', async () => {
     const folder = await built('first');
     const before = readlinkSync(join(folder, 'dist'));
     expect(await build(folder)).toBe(0);
@@ -127,7 +127,7 @@ describe('a build', () => {
     expect(await said(folder)).toBe('first');
   });
 
-  test('takes the place of a folder that an older version made, and makes a plain folder when it is asked to', async () => {
+  test('replaces a folder of an older version, and makes a plain folder on request', async () => {
     const folder = await built('first', '--plain');
     expect(lstatSync(join(folder, 'dist')).isDirectory()).toBe(true);
     expect(await said(folder)).toBe('first');

@@ -9,20 +9,20 @@ import { testFolder } from './harness/folder.js';
 
 const CI = fileURLToPath(new URL('../.ci/run', import.meta.url));
 
-describe('What CI says in its last line', () => {
+describe('the last line of CI', () => {
   it('is the number of tests when all pass', async () => {
     const run = await runCi('one 3 0; two 4 0');
 
     expect(run).toMatchObject({ lastLine: '7 passed, 0 failed', exitCode: 0 });
   }, 60_000);
 
-  it('counts what passed before the time was over', async () => {
+  it('counts the tests that passed before the timeout', async () => {
     const run = await runCi('one 3 0; sleep 30', { WATCHKEEPER_CI_LIMIT_S: '3' });
 
     expect(run).toMatchObject({ lastLine: '3 passed, 1 failed', exitCode: 1 });
   }, 60_000);
 
-  it('counts what passed before the test runner died', async () => {
+  it('counts the tests that passed before the test runner died', async () => {
     const run = await runCi('one 3 0; exit 1');
 
     expect(run).toMatchObject({ lastLine: '3 passed, 1 failed', exitCode: 1 });
@@ -34,7 +34,7 @@ describe('What CI says in its last line', () => {
     expect(run).toMatchObject({ lastLine: '5 passed, 2 failed', exitCode: 1 });
   }, 60_000);
 
-  it('names a file that fails beside the others and passes alone', async () => {
+  it('names a file that fails beside the others but passes alone', async () => {
     const run = await runCi('one 3 0; two 3 1; exit 1', {}, 'two 4 0');
 
     expect(run).toMatchObject({ lastLine: '7 passed, 0 failed', exitCode: 0 });
@@ -47,7 +47,7 @@ describe('What CI says in its last line', () => {
     expect(run).toMatchObject({ lastLine: '3 passed, 2 failed', exitCode: 1 });
   }, 60_000);
 
-  it('counts an install that fails', async () => {
+  it('counts a failed install', async () => {
     const run = await runCi('one 3 0; two 4 0', { CI_STUB_INSTALL: '1' });
 
     expect(run).toMatchObject({ lastLine: '0 passed, 1 failed', exitCode: 1 });

@@ -38,7 +38,7 @@ describe('docker-compose.yml', () => {
   );
 
   // rule: compose-hands-in-what-is-read
-  test('hands in every variable that is read and not settled, and no other', () => {
+  test('passes every variable that is read and not fixed, and no other', () => {
     const readByUs = firstCells(tableBelow(read('docs/configuration.md'), '## Environment variables'));
     const ours = given.filter((name) => !AGENTS_OWN.test(name));
     expect([...ours, ...SETTLED].sort()).toEqual(readByUs.sort());
@@ -52,21 +52,21 @@ describe('docker-compose.yml', () => {
   });
 
   // rule: compose-publishes-health-only
-  test('publishes the health of the bridge alone, to programs of the host alone', () => {
+  test('publishes only the health of the bridge, and only to programs of the host', () => {
     expect(COMPOSE.match(/^\s+ports:/gm)).toHaveLength(1);
     expect(block(COMPOSE, '  bridge:')).toMatch(/ports:\n\s+- 127\.0\.0\.1:\$\{HEALTH_PORT:-8787\}:8787\n/);
     expect(DOCKERFILE).toMatch(/^ {2}HEALTH_PORT=8787$/m);
   });
 
   // rule: compose-builds-one-image
-  test('builds the image once, and asks no registry for it', () => {
+  test('builds the image once, and does not ask a registry for it', () => {
     expect(COMPOSE.match(/^\s+build:/gm)).toHaveLength(1);
     expect(COMPOSE.match(/^\s+image: watchkeeper$/gm)).toHaveLength(1);
     expect(block(COMPOSE, '  bridge:')).toMatch(/build:/);
     expect(block(COMPOSE, '  standby:')).toMatch(/pull_policy: never/);
   });
 
-  test('keeps what Redis holds, wherever its image works, and lets it forget nothing', () => {
+  test('keeps the data of Redis on its volume, whatever working directory its image has, and evicts nothing', () => {
     const redis = block(COMPOSE, '  redis:');
     expect(redis).toMatch(/redis-server \S+ --dir \/data --appendonly yes/);
     expect(redis).toMatch(/--maxmemory-policy noeviction/);
@@ -74,7 +74,7 @@ describe('docker-compose.yml', () => {
     expect(redis).toMatch(/healthcheck:/);
   });
 
-  test('asks Redis for a password, which lies where agents cannot enter, as the configuration does', () => {
+  test('sets a Redis password, which is stored out of the reach of agents, like the configuration', () => {
     const redis = block(COMPOSE, '  redis:');
     expect(redis).toMatch(/requirepass/);
     expect(redis).not.toMatch(/protected-mode/);
@@ -84,7 +84,7 @@ describe('docker-compose.yml', () => {
     expect(common).toMatch(/- \/private\/secrets:mode=0700/);
   });
 
-  test('bounds every log, fixes the host, starts again what ended, and gives the agents no rights of root', () => {
+  test('limits every log, fixes the host name, restarts services, and gives agents no root capabilities', () => {
     const common = block(COMPOSE, 'x-watchkeeper');
     expect(common).toMatch(/WATCHKEEPER_HOST: \w+\n/);
     for (const service of [common, block(COMPOSE, '  redis:')]) {
@@ -102,7 +102,7 @@ describe('docker-compose.yml', () => {
     .filter((name) => name !== 'AGENT_ENV');
 
   // rule: compose-hands-in-what-is-read
-  test('takes from .env what .env.example names, but for the section of what it settles itself', () => {
+  test('takes from .env what .env.example names, except for the section that it sets itself', () => {
     const [both, settled = ''] = read('.env.example').split('# --- Without compose only');
     const handedIn = [...block(COMPOSE, '  environment: &environment').matchAll(/^ {4}(\w+):(.*)$/gm)];
     const names = handedIn.flatMap(([, name = '', value]) => (value === '' || name === 'AGENT_ENV' ? [name] : []));
@@ -110,14 +110,14 @@ describe('docker-compose.yml', () => {
     expect(namesIn(settled).filter((name) => names.includes(name) || asked.includes(name))).toEqual([]);
   });
 
-  test('asks for nothing that docs/configuration.md does not explain', () => {
+  test('requires nothing that docs/configuration.md does not explain', () => {
     const told = firstCells(tableBelow(read('docs/configuration.md'), '## Variables of the compose file'));
     expect(told.sort()).toEqual([...new Set(asked)].sort());
   });
 });
 
 describe('Dockerfile', () => {
-  test('copies only what is there, and what .dockerignore lets through', () => {
+  test('copies only files that exist and that .dockerignore lets through', () => {
     const copied = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
       paths.split(' '),
     );
@@ -135,7 +135,7 @@ describe('Dockerfile', () => {
     expect(shipped.sort()).toEqual(files.filter((path) => path.startsWith('dist/')).sort());
   });
 
-  test('names public images by an argument, begins at the entry point that leaves root behind, and has an init', () => {
+  test('names public images by an argument, drops root in its entry point, and has an init', () => {
     expect(DOCKERFILE).toMatch(/^ARG NODE_IMAGE=node:22-bookworm-slim$/m);
     const last = DOCKERFILE.slice(DOCKERFILE.lastIndexOf('\nFROM '));
     expect(last).not.toMatch(/^USER /m);
@@ -155,7 +155,7 @@ describe('a life sign', () => {
   const fromElsewhere = { ...here, pid_namespace: '1', pid: 7 };
 
   // rule: a-container-gives-a-life-sign
-  test('tells another container that its giver lives, until it stops', async () => {
+  test('shows another container that its process lives, until it stops', async () => {
     const { logsFolder, sign } = give({ parentPid: 1 });
     expect(await isOwnerAlive(here, fromElsewhere, logsFolder)).toBeNull();
     await sign.start();
@@ -166,14 +166,14 @@ describe('a life sign', () => {
     expect(existsSync(lifeSignPath(logsFolder, here))).toBe(false);
   });
 
-  test('is not given by a process that does not end its container, and says so', async () => {
+  test('is not given by a process whose exit does not end its container; that is logged', async () => {
     const { logsFolder, sign, said } = give({ parentPid: 4711 });
     await sign.start();
     expect(existsSync(lifeSignPath(logsFolder, here))).toBe(false);
     expect(said.join()).toContain('is not the main one of its container');
   });
 
-  test('that cannot be given is said, and keeps nothing from starting', async () => {
+  test('that cannot be given is logged, and prevents no start', async () => {
     const { sign, said } = give({ parentPid: 1, below: 'x'.repeat(120) });
     await sign.start();
     expect(said.join()).toContain('no life sign can be given at');

@@ -56,11 +56,11 @@ describe('the README', () => {
 describe('the table of environment variables', () => {
   const rows = tableBelow(CONFIGURATION, '## Environment variables');
 
-  test('names exactly those that are read', () => {
+  test('names exactly the variables that are read', () => {
     expect(firstCells(rows).sort()).toEqual(variablesRead().sort());
   });
 
-  test('gives the defaults that hold', async () => {
+  test('gives the actual defaults', async () => {
     const settings = await settingsOf({
       TELEGRAM_BOT_TOKEN: '1:a-token-for-nobody',
       GITHUB_TOKEN: 'a-token-for-nobody',
@@ -84,7 +84,7 @@ describe('the table of environment variables', () => {
     });
   });
 
-  test('says what agents always inherit', () => {
+  test('lists what agents always inherit', () => {
     const [, , , meaning = ''] = rows.find(([name]) => name === '`AGENT_ENV`') ?? [];
     expect(codeSpans(meaning)).toEqual(AGENT_BASICS);
   });
@@ -93,12 +93,12 @@ describe('the table of environment variables', () => {
 describe('the table of keys of the configuration file', () => {
   const rows = tableBelow(CONFIGURATION, '## Keys of `watchkeeper.config.json`');
 
-  test('names exactly those that may stand there', () => {
+  test('names exactly the keys that are allowed', () => {
     const schema = z.toJSONSchema(projectFile, { io: 'input' });
     expect(firstCells(rows).sort()).toEqual([...keysOf(schema, ''), ...AGENT_KEYS].sort());
   });
 
-  test('gives the defaults that hold', async () => {
+  test('gives the actual defaults', async () => {
     const settings = await settingsOf({});
     const [project] = settings.projects.values();
     if (project === undefined) throw new Error('without a file there is one project');
@@ -117,7 +117,7 @@ describe('the table of keys of the configuration file', () => {
     expect(defaults['projects.KEY.agent.kind']).toBe(project.agent.kind);
   });
 
-  test('says of each agent option whose it is', () => {
+  test('names the owner of each agent option', () => {
     for (const [kind, { shape }] of Object.entries(AGENT_OPTIONS)) {
       for (const name of Object.keys(shape)) {
         const [, , , meaning = ''] = rows.find(([key]) => key === `\`projects.KEY.agent.${name}\``) ?? [];
@@ -128,7 +128,7 @@ describe('the table of keys of the configuration file', () => {
 });
 
 describe('the table of outputs', () => {
-  test('names exactly those that a program may have', () => {
+  test('names exactly the outputs that a program may have', () => {
     expect(firstCells(tableBelow(read('docs/agents.md'), '## `command`'))).toEqual([...OUTPUTS]);
   });
 });
@@ -137,7 +137,7 @@ describe('the table of commands', () => {
   const rows = tableBelow(read('docs/commands.md'), '## Commands of the terminal');
   const [, , list = ''] = help().split('\n\n');
 
-  test('names exactly those that there are', () => {
+  test('names exactly the existing commands', () => {
     const commands = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
     expect(firstCells(rows).map((cell) => cell.split(' ')[0])).toEqual(commands);
   });
@@ -154,13 +154,13 @@ describe('the table of commands', () => {
 });
 
 describe('the table of chat commands', () => {
-  test('names exactly those in the menu of the bot', () => {
+  test('names exactly the commands in the menu of the bot', () => {
     const rows = tableBelow(read('docs/commands.md'), '## Commands of the chat');
     expect(firstCells(rows)).toEqual(COMMANDS.map(({ command }) => `/${command}`));
   });
 });
 
-describe('what an operator is quoted', () => {
+describe('the messages that are quoted for operators', () => {
   const quotes = codeSpans(read('docs/troubleshooting.md')).filter(
     (span) => span.startsWith('"') && span.endsWith('"'),
   );
@@ -168,9 +168,9 @@ describe('what an operator is quoted', () => {
     .map((ring) => filesBelow(ring, '.ts').map(read).join('\n'))
     .join('\n');
 
-  test('is quoted at all', () => expect(quotes.length).toBeGreaterThan(15));
+  test('are found', () => expect(quotes.length).toBeGreaterThan(15));
 
-  test.each(quotes)('%s is said by the product', (quote) => {
+  test.each(quotes)('%s is in the product', (quote) => {
     expect(sources.includes(quote.slice(1, -1))).toBe(true);
   });
 });
@@ -180,11 +180,11 @@ describe('the rules of the judgement', () => {
   const stated = [...text.matchAll(/^\*\*(\d+)\.\*\* /gm)].map(([, number]) => Number(number));
   const rows = tableBelow(text, '## Where each rule lives, and what proves it');
 
-  test('are stated one after the other', () => {
+  test('are listed in order', () => {
     expect(stated).toEqual(Array.from({ length: 19 }, (_, index) => index + 1));
   });
 
-  test('have each a place in the code and a test', () => {
+  test('each have a place in the code and a test', () => {
     expect(firstCells(rows).map(Number)).toEqual(stated);
     for (const [number, code = '', proof = ''] of rows) {
       expect([number, codeSpans(code).filter((path) => existsSync(join(ROOT, path)))]).not.toEqual([number, []]);
@@ -198,7 +198,7 @@ describe('the rules of the judgement', () => {
     expect(cited.filter(({ number }) => !stated.includes(number))).toEqual([]);
   });
 
-  test('name each accusation that there is', () => {
+  test('name each accusation that exists', () => {
     expect(firstCells(tableBelow(text, '## Why you were woken')).sort()).toEqual([...RULES].sort());
   });
 });
@@ -206,19 +206,19 @@ describe('the rules of the judgement', () => {
 describe.each(DOCUMENTS)('%s', (document) => {
   const text = read(document);
 
-  test('links to what exists', () => {
+  test('links to existing targets', () => {
     const missing = linksIn(text).filter((link) => !targetExists(document, link));
     expect(missing).toEqual([]);
   });
 
-  test('names files that exist', () => {
+  test('names existing files', () => {
     const paths = codeSpans(text).flatMap(
       (span) => /^(?:src|monitoring|bridge|test|docs|\.ci)\/[\w./-]*$/.exec(span) ?? [],
     );
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  test('names tests by titles that they have', () => {
+  test('names tests by their actual titles', () => {
     const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)` › "([^"]+)"/g)];
     const missing = named.filter(([, path = '', title = '']) => !read(path).includes(title)).map(([whole]) => whole);
     expect(missing).toEqual([]);
@@ -233,7 +233,7 @@ describe('the examples', () => {
     expect(Object.keys(parseEnv(text)).sort()).toEqual([...all].sort());
   });
 
-  test('.env.example is what it says: every line is optional, and no value is a secret', () => {
+  test('.env.example is correct: every line is optional, and no value is a secret', () => {
     const text = read('.env.example');
     expect(parseEnv(text)).toEqual({});
     expect(text).not.toMatch(/^#?(?:TELEGRAM_BOT_TOKEN|GITHUB_TOKEN)=./m);

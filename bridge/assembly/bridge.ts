@@ -121,7 +121,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
       logger.info(`the bridge is up: ${describeService(settings)}`);
     },
     async stop() {
-      logger.info('the bridge stops in order');
+      logger.info('the bridge is stopping');
       const marked = work.stopMark.set();
       chat.telegram?.chat.hurry();
       // The mark's file must be complete before the process may exit.

@@ -50,7 +50,7 @@ export class ChatRouter implements SayingChat {
     try {
       await atMost(clock, SYNC_WITHIN_MS, makeJournalDurable(this.#logsFolder, sessionId), undefined);
     } catch (err) {
-      const said = `session ${sessionId}: its journal could not be made durable (${describeError(err)}); its end is sent all the same`;
+      const said = `session ${sessionId}: its journal could not be made durable (${describeError(err)}); its final message is sent anyway`;
       logger.error({ err, session_id: sessionId }, said);
     }
   }

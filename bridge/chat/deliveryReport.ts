@@ -39,7 +39,7 @@ export function logDelivery(logger: Logger, entry: OutboxEntry, now: number): vo
     logger.info(fields, `${what} delivered after ${describeDuration(took_ms)}`);
     return;
   }
-  const how = state === 'unknown' ? 'given up, and it may stand in the chat or not' : 'given up';
+  const how = state === 'unknown' ? 'given up; the chat may or may not have received it' : 'given up';
   logger.error({ ...fields, reason }, `${what} ${how}; \`watchkeeper session ${session_id}\` shows it`);
 }
 

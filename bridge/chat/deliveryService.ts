@@ -55,7 +55,7 @@ export class DeliveryService implements Service {
   /** Before the chats stop: delivers what is due, including what a run left at its very end without a wake. Never throws. */
   async lastLook(): Promise<void> {
     const { logger } = this.#base;
-    await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'what is due stays for the next start'));
+    await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'due work is left for the next start'));
     await Promise.allSettled([...this.#work]);
   }
 
@@ -115,8 +115,7 @@ export class DeliveryService implements Service {
       await this.#planNext();
     } catch (err) {
       const why = describeError(err);
-      if (why !== this.#trouble)
-        this.#base.logger.warn({ err }, `final messages wait: the store does not answer (${why})`);
+      if (why !== this.#trouble) this.#base.logger.warn({ err }, `final messages wait: Redis does not answer (${why})`);
       this.#trouble = why;
       this.#lookAgainIn(RETRY_MS);
     }
@@ -138,7 +137,7 @@ export class DeliveryService implements Service {
   #track(work: Promise<unknown>): void {
     const tracked = work
       .catch((err: unknown) => {
-        this.#base.logger.warn({ err }, 'final messages are looked at again later');
+        this.#base.logger.warn({ err }, 'final messages will be checked again later');
         this.#lookAgainIn(RETRY_MS);
       })
       .finally(() => this.#work.delete(tracked));

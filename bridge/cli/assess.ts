@@ -20,22 +20,22 @@ export const command: Command = {
   help: `usage: watchkeeper assess PATH… [--now ISO] [--replay] [--thresholds FILE]
                           [--json]
 
-Judges sessions by their journals alone, as the watchdog would: every *.jsonl
-below a folder, or single files. Transcripts of Claude Code and rollouts of
-Codex are recognised by their content and judged alike. Needs no Redis. The
+Judges sessions by their journals alone, as the watchdog would. PATH is a file,
+or a folder that is searched for *.jsonl. Claude Code transcripts and Codex
+rollouts are recognised by content and judged the same way. Needs no Redis. The
 rules ${BEYOND_JOURNALS.join(', ')} need more than a journal
-and are not judged: a session that crashed may be healthy here. Of a session
-that owes work at that instant, the clock of each agent, every open wait and the
-next deadline are shown.
+and are not judged, so a session that crashed may appear healthy here. If a
+session still has work to do at that instant, the clock of each agent, every
+open wait and the next deadline are shown.
 
   --now ISO          judge at this instant, such as 2026-02-05T10:00:00Z;
-                     otherwise at each journal's last event
+                     default: each journal's last event
   --replay           judge at every instant up to the last event (or --now), and
-                     tell when each rule first became true
+                     report when each rule first became true
   --thresholds FILE  JSON with any of ${NAMES.slice(0, 3).join(', ')},
                      ${NAMES.slice(3, 6).join(', ')},
-                     ${NAMES.slice(6).join(', ')}; without it the defaults
-                     hold, whatever the environment and the projects' file say
+                     ${NAMES.slice(6).join(', ')}; default: the built-in
+                     thresholds, whatever the environment and project file say
   --json             {"sessions": [{"file", "session_id", "format", "verdict",
                      "attention", "findings", "next_deadline", ...}],
                      "thresholds", "not_judged": [RULE, ...]}; with --replay,
@@ -43,10 +43,9 @@ next deadline are shown.
                      when it first did, and "replay" {"from", "to",
                      "judged_instants", "still_true"}
 
-exit code: 0 nothing found, 1 at least one session is (or, with --replay, was)
-unhealthy, 2 usage: also a folder without any journal, a file that cannot be
-read, and a file that was named itself and holds no line of a journal (its
-verdict is "unknown", which is no accusation)
+exit code: 0 nothing found, 1 a session is (with --replay: was) unhealthy, 2
+usage, a folder without a journal, a file that cannot be read, or a named file
+without a journal line (its verdict is "unknown", which accuses nobody)
 
 examples:
   watchkeeper assess logs/sessions
@@ -86,7 +85,7 @@ async function assess(args: readonly string[], context: CommandContext): Promise
 function readInstant(text: string): number {
   const instant = instantOf(text);
   if (instant !== null) return instant;
-  throw new UsageError(`--now: ${JSON.stringify(text)} is no instant; write it as 2026-02-05T10:00:00Z`);
+  throw new UsageError(`--now: ${JSON.stringify(text)} is not an instant; write it as 2026-02-05T10:00:00Z`);
 }
 
 function describeSessions(

@@ -18,35 +18,33 @@ const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;
 export const command: Command = {
   help: `usage: watchkeeper backtest PATH… [--thresholds FILE]… [--labels FILE] [--json]
 
-Tries thresholds on recorded runs: judges journals and agents' own transcripts,
-every *.jsonl below a folder, or single files, at every instant up to its last
-line, and tells for each rule how many healthy runs it accuses, how many sick
-ones it finds and how late, and how high its readings rise in runs that are not
-known to be sick. A limit belongs above those. Needs no Redis.
+Tries thresholds on recorded runs. It judges journals and agents' transcripts
+(files, or folders that are searched for *.jsonl) at every instant up to their
+last line. For each rule it reports how many healthy runs it accuses, how many
+sick runs it finds and how late, and the highest readings in runs that are not
+known to be sick. A limit belongs above those readings. Needs no Redis.
 
-  --thresholds FILE  JSON as for assess; give it several times to try several
-                     files at once; without it the defaults
-  --labels FILE      JSON: {"FILE or session id": LABEL}, where LABEL is
-                     "healthy" or "committed" (nothing was wrong), or the name
-                     of the rule that should be true: silence, error_cascade,
-                     runaway, loop; also as {"rule": …, "since": ISO}, from when
-                     on. Others, and runs without a label, count as unlabelled:
-                     whoever accuses them is listed
+  --thresholds FILE  JSON as for assess; repeat it to compare several files;
+                     default: the built-in thresholds
+  --labels FILE      JSON: {"FILE or session id": LABEL}. LABEL is "healthy" or
+                     "committed" (nothing was wrong), or the rule that should
+                     become true: silence, error_cascade, runaway, loop; or
+                     {"rule": …, "since": ISO}, from when on. Other labels, and
+                     runs without one, count as unlabelled: rules that accuse
+                     them are listed
   --json             {"runs", "trials": [{"name", "thresholds", "rules":
                      [{"rule", "false_alarms", "healthy", "found", "expected",
                      "unlabelled", "delay_ms", "readings"}], "accusations"}],
                      "troubles"}
 
-delay: from "since", else from the last line before, to the instant at which the
+delay: from "since", or from the preceding line, to the instant at which the
 rule became true
-readings: for silence the silence clock whenever it starts again while work is
-owed; for error_cascade the failing batches in a row; for runaway the time owed
-since a person spoke; for loop the identical calls in a row. Percentiles are
-exact to one percent
+readings: silence: the silence clock each time it restarts while work is owed;
+error_cascade: failing batches in a row; runaway: time owed since a person
+spoke; loop: identical calls in a row. Percentiles are exact to one percent
 
-exit code: 0 nothing found, 1 a rule that acts by default accuses a healthy run,
-or a sick run is not found, 2 usage: also a file that cannot be used, which is
-left out
+exit code: 0 nothing found, 1 a rule that acts by default accuses a healthy run
+or misses a sick one, 2 usage, or a file that cannot be used, which is left out
 
 examples:
   watchkeeper backtest logs/sessions

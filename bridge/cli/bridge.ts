@@ -7,24 +7,25 @@ import { readOptions } from './options.js';
 export const command: Command = {
   help: `usage: watchkeeper bridge [--json]
 
-Takes messages from Telegram (or, without TELEGRAM_BOT_TOKEN, from this
-terminal), runs them as agent jobs, and watches every job. The watchdog is
-inside. Without REDIS_URL it brings a Redis of its own. SIGTERM, Ctrl-C, or
-closing its terminal stops it in order: short runs may finish, the others go on
-at the next start; asked twice, it waits for nothing. Without a terminal SIGHUP
-makes it read its configuration again; one with a fault is refused in the log.
+Takes messages from Telegram, runs them as agent jobs, and watches every job;
+the watchdog is part of it. Without TELEGRAM_BOT_TOKEN, messages come from this
+terminal. Without REDIS_URL, it starts its own Redis.
 
-  --json   log lines as JSON in a terminal too
+SIGTERM, Ctrl-C or closing the terminal stops it in order: short runs may
+finish, the others continue at the next start. A second signal stops it at once.
+When it runs without a terminal, SIGHUP reloads the configuration. A faulty
+configuration is rejected and logged.
+
+  --json   log lines as JSON, in a terminal too
 
 Configuration: watchkeeper.config.json and environment variables; see
 docs/configuration.md. All faults are reported at once.
 
-exit code: 0 stopped in order, 2 configuration, or a living bridge has the host
-id or the folder, 3 stopped while it waited for Redis, or because its own Redis,
-or its worker, did no more work
+exit code: 0 stopped in order, 2 faulty configuration, or another bridge uses
+the host id or the logs folder, 3 Redis or the queue worker became unavailable
 
 examples:
-  watchkeeper bridge                                  (tries everything out here, with no account anywhere)
+  watchkeeper bridge                                  (for a trial on this machine; needs no account)
   TELEGRAM_BOT_TOKEN_FILE=/run/secrets/bot REDIS_URL=redis://redis:6379 watchkeeper bridge`,
   async run(args, context) {
     const { io, logStream } = context;

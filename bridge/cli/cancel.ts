@@ -7,11 +7,11 @@ import { readSessionId, sessionOf } from './session.js';
 export const command: Command = {
   help: `usage: watchkeeper cancel SESSION_ID [--json]
 
-A waiting session is cancelled at once. A running one is asked to end: its
-bridge ends the agent and every process of it, then the session is cancelled and
-the chat hears so. A cancelled message is never tried again.
+Cancels a waiting session at once. For a running session, its bridge first ends
+the agent and all of its processes, then cancels the session and notifies the
+chat. A cancelled message is never tried again.
 
-exit code: 0 cancelled or asked to end, 1 it had ended already, 2 no such
+exit code: 0 cancelled or asked to end, 1 it had already ended, 2 no such
 session, 3 Redis is unreachable
 
 example:

@@ -30,18 +30,18 @@ export function describeNext(
   at: number | null,
   now: number | null,
 ): string {
-  if (at === null) return 'no rule can become true unless something new is heard';
+  if (at === null) return 'no rule can become true without new activity';
   const when = now === null ? clockTime(at) : `${clockTime(at)}, in ${describeDuration(Math.max(at - now, 0))},`;
   return rule === null
-    ? `at ${when} a line counts that is ahead of the clock until then`
-    : `${rule} can become true at ${when} if nothing more is heard`;
+    ? `at ${when} a journal line that is ahead of the clock begins to count`
+    : `${rule} can become true at ${when} without new activity`;
 }
 
 function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }: AgentClock): NamedLine {
   const since = clockTime(Date.parse(counted_from));
   const isExcused = silence_ms === 0 && waits.some(({ excuses }) => excuses);
   const silence = isExcused
-    ? `${personAwaited(waits) ?? 'excused by a wait'}; last heard of at ${since}`
+    ? `${personAwaited(waits) ?? 'excused by a wait'}; last activity at ${since}`
     : `silent for ${describeDuration(silence_ms)}, since ${since}`;
   const failures = failing_batches === 0 ? '' : `; ${failedBatches(failing_batches)} failed`;
   const who = agent === null ? '' : `${subAgent(agent)}: `;
@@ -61,7 +61,7 @@ function failedBatches(count: number): string {
 
 function waitLine({ kind, owner, call, since, until, excuses, why }: ConsideredWait): NamedLine {
   const subject = typeof call === 'string' ? `${owner} (${call})` : owner;
-  const end = until === null ? 'without an end' : `until ${clockTime(Date.parse(until))}`;
+  const end = until === null ? 'open-ended' : `until ${clockTime(Date.parse(until))}`;
   const effect = excuses ? 'excuses' : 'excuses nothing';
   return ['wait', `${kind}, ${subject}, since ${clockTime(Date.parse(since))}, ${end}: ${effect}, ${why}`];
 }

@@ -8,22 +8,21 @@ import { readOptions } from './options.js';
 export const command: Command = {
   help: `usage: watchkeeper daydream [--date DAY] [--json]
 
-Reads the critical events on from where it stopped and writes a review of each
-day in logs/daydream/DAY.md: what needs a person, what happened per project,
-what was tried again and whether it helped, what keeps happening, the issues,
-the slowest recoveries. It acknowledges what it read once the reviews are on the
-disk, so that \`events archive\` may move it. The same events give the same
-review, however often. Needs no Redis.
+Reads the critical events since its last run and writes a review of each day to
+logs/daydream/DAY.md: what needs a person, what happened in each project, what
+was tried again and whether it helped, what keeps happening, the issues and the
+slowest recoveries. When the reviews are on disk, it acknowledges what it read,
+so that \`events archive\` may move it. The same events always give the same
+review. Needs no Redis.
 
-  --date DAY   only this day (2026-02-05). Without it: every day with something
-               new, and every day up to yesterday since the last page; days
-               before the first event have none. Days are those of
-               \`daydream.timeZone\` (DAYDREAM_TIME_ZONE), else UTC
+  --date DAY   only this day (2026-02-05). Without it: every day with new
+               events, and every day since the last page up to yesterday; days
+               before the first event have no page. Days follow
+               \`daydream.timeZone\` (DAYDREAM_TIME_ZONE), or UTC
   --json       {"reviews": [{"date", "path", "facts"}], "acknowledged",
                "notices"}
 
-With \`daydream.cron\` in the configuration file, or DAYDREAM_CRON, the bridge
-does it by itself.
+If \`daydream.cron\` (DAYDREAM_CRON) is set, the bridge runs it on schedule.
 
 exit code: 0 done, 2 no such day, 3 a review could not be written
 

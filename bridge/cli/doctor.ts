@@ -15,23 +15,24 @@ const WIDTH = Math.max(...Object.values(WORDS).map((word) => word.length)) + 2;
 export const command: Command = {
   help: `usage: watchkeeper doctor [--quick] [--json]
 
-Looks at everything that Watchkeeper needs, and says of each thing that is wrong
-what to do: configuration, Redis, a job through the queue, the bridge of this
-host, bot token, group privacy, other programs that fetch the bot's messages,
-chats, GitHub's token and rights, agents with their logins and isolation,
-folders and who may read them, retention, allow-lists. It changes nothing that
-lasts: one job of its own in Redis, one file in the logs folder, both taken away
-again. (Claude Code, asked for its login, notes in its user's home that it was
-started.) Where no bridge of yours runs it listens for a few seconds whether
-somebody else fetches the bot's messages.
+Checks everything that Watchkeeper needs, and says how to fix what is wrong:
+configuration, Redis, a job through the queue, the bridge of this host, bot
+token, group privacy, other programs that fetch the bot's messages, chats, the
+GitHub token and its permissions, agents with their logins and isolation,
+folders and who may read them, retention, allow-lists.
 
-  --quick   for health checks: under 2 seconds, asks nobody outside, starts no
-            agent, writes nothing
+It changes nothing permanently: it adds one job to Redis and one file to the
+logs folder, and removes both. (Claude Code notes in its user's home that it was
+started when asked for its login.) If no bridge of yours is running, it listens
+for a few seconds whether another program fetches the bot's messages.
+
+  --quick   for health checks: takes less than 2 seconds, uses no network
+            beyond Redis, starts no agent, writes nothing
   --json    {"verdict", "checks": [{"name", "verdict", "found", "remedy"}]};
             verdict: ok, warning, fault or skipped
 
-exit code: 0 no fault (there may be warnings), 1 a fault, 2 the configuration
-cannot be used, 3 Redis is unreachable
+exit code: 0 no fault (there may be warnings), 1 a fault, 2 faulty
+configuration, 3 Redis is unreachable
 
 examples:
   watchkeeper doctor
@@ -54,7 +55,7 @@ async function diagnose(
     settings = await context.readSettings();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const remedy = 'correct the configuration, then ask the doctor again: nothing else can be looked at before';
+    const remedy = 'correct the configuration, then run the doctor again: nothing else can be checked before';
     return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
   }
   const { checks: found, isRedisReachable } = await examine(settings, { quick, clock: systemClock });

@@ -10,14 +10,13 @@ import { readText } from './standardInput.js';
 export const command: Command = {
   help: `usage: watchkeeper enqueue --project KEY --text TEXT [--chat ID] [--json]
 
-Puts a message into the lane of a project, where it goes the way of a message
-from Telegram. The answer goes to the bridge's terminal, or to one of the
-project's chats.
+Puts a message into the queue of a project, like a message from Telegram. The
+answer goes to the bridge's terminal, or to one of the project's chats.
 
-  --project KEY   a project of watchkeeper.config.json; "local" where there is
-                  no such file
-  --text TEXT     what the agent is to do; "-" reads all of standard input
-  --chat ID       a chat that the project lists: it gets the answer
+  --project KEY   a project in watchkeeper.config.json; "local" if there is no
+                  such file
+  --text TEXT     what the agent should do; "-" reads all of standard input
+  --chat ID       the chat that gets the answer; the project must list it
   --json          {"session_id", "lane", "status"}
 
 exit code: 0 accepted, 2 no such project or chat, or no text, 3 Redis is

@@ -9,19 +9,19 @@ import { readOptions } from './options.js';
 export const command: Command = {
   help: `usage: watchkeeper import FILE [--out FILE] [--json]
 
-Writes the journal of a session that another program ran: from a transcript of
-Claude Code (with those of its sub-agents beside it), a rollout of Codex, or an
-older tool_use.jsonl. What a file is, is seen from its content. Needs no Redis
-and no configuration. Texts are redacted and cut as in journals of our own; the
-same file gives the same bytes.
+Writes the journal of a session that another program ran. FILE is a Claude Code
+transcript (the transcripts of its sub-agents are found beside it), a Codex
+rollout, or an older tool_use.jsonl; the format is recognised by content. Needs
+no Redis and no configuration. Texts are redacted and shortened like those in
+Watchkeeper's own journals. The same file always gives the same bytes.
 
-  --out FILE  where the journal goes; a file there is replaced when all is read.
-              Without it, to standard output
+  --out FILE  write the journal here; an existing file is replaced only after
+              everything has been read. Without it, to standard output
   --json      with --out: {"file", "out", "format", "session_id", "lines",
               "files", "diagnostics"}
 
-exit code: 0 written, 2 usage: also a file that cannot be read, one in which
-nothing is known, and one that cannot be written
+exit code: 0 written, 2 usage, a file that cannot be read or written, or a file
+in which nothing is recognised
 
 examples:
   watchkeeper import ~/.claude/projects/-home-me-popoto/5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2a11.jsonl --out popoto.jsonl

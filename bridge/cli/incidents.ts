@@ -14,11 +14,11 @@ const CLOSED_SHOWN = 20;
 export const command: Command = {
   help: `usage: watchkeeper incidents [--json]
 
-Lists the open incidents and the last ${CLOSED_SHOWN} closed ones: which
-session, which rule, how far the handling got. One that was closed as recovered
-says so where the second attempt failed later, so that nobody got an answer.
+Lists the open incidents and the last ${CLOSED_SHOWN} that were closed: the session, the
+rule, and how far the handling got. If an incident was closed as recovered but
+its second attempt failed later, so that nobody got an answer, the list says so.
 
-  --json   {"open": [...], "closed": [...]}, each the whole record
+  --json   {"open": [...], "closed": [...]}, each the complete record
 
 exit code: 0 none is open, 1 some are, 3 Redis is unreachable
 

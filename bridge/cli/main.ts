@@ -16,9 +16,12 @@ import { ServiceSignals, type SignalHandlers } from './serviceSignals.js';
 /** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
 const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<{ command: Command }> }>> = {
   bridge: { summary: 'run the bridge: take messages, run agents, watch them', load: () => import('./bridge.js') },
-  watchdog: { summary: 'stand by beside a bridge, or look once at every session', load: () => import('./watchdog.js') },
+  watchdog: {
+    summary: 'stand by for the watchdog of a bridge, or check every session once',
+    load: () => import('./watchdog.js'),
+  },
   enqueue: { summary: 'put a message into the queue, as if a chat had sent it', load: () => import('./enqueue.js') },
-  sessions: { summary: 'list waiting, running and lately ended sessions', load: () => import('./sessions.js') },
+  sessions: { summary: 'list waiting, running and recently ended sessions', load: () => import('./sessions.js') },
   session: {
     summary: 'show one session: its record, its health, its final message',
     load: () => import('./session.js'),
@@ -26,8 +29,8 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
   cancel: { summary: 'end a waiting or running session for good', load: () => import('./cancel.js') },
   events: { summary: 'read the critical events, acknowledge them, archive them', load: () => import('./events.js') },
   daydream: { summary: 'write the daily review of the critical events', load: () => import('./daydream.js') },
-  incidents: { summary: 'list open and lately closed incidents', load: () => import('./incidents.js') },
-  doctor: { summary: 'look at everything that is needed, and say what to do', load: () => import('./doctor.js') },
+  incidents: { summary: 'list open and recently closed incidents', load: () => import('./incidents.js') },
+  doctor: { summary: 'check everything that is needed, and say how to fix it', load: () => import('./doctor.js') },
   assess: {
     summary: 'judge journals and transcripts offline: files, or folders of them',
     load: () => import('./assess.js'),
@@ -43,7 +46,7 @@ const HELP_WORDS = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-V'];
 
 const STARTED_AGAIN =
-  'this container is restarted until that is corrected. To run the doctor meanwhile: `docker compose run --rm bridge doctor`';
+  'this container restarts until that is corrected. Meanwhile, run the doctor with `docker compose run --rm bridge doctor`';
 
 const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them
 die silently
@@ -119,7 +122,7 @@ async function load(name: string): Promise<Command> {
   }
   const known = [...HELP_WORDS, ...VERSION_WORDS].filter((word) => word.startsWith('-'));
   throw new UsageError(
-    `unknown option ${JSON.stringify(name)} before a command${didYouMean(name, known)} (known: ${known.join(', ')}; options of a command stand behind its name)`,
+    `unknown option ${JSON.stringify(name)} before a command${didYouMean(name, known)} (known: ${known.join(', ')}; options of a command come after its name)`,
   );
 }
 
@@ -165,7 +168,7 @@ class ProcessContext implements CommandContext {
       if (this.#isServing) return;
       // A reader that closes the pipe early (`| head`) is no failure.
       if (error.code === 'EPIPE') process.exit(0);
-      this.io.stderr(`watchkeeper: what it says is cut off: standard output takes no more (${error.code})\n`);
+      this.io.stderr(`watchkeeper: the output is incomplete: standard output accepts no more (${error.code})\n`);
       process.exit(3);
     });
   }

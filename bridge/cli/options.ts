@@ -32,7 +32,7 @@ export function readOptions<const O extends Options>(args: readonly string[], op
     if (!known.includes(name))
       throw new UsageError(`unknown option ${name}${didYouMean(name, known)} (--help shows them all)`);
     if (options[name.slice(2)]?.type !== 'string') throw new UsageError(`${name} takes no value`);
-    throw new UsageError(`${name} needs a value behind it; one that begins with "-" is written ${name}=VALUE`);
+    throw new UsageError(`${name} needs a value; write one that begins with "-" as ${name}=VALUE`);
   }
 }
 

@@ -24,23 +24,21 @@ const NAME_WIDTH = 14;
 export const command: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
-Shows everything that is known of one session: what was asked, what runs, how
-the watchdog judges it at this moment, and what became of the answer; of a
-failed one, what its chat was told, and the issue. Of a running one it shows the
-clock of each of its agents ("clock"), every open wait with its kind, owner,
-start and end, and whether it excuses silence now ("wait"), and what can become
-true next ("next").
+Shows one session: the message, the run, the watchdog's verdict now, and the
+answer. For a failed session: the message that the chat got, and the issue. For
+a running session: the clock of each agent ("clock"), every open wait with its
+kind, owner, start and end, and whether it excuses silence now ("wait"), and
+what can happen next ("next").
 
-A running session is judged by the thresholds of the bridge that runs it, as
-that bridge tells them, so that another environment in this terminal changes no
-verdict; where no bridge speaks, by those of this command's own environment and
-project file. The line "judged by" says which.
+A running session is judged by the thresholds that its bridge reports. If no
+bridge reports any, the thresholds of this command's environment and project
+file apply. The line "judged by" names the source.
 
   --json   {"session", "outbox", "incident", "assessment", "judged_by":
            {"source", "thresholds", "actions"}, "journal"}; "assessment" and
-           "judged_by" are null where the session does not run; clocks and waits
-           stand in "assessment"."agents", the next deadline in "next_deadline"
-           (epoch milliseconds) and "next_rule"
+           "judged_by" are null if the session is not running; clocks and waits
+           are in "assessment"."agents", the next deadline is in
+           "next_deadline" (epoch milliseconds) and "next_rule"
 
 exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session,
 3 Redis is unreachable
@@ -157,7 +155,7 @@ async function judge(
 
 const SOURCES: Readonly<Record<JudgedBy['source'], string>> = {
   bridge: "the bridge's thresholds",
-  own_configuration: 'the thresholds of this command (no bridge tells its own)',
+  own_configuration: 'the thresholds of this command (no bridge reports its own)',
 };
 
 function describeRules({ source, thresholds }: JudgedBy): string {

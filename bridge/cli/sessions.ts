@@ -16,12 +16,12 @@ const LONGEST_ASKED = 500;
 export const command: Command = {
   help: `usage: watchkeeper sessions [--all] [--json]
 
-Lists sessions: the running ones, the waiting ones, and the last ${ENDED_SHOWN}
-that ended, each with how it ended and the first words of what was asked.
+Lists the running and waiting sessions and the last ${ENDED_SHOWN} that ended, with how
+each ended and the first words of its message.
 
   --all     every ended session that is still kept (RETENTION_DAYS)
-  --json    {"sessions": [...]}, each the whole record; "message_text" is all
-            that was asked
+  --json    {"sessions": [...]}, each the complete record; "message_text" is the
+            complete message
 
 exit code: 0, 3 Redis is unreachable
 

@@ -27,7 +27,7 @@ export async function readText(input: AsyncIterable<Uint8Array>, longest: number
   const text = decode(Buffer.concat(chunks));
   // Another character set, such as UTF-16, or no text at all: no agent can receive it as an argument.
   if (text.includes('\0')) throw new UsageError(NO_TEXT);
-  if (text.trim() === '') throw new UsageError('standard input holds no text, so nothing was started');
+  if (text.trim() === '') throw new UsageError('standard input is empty, so nothing was started');
   return text;
 }
 

@@ -11,13 +11,13 @@ import { readOptions } from './options.js';
 export const command: Command = {
   help: `usage: watchkeeper watchdog [--once] [--dry-run] [--json]
 
-Without options: stands by and takes over when the watchdog inside the bridge
-dies. One of the two acts at a time. While no bridge is running it is not ready,
-does not ping WATCHDOG_PING_URL, and after two minutes writes the event
-bridge_gone. Without a terminal SIGHUP makes it read its configuration again.
+Without options, stands by and takes over when the bridge's watchdog dies. Only
+one of the two acts at a time. While no bridge runs, the standby is not ready
+and does not ping WATCHDOG_PING_URL; after two minutes it writes the event
+bridge_gone. When it runs without a terminal, SIGHUP reloads the configuration.
 
-  --once      look at every session and open incident once, act, and exit
-  --dry-run   with --once: only look; nothing is stored, filed or said
+  --once      check every session and open incident once, act, and exit
+  --dry-run   with --once: only report; store, file and send nothing
   --json      with --once: {"sessions", "healthy", "unhealthy": [{"session_id",
               "findings"}], "open_incidents"}
 

@@ -41,7 +41,7 @@ async function checkAgent(
 ): Promise<CheckResult> {
   const name = `agent of ${key}`;
   const check = await agent.check?.({ ...look, workingDirectory: directory }, signal);
-  if (check === undefined) return ok(name, `${agent.kind}; it can only be seen at work`);
+  if (check === undefined) return ok(name, `${agent.kind}; it can only be checked while it works`);
   switch (check.verdict) {
     case 'ok':
       return ok(name, check.found);

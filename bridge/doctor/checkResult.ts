@@ -52,6 +52,8 @@ export async function examined(
   try {
     return await within(work, limitMs, clock);
   } catch (error) {
-    return [fault(name, `could not be looked at: ${describeError(error)}`, 'correct what it says, then look again')];
+    return [
+      fault(name, `could not be checked: ${describeError(error)}`, 'fix what it says, then run the doctor again'),
+    ];
   }
 }

@@ -36,7 +36,7 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
   const api = settings.telegram === null ? null : new TelegramApi(settings.telegram, clock);
   const redis = examineRedis(settings, { clock, limitMs, botId: api?.botId ?? null, mayWrite: !quick });
   const telegram = async (ownBridge: OwnBridge) => {
-    if (api === null) return [skipped('telegram', 'no TELEGRAM_BOT_TOKEN is set: the terminal is the chat')];
+    if (api === null) return [skipped('telegram', 'TELEGRAM_BOT_TOKEN is not set: messages come from the terminal')];
     return quick ? [notAsked('telegram')] : checkTelegram(api, settings, ownBridge, clock);
   };
   const parts = await Promise.all([
@@ -61,5 +61,5 @@ export async function examine(settings: Settings, { quick, clock }: ExamineOptio
 }
 
 function notAsked(name: string): CheckResult {
-  return skipped(name, 'not asked: --quick asks nobody outside');
+  return skipped(name, 'not checked: --quick uses no network beyond Redis');
 }

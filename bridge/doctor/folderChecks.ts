@@ -18,7 +18,7 @@ const MEBIBYTE = 1024 * 1024;
 const SPACE_WARNING_BYTES = 1024 * MEBIBYTE;
 const SPACE_FAULT_BYTES = 100 * MEBIBYTE;
 const GIT_WITHIN_MS = SECOND;
-const MAKE_ROOM = 'make room: journals of ended sessions and rotated logs may go, see logs/README.md';
+const MAKE_ROOM = 'free some space: journals of ended sessions and rotated logs may be deleted, see logs/README.md';
 
 /** @param mayWrite whether a test file may be written and removed */
 export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Promise<CheckResult[]> {
@@ -32,7 +32,7 @@ export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Pr
     return [
       fault(
         name,
-        `${logsFolder} cannot be written by user ${userId()} (${errorCode(error) || describeError(error)}): no journal and no critical event could be kept`,
+        `${logsFolder} cannot be written by user ${userId()} (${errorCode(error) || describeError(error)}): no journal and no critical event can be stored`,
         remedyFor(errorCode(error), logsFolder),
       ),
     ];
@@ -44,7 +44,7 @@ export async function checkLogsFolder(logsFolder: string, mayWrite: boolean): Pr
 function remedyFor(code: string, logsFolder: string): string {
   if (code === 'ENOSPC' || code === 'EDQUOT') return MAKE_ROOM;
   if (code === 'EROFS')
-    return `mount it for writing: \`mount -o remount,rw\`, and look into the kernel's log why it is not`;
+    return `remount it read-write (\`mount -o remount,rw\`), and check the kernel log for the reason`;
   return `make it writable: \`chown -R ${userId()} ${logsFolder}\`, or set WATCHKEEPER_LOGS to another folder`;
 }
 
@@ -85,8 +85,8 @@ export async function checkDirectory(
   if (!(await isDirectory(path))) {
     return fault(
       name,
-      `${path} is not a directory: the project is out of service, and its messages wait`,
-      'create it, mount it, or correct the path in watchkeeper.config.json; a bridge that runs goes on when it is there',
+      `${path} is not a directory: the project is unavailable, and its messages wait`,
+      'create it, mount it, or correct the path in watchkeeper.config.json; a running bridge continues when it is there',
     );
   }
   try {
@@ -95,8 +95,8 @@ export async function checkDirectory(
   } catch (error) {
     return fault(
       name,
-      `${path} cannot be written by user ${userId} (${errorCode(error)}): agents could change nothing there`,
-      `${give}; in a container, also look whether it is mounted read-only`,
+      `${path} cannot be written by user ${userId} (${errorCode(error)}): agents cannot change anything there`,
+      `${give}; in a container, also check that it is not mounted read-only`,
     );
   }
   const trouble = await gitTrouble(path, environment, user);
@@ -104,14 +104,14 @@ export async function checkDirectory(
   if (trouble.includes('dubious ownership')) {
     return warning(
       name,
-      `git refuses to work in ${path}, because it belongs to another user than ${userId}`,
+      `git refuses to work in ${path}, because its owner is not user ${userId}`,
       `${give}, or \`git config --global --add safe.directory ${path}\` as that user`,
     );
   }
   return warning(
     name,
-    `${path} is no git checkout: what agents change there cannot be compared or taken back`,
-    `\`git init\` there, or clone the project and put the clone's path into \`directory\``,
+    `${path} is not a git checkout: changes by agents cannot be reviewed or undone there`,
+    `\`git init\` there, or clone the project and set \`directory\` to the clone's path`,
   );
 }
 

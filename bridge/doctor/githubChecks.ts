@@ -19,8 +19,8 @@ export async function checkGitHub({ github, projects }: Settings, clock: Clock):
   }
   const name = 'github';
   if (github === null) {
-    if (byRepository.size === 0) return [skipped(name, 'no GITHUB_TOKEN is set: issues are files in logs/issues')];
-    const words = `no GITHUB_TOKEN is set: issues for ${[...byRepository.keys()].join(', ')} become files in logs/issues`;
+    if (byRepository.size === 0) return [skipped(name, 'GITHUB_TOKEN is not set: issues are files in logs/issues')];
+    const words = `GITHUB_TOKEN is not set: issues for ${[...byRepository.keys()].join(', ')} are files in logs/issues`;
     return [
       warning(
         name,
@@ -30,7 +30,7 @@ export async function checkGitHub({ github, projects }: Settings, clock: Clock):
     ];
   }
   if (byRepository.size === 0) {
-    const words = 'a GITHUB_TOKEN is set, but no project names a repository: issues are files in logs/issues';
+    const words = 'GITHUB_TOKEN is set, but no project names a repository: issues are files in logs/issues';
     return [warning(name, words, 'give the projects a `repository`, "owner/name"')];
   }
   const octokit = new Octokit({ baseUrl: github.apiUrl, auth: github.token, userAgent: 'watchkeeper', log: SILENT });
@@ -72,23 +72,23 @@ function hasOtherName({ full_name }: Repository, fullName: string): boolean {
 }
 
 function renamed(name: string, fullName: string): CheckResult {
-  const words = `the repository is called ${fullName} by now: issues are filed there`;
-  return warning(name, words, `put "${fullName}" into \`repository\`, for somebody else may take the old name`);
+  const words = `the repository was renamed to ${fullName}: issues are filed there`;
+  return warning(name, words, `put "${fullName}" into \`repository\`, because somebody else may take the old name`);
 }
 
 function checkUsable(name: string, data: Repository): CheckResult | null {
   if (data.archived) {
     return fault(
       name,
-      'the repository is archived: nothing can be filed',
-      'unarchive it, or name another `repository`',
+      'the repository is archived: no issue can be filed',
+      'unarchive it, or set another `repository`',
     );
   }
   if (data.has_issues === false) {
     return fault(
       name,
-      'issues are switched off in the repository',
-      'switch them on (Settings, Features, Issues), or name another `repository`',
+      'issues are disabled in the repository',
+      'enable them (Settings, Features, Issues), or set another `repository`',
     );
   }
   return null;
@@ -131,14 +131,16 @@ async function checkMayLabel(
   );
   const { triage = false, push = false, admin = false } = permissions ?? {};
   if (permissions === undefined || push || admin || (triage && exists)) {
-    return ok(check, exists ? `the label ${WATCHDOG_LABEL} is there` : `the label ${WATCHDOG_LABEL} will be made`);
+    return ok(check, exists ? `the label ${WATCHDOG_LABEL} is there` : `the label ${WATCHDOG_LABEL} will be created`);
   }
   return warning(
     check,
     triage
-      ? `the label ${WATCHDOG_LABEL} does not exist, and the token's owner may not make it`
-      : "the token's owner may not set labels: issues are filed without",
-    triage ? `make the label ${WATCHDOG_LABEL} by hand` : "give the token's owner the role triage or write there",
+      ? `the label ${WATCHDOG_LABEL} does not exist, and the token's owner may not create it`
+      : "the token's owner may not set labels: issues are filed without one",
+    triage
+      ? `make the label ${WATCHDOG_LABEL} by hand`
+      : "give the token's owner the triage or write role in this repository",
   );
 }
 
@@ -146,11 +148,11 @@ function checkVisibility(name: string, data: Repository, projects: readonly Proj
   const check = `${name} visibility`;
   if (data.private === true || data.visibility === 'internal') return ok(check, 'the repository is private');
   const open = projects.filter(({ publicDetail }) => publicDetail === 'full').map(({ key }) => key);
-  if (open.length === 0) return ok(check, 'public: issues show names of tools, times and outcomes only');
+  if (open.length === 0) return ok(check, 'public: issues show only tool names, times and outcomes');
   return warning(
     check,
-    `the repository is public, and ${open.join(', ')} shows everybody what its agents read and wrote`,
-    'set `publicDetail` to "names_only", unless that is wanted; or make the repository private',
+    `the repository is public, and ${open.join(', ')} shows everyone what its agents read and write`,
+    'unless that is intended, set `publicDetail` to "names_only" or make the repository private',
   );
 }
 
@@ -160,15 +162,15 @@ function complaint(name: string, error: SinkError): CheckResult {
       return fault(
         name,
         'GitHub refuses the token (401)',
-        'make a new one (Settings, Developer settings), and correct GITHUB_TOKEN; tokens expire',
+        'create a new one (Settings, Developer settings) and update GITHUB_TOKEN; tokens expire',
       );
     case 404:
       return fault(
         name,
-        'there is no such repository, or the token may not see it (404)',
-        'correct `repository`, or give the token access to it',
+        'the repository does not exist, or the token cannot see it (404)',
+        'correct `repository`, or give the token access',
       );
     default:
-      return fault(name, error.message, 'look at the network, the proxy and GITHUB_API_URL; then run the doctor again');
+      return fault(name, error.message, 'check the network, the proxy and GITHUB_API_URL; then run the doctor again');
   }
 }

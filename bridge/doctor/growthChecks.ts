@@ -21,16 +21,14 @@ export async function checkGrowth({ logsFolder, retention }: Settings, clock: Cl
   const kept = `kept ${retention.keptMs / DAY} days, archives ${retention.archiveMs / DAY} days`;
   const record = await readRetentionRecord(logsFolder);
   const last =
-    record === null
-      ? 'not carried out yet'
-      : `last carried out at ${isoTime(record.doneAt)}, next at ${isoTime(record.nextAt)}`;
+    record === null ? 'has not run yet' : `last run at ${isoTime(record.doneAt)}, next at ${isoTime(record.nextAt)}`;
   const words = `${shown.join(', ') || 'nothing yet'}; ${kept}; ${last}`;
   const lateMs = record === null ? 0 : clock.now() - record.nextAt;
   if (lateMs <= OVERDUE_MS) return ok(name, words);
   return warning(
     name,
     `${words}, which is ${describeDuration(lateMs)} late`,
-    'the acting watchdog does it: start the bridge, or look for "retention" in bridge.log and watchdog.log',
+    'the acting watchdog runs it: start the bridge, or search bridge.log and watchdog.log for "retention"',
   );
 }
 

@@ -24,14 +24,14 @@ export function checkIsolation(
     }
     if (trouble !== null)
       return fault(name, `${trouble}; the bridge does not start`, 'fix that, or set `"isolation": "none"`');
-    return ok(name, 'bubblewrap keeps its agents away from the bridge; the network is not limited');
+    return ok(name, 'bubblewrap isolates its agents from the bridge; network access is not restricted');
   });
 }
 
 function checkUser(name: string, user: AgentUser): CheckResult {
   const trouble = whyNotAs(user);
   if (trouble !== null) return fault(name, trouble, 'see docs/agents.md, "Another user"; the bridge does not start');
-  const found = `its agents are user ${user.uid}, who cannot reach anything of the bridge's; the network is not limited`;
+  const found = `its agents are user ${user.uid}, which cannot access the bridge's files or processes; network access is not restricted`;
   return ok(name, found);
 }
 
@@ -44,8 +44,9 @@ export function checkMarks(program: MarkingProgram | null = findMarkingProgram()
   if (program?.marksLanes) return [ok(name, 'every process of a run is marked by its environment and by its limits')];
   if (program !== null) {
     const found = 'runs are marked by a limit, lanes are not: RLIMIT_RSS is set lower for the bridge';
-    return [warning(name, found, "take the limit away (`ulimit -Hm unlimited`, or the unit's LimitRSS)")];
+    return [warning(name, found, "remove the limit (`ulimit -Hm unlimited`, or the unit's LimitRSS)")];
   }
-  const found = 'prlimit does not work here: a tool that empties its environment and leaves its session is not found';
-  return [warning(name, found, 'install util-linux, so that the end of every run can be proven')];
+  const found =
+    'prlimit does not work here: a process that clears its environment and leaves its session cannot be found';
+  return [warning(name, found, 'install util-linux, so that the end of every run can be verified')];
 }

@@ -31,7 +31,7 @@ export async function reloadConfiguration(
     for (const notice of reloaded.notices) logger.warn(notice);
     if (agents !== null) await warnOfAgents(source.settings, logger);
   } catch (error) {
-    logger.error(`the configuration was not read again, and the old one stays: ${describeError(error)}`);
+    logger.error(`the configuration was not reloaded, and the old one stays in effect: ${describeError(error)}`);
   }
 }
 

@@ -27,7 +27,7 @@ export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
       else if (seen !== null && isWide(seen.mode)) wide.push(path);
     }
   }
-  if (wide.length + links.length === 0) return ok(name, `${logsFolder} is for this user alone`);
+  if (wide.length + links.length === 0) return ok(name, `${logsFolder} is readable by this user only`);
   const words: string[] = [];
   const remedies: string[] = [];
   if (wide.length > 0) {
@@ -37,7 +37,7 @@ export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
   }
   if (links.length > 0) {
     words.push(`links are not followed: ${links.slice(0, 3).join(', ')}`);
-    remedies.push('remove the links, and find out who put them there');
+    remedies.push('remove the links, and find out who created them');
   }
   return warning(name, words.join('; '), remedies.join('; '));
 }

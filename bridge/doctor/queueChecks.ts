@@ -49,17 +49,17 @@ export async function checkCanary(
   try {
     await queue.add('canary', {}, { removeOnComplete: true });
     const won = await Promise.race([canary, clock.sleep(CANARY_WITHIN_MS, late.signal)]);
-    if (won === 'taken') return ok(name, `a job came through in ${describeDuration(clock.monotonic() - begun)}`);
+    if (won === 'taken') return ok(name, `a job passed through in ${describeDuration(clock.monotonic() - begun)}`);
     return fault(
       name,
-      `a job was added and not handed out within ${describeDuration(CANARY_WITHIN_MS)}`,
-      'look at the load and the log of the Redis server; restart it if it blocks',
+      `a job was added but not delivered within ${describeDuration(CANARY_WITHIN_MS)}`,
+      'check the load and the log of the Redis server; restart it if it is stuck',
     );
   } catch (error) {
     return fault(
       name,
-      `Redis takes no job (${describeError(error)})`,
-      'correct what Redis complains of: memory that is full, a disk that is full, rights of its user (it needs all commands on keys that begin with {wk}, and scripts)',
+      `Redis accepts no job (${describeError(error)})`,
+      'fix what Redis reports: full memory, a full disk, missing permissions (its user needs all commands on keys that begin with {wk}, and scripts)',
     );
   } finally {
     late.abort();
@@ -77,13 +77,13 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
   if (presence === null) {
     const waiting = await countWaiting(store, host);
     const lastSeen = await store.presences.lastSeen(host);
-    const words = waiting === 0 ? 'nothing waits' : `waiting: ${counted(waiting, 'message')}`;
-    const seen = lastSeen === null ? '' : `, the last one spoke at ${isoTime(lastSeen)}`;
+    const words = waiting === 0 ? 'nothing is waiting' : `waiting: ${counted(waiting, 'message')}`;
+    const seen = lastSeen === null ? '' : `, the last one reported at ${isoTime(lastSeen)}`;
     // A bridge that was here and is gone will not answer the next message. Before the first start, none is missing.
     return (waiting === 0 && lastSeen === null ? warning : fault)(
       name,
-      `no bridge serves the host "${host}"${seen}; ${words}`,
-      'start `watchkeeper bridge`; where one runs, give both the same REDIS_URL and WATCHKEEPER_HOST',
+      `no bridge is running for the host "${host}"${seen}; ${words}`,
+      'start `watchkeeper bridge`; if one is running, give both the same REDIS_URL and WATCHKEEPER_HOST',
     );
   }
   const {
@@ -96,8 +96,8 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
   if (drainingSince !== undefined)
     return warning(
       name,
-      `process ${owner.pid} of the host "${host}" has been stopping since ${isoTime(drainingSince)}: its runs may finish, and it begins nothing`,
-      'start `watchkeeper bridge` again when it has ended',
+      `process ${owner.pid} of the host "${host}" has been shutting down since ${isoTime(drainingSince)}: its runs may finish, and it starts nothing new`,
+      'start `watchkeeper bridge` again when it has stopped',
     );
   const ageMs = clock.now() - (tookAt ?? startedAt);
   const words = `process ${owner.pid} serves the host "${host}", its worker took a job ${describeDuration(ageMs)} ago`;
@@ -106,7 +106,7 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
   return fault(
     name,
     tookAt === null ? `process ${owner.pid} serves the host "${host}", but its worker has taken no job yet` : words,
-    'restart the bridge, and look at the end of its bridge.log: its worker has lost the queue',
+    'restart the bridge, and check the end of its bridge.log: its worker has lost the queue',
   );
 }
 
@@ -129,14 +129,14 @@ async function countWaiting(store: Store, host: string): Promise<number> {
 export async function checkLanes(store: Store, host: string): Promise<CheckResult> {
   const name = 'lanes';
   const blocked = (await store.blockedLanes.all()).filter(({ lane }) => hostOfLane(lane) === host);
-  if (blocked.length === 0) return ok(name, 'no directory is kept by a run that could not be ended');
+  if (blocked.length === 0) return ok(name, 'no directory is held by a run that could not be ended');
   const kept = blocked.map(({ lane, run_id }) => {
     return `${lane} (${describeLeft(findMarkedProcesses(run_id).processes.map(({ pid }) => pid))})`;
   });
   return fault(
     name,
-    `nothing begins in ${kept.join(', ')}: a run there could not be proven dead`,
-    'end the processes that are left of it, or boot the host anew: the directory is free within seconds, by itself',
+    `nothing starts in ${kept.join(', ')}: a run there could not be ended for certain`,
+    'end the processes that are left of it, or reboot the host: the directory is freed automatically within seconds',
   );
 }
 
@@ -145,11 +145,11 @@ export async function checkOwedEvents(store: Store, logsFolder: string): Promise
   const name = 'critical events';
   const logsId = readLogsFolderId(logsFolder);
   const owed = logsId === null ? 0 : await store.owedEvents.count(logsId);
-  if (owed === 0) return ok(name, 'none waits for its file');
+  if (owed === 0) return ok(name, 'no event is waiting for its file');
   return fault(
     name,
-    `${counted(owed, 'line')} could not be written to critical_events.jsonl and wait in Redis`,
-    'make the logs folder writable, or make room there: the acting watchdog then writes them within seconds',
+    `${counted(owed, 'line')} could not be written to critical_events.jsonl and are kept in Redis`,
+    'make the logs folder writable, or free some space: the acting watchdog then writes them within seconds',
   );
 }
 
@@ -158,11 +158,11 @@ export async function checkRestarts(store: Store, host: string): Promise<CheckRe
   const name = 'restarts';
   const { length } = await store.bridgeStarts.recent(host);
   const within = `within ${describeDuration(QUICK_MS)}`;
-  if (length < MOST_QUICK_STARTS) return ok(name, `the bridge of this host does not start in quick succession`);
+  if (length < MOST_QUICK_STARTS) return ok(name, `the bridge of this host is not restarting in quick succession`);
   return warning(
     name,
-    `the bridge of this host was started ${counted(length, 'time')} ${within}, each time without an orderly stop before`,
-    'look at the last lines before each start in bridge.log, and at what the kernel and the supervisor say of its end (memory, a limit, a watchdog)',
+    `the bridge of this host was started ${counted(length, 'time')} ${within}, each time without a clean stop before it`,
+    'check the last lines before each start in bridge.log, and what the kernel and the supervisor logged about its end (memory, a limit, a watchdog)',
   );
 }
 
@@ -170,12 +170,12 @@ export async function checkRestarts(store: Store, host: string): Promise<CheckRe
 export async function checkSetAside(store: Store): Promise<CheckResult> {
   const name = 'records';
   const kept = await store.quarantine.kept();
-  if (kept.length === 0) return ok(name, 'none had to be set aside because it could not be read');
+  if (kept.length === 0) return ok(name, 'no unreadable record has been set aside');
   const named = kept.slice(-MOST_NAMED).join(', ');
   const more = kept.length > MOST_NAMED ? `, the latest ${named}` : `: ${named}`;
   return warning(
     name,
-    `${counted(kept.length, 'record')} could not be read and ${kept.length === 1 ? 'is' : 'are'} kept aside${more}`,
-    'look at them with `redis-cli HGETALL KEY` and at the critical events with the reason record_unreadable: a newer version on the same Redis writes such records, or somebody changed them by hand; delete a key when you are done with it',
+    `${counted(kept.length, 'record')} could not be read and ${kept.length === 1 ? 'is' : 'are'} set aside${more}`,
+    'inspect them with `redis-cli HGETALL KEY`, and the critical events with the reason record_unreadable. A newer version on the same Redis may have written them, or somebody changed them by hand. Delete a key when you are done with it',
   );
 }

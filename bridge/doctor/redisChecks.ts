@@ -29,12 +29,12 @@ export async function checkRedis(redis: Redis, clock: Clock, limits: RedisLimits
 function checkEviction(info: ReadonlyMap<string, string>): CheckResult {
   const name = 'redis eviction';
   const policy = info.get('maxmemory_policy');
-  if (policy === undefined) return skipped(name, 'this server does not tell its maxmemory-policy');
+  if (policy === undefined) return skipped(name, 'this server does not report its maxmemory-policy');
   if (policy === 'noeviction') return ok(name, 'maxmemory-policy is noeviction');
   return fault(
     name,
-    `maxmemory-policy is ${policy}: when memory gets short, Redis drops waiting messages without a word`,
-    'set `maxmemory-policy noeviction` in redis.conf, and at once with `redis-cli CONFIG SET maxmemory-policy noeviction`',
+    `maxmemory-policy is ${policy}: when memory runs out, Redis silently drops waiting messages`,
+    'set `maxmemory-policy noeviction` in redis.conf, and apply it now with `redis-cli CONFIG SET maxmemory-policy noeviction`',
   );
 }
 
@@ -45,23 +45,23 @@ function checkPersistence(info: ReadonlyMap<string, string>, keepsNothing: boole
     return warning(
       name,
       keepsNothing
-        ? 'the JavaScript server stands in for Redis: accepted messages are lost when it ends'
-        : 'this server does not say that it keeps anything: accepted messages may be lost when it ends',
-      'for trying out nothing; for real work install redis-server 6.2 or newer, or set REDIS_URL to one',
+        ? 'the JavaScript server is used instead of Redis: accepted messages are lost when it ends'
+        : 'this server does not report that it stores anything: accepted messages may be lost when it ends',
+      'fine for a trial; for real work, install redis-server 6.2 or newer, or set REDIS_URL',
     );
   }
   if (enabled !== '1') {
     return fault(
       name,
       'the append-only file is off: messages that were accepted are lost when Redis ends',
-      'set `appendonly yes` in redis.conf, and at once with `redis-cli CONFIG SET appendonly yes`',
+      'set `appendonly yes` in redis.conf, and apply it now with `redis-cli CONFIG SET appendonly yes`',
     );
   }
   if (info.get('aof_last_write_status') === 'err') {
     return fault(
       name,
       'the append-only file cannot be written',
-      "make room on the disk of the Redis server, and look at the owner of its data folder; its log says what's wrong",
+      'free space on the disk of the Redis server, and check the owner of its data folder; its log has the cause',
     );
   }
   return ok(name, 'the append-only file is on');
@@ -74,16 +74,16 @@ function checkMemory(info: ReadonlyMap<string, string>): CheckResult {
   if (most === 0) return ok(name, `${megabytes(used)} used, no limit set`);
   const words = `${megabytes(used)} of ${megabytes(most)} used`;
   if (used < NEARLY_FULL * most) return ok(name, words);
-  const remedy = 'raise `maxmemory`, or take other data elsewhere';
+  const remedy = 'raise `maxmemory`, or move other data elsewhere';
   return used < most
-    ? warning(name, `${words}: once it is full, it refuses every message`, remedy)
+    ? warning(name, `${words}: when it is full, it will refuse every message`, remedy)
     : fault(name, `${words}: it is full and refuses every message`, remedy);
 }
 
 async function checkRole(info: ReadonlyMap<string, string>): Promise<CheckResult> {
   const name = 'redis role';
-  if (info.get('role') !== 'slave') return ok(name, 'it takes writes');
-  return fault(name, 'this is a replica: it takes no writes', 'put the address of the primary into REDIS_URL');
+  if (info.get('role') !== 'slave') return ok(name, 'it accepts writes');
+  return fault(name, 'this is a replica: it accepts no writes', 'set REDIS_URL to the address of the primary');
 }
 
 /** Processes write leases in their hosts' time; the clock of Redis represents the other host. */
@@ -93,17 +93,17 @@ async function checkClock(redis: Redis, clock: Clock, limits: RedisLimits): Prom
   const [seconds, microseconds] = await redis.time();
   const between = (before + clock.now()) / 2;
   const apartMs = Math.abs(Number(seconds) * SECOND + Number(microseconds) / 1_000 - between);
-  const words = `this host and Redis are ${describeDuration(apartMs)} apart`;
+  const words = `the clocks of this host and Redis differ by ${describeDuration(apartMs)}`;
   if (apartMs < CLOCK_WARNING_MS) return ok(name, words);
   const remedy =
-    'keep the clocks in step (`timedatectl set-ntp true`, chrony or ntpd) on every host that shares this Redis';
+    'synchronise the clocks (`timedatectl set-ntp true`, chrony or ntpd) of all hosts that share this Redis';
   return apartMs > limits.watchdogLeaseMs / 2
-    ? fault(name, `${words}: leases of living runs and watchdogs would count as over`, remedy)
+    ? fault(name, `${words}: leases of living runs and watchdogs would appear expired`, remedy)
     : warning(name, words, remedy);
 }
 
 function versionOf(info: ReadonlyMap<string, string>): string {
-  return info.get('valkey_version') ?? info.get('redis_version') ?? '(it does not tell its version)';
+  return info.get('valkey_version') ?? info.get('redis_version') ?? '(unknown version)';
 }
 
 function readInfo(text: string): ReadonlyMap<string, string> {

@@ -96,11 +96,15 @@ async function checkSchema(redis: Redis, keys: Keys): Promise<CheckResult> {
     const found = await readSchema(redis, keys);
     return ok(
       name,
-      found === null ? 'no version of the records is stored yet' : `the records are of schema ${found.version}`,
+      found === null ? 'no schema version is stored yet' : `the records have schema version ${found.version}`,
     );
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return fault(name, error.message, 'install the version that wrote there, or restore a backup: docs/upgrade.md');
+    return fault(
+      name,
+      error.message,
+      'install the version that wrote these records, or restore a backup: docs/upgrade.md',
+    );
   }
 }
 
@@ -121,13 +125,13 @@ async function checkRedisToCome(programPath: string): Promise<CheckResult[]> {
       return [
         warning(
           name,
-          'REDIS_URL is not set, and neither redis-server nor valkey-server is on PATH: the bridge will bring a JavaScript server, which keeps nothing and is slow',
-          'for trying out nothing; for real work install redis-server 6.2 or newer, or set REDIS_URL',
+          'REDIS_URL is not set, and neither redis-server nor valkey-server is on PATH: the bridge will start a JavaScript server, which stores nothing permanently and is slow',
+          'fine for a trial; for real work, install redis-server 6.2 or newer, or set REDIS_URL',
         ),
       ];
     }
-    const words = `REDIS_URL is not set and no bridge runs on this logs folder; it will bring ${program.path}`;
-    return [ok(name, words), skipped('queue', 'the bridge has to run for it')];
+    const words = `REDIS_URL is not set and no bridge is using this logs folder; it will start ${program.path}`;
+    return [ok(name, words), skipped('queue', 'needs a running bridge')];
   } catch (error) {
     return [fault(name, describeError(error), 'install redis-server 6.2 or newer, or set REDIS_URL')];
   }
@@ -136,7 +140,7 @@ async function checkRedisToCome(programPath: string): Promise<CheckResult[]> {
 function complaint(error: unknown, { redisUrl }: Settings): CheckResult {
   const remedy =
     redisUrl === null
-      ? 'start `watchkeeper bridge`, which brings a Redis, or set REDIS_URL'
+      ? 'start `watchkeeper bridge`, which starts a Redis, or set REDIS_URL'
       : 'start that server, or correct REDIS_URL (address, user, password)';
   return fault('redis', describeError(error), remedy);
 }

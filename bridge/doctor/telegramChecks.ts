@@ -51,19 +51,19 @@ function tokenComplaint(error: unknown): CheckResult {
     return fault(
       NAME.token,
       `Telegram refuses the bot token (${description})`,
-      'ask @BotFather for the token (/mybots, API Token) and correct TELEGRAM_BOT_TOKEN',
+      'get the token from @BotFather (/mybots, API Token) and update TELEGRAM_BOT_TOKEN',
     );
   }
   return fault(
     NAME.token,
-    `Telegram does not answer as it should (${description})`,
-    'look at the network, the proxy and TELEGRAM_API_ROOT of this host',
+    `Telegram does not answer correctly (${description})`,
+    'check the network, the proxy and TELEGRAM_API_ROOT of this host',
   );
 }
 
 /** An administrator gets every message, whatever the mode. */
 async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, chats: readonly string[]): Promise<CheckResult> {
-  if (bot.can_read_all_group_messages) return ok(NAME.privacy, 'privacy mode is off: the bot is given all messages');
+  if (bot.can_read_all_group_messages) return ok(NAME.privacy, 'privacy mode is off: the bot receives all messages');
   const groups = chats.filter((chatId) => chatId.startsWith('-'));
   if (groups.length === 0) return ok(NAME.privacy, 'privacy mode is on, which only matters in groups; none is listed');
   const deaf: string[] = [];
@@ -74,8 +74,8 @@ async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, chats: readonl
   if (deaf.length === 0) return ok(NAME.privacy, 'privacy mode is on, but the bot is an administrator of every group');
   return warning(
     NAME.privacy,
-    `privacy mode is on: in ${deaf.join(', ')} the bot is given commands and replies only`,
-    'send @BotFather /setprivacy, choose the bot and Disable; then remove the bot from these groups and add it again',
+    `privacy mode is on: in ${deaf.join(', ')} the bot receives only commands and replies`,
+    'send /setprivacy to @BotFather, choose the bot and Disable; then remove the bot from these groups and add it again',
   );
 }
 
@@ -85,14 +85,14 @@ async function checkPoller(api: TelegramApi, { presence, isKnown }: OwnBridge, c
     if (webhook.url !== undefined && webhook.url !== '') return webhookComplaint(webhook.url);
     if (presence !== null) return judgeOwnPoller(presence, clock);
     if (!isKnown) {
-      return skipped(NAME.poller, 'not looked for: without Redis nobody can say whether our own bridge polls');
+      return skipped(NAME.poller, 'not checked: without Redis, it is unknown whether our own bridge is polling');
     }
     return await listenForOthers(api, clock);
   } catch (error) {
     return fault(
       NAME.poller,
       `messages cannot be fetched (${asChatError(error).description})`,
-      'try again; if it stays so, look at network and proxy',
+      'try again; if it persists, check network and proxy',
     );
   }
 }
@@ -101,19 +101,19 @@ function webhookComplaint(url: string): CheckResult {
   const host = URL.canParse(url) ? new URL(url).host : 'somewhere';
   return fault(
     NAME.poller,
-    `a webhook leads the bot's messages to ${host}, so no bridge can fetch them`,
-    'if nothing else needs it, remove it by opening https://api.telegram.org/bot<token>/deleteWebhook, or make another bot for Watchkeeper',
+    `a webhook sends the bot's messages to ${host}, so no bridge can fetch them`,
+    'if nothing else needs it, remove it by opening https://api.telegram.org/bot<token>/deleteWebhook, or create another bot for Watchkeeper',
   );
 }
 
 /** Our own bridge's poll is not interrupted: its presence says how it is doing. */
 function judgeOwnPoller({ owner, polled_at, poll_trouble, started_at }: Presence, clock: Clock): CheckResult {
   const who = `our bridge (process ${owner.pid} on ${owner.host})`;
-  if (poll_trouble === 'another poller') return competitor(`${who} says that another program fetches its messages`);
+  if (poll_trouble === 'another poller') return competitor(`${who} reports that another program fetches its messages`);
   const ageMs = clock.now() - (polled_at ?? started_at);
   const words = `${who} last heard from Telegram ${describeDuration(ageMs)} ago`;
   if (ageMs <= POLL_LATE_MS) return ok(NAME.poller, words);
-  return fault(NAME.poller, words, 'look at the end of its bridge.log, then at network and proxy; restart it');
+  return fault(NAME.poller, words, 'check the end of its bridge.log, then network and proxy; restart it');
 }
 
 /**
@@ -134,14 +134,14 @@ async function listenForOthers(api: TelegramApi, clock: Clock): Promise<CheckRes
     }
     if (waiting) await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(0, end - clock.monotonic())));
   }
-  return ok(NAME.poller, waiting ? 'nobody fetches messages, and some wait' : 'nobody else fetches messages');
+  return ok(NAME.poller, waiting ? 'nobody fetches messages, and some are waiting' : 'nobody else fetches messages');
 }
 
 function competitor(found: string): CheckResult {
   return fault(
     NAME.poller,
     found,
-    'only one bridge may run per bot: stop the other program (also on other hosts), or get a token of its own for one of them from @BotFather',
+    'only one bridge may run per bot: stop the other program (check other hosts, too), or get a separate token from @BotFather',
   );
 }
 
@@ -155,11 +155,11 @@ async function checkChat(api: TelegramApi, chatId: string): Promise<CheckResult>
     if (migrateToChatId !== null) {
       return fault(
         name,
-        'the group has become a supergroup with another id',
+        'the group was upgraded to a supergroup with a new id',
         `put ${migrateToChatId} into the project's \`chats\``,
       );
     }
-    if (kind !== 'refused') return warning(name, `it could not be asked for (${description})`, 'run the doctor again');
+    if (kind !== 'refused') return warning(name, `it could not be checked (${description})`, 'run the doctor again');
     return chatId.startsWith('-')
       ? fault(
           name,
@@ -169,7 +169,7 @@ async function checkChat(api: TelegramApi, chatId: string): Promise<CheckResult>
       : warning(
           name,
           `the bot does not see it yet (${description})`,
-          'let that person send the bot /start once, or correct the id in `chats`',
+          'ask that person to send /start to the bot once, or correct the id in `chats`',
         );
   }
 }
@@ -181,18 +181,19 @@ function asChatError(error: unknown): ChatError {
 
 /** Checks whether anybody may send messages. */
 export function checkAllowLists({ projects, telegram }: Settings): CheckResult[] {
-  if (telegram === null) return [skipped('allow-list', 'no TELEGRAM_BOT_TOKEN is set: the terminal is the chat')];
+  if (telegram === null)
+    return [skipped('allow-list', 'TELEGRAM_BOT_TOKEN is not set: messages come from the terminal')];
   return [...projects.values()].map(checkAllowList);
 }
 
 function checkAllowList({ key, places, senders }: Project): CheckResult {
   const name = `allow-list of ${key}`;
-  const howToLearn = 'start the bridge and write to the bot: it answers with the id that is missing';
+  const howToLearn = 'start the bridge and write to the bot: it replies with the missing id';
   if (places.length === 0) {
-    return warning(name, 'no chat is listed: nothing from Telegram reaches it', `add \`chats\`; ${howToLearn}`);
+    return warning(name, 'no chat is listed: it gets nothing from Telegram', `add \`chats\`; ${howToLearn}`);
   }
   if (senders.length === 0) {
-    return fault(name, 'no sender is listed, and that means nobody', `add \`senders\`; ${howToLearn}`);
+    return fault(name, 'no sender is listed, so nobody is allowed', `add \`senders\`; ${howToLearn}`);
   }
   return ok(name, `${counted(senders.length, 'sender')}, ${counted(places.length, 'place')} (chats or topics)`);
 }

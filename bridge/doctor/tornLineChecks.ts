@@ -35,13 +35,13 @@ export async function checkTornLines(logsFolder: string): Promise<CheckResult[]>
       : [
           warning(
             NAME,
-            `lines that cannot be read, probably cut off by a full disk or a crash: ${torn}`,
-            'Watchkeeper skips them, other readers may not: `jq -cR "fromjson? // empty" FILE` leaves them out',
+            `unreadable lines, probably cut off by a full disk or a crash: ${torn}`,
+            'Watchkeeper skips them, but other readers may not: `jq -cR "fromjson? // empty" FILE` filters them out',
           ),
         ];
   if (newer === null) return checks;
-  const words = `lines that a newer version wrote, and this one leaves out: ${newer}`;
-  return [...checks, warning('newer lines', words, 'install the newer version again; docs/upgrade.md says what else')];
+  const words = `lines that a newer version wrote and this one skips: ${newer}`;
+  return [...checks, warning('newer lines', words, 'install the newer version again; see docs/upgrade.md')];
 }
 
 /** @returns the first files with such lines, in words; null if there are none */

@@ -27,7 +27,7 @@ export function pollGauge(intake: IntakeSigns, clock: Clock): Gauge {
     name: 'telegram',
     async read() {
       const { lastPollAt, isStandingBy, trouble } = intake;
-      if (isStandingBy) return { ok: true, reading: 'another bridge fetches the messages; this one stands by' };
+      if (isStandingBy) return { ok: true, reading: 'another bridge fetches the messages; this one is on standby' };
       const why = trouble === null ? '' : `; in the way: ${trouble}`;
       if (lastPollAt === null) return { ok: false, reading: `no getUpdates has completed yet${why}` };
       const ageMs = clock.now() - lastPollAt;
@@ -101,9 +101,9 @@ export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActin
   return {
     name: 'watchdog',
     async read() {
-      if (!lease.isActing) return { ok: true, reading: 'another watchdog acts; this one stands by' };
+      if (!lease.isActing) return { ok: true, reading: 'another watchdog acts; this one is on standby' };
       const { lastTickAt, nextTickAt } = watchdog;
-      if (lastTickAt === null) return { ok: false, reading: 'it has not looked at everything yet' };
+      if (lastTickAt === null) return { ok: false, reading: 'it has not completed a round yet' };
       const now = clock.now();
       const isLate = nextTickAt !== null && now > nextTickAt + TICK_LATE_MS;
       return { ok: !isLate, reading: `its last round was ${describeDuration(now - lastTickAt)} ago` };
@@ -125,7 +125,7 @@ export function bridgeGauge(
       if (drainingSince !== undefined)
         return { ok: true, reading: `the bridge of ${owner.host} is stopping, its runs may finish` };
       const ageMs = Math.max(0, clock.now() - saidAt);
-      return { ok: true, reading: `the bridge of ${owner.host} spoke ${describeDuration(ageMs)} ago` };
+      return { ok: true, reading: `the bridge of ${owner.host} reported ${describeDuration(ageMs)} ago` };
     },
   };
 }

@@ -84,7 +84,7 @@ export class HealthServer implements Service {
       return;
     }
     this.#server = server;
-    logger.info(`health is told at http://${host}:${this.port}/readyz and /livez`);
+    logger.info(`health is served at http://${host}:${this.port}/readyz and /livez`);
   }
 
   async stop(): Promise<void> {
@@ -146,7 +146,7 @@ export class HealthServer implements Service {
       return { name, ...(await atMost(this.#options.clock, READING_WITHIN_MS, gauge.read(), late)) };
     } catch (error) {
       this.#options.logger.debug({ err: error }, `${name} could not be read`);
-      return { name, ok: false, reading: 'it failed; the log says more' };
+      return { name, ok: false, reading: 'it failed; see the log' };
     }
   }
 }

@@ -78,7 +78,7 @@ export class OnlyBridge implements Service {
         this.#files.push(await this.#claimFile(folder));
       } catch (error) {
         if (error instanceof UsageError || error instanceof UnreachableError) throw error;
-        logger.warn(`${folder} cannot be claimed (${describeError(error)}): only Redis keeps a second bridge away`);
+        logger.warn(`${folder} cannot be claimed (${describeError(error)}): only Redis prevents a second bridge`);
       }
     }
   }
@@ -103,11 +103,11 @@ export class OnlyBridge implements Service {
       const leftMs = Math.min(LEASE_MS, other.until - clock.now());
       if (waitsFor === null)
         logger.info(
-          `a bridge with the host id "${here.host}" was running, and it cannot be seen from here whether it still is: this one starts in ${describeDuration(leftMs)}, unless that one reports`,
+          `a bridge with the host id "${here.host}" was running, and from here it is unknown whether it still is: this one starts in ${describeDuration(leftMs)} unless that one reports`,
         );
       waitsFor = other;
       await clock.sleep(Math.min(LOOK_AGAIN_MS, Math.max(leftMs, 1)), stopping);
-      if (stopping.aborted) throw new UnreachableError('the bridge was stopped before it could begin');
+      if (stopping.aborted) throw new UnreachableError('the bridge was stopped before it could start');
     }
     this.#rounds.start('with a pause');
   }
@@ -217,7 +217,7 @@ function refusal({ host, boot_id }: ProcessIdentity, other: ProcessIdentity | nu
   const since = startedAt === null ? '' : `, started at ${isoTime(startedAt)}`;
   const who = other === null ? '' : `: process ${other.pid}${since}`;
   return new UsageError(
-    `another bridge with the host id "${host}" is running${who}. Stop it first, or give this one a host id and a logs folder of its own (WATCHKEEPER_HOST, WATCHKEEPER_LOGS)`,
+    `another bridge with the host id "${host}" is running${who}. Stop it first, or give this one its own host id and logs folder (WATCHKEEPER_HOST, WATCHKEEPER_LOGS)`,
   );
 }
 

@@ -45,13 +45,13 @@ export class OutsidePing {
       const response = await fetch(this.#url, { signal: late.signal, headers: { 'user-agent': 'watchkeeper' } });
       await response.body?.cancel();
       if (!response.ok) throw new Error(`it answered ${response.status}`);
-      if (this.#isFailing) this.#logger.info(`${this.#origin} hears of the watchdog again`);
+      if (this.#isFailing) this.#logger.info(`${this.#origin} gets the pings of the watchdog again`);
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) {
         const words = describeError(error).replaceAll(this.#url, this.#origin);
         this.#logger.warn(
-          `${this.#origin} (WATCHDOG_PING_URL) does not hear of the watchdog: ${words}. This is said once; the watchdog goes on`,
+          `${this.#origin} (WATCHDOG_PING_URL) did not get the ping of the watchdog: ${words}. This is logged once; the watchdog continues`,
         );
       }
       this.#isFailing = true;

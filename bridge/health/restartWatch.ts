@@ -32,7 +32,7 @@ export class RestartWatch implements Service {
       const recent = await starts.recent(host);
       if (recent.length >= MOST_QUICK_STARTS) await this.#tell(recent);
     } catch (err) {
-      logger.warn({ err }, 'the start of this bridge could not be noted');
+      logger.warn({ err }, 'the start of this bridge could not be recorded');
     }
   }
 
@@ -42,7 +42,7 @@ export class RestartWatch implements Service {
     const start = this.#start;
     this.#start = null;
     if (start === null) return;
-    await starts.ended(host, start).catch((err: unknown) => logger.debug({ err }, 'this stop could not be noted'));
+    await starts.ended(host, start).catch((err: unknown) => logger.debug({ err }, 'this stop could not be recorded'));
   }
 
   async #tell(recent: readonly number[]): Promise<void> {
@@ -50,7 +50,7 @@ export class RestartWatch implements Service {
     const within = describeDuration(QUICK_MS);
     logger.error(
       { starts: recent.map(isoTime) },
-      `this bridge was started ${counted(recent.length, 'time')} within ${within}, each time without an orderly stop before`,
+      `this bridge was started ${counted(recent.length, 'time')} within ${within}, each time without a clean stop before it`,
     );
     if (!(await starts.isNews(host))) return;
     // The same for all starts of one series: a bridge that is killed between the two writes reports nothing twice.

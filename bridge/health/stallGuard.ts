@@ -55,7 +55,7 @@ export class StallGuard implements Service {
     const tickMs = limitMs / LOOKS_PER_LIMIT;
     const workerData: StallGuardData = { shared: beat.shared, limitMs, tickMs, logFile, isTerminal };
     this.#thread = new Worker(compiledProgram('bridge/health/stallGuardMain'), { workerData, env: {} });
-    this.#thread.on('error', (err) => logger.error({ err }, 'nobody watches the event loop any more'));
+    this.#thread.on('error', (err) => logger.error({ err }, 'the event loop is no longer watched'));
     this.#thread.unref();
   }
 

@@ -81,8 +81,8 @@ async function watch(): Promise<void> {
 
 await watch();
 say(
-  `the event loop has stood still for ${describeDuration(limitMs)}: this process can do nothing any more and ends itself, so that whoever keeps it running starts it anew`,
+  `the event loop has been blocked for ${describeDuration(limitMs)}: this process can do nothing and exits, so that its supervisor restarts it`,
 );
 const place = await standingAt().catch(() => null);
-if (place !== null) say(`the event loop stood at ${place}`);
+if (place !== null) say(`the event loop was at ${place}`);
 process.kill(process.pid, 'SIGKILL');

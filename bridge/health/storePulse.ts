@@ -70,7 +70,7 @@ export class StorePulse implements Service {
 
   #lookAtEverything(): void {
     const { store, logger } = this.#options;
-    const lost = (err: unknown) => logger.debug({ err }, 'what waited is looked at on schedule');
+    const lost = (err: unknown) => logger.debug({ err }, 'waiting messages are checked on schedule');
     publishWake(store, { everything: true }).catch(lost);
   }
 }

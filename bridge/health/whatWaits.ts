@@ -15,9 +15,9 @@ export function logWhatWaits({ records, presences }: Store, here: ProcessIdentit
       const counted = `${active.length} running, ${pending.length} waiting`;
       const isDraining = presence?.draining_since !== undefined;
       if (isBridgeUp && isDraining)
-        logger.info(fields, `sessions: ${counted}; the bridge is stopping: it begins nothing`);
+        logger.info(fields, `sessions: ${counted}; the bridge is stopping: it starts nothing new`);
       else if (isBridgeUp) logger.info(fields, `sessions: ${counted}; a bridge runs them`);
-      else logger.warn(fields, `sessions: ${counted}; nobody runs messages while no bridge is up: start one`);
+      else logger.warn(fields, `sessions: ${counted}; no bridge is running, so nothing runs: start one`);
     })
     .catch((err: unknown) => logger.warn({ err }, 'how many sessions wait could not be read'));
 }

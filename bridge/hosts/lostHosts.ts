@@ -42,7 +42,7 @@ export class LostHosts implements Service {
     this.#options = options;
     this.#silent = new Unchanged(options.clock, options.runLeaseMs);
     const everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, options.runLeaseMs / LOOKS_PER_LEASE);
-    const again = (err: unknown) => options.logger.warn({ err }, 'what lost hosts left is looked at again');
+    const again = (err: unknown) => options.logger.warn({ err }, 'the work of lost hosts will be checked again');
     this.#rounds = new Rounds(options.clock, () => this.runOnce().catch(again), everyMs);
   }
 
@@ -75,7 +75,7 @@ export class LostHosts implements Service {
     const { logger, runLeaseMs } = this.#options;
     const isLost = this.#silent.look(host, word ?? 'never') >= 2 * runLeaseMs;
     if (isLost && !this.#lost.has(host))
-      logger.info({ host }, `the bridge of ${host} is lost: it has said nothing for two leases`);
+      logger.info({ host }, `the bridge of ${host} is lost: it has not reported for two leases`);
     if (!isLost && this.#lost.has(host)) logger.info({ host }, `the bridge of ${host} is back`);
     if (isLost) this.#lost.add(host);
     else this.#lost.delete(host);
@@ -107,7 +107,7 @@ export class LostHosts implements Service {
     const isStillSilent = store.presences.isSilentSince(host, word);
     const moved = await store.lanes.moveTo(session, laneOf(here, directory), directory, [isStillSilent]);
     if (moved !== null)
-      logger.warn({ session_id, host }, `session ${session_id}: its message is taken over from ${host}, which is lost`);
+      logger.warn({ session_id, host }, `session ${session_id}: its message is taken over from the lost host ${host}`);
     return moved !== null;
   }
 }

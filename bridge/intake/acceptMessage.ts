@@ -60,9 +60,9 @@ export class MessageAcceptor {
 
   /** @returns why this text starts nothing, in words for the chat; null if it may */
   faultOf(text: string): string | null {
-    if (text.trim() === '') return 'The message holds no text, so nothing was started.';
+    if (text.trim() === '') return 'The message has no text, so nothing was started.';
     if (text.length <= LONGEST_MESSAGE) return null;
-    return `The message has ${text.length} characters; ${LONGEST_MESSAGE} is the most that can be taken. Nothing was started.`;
+    return `The message has ${text.length} characters; ${LONGEST_MESSAGE} is the limit. Nothing was started.`;
   }
 
   /**

@@ -47,7 +47,7 @@ export class Admission {
     const found = placeOf(this.#settings, chatId, threadId);
     if (found === null) {
       const place = `${chatId}${threadId === null ? '' : ` (topic ${threadId})`}`;
-      const answer = `This chat is not connected to any project, so nothing was started. An operator can list its id ${place} in watchkeeper.config.json.`;
+      const answer = `This chat is not connected to any project, so nothing was started. An operator can add its id ${place} to watchkeeper.config.json.`;
       return { admitted: false, why: 'unlisted_chat', answer };
     }
     // An empty list means nobody.

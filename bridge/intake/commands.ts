@@ -13,7 +13,7 @@ import type { ChatFoundation } from '../chat/foundation.js';
 /** In the order of the menu. */
 export const COMMANDS = [
   { command: 'status', description: 'What runs and what waits' },
-  { command: 'cancel', description: 'Stop what runs here; as a reply: that message; "all": everything here' },
+  { command: 'cancel', description: 'Stop the running work; as a reply: that message; "all": everything here' },
   { command: 'new', description: 'Begin a new conversation' },
   { command: 'help', description: 'What I can do' },
 ] as const;
@@ -38,7 +38,7 @@ const MOST_SHOWN = 20;
 const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
 const NOTHING_HERE = 'Nothing is running or waiting here.';
 const KEPT_DIRECTORY =
-  'Its directory is kept by an earlier run that could not be ended. `watchkeeper doctor` tells whoever runs me what is left of that.';
+  'Its directory is still held by an earlier run that could not be ended. My operator can see what is left of it with `watchkeeper doctor`.';
 
 /**
  * @param botName our user name; null if there is none
@@ -85,7 +85,7 @@ export class Commands {
         return this.#cancel(argument, place);
       case 'new':
         await this.#base.store.chatMemory.newConversation(place.project.key, place.chatId, place.threadId);
-        return 'A new conversation begins with the next message. A reply to an older message still continues the older one.';
+        return 'Your next message starts a new conversation. A reply to an older message still continues that conversation.';
       default:
         return `I don't know /${name}. I know ${COMMANDS.map(({ command }) => `/${command}`).join(', ')}.`;
     }
@@ -122,7 +122,7 @@ export class Commands {
 
   async #cancel(argument: string, place: CommandPlace): Promise<string> {
     if (argument !== '' && argument.toLowerCase() !== 'all') {
-      return 'Say /cancel as a reply to a message, /cancel alone for what runs here, or /cancel all.';
+      return 'Reply to a message with /cancel to stop it, send /cancel alone to stop what is running here, or /cancel all to stop everything here.';
     }
     const { running, waiting, elsewhere } = await this.#sessionsOf(place);
     if (argument !== '') {
@@ -133,8 +133,8 @@ export class Commands {
       const { records } = this.#base.store;
       const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo);
       const session = id === null ? null : await records.session(id);
-      if (session === null) return 'I have no work that belongs to that message.';
-      return this.#cancelEach([session], 'That work has ended already.');
+      if (session === null) return 'I have no work for that message.';
+      return this.#cancelEach([session], 'That work has already ended.');
     }
     const hint = waiting.length === 0 ? '' : ` ${waiting.length} waiting: /cancel all, or /cancel as a reply.`;
     return this.#cancelEach(running, `Nothing is running here.${hint}`);
@@ -150,7 +150,7 @@ export class Commands {
     }
     const said: string[] = [];
     if (stopping === 1) said.push('Stopping the running work.');
-    if (stopping > 1) said.push(`Stopping the ${stopping} things that run here.`);
+    if (stopping > 1) said.push(`Stopping the ${stopping} runs here.`);
     if (cancelled > 0) said.push(`Cancelled ${counted(cancelled, 'waiting message')}.`);
     return said.join(' ') || nothing;
   }
@@ -191,8 +191,8 @@ function excerptOf({ request: { message_text } }: AgentSession, redact: Redact):
 
 function help(project: Project): string {
   return [
-    `I let a coding agent work on the project "${project.key}". Write what you want as a text message; I answer with a reply.`,
-    'A reply to one of my messages continues its conversation. Messages about the same folder are done one after the other.',
+    `I run a coding agent on the project "${project.key}". Send me what you want as a text message. I reply with the answer.`,
+    'Reply to one of my messages to continue its conversation. Messages for the same folder run one after the other.',
     COMMANDS.map(({ command, description }) => `/${command} - ${description}`).join('\n'),
   ].join('\n\n');
 }
@@ -209,5 +209,5 @@ function elsewhereNote(count: number): string[] {
 
 function stateNote(session: AgentSession): string {
   if (session.stop !== null) return ' · being stopped';
-  return session.incident_id === null ? '' : ' · something is wrong with it; I am looking after it';
+  return session.incident_id === null ? '' : ' · it has a problem; I am handling it';
 }

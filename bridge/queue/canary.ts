@@ -82,7 +82,7 @@ export class Canaries implements Service {
 
   #giveUp(): void {
     const lastedMs = MOST_LEFT * this.#everyMs;
-    const words = `Redis takes jobs, and the worker of this bridge has taken none for ${describeDuration(lastedMs)}; the bridge ends, to be started anew`;
+    const words = `Redis accepts jobs, but the worker of this bridge has received none for ${describeDuration(lastedMs)}; the bridge exits to be restarted`;
     this.#parts.logger.error(words);
     this.#lost.abort(new UnreachableError(words));
   }

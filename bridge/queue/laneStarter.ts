@@ -88,8 +88,8 @@ export class LaneStarter implements Lanes {
         await work();
         return;
       } catch (err) {
-        if (triesLeft === 0) return logger.warn({ err }, 'lanes wait for the next tick');
-        logger.debug({ err }, 'lanes are looked at again in a moment');
+        if (triesLeft === 0) return logger.warn({ err }, 'lanes wait for the next round');
+        logger.debug({ err }, 'lanes will be checked again in a moment');
       }
       await new Promise<void>((resolve) => void clock.after(LOST_JOB_PAUSE_MS, resolve));
     }

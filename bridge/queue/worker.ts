@@ -92,7 +92,7 @@ export class SessionWorker implements Service {
   #logTrouble(err: Error): void {
     const { logger } = this.#options;
     if (LOCK_TROUBLE.test(err.message)) logger.debug({ err }, 'a job has lost its lock');
-    else logger.warn({ err }, `the worker met a fault of the queue and goes on: ${describeError(err)}`);
+    else logger.warn({ err }, `the worker met a queue error and continues: ${describeError(err)}`);
   }
 
   /** Once for each job: BullMQ asks for a lost lock again and again until the job has ended. */
@@ -133,7 +133,7 @@ export class SessionWorker implements Service {
     const { clock, logger, connection } = this.#options;
     const left = worker.close();
     if (await isDoneWithin(clock, LEAVING_MS, left)) return;
-    logger.warn('the queue could not be left in order; the next worker takes what is left in it');
+    logger.warn('the queue could not be closed in order; the next worker takes over what is left');
     closeRedis(connection);
     await isDoneWithin(clock, LEAVING_MS, Promise.all([worker.disconnect(), left]));
   }

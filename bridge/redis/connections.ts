@@ -77,7 +77,7 @@ export class Connections {
     if (!isUp) {
       closeRedis(redis);
       throw new UnreachableError(
-        `the Redis at ${where} takes connections and is not ready; it may still read its data`,
+        `the Redis at ${where} accepts connections but is not ready; it may still be loading its data`,
       );
     }
     connection.isUp = true;

@@ -33,7 +33,7 @@ const PAUSE_MS = SECOND;
 const MOST_UNANSWERED = 6;
 
 const IN_MEMORY =
-  'NO redis-server OR valkey-server IS ON PATH: the JavaScript server stands in. It KEEPS NOTHING when it ends and is slow; it is for trying out only. Install Redis 6.2 or newer, or set REDIS_URL';
+  'NO redis-server OR valkey-server IS ON PATH: the JavaScript server is used instead. It KEEPS NOTHING when it ends and is slow; use it for trials only. Install Redis 6.2 or newer, or set REDIS_URL';
 
 export interface EmbeddedRedisOptions {
   readonly logsFolder: string;
@@ -194,18 +194,18 @@ export class EmbeddedRedis {
 }
 
 function hungWords({ kind, server }: Endpoint, hungMs: number): string {
-  return `the bridge's own Redis (${kind}, process ${server.pid}) has answered nothing for ${describeDuration(hungMs)} and is killed`;
+  return `the bridge's own Redis (${kind}, process ${server.pid}) has not answered for ${describeDuration(hungMs)} and is being killed`;
 }
 
 function replacedWords(former: Endpoint, now: Endpoint): string {
   const gone = `the bridge's own Redis (${former.kind}, process ${former.server.pid}) was gone`;
   if (now.persistent) return `${gone}; process ${now.server.pid} serves its data again`;
-  return `${gone}, AND EVERYTHING THAT IT HELD IS LOST: messages that wait, sessions, open incidents, conversations; the bridge stores again what it is running and the waiting messages that it knows of. Process ${now.server.pid} begins with nothing. Install Redis 6.2 or newer, or set REDIS_URL`;
+  return `${gone}, AND ALL ITS DATA IS LOST: waiting messages, sessions, open incidents, conversations. The bridge stores again what it is running and the waiting messages that it knows of. Process ${now.server.pid} starts empty. Install Redis 6.2 or newer, or set REDIS_URL`;
 }
 
 function lostWords({ kind, persistent }: Endpoint, folder: string, trouble: string | null): string {
   const what = `the bridge's own Redis (${kind}) ended ${MOST_QUICK_ENDS} times in a row, each time within a minute of its start`;
   const last = trouble === null ? '' : ` (at last: ${trouble})`;
   const data = persistent ? `, its data in ${folder} are damaged (\`redis-check-aof --fix\`, on a copy)` : '';
-  return `${what}${last}. ${logPath(folder)} says why: memory or disk is full, somebody kills it${data}. Mend that and start the bridge again, or set REDIS_URL to a Redis that runs elsewhere`;
+  return `${what}${last}. ${logPath(folder)} says why: memory or disk is full, something kills it${data}. Fix that and start the bridge again, or set REDIS_URL to another Redis`;
 }

@@ -75,18 +75,18 @@ export function findEmbeddedRedis(logsFolder: string): Endpoint {
   }
   if (found === 'corrupt') {
     throw new UnreachableError(
-      `no Redis is known: ${endpointPath(folder)} cannot be read; start \`watchkeeper bridge\`, which writes it anew`,
+      `no Redis is known: ${endpointPath(folder)} cannot be read; start \`watchkeeper bridge\`, which replaces it`,
     );
   }
   const here = readProcessIdentity(found.server.host);
   if (isProcessAlive(found.server, here) === false) {
     if (isProcessAlive(found.owner, here) === true) {
       throw new UnreachableError(
-        `the Redis of ${logsFolder} (process ${found.server.pid}) was gone a moment ago, and its bridge (process ${found.owner.pid}) starts it anew; try again in a few seconds`,
+        `the Redis of ${logsFolder} (process ${found.server.pid}) has just ended, and its bridge (process ${found.owner.pid}) is restarting it; try again in a few seconds`,
       );
     }
     throw new UnreachableError(
-      `the Redis of ${logsFolder} (process ${found.server.pid}) runs no more; start \`watchkeeper bridge\`, or set REDIS_URL`,
+      `the Redis of ${logsFolder} (process ${found.server.pid}) is no longer running; start \`watchkeeper bridge\`, or set REDIS_URL`,
     );
   }
   return found;

@@ -46,7 +46,7 @@ export async function adopt(ours: ServerFolder, notices: string[]): Promise<Endp
   const found = readEndpoint(folder);
   if (found === null || found === 'corrupt') {
     await endUnknownServer(ours);
-    if (found === 'corrupt') notices.push(`${endpointPath(folder)} could not be read and was written anew`);
+    if (found === 'corrupt') notices.push(`${endpointPath(folder)} could not be read and was replaced`);
     return null;
   }
   const alive = isProcessAlive(found.server, here);
@@ -77,7 +77,7 @@ function refuseIfRunning(folder: string): void {
   const pid = readPid(folder);
   if (pid === null || readProcessIdentity('', pid).pid_start === '') return;
   throw new UsageError(
-    `process ${pid} may still be the Redis of ${folder}, whose record is missing or damaged; end it (or, where it is something else, delete ${pidPath(folder)}), and start again`,
+    `process ${pid} may still be the Redis of ${folder}, whose record is missing or damaged; end it (or, if it is something else, delete ${pidPath(folder)}), and start again`,
   );
 }
 

@@ -33,7 +33,7 @@ export async function findServerProgram(searchPath: string): Promise<ServerProgr
   }
   if (faults.length === 0) return null;
   throw new UsageError(
-    `${faults.join('; ')}; install version 6.2 or newer, or set REDIS_URL to a Redis that runs already`,
+    `${faults.join('; ')}; install version 6.2 or newer, or set REDIS_URL to a Redis that is already running`,
   );
 }
 
@@ -56,6 +56,6 @@ async function faultOf(path: string): Promise<string | null> {
     () => '',
   );
   const version = /\bv=(\d+\.\d+\S*)/.exec(said)?.[1];
-  if (version === undefined) return `${path} does not tell its version`;
+  if (version === undefined) return `${path} does not report its version`;
   return isSupportedVersion(version) ? null : `${path} is version ${version}`;
 }

@@ -84,7 +84,7 @@ export async function stopServer(
     if (alive === null) {
       if (await endByConnection(url, clock, stopping)) break;
       throw new UnreachableError(
-        `the Redis at ${redactUrl(url)} was asked to end and goes on; its process ${server.pid} cannot be judged from here: end it by hand`,
+        `the Redis at ${redactUrl(url)} was asked to end but is still running; its process ${server.pid} cannot be seen from here: end it by hand`,
       );
     }
     if (clock.monotonic() > end) signalServer(server, here, 'SIGKILL');

@@ -165,7 +165,7 @@ export class AgentStream {
     const { session_id } = this.#known.session;
     const until = AbortSignal.any([this.#stopped, this.#noting.signal]);
     this.#judgeByStore(until).catch((err: unknown) => {
-      this.#context.logger.warn({ err, session_id }, `session ${session_id}: its torn journal is not noted`);
+      this.#context.logger.warn({ err, session_id }, `session ${session_id}: its torn journal could not be recorded`);
     });
   }
 

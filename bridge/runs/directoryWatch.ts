@@ -83,7 +83,7 @@ export class DirectoryWatch implements Service {
     if (back.length > 0) void lanes.startAll();
     if (missing.size === 0) return;
     await this.#notifyWaitingChats().catch((err: unknown) =>
-      logger.warn({ err }, 'who waits for a directory is told at the next look'),
+      logger.warn({ err }, 'chats that wait for a directory will be notified in the next round'),
     );
   }
 
@@ -97,7 +97,7 @@ export class DirectoryWatch implements Service {
       await chat
         .say(session, DIRECTORY_MISSING_TEXT)
         .catch((err: unknown) =>
-          logger.warn({ err, session_id: session.session_id }, 'a chat could not be told that its message waits'),
+          logger.warn({ err, session_id: session.session_id }, 'a chat could not be notified that its message waits'),
         );
     }
   }

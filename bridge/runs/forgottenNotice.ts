@@ -43,7 +43,7 @@ export class ForgottenNotice implements Service {
 
   /** Notes that a session's record was missing and has been stored again. Never throws. */
   readonly note = (sessionId: string): void => {
-    this.#note(sessionId, 'it is stored again and goes on');
+    this.#note(sessionId, 'it is stored again and continues');
   };
 
   /**
@@ -51,14 +51,14 @@ export class ForgottenNotice implements Service {
    * @returns when the event is written, or its time has passed; what is noted during a write goes into the next event
    */
   readonly noteLost = async (sessionId: string): Promise<void> => {
-    this.#note(sessionId, 'its chat is told');
+    this.#note(sessionId, 'its chat is notified');
     const written = this.#writing.then(() => this.#report());
     await atMost(this.#parts.clock, WRITTEN_WITHIN_MS, written, undefined);
   };
 
   /** The store has forgotten everything, perhaps also sessions unknown to this bridge. Never throws. */
   noteAll(): void {
-    this.#parts.logger.error('Redis has lost everything that was in it; what this bridge knows is stored again');
+    this.#parts.logger.error('Redis has lost all its data; this bridge stores again what it knows');
     this.#gather();
   }
 

@@ -61,7 +61,7 @@ export class KnownRun {
     const { session_id } = this.session;
     this.#context.logger.warn(
       { err: error, session_id },
-      `session ${session_id}: the store is away; the run goes on and tries again`,
+      `session ${session_id}: Redis is unreachable; the run continues and tries again`,
     );
   };
 }

@@ -106,7 +106,7 @@ async function isPutBack(
   const isStopped = await stopMark.wasStopping(session);
   if (!isStopped && !wasCutDown(logsFolder, logsId, session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
-  const why = isStopped ? 'its bridge was killed while it stopped' : 'cut down before its agent made a call';
+  const why = isStopped ? 'its bridge was killed while it stopped' : 'interrupted before its agent made a call';
   logger.info({ session_id }, `session ${session_id}: ${why}; it waits again`);
   return true;
 }

@@ -20,7 +20,7 @@ export async function promptOf(
   session: AgentSession,
 ): Promise<string> {
   if (session.interruptions > 0 && session.attempt === 1) {
-    return `${session.request.message_text}\n\n[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Look at what is done already and go on.]`;
+    return `${session.request.message_text}\n\n[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Check what is already done, and continue.]`;
   }
   if (session.attempt === 1 || session.revival_of === null) return session.request.message_text;
   const claim = await store.records.claimOf(session);
@@ -33,7 +33,7 @@ export async function promptOf(
     session.request.message_text,
     '---',
     `This is the second and last attempt. The first one was ended: ${why} Issue: ${issue}.`,
-    'Look at what is done already before you repeat anything, and take another way where the first one got stuck.',
+    'Check what is already done before you repeat anything, and take another approach at the point where the first attempt got stuck.',
     ...(incident?.untrusted_excerpt ? [`Its end, as it was seen:\n${redact(incident.untrusted_excerpt)}`] : []),
     ...describeCalls(calls, redact),
   ].join('\n\n');

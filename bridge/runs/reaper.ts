@@ -92,7 +92,7 @@ export class Reaper implements Service {
    * @returns when the child is certain to have the run, even if this process is killed the next instant
    */
   async watch(runId: string, pid: number | null = null): Promise<void> {
-    if (!RUN_ID.test(runId)) throw new Error(`${JSON.stringify(runId)} cannot be told to the reaper`);
+    if (!RUN_ID.test(runId)) throw new Error(`${JSON.stringify(runId)} cannot be reported to the reaper`);
     this.#runs.set(runId, pid);
     await this.#say(describeRun(runId, pid));
   }

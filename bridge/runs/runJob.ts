@@ -199,7 +199,7 @@ export class RunJob {
     const onLost = (cause: 'lease_lost' | 'self_fenced') => {
       if (this.isEnding) return;
       const why = cause === 'lease_lost' ? "its lane is another run's" : 'its lease could not be renewed in time';
-      logger.error({ session_id }, `session ${session_id}: the run is ended because ${why}`);
+      logger.error({ session_id }, `session ${session_id}: ending the run: ${why}`);
       this.stop(cause);
     };
     const lastActivity = () => this.#known.activity.lastEventAt;

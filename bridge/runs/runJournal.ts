@@ -75,7 +75,7 @@ export class RunJournal {
       return true;
     } catch (error) {
       if (!this.#isRefused) {
-        const said = `session ${this.#sessionId}: ${describeError(error)}; its run goes on, judged by the store alone`;
+        const said = `session ${this.#sessionId}: ${describeError(error)}; its run continues, judged by its record alone`;
         this.#context.logger.error({ err: error, session_id: this.#sessionId }, said);
       }
       this.#isRefused = true;
@@ -86,7 +86,7 @@ export class RunJournal {
   #sayWell(): void {
     this.#isRefused = false;
     const fields = { session_id: this.#sessionId, missing_lines: this.#missing };
-    const said = `session ${this.#sessionId}: its journal takes lines again, ${this.#missing} are missing`;
+    const said = `session ${this.#sessionId}: its journal can be written again, ${this.#missing} are missing`;
     this.#context.logger.warn(fields, said);
   }
 }

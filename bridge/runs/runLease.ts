@@ -71,7 +71,7 @@ async function renew(store: Store, logger: Logger, keeper: LeaseKeeper): Promise
     const stop = (await store.records.session(session_id))?.stop ?? null;
     if (stop !== null) keeper.onStopRequest();
   } catch (error) {
-    logger.warn({ err: error, session_id }, `session ${session_id}: whether its run is to end could not be read`);
+    logger.warn({ err: error, session_id }, `session ${session_id}: stop requests for its run could not be read`);
   }
   return 'renewed';
 }

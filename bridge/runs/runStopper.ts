@@ -92,7 +92,7 @@ export class RunStopper {
     if (target.groupPid === null) return { run_id: runId, proven_at: clock.now(), by: 'no_process' };
     try {
       const proof = await endProcesses(target, graceMs);
-      if (proof === null) logger.error({ session_id }, `session ${session_id}: its run could not be ended whole`);
+      if (proof === null) logger.error({ session_id }, `session ${session_id}: its run could not be ended completely`);
       return proof;
     } catch (err) {
       const said = `session ${session_id}: whether its run has ended cannot be seen: ${describeError(err)}`;

@@ -77,7 +77,8 @@ export class Runner implements Service {
     this.#isOpen = false;
     const { logger } = this.#context;
     const sessions = [...this.#live.keys()];
-    if (sessions.length > 0) logger.warn({ sessions }, `runs are ended at once and put back: ${sessions.join(', ')}`);
+    if (sessions.length > 0)
+      logger.warn({ sessions }, `runs are ended now and put back into the queue: ${sessions.join(', ')}`);
     for (const { job } of this.#live.values()) job.kill();
     await this.#allEnded(STORING_MS);
   }
@@ -174,7 +175,7 @@ export class Runner implements Service {
     this.#ends
       .storeAgain()
       .then(running)
-      .catch((err: unknown) => logger.debug({ err }, 'what the store may have forgotten is told again later'));
+      .catch((err: unknown) => logger.debug({ err }, 'what Redis may have forgotten will be reported again later'));
   }
 
   /** The wake only names the session; the record says what is requested, and for which run. */
@@ -186,7 +187,7 @@ export class Runner implements Service {
         if (session?.stop?.run_id === job.runId) job.stop('requested');
       },
       (err: unknown) =>
-        this.#context.logger.warn({ err, session_id: sessionId }, 'a stop request is heard at the next renewal'),
+        this.#context.logger.warn({ err, session_id: sessionId }, 'a stop request will be noticed at the next renewal'),
     );
   }
 

@@ -37,7 +37,7 @@ export class StopMark {
     try {
       await replaceDurably(this.#path, `${JSON.stringify({ v: 1, owner: this.#here })}\n`);
     } catch (err) {
-      this.#logger.warn({ err }, 'that the bridge is being stopped could not be noted');
+      this.#logger.warn({ err }, 'the start of the shutdown could not be recorded');
     }
   }
 
@@ -52,7 +52,7 @@ export class StopMark {
       !(session instanceof CorruptRecordError) && isDeepStrictEqual(session.run?.owner, marked);
     if (marked !== null && active.some(isIts)) return;
     await rm(this.#path, { force: true }).catch((err: unknown) =>
-      this.#logger.warn({ err }, 'the mark of a stop could not be taken away'),
+      this.#logger.warn({ err }, 'the mark of a stop could not be removed'),
     );
   }
 

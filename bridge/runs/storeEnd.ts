@@ -132,7 +132,7 @@ const INTERRUPTED_TOO_OFTEN: Failure = {
 /** The record may change at any instant, by its progress message or by a person; then it is read again. */
 async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Failure): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await isAccused(context, ended, failure)) return;
-  throw new ConflictError(`session ${ended.sessionId}: its record never stood still while its crash was to be stored`);
+  throw new ConflictError(`session ${ended.sessionId}: its record kept changing while its crash was being stored`);
 }
 
 /**
@@ -171,15 +171,15 @@ function reasonNotToRevive(cause: FailureCause): string | null {
     case 'crash':
       return null;
     case 'cannot_start':
-      return 'what the agent needs to begin is not there, and a second attempt would miss it, too';
+      return 'something that the agent needs to start is missing, and a second attempt would fail the same way';
     case 'authentication':
-      return "the agent's credentials were refused, and a second attempt would meet the same refusal";
+      return "the agent's credentials were refused, and a second attempt would be refused as well";
     case 'credit':
       return "the agent's account has no credit left";
     case 'rate_limit':
-      return "the provider's limit is reached, and a second attempt would meet it too; ask again when it has ended";
+      return "the provider's usage limit is reached; ask again when it has been reset";
     case 'context_overflow':
-      return 'the conversation no longer fits the model; begin a new one with /new';
+      return 'the conversation no longer fits the model; start a new one with /new';
     default:
       return cause satisfies never;
   }

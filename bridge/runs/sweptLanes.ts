@@ -49,7 +49,7 @@ export class SweptLanes {
       const fields = { lane, run_id: runId };
       logger.warn(fields, `agents of a run that the store does not know work in ${lane}; they are ended`);
       if ((await endProcesses({ runId, groupPid: null })) === null) {
-        logger.error(fields, `nothing can begin in ${lane}: processes of the run ${runId} cannot be ended`);
+        logger.error(fields, `nothing can start in ${lane}: processes of the run ${runId} cannot be ended`);
         return false;
       }
       this.#strays = this.#strays?.filter((found) => found !== stray) ?? null;

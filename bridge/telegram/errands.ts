@@ -21,7 +21,7 @@ export class Errands {
   /** Never throws, and never rejects. */
   run(name: string, errand: (signal: AbortSignal) => Promise<unknown>): void {
     if (this.#running.size >= MOST_AT_ONCE || this.#ending.signal.aborted) {
-      const said = 'dropped: too many small calls to the chat are under way, or the bridge stops';
+      const said = 'dropped: too many minor chat calls are in progress, or the bridge is stopping';
       this.#logger.warn({ errand: name }, said);
       return;
     }

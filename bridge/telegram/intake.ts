@@ -99,7 +99,7 @@ export class TelegramIntake implements Service {
       this.#completedPollAt = this.#parts.clock.now();
       const trouble = await this.#handleAll(updates, this.#bot);
       if (trouble === null) return this.#wellAgain();
-      const words = `messages wait: the store does not answer (${describeError(trouble)})`;
+      const words = `messages wait: Redis does not answer (${describeError(trouble)})`;
       return Math.min(this.#complain({ about: STORE, words, err: trouble, pauseMs: null }), LONGEST_STORE_PAUSE_MS);
     } catch (error) {
       if (this.#stopping.signal.aborted || !turn.isOurs) return 0;
@@ -120,7 +120,7 @@ export class TelegramIntake implements Service {
         continue;
       }
       const pauseMs = await this.runOnce().catch((err: unknown) => {
-        this.#parts.logger.error({ err }, 'the intake loop met a fault of its own and goes on');
+        this.#parts.logger.error({ err }, 'the intake loop failed unexpectedly and continues');
         return LONGEST_PAUSE_MS;
       });
       if (pauseMs > 0) await this.#parts.clock.sleep(pauseMs, this.#stopping.signal);
@@ -200,7 +200,7 @@ export class TelegramIntake implements Service {
   #wellAgain(): number {
     // The connections log that the store is back.
     if (this.#complaint !== null)
-      this.#parts.logger[this.#complaint === STORE ? 'debug' : 'info']('messages are taken in again');
+      this.#parts.logger[this.#complaint === STORE ? 'debug' : 'info']('messages are received again');
     this.#complaint = null;
     this.#failures = 0;
     this.#notifiedChats.clear();

@@ -28,9 +28,9 @@ export interface Turn {
 }
 
 const WORDS = {
-  standsBy: "another bridge fetches the bot's messages; this one stands by",
+  standsBy: "another bridge fetches the bot's messages; this one is on standby",
   begins: "this bridge fetches the bot's messages",
-  ends: "another bridge fetches the bot's messages now, or nobody knows who may",
+  ends: "another bridge fetches the bot's messages now, or it is unknown which may",
   fenced: "another bridge fetches the bot's messages now",
 };
 

@@ -114,7 +114,7 @@ export class ProgressEdits {
       logger.info({ session_id: sessionId }, 'a progress line came late; the last line is written again');
       await store.outbox.save(entry, { progress_message_id: messageId, due_at: clock.now() });
     } catch (err) {
-      logger.warn({ err, session_id: sessionId }, 'whether a progress line came too late cannot be seen');
+      logger.warn({ err, session_id: sessionId }, 'it is unknown whether a progress line arrived late');
     }
   }
 }

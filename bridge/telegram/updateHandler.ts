@@ -79,7 +79,7 @@ export class UpdateHandler {
       this.#parts.logger.debug(fields, 'a chat that no project lists has another id now');
       return;
     }
-    const said = `chat ${chatId} has become ${toChatId}: put the new id into watchkeeper.config.json`;
+    const said = `chat ${chatId} is now ${toChatId}: put the new id into watchkeeper.config.json`;
     this.#parts.logger.warn(fields, said);
   }
 
@@ -106,7 +106,7 @@ export class UpdateHandler {
       if (incoming.album !== null && !this.#answered.first(`album ${incoming.album}`)) return;
       return this.say(
         message,
-        `I can only read text so far, and this is ${incoming.what}: nothing was started. Please write what you want as a text message.`,
+        `I can only read text messages, and this is ${incoming.what}. Nothing was started. Please send your request as text.`,
       );
     }
     if (command !== null) {
@@ -137,7 +137,7 @@ export class UpdateHandler {
     if (!this.#answered.first(`edit ${message.chatId} ${message.messageId}`)) return;
     this.say(
       message,
-      'I do not take over edits: the work goes by the first wording. Send the new one as a message of its own, and /cancel the old one by a reply if it is not wanted.',
+      'I ignore edits and continue with the original text. To change your request, send it as a new message. To stop the old one, reply to it with /cancel.',
     );
   }
 }

@@ -60,7 +60,7 @@ export class TerminalIntake implements Service {
     const lines = this.#parts.lines[Symbol.asyncIterator]();
     while (!signal.aborted) {
       const next = await Promise.race([lines.next(), stopped]).catch((err: unknown) => {
-        this.#parts.logger.warn({ err }, 'the terminal cannot be read any more');
+        this.#parts.logger.warn({ err }, 'the terminal can no longer be read');
         return null;
       });
       if (next === null || next.done === true) return;

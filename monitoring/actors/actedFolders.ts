@@ -66,7 +66,7 @@ export class ActedFolders implements Service, Acting {
     this.#unheld = new Unchanged(options.clock, options.runLeaseMs);
     this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock), stands_in: true });
     const everyMs = Math.min(options.watchdogLeaseMs, options.runLeaseMs) / LOOKS_PER_LEASE;
-    const again = (err: unknown) => options.logger.warn({ err }, 'whether hosts are lost is looked at again');
+    const again = (err: unknown) => options.logger.warn({ err }, 'lost hosts will be checked for again');
     this.#rounds = new Rounds(options.clock, () => this.runOnce().catch(again), everyMs);
   }
 
@@ -135,7 +135,7 @@ export class ActedFolders implements Service, Acting {
     if (!(await this.#hold(logsId))) return;
     this.#unheld.forget(logsId);
     const host = holderOf(former)?.host ?? 'another host';
-    logger.warn({ logs_id: logsId }, `the watchdogs of ${host} are lost: this one acts on what they left`);
+    logger.warn({ logs_id: logsId }, `the watchdogs of ${host} are lost: this one takes over their work`);
     onChange();
   }
 
@@ -143,7 +143,7 @@ export class ActedFolders implements Service, Acting {
     const { logger, onChange } = this.#options;
     if (await this.#hold(logsId)) return;
     this.#adopted.delete(logsId);
-    logger.info({ logs_id: logsId }, 'a watchdog of the lost host, or another one, acts for it now');
+    logger.info({ logs_id: logsId }, 'another watchdog now acts for the lost host');
     onChange();
   }
 

@@ -10,7 +10,7 @@ import { KeptLease, type KeptLeaseOptions, type LeaseWords } from '../../src/red
 import type { ActingLease } from '../lateness/watchdogGaps.js';
 
 const WORDS: LeaseWords = {
-  standsBy: 'another watchdog acts for this logs folder; this one stands by',
+  standsBy: 'another watchdog acts for this logs folder; this one is on standby',
   begins: 'this watchdog acts now',
   ends: 'another watchdog acts; this one observes',
   fenced: 'another watchdog acts for this logs folder now',

@@ -54,7 +54,7 @@ export async function archiveEvents(livePath: string, options: ArchivingOptions)
     if (error instanceof UsageError) throw error;
     const why = error instanceof WatchkeeperError ? error.message : describeError(error);
     throw new UnreachableError(
-      `the critical events could not be archived (${why}): nothing is lost; see to space and permissions, and try again`,
+      `the critical events could not be archived (${why}): nothing is lost; check space and permissions, and try again`,
       { cause: error },
     );
   }

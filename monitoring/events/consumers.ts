@@ -72,7 +72,7 @@ export class EventConsumers {
     const [there, old] = positions;
     if (there === null || there === undefined) {
       throw new UsageError(
-        `the event ${place.id} stands neither in the critical events nor in their archive: nothing is acknowledged`,
+        `the event ${place.id} is neither in the critical events nor in their archive: nothing is acknowledged`,
       );
     }
     const isLater =

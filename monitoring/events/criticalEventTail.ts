@@ -57,7 +57,7 @@ export async function openEvents(path: string): Promise<FileHandle | null> {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw new UnreachableError(
-      `${path} cannot be read (${describeFileTrouble(error)}): critical events stand in a plain file that this user may read`,
+      `${path} cannot be read (${describeFileTrouble(error)}): the critical events must be a regular file that this user may read`,
       { cause: error },
     );
   }

@@ -58,6 +58,6 @@ function checksum(body: string): string {
 
 function damaged(text: string): UsageError {
   return new UsageError(
-    `the cursor ${JSON.stringify(text.slice(0, 40))}… is damaged: give it whole, as it was printed, or begin anew with "${START}"`,
+    `the cursor ${JSON.stringify(text.slice(0, 40))}… is damaged: give it exactly as it was printed, or start over with "${START}"`,
   );
 }

@@ -98,7 +98,7 @@ export class DurableEvents implements Service {
     let made = 0;
     for (let text = await this.#first(id); text !== null; text = await this.#first(id)) {
       const event = parseEvent(text);
-      if (event === null) logger.error({ event: text }, 'an owed critical event cannot be read and is left out');
+      if (event === null) logger.error({ event: text }, 'an owed critical event cannot be read and is skipped');
       else await this.#write(event);
       try {
         await owed.settle(id, text);
@@ -129,7 +129,7 @@ export class DurableEvents implements Service {
     } catch {
       throw error;
     }
-    const said = `critical event ${event.id} is kept in the store until its file takes it: ${describeError(error)}`;
+    const said = `critical event ${event.id} is kept in Redis until its file can be written: ${describeError(error)}`;
     logger.error({ err: error, event }, said);
   }
 

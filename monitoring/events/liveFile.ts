@@ -76,7 +76,7 @@ export class LiveFile {
     for (const name of names) {
       const path = join(dirname(this.path), name);
       await rm(path, { force: true }).catch((cause: unknown) => {
-        const said = `an archiving that does not end stands in the way (${path}) and cannot be called off (${describeError(cause)}): delete that file, nothing is lost by it`;
+        const said = `an unfinished archiving is in the way (${path}) and cannot be cancelled (${describeError(cause)}): delete that file, nothing is lost by it`;
         throw new UnreachableError(said, { cause });
       });
     }

@@ -168,7 +168,7 @@ async function startOf(pieces: readonly Piece[], place: From): Promise<Position>
     );
   }
   throw new UsageError(
-    `the event ${place.id} stands neither in the critical events nor in their archive: this is the cursor of another log, or what it names was deleted. Begin anew with ${START}, or with an instant (--since)`,
+    `the event ${place.id} is neither in the critical events nor in their archive: the cursor belongs to another log, or its event was deleted. Start over with ${START}, or with an instant (--since)`,
   );
 }
 

@@ -35,7 +35,7 @@ export function describeGap(gap: WatchdogGap, { setMs }: Standstill): string {
     case 'host_slept':
       return `the host slept for ${length}: nobody is accused for it, and ${after}`;
     case 'process_stood':
-      return `this process stood still for ${length} (stopped, or starved): nobody is accused for it, and ${after}`;
+      return `this process was stopped or starved for ${length}: nobody is accused for it, and ${after}`;
     case 'loop_blocked':
       return `this process was too busy for ${length} to watch: nobody is accused for it, and ${after}`;
     case 'clock_jumped':

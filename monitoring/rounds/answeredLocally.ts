@@ -49,12 +49,15 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   const { session_id } = session;
   const answer = await answerInJournal(records, logsFolder, session);
   if (answer !== null) {
-    logger.warn({ session_id }, `session ${session_id}: its journal has an answer that Redis has lost`);
+    logger.warn({ session_id }, `session ${session_id}: its journal has an answer, but Redis has lost it`);
     return { kind: 'answer', text: answer, mayBeInChat: !takeUnsent(logsFolder, session_id, bootId) };
   }
   const told = await toldEnd(session_id, await acceptedAt(records, session));
   if (told === null) return null;
-  logger.warn({ session_id, kind: told }, `session ${session_id}: its chat was told of its end, which Redis has lost`);
+  logger.warn(
+    { session_id, kind: told },
+    `session ${session_id}: its chat was notified of its end, but Redis has lost that`,
+  );
   // The delivery knows that it was sent, and only closes the progress message.
   return { kind: told, text: TEXTS[told], mayBeInChat: false };
 }

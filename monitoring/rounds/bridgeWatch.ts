@@ -98,7 +98,8 @@ export class BridgeWatch implements Service {
       await this.runOnce();
       this.#hasFailed = false;
     } catch (err) {
-      if (!this.#hasFailed) logger.warn({ err }, `whether a bridge lives is asked again: ${describeError(err)}`);
+      if (!this.#hasFailed)
+        logger.warn({ err }, `whether a bridge is alive will be checked again: ${describeError(err)}`);
       this.#hasFailed = true;
     }
   }
@@ -107,7 +108,7 @@ export class BridgeWatch implements Service {
     const { store, here, logger, goneMs } = this.#options;
     await this.#log(absence, 'detected');
     this.#reported = absence;
-    const last = absence.last_word === null ? '' : `, the last one spoke at ${isoTime(absence.last_word)}`;
+    const last = absence.last_word === null ? '' : `, the last one reported at ${isoTime(absence.last_word)}`;
     logger.error(
       { host: here.host },
       `no bridge has been running for ${describeDuration(goneMs)}${last}: messages are not run; start the bridge of ${here.host}`,

@@ -57,10 +57,10 @@ export class ExpiryRound implements Round {
         counted(incidents, 'incident'),
         counted(issueRecords, 'issue record'),
       ].join(', ');
-      logger.info(`older than ${describeDuration(this.#context.keptMs)} and forgotten: ${parts}`);
+      logger.info(`older than ${describeDuration(this.#context.keptMs)} and removed: ${parts}`);
     } catch (err) {
       if (err instanceof FencedError) return;
-      logger.warn({ err }, `old records and journals stay for another hour: ${describeError(err)}`);
+      logger.warn({ err }, `old records and journals are kept for another hour: ${describeError(err)}`);
     }
   }
 
@@ -125,7 +125,7 @@ export class ExpiryRound implements Round {
     } catch (err) {
       logger.warn(
         { err, session_id: sessionId },
-        `the journal of ${sessionId} is older than journals are kept, and cannot be removed`,
+        `the journal of ${sessionId} is past its retention and cannot be removed`,
       );
       return false;
     }

@@ -61,11 +61,10 @@ export class RetentionRound implements Round {
       const { cleared, troubles } = await this.runOnce();
       for (const trouble of troubles) logger.warn(`retention: ${trouble}`);
       if (troubles.length === 0) await this.#recordDone(cleared);
-      if (Object.values(cleared).some((count) => count > 0))
-        logger.info(cleared, 'retention: old files are cleared up');
+      if (Object.values(cleared).some((count) => count > 0)) logger.info(cleared, 'retention: old files were removed');
     } catch (err) {
       if (!(err instanceof FencedError))
-        logger.warn({ err }, `retention: to be carried out again in an hour: ${describeError(err)}`);
+        logger.warn({ err }, `retention: will be tried again in an hour: ${describeError(err)}`);
     }
   }
 

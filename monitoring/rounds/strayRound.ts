@@ -36,7 +36,7 @@ export class StrayRound implements Round {
       await this.runOnce();
     } catch (err) {
       if (err instanceof FencedError) return;
-      logger.warn({ err }, `strays are looked for in five minutes again: ${describeError(err)}`);
+      logger.warn({ err }, `stray sessions will be checked again in five minutes: ${describeError(err)}`);
     }
   }
 

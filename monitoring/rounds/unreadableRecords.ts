@@ -117,7 +117,7 @@ export class UnreadableRecords {
       project_key: session?.project_key ?? null,
     });
     if (!(await store.quarantine.moveIncident(incidentId, session, folders.guard()))) return;
-    const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged anew`;
+    const said = `incident ${incidentId}: its record cannot be read and is kept as ${key}; its session is judged again`;
     logger.error({ incident_id: incidentId }, said);
   }
 

@@ -10,7 +10,7 @@ import { clockTime } from '../../src/time.js';
 /** A sentence is no list: the finding itself has the others. The wait that ended first comes first. */
 const MOST_WAITS = 4;
 const STATES: Readonly<Record<ConsideredWait['kind'], string>> = {
-  tool: 'has been at work',
+  tool: 'has been running',
   permission: 'has waited for a permission',
   user: "has waited for a person's answer",
   rate_limit: 'has waited for the model',
@@ -24,7 +24,7 @@ export function describeFinding({ rule, evidence, waits_considered: waits }: Fin
   if (clauses.length === 0) clauses.push(rule.replaceAll('_', ' '));
   const more = waits.length - MOST_WAITS;
   if (more > 0)
-    clauses.push(more === 1 ? 'and one more wait excuses nothing' : `and ${more} more waits excuse nothing`);
+    clauses.push(more === 1 ? 'one more wait does not excuse it' : `and ${more} more waits do not excuse it`);
   return `${clauses.join('; ')}.`;
 }
 

@@ -26,7 +26,7 @@ export class JournalDamage {
       this.#broken.forget(sessionId);
       return;
     }
-    const said = `session ${sessionId}: its journal cannot be read, so it is judged by the store alone: ${refused}`;
+    const said = `session ${sessionId}: its journal cannot be read, so it is judged by its record alone: ${refused}`;
     this.#broken.error(sessionId, said, { session_id: sessionId });
   }
 

@@ -81,7 +81,7 @@ export class SessionLooks {
       }
     } catch (error) {
       for (const later of left) agenda.lookAt(later, clock.now() + RETRY_MS);
-      logger.warn({ err: error }, `${left.size} sessions are looked at a little later: ${describeError(error)}`);
+      logger.warn({ err: error }, `${left.size} sessions will be checked a little later: ${describeError(error)}`);
     }
   }
 

@@ -137,7 +137,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
 }
 
 function noConfigFile(workingDirectory: string): string {
-  return `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for trying out; copy watchkeeper.config.example.json to begin, and name it in WATCHKEEPER_CONFIG where it lies elsewhere`;
+  return `no ${CONFIG_FILE} here: one project "local" works in ${workingDirectory} with the scripted agent, for a trial; to begin, copy watchkeeper.config.example.json, and set WATCHKEEPER_CONFIG if the copy is in another folder`;
 }
 
 /** A misspelt name would silently do nothing, so names that begin like ours are checked. */

@@ -28,7 +28,7 @@ export class ChatMemory extends StorePart {
   async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
     const writes: Write[] = [['SET', this.keys.updateOffset(botId), String(offset)]];
     if (await applyCommit(this.redis, { checks: fence, writes })) return;
-    throw new FencedError('another process takes messages in now');
+    throw new FencedError('another process receives messages now');
   }
 }
 

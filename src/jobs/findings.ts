@@ -19,7 +19,7 @@ const consideredWait = z.object({
   since: z.string(),
   until: z.string().nullable(),
   excuses: z.boolean(),
-  /** One clause: `its 15 min were over at 10:02:00 UTC`. */
+  /** One clause: `its limit of 15 min ended at 10:02:00 UTC`. */
   why: z.string(),
 });
 /** A wait that a detector considered, and the result. */

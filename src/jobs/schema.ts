@@ -57,11 +57,11 @@ function parse(text: string, { schema }: Keys): Schema {
     return { version, leastReader };
   } catch {
     throw new UsageError(
-      `the key ${schema} of this Redis cannot be read, so nobody can tell which version wrote its records: restore it from a backup; docs/upgrade.md says how`,
+      `the key ${schema} of this Redis cannot be read, so it is unknown which version wrote its records: restore it from a backup; see docs/upgrade.md`,
     );
   }
 }
 
 function refusal(found: Schema, own: Schema): string {
-  return `a newer Watchkeeper wrote the records of this Redis (schema ${found.version}, for readers from ${found.leastReader} on), and this version (schema ${own.version}) cannot read them. Nothing was changed: install the newer version again, or restore a backup of before the upgrade; docs/upgrade.md says how`;
+  return `a newer Watchkeeper wrote the records of this Redis (schema ${found.version}, for readers from ${found.leastReader} on), and this version (schema ${own.version}) cannot read them. Nothing was changed: install the newer version again, or restore a backup from before the upgrade; see docs/upgrade.md`;
 }

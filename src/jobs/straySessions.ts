@@ -65,7 +65,7 @@ async function outsideItsIndex({ redis, keys }: StoreContext, session: AgentSess
   if (wrong.length === 0 && scores[indexes.indexOf(right)] !== null) return null;
   return {
     reason: 'session_outside_its_index',
-    end: `is ${session.status} and stood elsewhere among the sessions; it stands there again`,
+    end: `is ${session.status} but was listed under another status; it is listed correctly again`,
     writes: [...wrong.map((index): Write => ['ZREM', keys.status(index), id]), sessionIndexWrite(keys, session)],
   };
 }
@@ -115,7 +115,7 @@ async function withDeadIncident({ keys, records }: StoreContext, session: AgentS
   if (incident === 'unreadable' || (incident !== null && incident.step !== 'closed')) return null;
   return {
     reason: 'session_of_a_dead_incident',
-    end: `was held by incident ${incidentId}, which is no more; it is judged anew`,
+    end: `was held by incident ${incidentId}, which no longer exists; it is judged again`,
     checks: documentChecks(keys.incident(incidentId), incident?.rev ?? null),
     writes: sessionWrites(keys, session, { ...session, incident_id: null, rev: session.rev + 1 }),
   };
@@ -139,13 +139,13 @@ async function undelivered(
   const checks: Check[] = [{ read: ['EXISTS', keys.outbox(sessionId)], equals: '0' }];
   const entry = delivery === 'queued' ? finalMessage(session, texts, clock.now()) : null;
   if (entry !== null) {
-    const end = 'had a final message that was lost before anybody sent it; it is made again';
+    const end = 'had a final message that was lost before it was sent; it is created again';
     return { reason: 'final_message_missing', end, checks, writes: outboxWrites(keys, entry) };
   }
   const next = patched(session, { rev: session.rev + 1, request: { delivery: 'unknown' } });
   return {
     reason: 'final_message_lost',
-    end: 'had a final message that was lost while it was sent: whether it stands in the chat is unknown',
+    end: 'had a final message that was lost while being sent: it is unknown whether the chat got it',
     lost: { sessionId, projectKey },
     checks,
     writes: sessionWrites(keys, session, next),
@@ -178,7 +178,7 @@ export async function namesWithoutSession({ redis, keys }: StoreContext, most: n
       found.push({
         reason: 'session_record_missing',
         id,
-        end: `was ${index} and has no record: nobody knows what was asked`,
+        end: `was ${index} and has no record: its message is unknown`,
         lost: { sessionId: id, projectKey: null },
         checks: [{ read: ['EXISTS', keys.session(id)], equals: '0' }],
         writes: [
@@ -192,7 +192,7 @@ export async function namesWithoutSession({ redis, keys }: StoreContext, most: n
     found.push({
       reason: 'final_message_missing',
       id,
-      end: 'had a final message that was due and has no record; it is due no more',
+      end: 'had a due final message without a record; the message is dropped',
       checks: [{ read: ['EXISTS', keys.outbox(id)], equals: '0' }],
       writes: [['ZREM', keys.outboxDue, id]],
     });

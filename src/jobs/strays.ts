@@ -83,7 +83,7 @@ export class Strays extends StorePart {
     return (await missing(redis, open, keys.incident)).map((id) => ({
       reason: 'incident_record_missing',
       id,
-      end: 'was open and has no record; its session is judged anew',
+      end: 'was open and has no record; its session is judged again',
       checks: [{ read: ['EXISTS', keys.incident(id)], equals: '0' }],
       writes: [['ZREM', keys.openIncidents, id]],
     }));
@@ -124,7 +124,7 @@ export class Strays extends StorePart {
     return {
       reason: 'incident_outside_its_index',
       id,
-      end: `is at "${incident.step}" and stood elsewhere among the incidents; it stands there again`,
+      end: `is at "${incident.step}" but was listed under another step; it is listed correctly again`,
       checks: documentChecks(keys.incident(id), incident.rev),
       writes: [
         ['ZREM', others, id],
@@ -163,7 +163,7 @@ export class Strays extends StorePart {
     return {
       reason: 'lane_outside_its_list',
       id: lane,
-      end: 'held sessions and was on no list of lanes; it is looked at again',
+      end: 'held sessions but was in no list of lanes; it is checked again',
       checks: [{ read: ['EXISTS', keys.lane(lane)], equals: '1' }],
       writes: [
         ['SADD', keys.lanes(host), lane],

@@ -82,7 +82,7 @@ export class Transitions extends StorePart {
     });
     if (found !== null) return { session, isNew: true, isNext: found[0] === session.session_id && found[1] === null };
     const known = await redis.hget(message, 'session_id');
-    if (known === null && fence.length > 0) throw new FencedError('another process takes messages in now');
+    if (known === null && fence.length > 0) throw new FencedError('another process receives messages now');
     const seen = known === null ? null : await records.session(known);
     return { session: seen ?? session, isNew: false, isNext: false };
   }

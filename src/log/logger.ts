@@ -173,7 +173,7 @@ class FanOut {
       if (this.#failing.has(destination)) return;
       this.#failing.add(destination);
       this.#announce(
-        `The log cannot be written to ${destination.name} (${describeError(error)}). This is said once; the work goes on without it.`,
+        `The log cannot be written to ${destination.name} (${describeError(error)}). This is logged once; work continues without it.`,
       );
       return;
     }

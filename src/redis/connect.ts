@@ -139,7 +139,7 @@ function readUrl(url: string): ConnectionSettings {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !['redis:', 'rediss:', 'unix:'].includes(parsed.protocol)) {
     throw new UsageError(
-      `${redactUrl(url)} is no address of a Redis; allowed are redis://host:6379, rediss://host:6379 and unix:///path/to/socket`,
+      `${redactUrl(url)} is not a Redis address; allowed are redis://host:6379, rediss://host:6379 and unix:///path/to/socket`,
     );
   }
   const { username, password } = parsed;
@@ -162,7 +162,7 @@ function readUrl(url: string): ConnectionSettings {
 function databaseOf(text: string | null): number {
   if (text === null || text === '') return 0;
   if (/^\d{1,4}$/.test(text)) return Number(text);
-  throw new UsageError(`${JSON.stringify(text)} is no number of a Redis database; it is written redis://host:6379/0`);
+  throw new UsageError(`${JSON.stringify(text)} is not a Redis database number; write it as redis://host:6379/0`);
 }
 
 /** @returns whether an error is worth another connection: this server takes no writes, and another one might */

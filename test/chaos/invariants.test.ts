@@ -91,11 +91,11 @@ const WELL: History = {
 };
 
 // rule: the-chaos-judge-finds-faults
-test('a history in which all is well has no violations', () => {
+test('a healthy history has no violations', () => {
   expect(findViolations(WELL)).toEqual([]);
 });
 
-test('an edit that holds the text beside its one send is no violation', () => {
+test('an edit that repeats the text of its one send is not a violation', () => {
   const edit = said(`answer of ${SECOND} by C`, 2, 12, 'edit');
   expect(findViolations({ ...WELL, transcript: [...WELL.transcript, edit] })).toEqual([]);
 });
@@ -109,7 +109,7 @@ describe('what the store lost', () => {
     expect(findViolations({ ...unended, agents: WELL.agents.slice(0, 3), losses: [rolledBack] })).toEqual([]);
   });
 
-  test('excuses that one who comes before the bridge has noticed begins ahead of what waited, not one who comes later', () => {
+  test('excuses a new message that starts first if it came before the bridge noticed, not a later one', () => {
     const early = agent('start', SECOND, 'D', 120);
     const agents = [...WELL.agents.slice(0, 1), early, ...WELL.agents.slice(1)];
     const orderOf = (cameAt: number, what: Loss['what'], at: number) =>
@@ -130,7 +130,7 @@ describe('what the store lost', () => {
   });
 
   // rule: the-chaos-judge-finds-faults
-  test('excuses that a host that died with its store begins again with the one ahead, not one that lived or a later start', () => {
+  test('excuses a wrong order after a host died with its store, not on a host that lived or for a later start', () => {
     const early = agent('start', SECOND, 'D', 120);
     const history = { ...WELL, agents: [...WELL.agents.slice(0, 1), early, ...WELL.agents.slice(1)] };
     const orderOf = (what: Loss['what'], at: number, until: number) =>
@@ -140,7 +140,7 @@ describe('what the store lost', () => {
     expect(orderOf('host_died', 130, 150)).toEqual([`${SECOND} began before ${FIRST}, which stood ahead of it`]);
   });
 
-  test('excuses a progress line at work that only a bridge knew which then died, not one of a bridge that lived', () => {
+  test('excuses a progress line left at work that only a dead bridge knew, not one of a bridge that lived', () => {
     const shown = (seconds: number, what: TranscriptEntry['what'], text: string, id: number) => ({
       ...said(text, 2, id, what),
       time: new Date(AT + seconds * 1_000).toISOString(),
@@ -210,14 +210,14 @@ describe('what the store lost', () => {
         asked: [asked(1), { ...asked(2), at: AT, kind: 'slow' }],
       },
     ],
-  ])('excuses not %s', (_, loss, change) => {
+  ])('does not excuse %s', (_, loss, change) => {
     expect(findViolations({ ...unended, ...change, losses: [loss] })).toEqual([
       `${SECOND} (${change.asked?.[1]?.kind ?? 'crashes'}): has no end`,
     ]);
   });
 });
 
-test('a failure that an event names in its details, beside other sessions, is said', () => {
+test('a failure that an event names in its details, beside other sessions, counts as reported', () => {
   const agents = WELL.agents.filter(({ event, session }) => event === 'start' || session !== SECOND);
   const failed = { ...WELL, agents, transcript: [...WELL.transcript.slice(0, 3), said(SORRY, 2, 13)] };
   const forgot = (...sessions: string[]) => {
@@ -249,12 +249,12 @@ describe('a violation', () => {
       `${SECOND}: no final text stands in the end`,
     ],
     [
-      'an ended message that still works',
+      'an ended message still at work',
       { transcript: WELL.transcript.filter(({ what }) => what !== 'edit') },
       'has ended, and still shows "Thinking · 2 s · 1 call"',
     ],
     [
-      'a progress line that goes on after its closing line',
+      'a progress line that is updated after its closing line',
       extra('transcript', said('Thinking · 33 s', 1, 10, 'edit')),
       'still shows "Thinking · 33 s"',
     ],
@@ -268,7 +268,11 @@ describe('a violation', () => {
       extra('issueWrites', created('p0', 'silence', 59)),
       'p0 got a second new issue within an hour',
     ],
-    ['an answer that no disk has', { synced: [] }, `${SECOND}: its answer was sent before its journal was on the disk`],
+    [
+      'an answer that is on no disk',
+      { synced: [] },
+      `${SECOND}: its answer was sent before its journal was on the disk`,
+    ],
     [
       'an issue that names a session of another project',
       extra('issueBodies', '<!-- watchkeeper v1 c -->\n\nProject `p0`, rule\n- Session: `tg_p1_1003_7`'),
@@ -293,8 +297,8 @@ describe('a violation', () => {
       extra('events', event('J', 'detected', FIRST), event('J', 'revived', FIRST)),
       '2 incidents',
     ],
-    ['a revival that no event tells', { events: [WELL.events[0] as CriticalEvent] }, 'no event says so'],
-    ['an answer of nobody', { agents: WELL.agents.slice(0, 3) }, 'a run that never began'],
+    ['a revival without an event', { events: [WELL.events[0] as CriticalEvent] }, 'no event says so'],
+    ['an answer without a run', { agents: WELL.agents.slice(0, 3) }, 'a run that never began'],
     ['a run within another', extra('agents', agent('start', SECOND, 'E', 250)), 'began before run B'],
     [
       'a killed run that lived on',
@@ -319,7 +323,7 @@ describe('a violation', () => {
     ],
     ['an incident never detected', extra('events', event('J', 'closed', SECOND)), '0 lines say'],
     [
-      'a failure that no event tells',
+      'a failure without an event',
       { transcript: [...WELL.transcript.slice(0, 3), said(SORRY, 2, 13)] },
       'failed, and no',
     ],

@@ -120,7 +120,7 @@ export function isOvertakenInLoss(
   });
 }
 
-/** A critical event that a full disk refuses is kept in the store until its file takes it, and its issue is filed meanwhile. */
+/** A critical event that a full disk refuses is kept in Redis until its file can be written, and its issue is filed meanwhile. */
 export function isKeptEvent(filedAt: number, losses: readonly Loss[]): boolean {
   return losses.some(({ isDiskFull, at, until }) => isDiskFull === true && filedAt >= at && filedAt <= until);
 }

@@ -18,6 +18,6 @@ test.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))(
   },
 );
 
-test('no two mutants have one name', () => {
+test('no two mutants have the same name', () => {
   expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
 });

@@ -33,7 +33,7 @@ playTest(
 
 // rule: chaos-loses-nothing
 playTest(
-  'a failpoint that is passed only when Redis has forgotten something trips, too',
+  'a failpoint that is reached only after Redis has forgotten something trips, too',
   async () => {
     const names = ['commit.complete_forgotten.before', 'commit.regain.after'] as const;
     const plans = names.map((name, round) => systematicRound(round, name));

@@ -139,7 +139,7 @@ function describeStories(start: Start, can: Can): void {
     expect(open.size).toBeGreaterThan(0);
   });
 
-  can('it tells its conversation, and goes on with the one it is given', 'answers', async () => {
+  can('it reports its conversation, and continues a given one', 'answers', async () => {
     const first = start('answers');
     const conversationId = conversationOf(await readOn(first.events));
     const { workingDirectory } = first.request;
@@ -164,13 +164,13 @@ function describeStories(start: Start, can: Can): void {
 }
 
 function describeEnds(start: Start, can: Can): void {
-  can('without an answer it has failed, for a reason without spaces', 'fails', async () => {
+  can('a run without an answer has failed, for a reason without spaces', 'fails', async () => {
     const end = endOf(await readOn(start('fails').events));
     expect(end).toMatchObject({ kind: 'failed', reason: expect.stringMatching(/^run_failed_\S+$/) });
     expect(end).toMatchObject({ detail: expect.stringMatching(/./) });
   });
 
-  can('killed by a signal it has failed by that signal', 'hangs', async () => {
+  can('a run killed by a signal has failed by that signal', 'hangs', async () => {
     const { run, events } = start('hangs');
     await untilNote(events);
     process.kill(run.pid ?? 0, 'SIGKILL');
@@ -178,14 +178,14 @@ function describeEnds(start: Start, can: Can): void {
     expect(end).toMatchObject({ kind: 'failed', cause: 'crash', reason: 'run_failed_signal_SIGKILL' });
   });
 
-  can('a program that is not there has failed to start, and nothing is thrown', 'cannot_start', async () => {
+  can('a missing program has failed to start, and nothing is thrown', 'cannot_start', async () => {
     const { run, events } = start('cannot_start');
     expect(run.pid).toBeNull();
     const end = endOf(await readOn(events));
     expect(end).toMatchObject({ kind: 'failed', cause: 'cannot_start', reason: 'run_failed_to_start' });
   });
 
-  can('a working directory that is not there is named in the log, not in the chat', 'answers', async () => {
+  can('a missing working directory is named in the log, not in the chat', 'answers', async () => {
     const workingDirectory = join(testFolder(), 'missing');
     const end = endOf(await readOn(start('answers', { workingDirectory }).events));
     expect(end).toMatchObject({
@@ -195,7 +195,7 @@ function describeEnds(start: Start, can: Can): void {
     });
   });
 
-  can('the abort of its signal stops it and ends the stream', 'hangs', async () => {
+  can('aborting its signal stops it and ends the stream', 'hangs', async () => {
     const { run, events, stop } = start('hangs');
     await untilNote(events);
     stop.abort();
@@ -203,7 +203,7 @@ function describeEnds(start: Start, can: Can): void {
     await untilGone(run.pid ?? 0);
   });
 
-  can('with its signal aborted before, nothing is started', 'answers', async () => {
+  can('nothing is started if its signal was aborted before', 'answers', async () => {
     const stop = new AbortController();
     stop.abort();
     const { run, events } = start('answers', {}, stop);
@@ -211,7 +211,7 @@ function describeEnds(start: Start, can: Can): void {
     expect(await readOn(events)).toEqual([{ type: 'end', end: { kind: 'stopped' } }]);
   });
 
-  can('one that ignores SIGTERM is ended with its run, and its stream with it', 'ignores_sigterm', async () => {
+  can('an agent that ignores SIGTERM is ended with its run, and so is its stream', 'ignores_sigterm', async () => {
     const { request, run, events, stop } = start('ignores_sigterm');
     await untilNote(events);
     stop.abort();
@@ -229,19 +229,19 @@ function describeOutput(start: Start, can: Can): void {
     expect(endOf(events)).toMatchObject({ kind: 'answered' });
   });
 
-  can('nothing but garbage is no answer', 'only_garbage', async () => {
+  can('garbage alone is not an answer', 'only_garbage', async () => {
     const end = endOf(await readOn(start('only_garbage').events));
     expect(end).toMatchObject({ kind: 'failed', reason: 'run_failed_without_answer' });
   });
 
-  can('a line of 50 MB is dropped; the person is told, the run goes on', 'prints_huge_line', async () => {
+  can('a line of 50 MB is dropped; the person is notified, the run continues', 'prints_huge_line', async () => {
     const events = await readOn(start('prints_huge_line').events);
     expect(events).toContainEqual({ type: 'note', text: expect.stringContaining('50.0 MiB') });
     expect(firstResult(journalOf(events))).toMatchObject({ outcome: 'ok' });
     expect(endOf(events)).toMatchObject({ kind: 'answered' });
   });
 
-  can('a tool that holds the output open does not keep the run from ending', 'leaves_tool_behind', async () => {
+  can('a tool that holds the output open does not delay the end of the run', 'leaves_tool_behind', async () => {
     const { request, events } = start('leaves_tool_behind');
     expect(endOf(await readOn(events))).toMatchObject({ kind: 'answered' });
     expect(findMarkedProcesses(request.runId).processes).toHaveLength(1);
@@ -249,7 +249,7 @@ function describeOutput(start: Start, can: Can): void {
 }
 
 function describeProcesses(start: Start, can: Can): void {
-  can('its environment is what it was given, and nothing else', 'hangs', async () => {
+  can('its environment is exactly the given one', 'hangs', async () => {
     const { request, run, events } = start('hangs');
     await untilNote(events);
     const entries = readFileSync(`/proc/${run.pid}/environ`, 'utf8').split('\0').filter(Boolean);
@@ -260,7 +260,7 @@ function describeProcesses(start: Start, can: Can): void {
     );
   });
 
-  can('it leads a process group and a process session of its own', 'hangs', async () => {
+  can('it leads its own process group and session', 'hangs', async () => {
     const { run, events } = start('hangs');
     await untilNote(events);
     expect(readStat(run.pid ?? 0)).toMatchObject({

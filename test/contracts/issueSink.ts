@@ -24,7 +24,7 @@ const BODY =
 
 /** @param start called in each test; registers its own cleanup */
 export function issueSinkContract(name: string, start: () => Promise<IssueSinkUnderTest>): void {
-  describe(`${name} as a place for issues`, () => {
+  describe(`${name} as a sink for issues`, () => {
     test('an issue is created once, with title, body and label, and found by list and number', async () => {
       const { sink, see } = await start();
       expect(await sink.list('all')).toEqual([]);
@@ -41,7 +41,7 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       });
     });
 
-    test('the list holds every page, the newest first, and nothing of other people', async () => {
+    test('the list has every page, the newest first, and nothing of other people', async () => {
       const { sink, fileForeign } = await start();
       await fileForeign();
       const numbers: number[] = [];
@@ -64,7 +64,7 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       expect(await sink.list('open')).toEqual([kept]);
     });
 
-    test('closed issues are listed in every state only, and say how they were closed', async () => {
+    test('closed issues are only in the list of every state, with how they were closed', async () => {
       const { sink, close } = await start();
       const [one, two, three] = [
         await sink.create('one', BODY),
@@ -95,7 +95,7 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       expect(await sink.get(number)).toMatchObject({ state: 'closed', closedAs: 'completed' });
     });
 
-    test('an issue that does not exist is none, and cannot be written to', async () => {
+    test('an issue that does not exist is not found, and cannot be written to', async () => {
       const { sink } = await start();
       expect(await sink.get(4711)).toBeNull();
       await expect(sink.update(4711, BODY)).rejects.toMatchObject({ kind: 'refused', retryable: false });

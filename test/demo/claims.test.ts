@@ -5,7 +5,7 @@ import { checkClaims, tellClaims } from './checkClaims.js';
 import { Narrator } from './narrator.js';
 import { Readings } from './readings.js';
 
-test('without its evidence no claim holds, and the demo says so', () => {
+test('a claim without its evidence does not hold, and the demo says so', () => {
   const claims = checkClaims(new Readings(testFolder()));
   expect(claims.filter(({ contradictions }) => contradictions.length === 0)).toEqual([]);
   const said: string[] = [];

@@ -39,7 +39,7 @@ const EVENTS = readFileSync('docs/events.md', 'utf8');
     expect(said.match(/^ {3}holds /gm)).toHaveLength(CLAIMS.length);
   });
 
-  test('speaks without colours into a pipe, and names no server that is gone when it ends', () => {
+  test('prints no colours into a pipe, and names no server that is gone when it ends', () => {
     expect(said).not.toContain('\u001b');
     expect(said).not.toContain('127.0.0.1');
   });
@@ -51,7 +51,7 @@ const EVENTS = readFileSync('docs/events.md', 'utf8');
   });
 
   // rule: the-demo-proves-its-claims
-  test('is quoted in the README as it speaks', () => {
+  test('is quoted in the README word for word', () => {
     const excerpt = fencedBelow(README, '## See it work', '```text');
     expect(comparable(excerpt).length).toBeGreaterThan(8);
     expect(linesNotIn(said, excerpt)).toEqual([]);
@@ -66,7 +66,7 @@ const EVENTS = readFileSync('docs/events.md', 'utf8');
   });
 
   // rule: the-demo-proves-its-claims
-  test('leaves a page that loads nothing, and whose links all lead somewhere', () => {
+  test('leaves a page that loads nothing, and whose links all work', () => {
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/<script|<link|<img|<iframe|\bsrc=|url\(|@import/);
     const targets = [...page.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target);
@@ -76,7 +76,7 @@ const EVENTS = readFileSync('docs/events.md', 'utf8');
     expect(targets.filter((target) => !isThere(target))).toEqual([]);
   });
 
-  test('shows on its page every answer, the failure, the wordings before, and each issue', () => {
+  test('shows on its page every answer, the failure, the original wordings, and each issue', () => {
     const { issues } = JSON.parse(readFileSync(join(folder, 'github-state.json'), 'utf8'));
     for (const { answer } of Object.values(STORIES)) expect(page).toContain(answer);
     expect(page).toContain('Sorry, I ran into an issue and couldn&#39;t recover.');

@@ -19,8 +19,8 @@ const ISSUE = {
 };
 const LINKS = new Links([ISSUE]);
 
-describe('words of others', () => {
-  test('stay words in chats', () => {
+describe('text of others', () => {
+  test('stays plain text in chats', () => {
     const message = {
       messageId: 2,
       kind: 'text' as const,
@@ -44,7 +44,7 @@ describe('words of others', () => {
     expect(html.match(/&lt;img/g)?.length).toBeGreaterThan(4);
   });
 
-  test('stay words in issues, whose comments in HTML are hidden and whose folds open', () => {
+  test('stays plain text in issues, whose HTML comments are hidden and whose folds open', () => {
     const body = `<!-- marker -->\n\n${HOSTILE}\n\n<details>\n<summary>more</summary>\n\n[a](javascript:x) ![b](http://x.org/y.png)\n\n</details>`;
     const html = issueHtml({ ...ISSUE, body, comments: [{ author: HOSTILE, body: HOSTILE }] }, LINKS);
     expect(html).not.toMatch(/<script|<img|marker|href="javascript/);
@@ -54,7 +54,7 @@ describe('words of others', () => {
 });
 
 describe('a text of Telegram', () => {
-  test('has its entities nested, and what is written as code has no links', () => {
+  test('has nested entities, and no links in code', () => {
     const text = 'ab cd http://x.org http://x.org';
     const entities = [
       { type: 'bold', offset: 0, length: 5 },
@@ -66,7 +66,7 @@ describe('a text of Telegram', () => {
     );
   });
 
-  test('has a block on lines of its own', () => {
+  test('has a block on its own lines', () => {
     const entities = [{ type: 'pre', offset: 2, length: 1, language: 'sh' }];
     expect(formattedHtml('a\nb\n\nc', entities, LINKS)).toBe(
       'a\n<div class="block"><span class="language">sh</span><pre>b</pre></div>\nc',

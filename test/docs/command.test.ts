@@ -16,13 +16,13 @@ const FILES = [
 ];
 
 describe('the command line', () => {
-  test("is not started by npx in any text that people read, the product's own included", () => {
+  test('is not started with npx in any text for people, including the output of the product', () => {
     const paths = [...FILES, ...FOLDERS.flatMap(filesBelow)];
     expect(paths.length).toBeGreaterThan(200);
     expect(paths.filter((path) => /\bnpx [^\n]*watchkeeper/.test(read(path)))).toEqual([]);
   });
 
-  test('comes in a package that has a scope, and that nobody publishes by mistake', () => {
+  test('comes in a package that has a scope, and that nobody can publish by mistake', () => {
     const { name, private: isPrivate, bin } = JSON.parse(read('package.json'));
     const lock = JSON.parse(read('package-lock.json'));
     expect(name).toMatch(/^@watchkeeper\//);

@@ -15,7 +15,7 @@ const text = readFileSync(join(ROOT, 'docs/design.md'), 'utf8');
 describe('docs/design.md', () => {
   test(`has at most ${MOST_CHARACTERS} characters`, () => expect(text.length).toBeLessThanOrEqual(MOST_CHARACTERS));
 
-  test('names ten invariants, each by rules that have tests', () => {
+  test('names ten invariants, each with rules that have tests', () => {
     const rules = new Set(rulesIn(readFileSync(join(ROOT, RULES_FILE), 'utf8')).map(({ id }) => id));
     const named = itemsBelow('## The ten invariants').map((item) => codeSpans(item));
     expect(named).toHaveLength(10);
@@ -23,7 +23,7 @@ describe('docs/design.md', () => {
     expect(named.flat().filter((id) => !rules.has(id))).toEqual([]);
   });
 
-  test(`walks a message's way through at most ${MOST_FILES} files, each once`, () => {
+  test(`follows a message through at most ${MOST_FILES} files, each once`, () => {
     const files = itemsBelow('## The way of a message').map((item) => codeSpans(item)[0] ?? item);
     expect(files.length).toBeGreaterThan(20);
     expect(files.length).toBeLessThanOrEqual(MOST_FILES);

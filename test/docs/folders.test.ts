@@ -24,7 +24,7 @@ describe.each(folders)('%s/README.md', (folder) => {
     expect(text).toMatch(/^Start with `/m);
   });
 
-  test('names files and folders that exist', () => {
+  test('names existing files and folders', () => {
     const named = codeSpans(text).filter((span) => /^[\w./-]+(?:\.(?:ts|md)|\/)$/.test(span));
     const places = (span: string) => [join(ROOT, folder, span), join(ROOT, span)];
     expect(named.length).toBeGreaterThan(0);

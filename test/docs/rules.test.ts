@@ -10,7 +10,7 @@ const rules = rulesIn(read(RULES_FILE));
 const tags = readTags(ROOT);
 
 describe('the rules of the design', () => {
-  test('are written one per line, with a room and a sentence each', () => {
+  test('are written one per line, with a folder and a sentence each', () => {
     const lines = read(RULES_FILE)
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('## '));
@@ -30,7 +30,7 @@ describe('the rules of the design', () => {
     expect(tags.filter(({ rule, title }) => !known.has(rule) || title === null)).toEqual([]);
   });
 
-  test('are those of docs/rules.md: `npm run rules` writes it anew', () => {
+  test('are those of docs/rules.md: `npm run rules` rewrites it', () => {
     expect(read(RULES_PAGE)).toBe(renderRules(rules, tags));
   });
 });

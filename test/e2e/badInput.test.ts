@@ -88,7 +88,7 @@ describeScenes('bad input', () => {
 
   // rule: every-configuration-fault-is-named
   test(
-    'every fault of a configuration stands in one message, with the name and a suggestion, without a secret',
+    'all faults of a configuration are in one message, with name and suggestion and without a secret',
     async () => {
       writeFileSync(
         join(scene.folder, 'faulty.json'),
@@ -128,7 +128,7 @@ describeScenes('bad input', () => {
   );
 
   test(
-    'a Redis that nobody answers for is said in words: exit code 3, and no password',
+    'an unreachable Redis is reported plainly: exit code 3, and no password',
     async () => {
       const environment = {
         REDIS_URL: 'redis://user:hunter2@127.0.0.1:1/0',
@@ -147,7 +147,7 @@ describeScenes('bad input', () => {
   );
 
   test(
-    'a logs folder that cannot be one is refused in words, and nothing hangs',
+    'an invalid logs folder is refused with an explanation, and nothing hangs',
     async () => {
       for (const logs of ['watchkeeper.config.json', '/dev/null/logs', '/proc/no-logs-here']) {
         const command = await scene.run(['bridge'], { WATCHKEEPER_LOGS: logs });
@@ -159,7 +159,7 @@ describeScenes('bad input', () => {
   );
 
   test(
-    'a chat that no project lists gets an honest answer and an event; nothing runs',
+    'a chat that no project lists gets an honest reply and an event; nothing runs',
     async () => {
       const message = scene.telegram.say(STRANGERS_CHAT, 'do something');
       const answer = await scene.telegram.waitFor(() => scene.telegram.botMessages(STRANGERS_CHAT)[0], 10_000);
@@ -175,7 +175,7 @@ describeScenes('bad input', () => {
 
   // rule: a-stranger-runs-nothing
   test(
-    'a sender who is not allowed is told so; nothing runs',
+    'a sender who is not allowed is notified; nothing runs',
     async () => {
       const asked = new Conversation(scene, 'yard', -2, 'leaves', { userId: STRANGER });
       const answer = await scene.telegram.waitFor(() => scene.telegram.botMessages(-2)[0], 10_000);
@@ -188,7 +188,7 @@ describeScenes('bad input', () => {
 
   // rule: a-crash-has-a-reason
   test(
-    'an agent that leaves at once, is killed, prints garbage or a line of 50 MB: an incident with a reason',
+    'an agent that exits at once, is killed, or prints garbage or a line of 50 MB: an incident with a reason',
     async () => {
       const chats = [-3, -4, -5, -6];
       // One after the other: many at once would be an outage of the provider.
@@ -211,7 +211,7 @@ describeScenes('bad input', () => {
 
   // rule: a-missing-agent-is-reported
   test(
-    'an agent that is not there is told at once, without a second attempt; where it should be stands in the log alone',
+    'a missing agent is reported at once, without a second attempt; only the log has its path',
     async () => {
       const scenario = join(scene.folder, 'scenarios', 'missing.json');
       const asked = [
@@ -225,7 +225,7 @@ describeScenes('bad input', () => {
       for (const { conversation, said, logged } of asked) {
         const { text } = await conversation.answered(FAILURE_PARAGRAPH);
         expect(text).toContain(said);
-        expect(text).toContain('I did not try again: what the agent needs to begin is not there');
+        expect(text).toContain('I did not try again: something that the agent needs to start is missing');
         expect(text).not.toContain(scene.folder);
         expect(text).not.toContain('ENOENT');
         const closing = await conversation.closing();
@@ -239,7 +239,7 @@ describeScenes('bad input', () => {
 
   // rule: an-agent-that-asks-ends
   test(
-    'an agent that asks gets no answer, on its input or from a terminal: it ends, and its question is shown',
+    'an agent that asks a question gets no answer, on stdin or a terminal: it ends, and the question is shown',
     async () => {
       const asked = new Conversation(scene, 'asks', -9, 'tidy up');
       const fromTerminal = new Conversation(scene, 'terminal', -10, 'tidy up');
@@ -252,7 +252,7 @@ describeScenes('bad input', () => {
   );
 
   test(
-    'ids that could leave the logs folder are refused, and no file appears',
+    'ids that could leave the logs folder are refused, and no file is created',
     async () => {
       const before = filesOf(scene);
       for (const args of REFUSED_COMMANDS) {

@@ -140,7 +140,7 @@ function tests(): void {
   );
 
   test(
-    'a model that hangs is found silent, its run ended with its tool, and the message answered in the same conversation',
+    'a silent model is found, its run ended with its tool, and the message answered in the same conversation',
     async () => {
       const asked = ask('silent', 'hang please');
       const first = await runOf(asked.session);
@@ -180,7 +180,7 @@ function tests(): void {
     ['poor', 'no money', 'run_failed_credit'],
     ['limited', 'too much', 'run_failed_rate_limit'],
   ] as const)(
-    '%s: told, and not revived',
+    '%s: reported, and not revived',
     async (project, text, reason) => {
       const asked = ask(project, text);
       await asked.answered(FAILURE_PARAGRAPH, WITHIN_MS);
@@ -191,7 +191,7 @@ function tests(): void {
   );
 
   test(
-    'a sub-agent at work keeps its parent from being silent',
+    'a working sub-agent keeps its parent from being silent',
     async () => {
       const asked = ask('parent', 'ask another');
       await asked.answered('The other one has looked.', WITHIN_MS);
@@ -207,7 +207,7 @@ function tests(): void {
   );
 
   test(
-    'a call that no rule allows is denied, and the chat sees it: at once, and below the answer',
+    'a call that no rule allows is denied, and the chat shows it: at once, and below the answer',
     async () => {
       const asked = ask('denied', 'forbidden thing');
       const answer = await asked.answered('I could not fetch it.', WITHIN_MS);

@@ -34,7 +34,7 @@ describeScenes('control', () => {
   }, SCENE_TIMEOUT_MS);
 
   test(
-    'what comes in and what was answered is seen to by the bridge itself, and wakes nobody to do so',
+    'the bridge handles new messages and answers itself, without waking others',
     async () => {
       const subscriber = scene.store.redis.duplicate();
       afterThisTest(() => closeRedis(subscriber));
@@ -54,7 +54,7 @@ describeScenes('control', () => {
 
   // rule: commands-never-queue
   test(
-    '/status and /cancel are answered while every place is taken; a cancelled message is never tried again',
+    '/status and /cancel are answered while all slots are taken; a cancelled message is never retried',
     async () => {
       const hanging = [1, 2].map((chat) => new Conversation(scene, 'crew', chat, 'hang'));
       const runs = await Promise.all(hanging.map((asked) => asked.start()));
@@ -104,7 +104,7 @@ describeScenes('control', () => {
   );
 
   test(
-    '`enqueue` feeds the same lanes, and the chat that it names gets the answer',
+    '`enqueue` uses the same lanes, and the chat that it names gets the answer',
     async () => {
       const command = await scene.run([
         'enqueue',

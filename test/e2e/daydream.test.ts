@@ -14,7 +14,7 @@ const LONG_AGO = Date.UTC(2026, 1, 5, 10);
 describeScenes('the acting watchdog', () => {
   // rule: the-review-comes-once-a-day
   test(
-    'inside the bridge writes the review on its schedule and removes old journals; a standby does neither',
+    'inside the bridge writes the review on schedule and removes old journals; a standby does neither',
     async () => {
       const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] }, mast: { chats: [{ id: 6 }] } } });
       const configPath = join(scene.folder, 'watchkeeper.config.json');
@@ -48,7 +48,7 @@ describeScenes('the acting watchdog', () => {
   );
 
   test(
-    'notes that it watches, in the bridge and for one look, so that a review knows a quiet day from one that nobody watched',
+    'records its watch, in the bridge and with --once, so that a quiet day differs from an unwatched one',
     async () => {
       const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
       const yesterday = systemClock.now() - DAY;

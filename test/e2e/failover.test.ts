@@ -19,10 +19,10 @@ const HANG: Scenario['steps'] = [
   { do: 'hanging_tool', own_session: true, ignores_sigterm: true },
 ];
 
-describeScenes('a failover that forgets an end and a beginning', () => {
+describeScenes('a failover that forgets an end and a start', () => {
   // rule: a-second-attempt-survives-a-failover
   test(
-    'ends no run and begins none anew: the bridge tells the new primary of both, and each is answered once',
+    'ends no run and starts none again: the new primary gets both from the bridge, each is answered once',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -60,7 +60,7 @@ describeScenes('a failover that forgets an end and a beginning', () => {
 
   // rule: a-lane-is-swept-first
   test(
-    'and takes bridge and reaper with it: nothing begins before the agent that the new primary does not know is ended',
+    'and kills bridge and reaper: nothing starts before the agent unknown to the new primary is ended',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -95,7 +95,7 @@ describeScenes('a failover that forgets an end and a beginning', () => {
 describeScenes('a failover that forgets that a second attempt was granted', () => {
   // rule: a-second-attempt-survives-a-failover
   test(
-    'grants no other one: what it runs goes on, what it answered stays answered, and each message has one end',
+    'grants no other one: its run continues, its answer stays, and each message has one end',
     async () => {
       const scene = await openTestScene({
         concurrency: 2,
@@ -158,10 +158,10 @@ describeScenes('a failover that forgets that a second attempt was granted', () =
   );
 });
 
-describeScenes('a host that dies and whose Redis forgets its last second', () => {
+describeScenes('a host that dies while its Redis forgets the last second', () => {
   // rule: an-answer-on-the-disk-counts
   test(
-    'neither runs again nor calls failed what was answered in that second: the journals know, and no message has two finals',
+    'does not rerun or fail what was answered in that second: the journals know, and each message has one final',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -195,16 +195,16 @@ describeScenes('a host that dies and whose Redis forgets its last second', () =>
         expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
       }
       expect(scene.evidence.criticalEvents()).toEqual([]);
-      await successor.says('its journal has an answer that Redis has lost');
+      await successor.says('its journal has an answer, but Redis has lost it');
     },
     SCENE_TIMEOUT_MS,
   );
 });
 
-describeScenes('a host that dies in the second in which it told how messages ended', () => {
+describeScenes('a host that dies in the second in which it announced how messages ended', () => {
   // rule: a-reported-end-is-the-only-end
   test(
-    'runs none of them again: what a chat was told as failed or cancelled stays the only end, at the store as in the chat',
+    'runs none of them again: a failure or cancellation shown in the chat stays the only end, also in the store',
     async () => {
       const breaks: Scenario['steps'] = [...work(6).slice(0, 1), { do: 'exit', code: 1 }];
       const scene = await openTestScene({
@@ -249,14 +249,14 @@ describeScenes('a host that dies in the second in which it told how messages end
       expect(cancelled.starts()).toEqual([]);
       expect(failed.repliesWith(FAILURE_PARAGRAPH)).toHaveLength(1);
       expect([failed, cancelled].map((asked) => asked.replies().length)).toEqual(before);
-      await successor.says('its chat was told of its end, which Redis has lost');
+      await successor.says('its chat was notified of its end, but Redis has lost that');
     },
     SCENE_TIMEOUT_MS,
   );
 
   // rule: a-failover-sends-nothing-twice
   test(
-    'sends nothing twice whose send was under way: an edit brings the answer',
+    'sends nothing twice if a send was under way: an edit brings the answer',
     async () => {
       const scene = await openTestScene({
         projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: work(4) }] } },

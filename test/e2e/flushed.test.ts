@@ -11,10 +11,10 @@ const work = (times: number): Scenario['steps'] => [
 /** What a progress message shows while the agent works. */
 const WORKING = /^(Working|Thinking|[^\n]* · \d)/;
 
-describeScenes('a Redis that forgets everything while a bridge lives', () => {
+describeScenes('a Redis that forgets everything while a bridge runs', () => {
   // rule: a-flushed-redis-costs-no-end
   test(
-    'costs nobody an end: every accepted message has exactly one in its chat, no progress line stays, and one event tells it',
+    'loses no end: each message has exactly one in its chat, no progress line stays, and one event reports it',
     async () => {
       const scene = await openTestScene({
         concurrency: 2,

@@ -38,10 +38,10 @@ const READ_ONLY: Fault = {
   end: (logs) => void execFileSync('mount', ['-o', 'remount,rw', logs]),
 };
 
-describeScenes('a logs folder that takes nothing', () => {
+describeScenes('a logs folder that cannot be written', () => {
   // rule: a-full-disk-keeps-nobody-waiting
   test(
-    'because its places are taken: the run goes on, another is revived and told, and each line comes later, once',
+    'because its paths are taken: the run continues, another is revived and reported, lines follow later, once',
     async () => {
       const scene = await openFleet();
       await seeThrough(scene, PATHS_TAKEN, 'while it runs');
@@ -51,7 +51,7 @@ describeScenes('a logs folder that takes nothing', () => {
 
   // rule: a-full-disk-keeps-nobody-waiting
   testWithMounts(
-    'because its disk is full: the run goes on, another is revived and told, and each line comes later, once',
+    'because its disk is full: the run continues, another is revived and reported, lines follow later, once',
     async () => {
       const scene = await openFleet();
       onSmallDisk(scene.logs);
@@ -62,7 +62,7 @@ describeScenes('a logs folder that takes nothing', () => {
 
   // rule: a-full-disk-keeps-nobody-waiting
   testWithMounts(
-    'because it is read-only when the bridge is started again: messages are run, revived and told all the same',
+    'because it is read-only when the bridge is restarted: messages are still run, revived and reported',
     async () => {
       const scene = await openFleet();
       onSmallDisk(scene.logs);
@@ -101,7 +101,7 @@ async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs
 
   await scene.until('closed incidents', async () => (await scene.store.records.openIncidents()).length === 0);
   expect(scene.evidence.criticalEvents()).toEqual([]);
-  await bridge.says('is kept in the store until its file takes it');
+  await bridge.says('is kept in Redis until its file can be written');
   expect(await readiness(bridge)).toMatchObject({ status: 503, text: expect.stringContaining('critical events wait') });
   const doctor = await scene.run(['doctor']);
   expect(doctor.exit?.code).toBe(1);
@@ -116,7 +116,7 @@ async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs
 }
 
 async function readiness(bridge: Program): Promise<{ status: number; text: string }> {
-  const url = /health is told at (\S+readyz)/.exec(bridge.stderr)?.[1];
+  const url = /health is served at (\S+readyz)/.exec(bridge.stderr)?.[1];
   if (url === undefined) throw new Error('the bridge does not say where it tells its health');
   const answer = await fetch(url);
   return { status: answer.status, text: await answer.text() };

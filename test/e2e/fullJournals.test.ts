@@ -11,10 +11,10 @@ import { describeScenes, openTestScene } from './testScene.js';
 const TIMEOUT_MS = 120_000;
 const WITHIN_MS = 40_000;
 
-describeScenes('a logs folder that takes nothing', () => {
+describeScenes('a logs folder that cannot be written', () => {
   // rule: a-full-disk-keeps-nobody-waiting
   test(
-    'for journals of runs whose leases are far longer than the silence that accuses: who works or waits for a call goes on',
+    'for journals with leases far longer than the silence limit: runs that work or wait for a call continue',
     async () => {
       const scene = await openPatientFleet();
       await scene.startBridge();
@@ -26,7 +26,7 @@ describeScenes('a logs folder that takes nothing', () => {
 
   // rule: a-full-disk-keeps-nobody-waiting
   testWithMounts(
-    'for want of space in the middle of such runs: who works or waits for a call goes on',
+    'for lack of space in the middle of such runs: runs that work or wait for a call continue',
     async () => {
       const scene = await openPatientFleet();
       onSmallDisk(scene.logs);
@@ -38,7 +38,7 @@ describeScenes('a logs folder that takes nothing', () => {
 
   // rule: a-full-disk-keeps-nobody-waiting
   test(
-    'for the journal of a run that falls silent: it is ended and runs again all the same',
+    'for the journal of a run that falls silent: it is still ended and run again',
     async () => {
       const scene = await openPatientFleet();
       await scene.startBridge();

@@ -89,7 +89,7 @@ const PROJECTS: Record<string, SceneProject> = {
   },
 };
 
-const PLAIN_WORDS = /^The agent (?:ended with exit code 1 and without an answer|said nothing for \d seconds?)\.$/;
+const PLAIN_WORDS = /^The agent (?:exited with code 1 and without an answer|said nothing for \d seconds?)\.$/;
 
 describeScenes('an unhealthy session', () => {
   let scene: BridgeScene;
@@ -103,7 +103,7 @@ describeScenes('an unhealthy session', () => {
 
   // rule: an-incident-runs-in-order
   test(
-    'is detected, reported, revived and closed, in this order, and so is its issue; later ones join it, those of another rule the roll-up issue',
+    'is detected, reported, revived and closed in order, as is its issue; later ones join, other rules roll up',
     async () => {
       const first = ask('filing', 11, 'silence, the first');
       await first.answered('done at last');
@@ -125,7 +125,7 @@ describeScenes('an unhealthy session', () => {
       expect(own()).toMatchObject({ url, labels: ['watchdog'] });
       const isClosed = () => own()?.state === 'closed' && (own()?.comments.length ?? 0) > 0;
       await scene.github.waitFor(isClosed);
-      expect(own()?.body.split('\n')[2]).toBe('**Needs nobody:** the second attempt works.');
+      expect(own()?.body.split('\n')[2]).toBe('**Needs nobody:** the second attempt is working.');
       expect(own()?.body).toContain(`- Host: \`${hostname()}\``);
       expect(own()?.body).toContain(`/sessions/${first.session}/tool_use.jsonl`);
 
@@ -145,7 +145,7 @@ describeScenes('an unhealthy session', () => {
         github_issue: rollUp()?.url,
         action_taken: 'failure_message_sent',
       });
-      await scene.github.waitFor(() => rollUp()?.body.includes('**Needs you:** Find out why: both') === true);
+      await scene.github.waitFor(() => rollUp()?.body.includes('**Needs you:** Find out why both') === true);
       expect(rollUp()).toMatchObject({ state: 'open' });
 
       expect(scene.github.issues()).toHaveLength(2);
@@ -161,7 +161,7 @@ describeScenes('an unhealthy session', () => {
 
   // rule: progress-never-hides-the-answer
   test(
-    'says in the chat why it is tried once more, and shows the second attempt at work until its answer',
+    'shows in the chat why it is tried again, and the second attempt at work until its answer',
     async () => {
       const asked = ask('working', 61, 'long work');
       await asked.answered('done at last');
@@ -178,7 +178,7 @@ describeScenes('an unhealthy session', () => {
 
   // rule: two-rules-make-one-incident
   test(
-    'accused by silence and runaway at once makes one incident, one revival, and no failure message',
+    'accused of silence and runaway at once is one incident, one revival, and no failure message',
     async () => {
       const asked = ask('both', 21, 'anything');
       await asked.answered('done at last');
@@ -198,7 +198,7 @@ describeScenes('an unhealthy session', () => {
 
   // rule: the-second-failure-is-reported-once
   test(
-    'that fails twice is revived once and told once, in its chat and topic, as a reply',
+    'that fails twice is revived once and reported once, in its chat and topic, as a reply',
     async () => {
       const threads = [-31, -32].map((chat) => scene.telegram.createTopic(chat, 'Work')) as [number, number];
       scene.telegram.createTopic(-31, 'Another');
@@ -232,14 +232,14 @@ describeScenes('an unhealthy session', () => {
           before.filter(({ what }) => what === 'message' || what === 'edit').map(({ message_id }) => message_id),
         );
         expect(progress.size).toBe(1);
-        expect(before.filter(({ text }) => text.includes('trying once more'))).toMatchObject([{ what: 'edit' }]);
+        expect(before.filter(({ text }) => text.includes('trying again'))).toMatchObject([{ what: 'edit' }]);
       }
     },
     SCENE_TIMEOUT_MS,
   );
 
   test(
-    'stands in the log thing by thing, each once, and nobody is quoted there',
+    'is logged step by step, each step once, without quotations',
     async () => {
       const asked = ask('logging', 51, 'exit, said a person');
       await asked.answered(FAILURE_PARAGRAPH);
@@ -261,7 +261,7 @@ describeScenes('an unhealthy session', () => {
       const first = linesAbout(asked.session);
       const second = linesAbout(asked.revival);
       for (const [lines, words] of [
-        [first, ['message accepted', 'run started', 'run ended', 'crash:', 'is filed', 'run once more', 'is closed']],
+        [first, ['message accepted', 'run started', 'run ended', 'crash:', 'is filed', 'run again', 'is closed']],
         [second, ['run started', 'run ended', 'crash:', 'has it now', 'failure message delivered', 'is closed: told']],
       ] as const) {
         for (const word of words)
@@ -291,7 +291,7 @@ describeScenes('an unhealthy session', () => {
 
   // rule: nothing-of-a-run-is-left
   test(
-    'leaves no process behind, although its tool has a process session of its own and ignores SIGTERM',
+    'leaves no process behind, although its tool has its own session and ignores SIGTERM',
     async () => {
       const asked = ask('spreading', 41, 'anything');
       const first = await asked.start();

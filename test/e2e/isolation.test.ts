@@ -146,7 +146,7 @@ function skipped(why: string) {
 }
 
 describe('the table of what an agent can reach', () => {
-  test('has a line for each thing that is tried', () => {
+  test('has a line for each access that is tried', () => {
     expect(firstCells(rows)).toEqual(Object.keys(ATTEMPTS));
     for (const cells of rows) expect(cells.slice(1)).toHaveLength(3);
   });
@@ -156,7 +156,7 @@ describe('the doctor', () => {
   const settings = (isolation: Project['isolation']) =>
     testSettings([{ ...project('yard', '/srv/yard', [CHAT]), isolation }]);
 
-  test('says of each project what keeps its agents away, and what they can reach where nothing does', () => {
+  test('shows for each project what isolates its agents, or what they can reach without isolation', () => {
     expect(checkIsolation(settings(null), null)).toMatchObject([{ name: 'isolation of yard', verdict: 'ok' }]);
     expect(checkIsolation(settings('none'), null)).toMatchObject([
       { verdict: 'ok', found: expect.stringMatching(/^chosen: .*environment with its tokens/) },
@@ -173,9 +173,9 @@ describe('the doctor', () => {
   });
 });
 
-describeScenes('an agent that nothing keeps away', () => {
+describeScenes('an agent without isolation', () => {
   test(
-    'gets what the documents say: everything of the bridge',
+    'can reach what the documents list: everything of the bridge',
     async () => {
       const { got, works } = await raidIn('none');
       expect(works).toEqual(Object.keys(WORK));
@@ -189,7 +189,7 @@ describeScenes('an agent that nothing keeps away', () => {
 describeSandbox('an agent under bubblewrap', () => {
   // rule: a-sandbox-keeps-agents-in
   test(
-    'gets nothing of the bridge, and can do its work',
+    'can reach nothing of the bridge, and can do its work',
     async () => {
       const { got, works } = await raidIn('bubblewrap');
       expect(works).toEqual(Object.keys(WORK));
@@ -224,10 +224,10 @@ function processesOf(uid: number): number[] {
     .filter((pid) => Number.isInteger(pid) && statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid);
 }
 
-describeUsers('an agent that is another user than the bridge, as in the container', () => {
+describeUsers('an agent that runs as another user than the bridge, as in the container', () => {
   // rule: a-sandbox-keeps-agents-in
   test(
-    'gets nothing of the bridge, and can do its work',
+    'can reach nothing of the bridge, and can do its work',
     async () => {
       const { got, works } = await raidIn('none', {
         program: ENTRY_POINT,
@@ -243,7 +243,7 @@ describeUsers('an agent that is another user than the bridge, as in the containe
 
   // rule: a-sandbox-keeps-agents-in
   test(
-    'is ended whole by the bridge, with what has shed its environment and its session',
+    'is ended whole by the bridge, with processes that have left its environment and its session',
     async () => {
       const daemon = `(env -i setsid /bin/sh -c 'trap "" TERM; id -u >up; sleep 61; sleep 62' &)`;
       const scene = await openYard(`${daemon}; trap "" TERM; while :; do sleep 0.1; done`, 'none', ENTRY_POINT);

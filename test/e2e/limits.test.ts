@@ -35,14 +35,17 @@ async function waiting(scene: BridgeScene, asked: Conversation): Promise<number>
     const found = await scene.store.records.session(asked.session);
     return found?.status === 'pending' && found.not_before !== null ? found : null;
   });
-  await scene.until('the word of the limit', () => asked.repliesWith("The provider's limit is reached.").length === 1);
+  await scene.until(
+    'the word of the limit',
+    () => asked.repliesWith("The provider's usage limit is reached.").length === 1,
+  );
   return session.not_before ?? 0;
 }
 
 describeScenes("a provider's limit with a known end", () => {
   // rule: a-limit-is-waited-for
   test(
-    'is waited for: the chat is told when it goes on, nothing is accused, and the same conversation answers once',
+    'is waited for: the chat gets the time, nothing is accused, and the same conversation answers once',
     async () => {
       const { scene } = await openLimitedScene(3_000);
       const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
@@ -61,7 +64,7 @@ describeScenes("a provider's limit with a known end", () => {
 
   // rule: a-limit-is-waited-for
   test(
-    'is waited for through a restart of the bridge',
+    'is waited for across a restart of the bridge',
     async () => {
       const { scene, bridge } = await openLimitedScene(4_000);
       const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
@@ -92,7 +95,7 @@ describeScenes("a provider's limit with a known end", () => {
 
   // rule: a-limit-is-waited-for
   test(
-    'that is met again and again is told after the fourth time',
+    'that is hit again and again is reported after the fourth time',
     async () => {
       const { scene } = await openLimitedScene(100);
       const asked = new Conversation(scene, 'ship', CHAT, 'always');

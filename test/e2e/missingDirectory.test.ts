@@ -20,7 +20,7 @@ const PROJECTS = {
 describeScenes('a project whose directory is missing', () => {
   // rule: a-missing-directory-waits
   test(
-    'when the bridge starts is out of service alone, said everywhere and to each message once; it comes back by itself',
+    'at the start of the bridge disables only that project, reported everywhere and once per message; it recovers',
     async () => {
       const port = await freePort();
       const scene = await openTestScene({ projects: PROJECTS, environment: { HEALTH_PORT: String(port) } });
@@ -41,7 +41,7 @@ describeScenes('a project whose directory is missing', () => {
       expect(await ready.text()).toContain('out of service, directory missing: ship');
       expect(await doctorOn(scene, 'directory of ship')).toMatchObject({
         verdict: 'fault',
-        found: expect.stringContaining('the project is out of service'),
+        found: expect.stringContaining('the project is unavailable'),
       });
 
       await bridge.stop();
@@ -59,7 +59,7 @@ describeScenes('a project whose directory is missing', () => {
 
   // rule: a-missing-directory-waits
   test(
-    'while the bridge runs has its messages wait, and nothing begins in another place',
+    'while the bridge runs makes its messages wait, and nothing starts elsewhere',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });
       const directory = join(scene.folder, 'work', 'ship');

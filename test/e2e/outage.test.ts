@@ -16,7 +16,7 @@ const EXITS: Scenario = { when: { message: '^exit' }, steps: [{ do: 'exit', code
 describeScenes('an outage', () => {
   // rule: a-redis-outage-ends-no-run
   test(
-    'of Redis ends no run; a message that comes meanwhile is kept, the chat is told, and both are answered once',
+    'of Redis ends no run; a message meanwhile is kept, the chat is notified, and both are answered once',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -66,7 +66,7 @@ describeScenes('an outage', () => {
 
   // rule: a-redis-outage-is-waited-for
   test(
-    'of Redis at the start is said in words and waited for, without an end and without a secret',
+    'of Redis at the start is logged and waited for, without an exit and without a secret',
     async () => {
       const scene = await openTestScene({
         projects: { boat: { chats: [{ id: 1 }], scenarios: [{ steps: [ANSWER] }] } },
@@ -84,7 +84,7 @@ describeScenes('an outage', () => {
 
   // rule: an-issue-keeps-nobody-waiting
   test(
-    'of GitHub keeps nobody waiting: the message is revived and told without a link, and its incidents stay open',
+    'of GitHub delays nobody: the message is revived, reported without a link, and its incidents stay open',
     async () => {
       const scene = await openTestScene({
         projects: { boat: { chats: [{ id: 1 }], scenarios: [EXITS] } },
@@ -109,7 +109,7 @@ describeScenes('an outage', () => {
 
   // rule: a-final-message-is-sent-once
   test(
-    'of an answer to sendMessage sends nothing twice: the text goes into a placeholder by an edit, and the progress message is closed',
+    'of a reply to sendMessage sends nothing twice: an edit puts the text into a placeholder; progress is closed',
     async () => {
       const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }] } } });
       await scene.startBridge();

@@ -18,7 +18,7 @@ const WORK: Scenario = {
 describeScenes("the bridge's own Redis", () => {
   // rule: an-own-redis-comes-back
   test(
-    'comes back with its data when it is killed: the agent that runs goes on, a message that waits is answered, commands find the store',
+    'returns with its data after a kill: the agent continues, a waiting message is answered, commands find it',
     async () => {
       const scene = await openTestScene({
         redis: 'bridge',
@@ -47,7 +47,7 @@ describeScenes("the bridge's own Redis", () => {
 
   // rule: an-own-redis-comes-back
   test(
-    'that hangs is killed and started anew with its data: the agent that runs goes on, a message that comes is answered',
+    'is killed and restarted with its data if it hangs: the agent continues, a new message is answered',
     async () => {
       const scene = await openTestScene({
         redis: 'bridge',
@@ -61,7 +61,7 @@ describeScenes("the bridge's own Redis", () => {
       process.kill(pid, 'SIGSTOP');
       const meanwhile = new Conversation(scene, 'boat', 1, 'the second');
       await scene.until('words about it', () =>
-        bridge.stderr.includes(`(redis-server, process ${pid}) has answered nothing for 4 s and is killed`),
+        bridge.stderr.includes(`(redis-server, process ${pid}) has not answered for 4 s and is being killed`),
       );
       for (const asked of [running, meanwhile]) {
         await asked.answered('worked through', 40_000);
@@ -99,7 +99,7 @@ describeScenes("the bridge's own Redis", () => {
 
   // rule: an-own-redis-comes-back
   test(
-    'is waited for by a standby that was there first, which says so; a stop ends the waiting',
+    'is waited for by a standby that was started first, which says so; a stop ends the wait',
     async () => {
       const scene = await openTestScene({ redis: 'bridge', projects: { boat: { chats: [{ id: 1 }] } } });
       const standby = scene.start(['watchdog']);
@@ -146,7 +146,7 @@ describeScenes("the bridge's own Redis", () => {
 });
 
 test(
-  'the JavaScript server killed under the bridge: the loss is said, the agent that runs goes on, and later messages are answered',
+  'the JavaScript server killed: the loss is reported, the agent continues, and later messages are answered',
   async () => {
     const slow: Scenario['steps'] = [
       { do: 'call', tool: 'bash', input: {}, takes_ms: 4_000 },
@@ -170,7 +170,7 @@ test(
     const forgotten = new Conversation(scene, 'boat', 1, 'slow work');
     await forgotten.start();
     killServer(scene);
-    await bridge.says('AND EVERYTHING THAT IT HELD IS LOST');
+    await bridge.says('AND ALL ITS DATA IS LOST');
     const later = new Conversation(scene, 'boat', 2, 'hello');
     await later.answered('ashore');
     await forgotten.answered('worked through');

@@ -95,7 +95,7 @@ async function allDone(scene: BridgeScene, affected: readonly Conversation[]): P
   }
 }
 
-describeScenes('five of eight agents whose provider is away', () => {
+describeScenes('five of eight agents whose provider is unavailable', () => {
   // rule: an-outage-is-probed
   test(
     'make one issue; one message is tried, the others follow one at a time, and all are answered',
@@ -132,7 +132,7 @@ describeScenes('five of eight agents whose provider is away', () => {
 describeScenes('a bridge that is killed while its agents wait for their provider', () => {
   // rule: an-outage-survives-its-watchdog
   test(
-    'is followed by one that goes on where it was: nothing is lost, and nothing runs twice',
+    'is followed by one that continues at the same point: nothing is lost, and nothing runs twice',
     async () => {
       // Without its link no message is tried, so none is at work when the bridge dies.
       const scene = await openFleet(5, { reportWaitMs: 2 * MINUTE });

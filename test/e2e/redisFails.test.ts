@@ -4,10 +4,10 @@ import { Conversation } from './conversation.js';
 import { BOAT, expectOneAnswerEach, expectOutageToldOnce, said, WAITS } from './redisTrouble.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
-describeScenes('a Redis that is full', () => {
+describeScenes('a full Redis', () => {
   // rule: a-full-redis-finishes-its-work
   test(
-    'takes no message; what it has accepted goes on to its end, watched, and the rest follows when there is room',
+    'accepts no message; accepted work continues to its end, watched, and the rest follows when there is space',
     async () => {
       const scene = await openTestScene({ projects: { boat: BOAT } });
       const bridge = await scene.startBridge();
@@ -44,7 +44,7 @@ describeScenes('a Redis that is full', () => {
 describeScenes('a Redis that became a replica', () => {
   // rule: a-redis-outage-ends-no-run
   test(
-    'ends no run: an end is kept and stored when it takes writes again',
+    'ends no run: an end is kept, and stored when it accepts writes again',
     async () => {
       const scene = await openTestScene({ projects: { boat: BOAT }, timings: { runLeaseMs: 30_000 } });
       const bridge = await scene.startBridge();
@@ -66,10 +66,10 @@ describeScenes('a Redis that became a replica', () => {
   );
 });
 
-describeScenes('a Redis that refuses the login', () => {
+describeScenes('a Redis that rejects the login', () => {
   // rule: a-redis-outage-ends-no-run
   test(
-    'to a bridge that runs is told with its words, waited for, and used again, without a secret in the log',
+    'while a bridge runs is logged with its words, waited for, and used again, without a secret in the log',
     async () => {
       const scene = await openTestScene({ projects: { boat: BOAT }, timings: { runLeaseMs: 30_000 } });
       const bridge = await scene.startBridge();

@@ -11,10 +11,10 @@ import { Conversation } from './conversation.js';
 import { BOAT, expectOneAnswerEach, expectOutageToldOnce, said, WAITS } from './redisTrouble.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
-describeScenes('a Redis that says nothing', () => {
+describeScenes('a Redis that does not answer', () => {
   // rule: a-redis-outage-ends-no-run
   test(
-    'because it stands still: is told as away, ends no run, and is used again as soon as it goes on',
+    'because it was stopped: logged as unreachable, ends no run, and is used again when it continues',
     async () => {
       const scene = await openTestScene({ projects: { boat: BOAT }, timings: { runLeaseMs: 60_000 } });
       const bridge = await scene.startBridge();
@@ -34,7 +34,7 @@ describeScenes('a Redis that says nothing', () => {
 
   // rule: a-redis-outage-ends-no-run
   test(
-    'because the line to it has gone dead: other connections are made, without an end of the process',
+    'because the connection has gone dead: new connections are made, and the process continues',
     async () => {
       const scene = await openTestScene({ projects: { boat: BOAT }, timings: { runLeaseMs: 60_000 } });
       const line = await RedisGate.before(scene.redis.url);
@@ -56,7 +56,7 @@ describeScenes('a Redis that says nothing', () => {
 describeScenes('a queue that hands out no jobs', () => {
   // rule: a-stuck-worker-ends-its-bridge
   test(
-    'although it takes them: the bridge ends with exit code 3, and the next one runs what waits',
+    'although it accepts them: the bridge ends with exit code 3, and the next one runs the waiting messages',
     async () => {
       const environment = { WATCHKEEPER_HOST: 'quay' };
       const scene = await openTestScene({ projects: { boat: BOAT }, timings: { stallMs: 5_000 }, environment });
@@ -65,7 +65,7 @@ describeScenes('a queue that hands out no jobs', () => {
       await queue.pause();
       const asked = new Conversation(scene, 'boat', 1, 'the first');
       expect((await bridge.exited).code).toBe(3);
-      expect(said(bridge, 'the worker of this bridge has taken none for 25 s; the bridge ends')).not.toEqual([]);
+      expect(said(bridge, 'the worker of this bridge has received none for 25 s; the bridge exits')).not.toEqual([]);
       expect(asked.starts()).toEqual([]);
       await queue.resume();
       await scene.startBridge();

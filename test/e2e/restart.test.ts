@@ -25,7 +25,7 @@ const STOP_GRACE_MS = 10_000;
 /** `script` of util-linux makes terminals. */
 const testInTerminal = canScan() && spawnSync('script', ['--version']).status === 0 ? test : test.skip;
 
-describeScenes('a bridge that goes', () => {
+describeScenes('a bridge that ends', () => {
   // rule: an-orphan-runs-again
   test(
     'killed with SIGKILL: no agent is left, and both messages run again, in order, once',
@@ -69,7 +69,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: an-answer-on-the-disk-counts
   test(
-    'killed while an answer is on the disk and Redis is away: the next one sends that answer like any other, and no agent runs again',
+    'killed while an answer is on disk and Redis is unreachable: the next one sends it, and no agent runs again',
     async () => {
       const steps: Scenario['steps'] = [{ do: 'sleep', ms: 1_000 }, ...ANSWER];
       const scene = await openTestScene({
@@ -106,7 +106,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: a-run-cut-down-early-is-put-back
   test(
-    'killed five times within 25 s, each time before the agent made a call: the message is answered, once, and doctor and one event tell it',
+    'killed five times within 25 s, each time before a call: answered once, reported by doctor and one event',
     async () => {
       const slow: Scenario['steps'] = [{ do: 'sleep', ms: 2_500 }, ...ANSWER];
       const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: slow }] } } });
@@ -136,7 +136,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: a-stray-session-is-found
   test(
-    'killed, after which a waiting message stands in no lane any more: the next one finds it and answers it',
+    'killed, with a waiting message that is in no lane: the next one finds and answers it',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -164,7 +164,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: signals-stop-in-order
   test(
-    'asked to stop with SIGTERM: in time, and afterwards every message is answered once, in order per lane',
+    'asked to stop with SIGTERM: stops in time, and every message is answered once later, in order per lane',
     async () => {
       const scene = await openTestScene({
         concurrency: 2,
@@ -222,7 +222,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: signals-stop-in-order
   testInTerminal(
-    'whose terminal is closed: stops in order, although its shell says so once more',
+    'whose terminal is closed: stops in order, although its shell repeats the signal',
     async () => {
       const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: HANG }] } } });
       const terminal = await scene.startBridgeInTerminal();
@@ -245,7 +245,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: signals-stop-in-order
   test(
-    'asked to stop: takes nothing more, and lets a run answer that ends within the grace',
+    'asked to stop: accepts nothing more, and lets a run answer that ends within the grace period',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -288,7 +288,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: an-interruption-repeats-three-times
   test(
-    'asked to stop in the middle of the same run again and again: it goes on in its conversation three times, then it is a crash',
+    'stopped during the same run again and again: it continues its conversation three times, then it is a crash',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -349,7 +349,7 @@ describeScenes('a bridge that goes', () => {
 
   // rule: a-long-answer-comes-as-a-file
   test.each(['before', 'after'] as const)(
-    'killed %s it sends the file of a long answer: no message comes twice, and the file at the most once, below them',
+    'killed %s it sends the file of a long answer: no message comes twice, and the file at most once, below them',
     async (when) => {
       const words = ['first', 'second', 'third'];
       const text = words.map((word) => `**${word}**\n${`${word}\n`.repeat(Math.floor(3_600 / (word.length + 1)))}`);

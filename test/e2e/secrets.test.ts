@@ -47,9 +47,9 @@ function fragmentsIn(text: string, secrets: readonly string[]): string[] {
   });
 }
 
-describeScenes('a private key, and the tokens of the bridge, that an agent prints', () => {
+describeScenes('a private key, and the tokens of the bridge, printed by an agent', () => {
   test.each(KEY_LENGTHS)(
-    'are read by nobody, if the key has %d characters: chat, issue, event, journal, log, commands',
+    'are legible nowhere if the key has %d characters: chat, issue, event, journal, log, commands',
     async (length) => {
       const folder = testFolder();
       const script = join(folder, 'agent.cjs');

@@ -21,7 +21,7 @@ describeScenes('a bridge whose service is stopped with agents at work', () => {
     ['the scene', 'scene'],
     ['the bridge', 'bridge'],
   ] as const)(
-    'with SIGTERM to all of its processes and a Redis of %s: each message is run again and answered once, without an incident',
+    'with SIGTERM to all processes and a Redis of %s: each message is run again and answered once, no incident',
     async (_, redis) => {
       const scene = await openTestScene({
         redis,
@@ -58,7 +58,7 @@ describeScenes('a bridge whose service is stopped with agents at work', () => {
 
   // rule: a-stopped-host-accuses-nobody
   test(
-    'whose agents get the signal before the bridge does: they are put back as well',
+    'and whose agents get the signal first: they are put back as well',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -88,7 +88,7 @@ describeScenes('a bridge whose service is stopped with agents at work', () => {
 
   // rule: a-stopped-host-accuses-nobody
   test(
-    'that is not stopped: an agent that ends by SIGTERM is a crash all the same',
+    'that is not stopped: an agent that ends by SIGTERM is still a crash',
     async () => {
       const scene = await openTestScene({
         projects: {

@@ -32,7 +32,7 @@ const PROJECTS = { ship: { chats: [{ id: 1 }], scenarios: [AFTER_RESTART, DEAF, 
 describeScenes('a bridge without a terminal', () => {
   // rule: sighup-reads-the-configuration
   test(
-    'that gets SIGHUP reads its configuration again: a new chat is served, a removed one is not, and what runs goes on',
+    'rereads its configuration at SIGHUP: a new chat is served, a removed one is not, and runs continue',
     async () => {
       const scene = await openTestScene({
         projects: { ...PROJECTS, old: { chats: [{ id: 2 }], scenarios: [ANSWER] } },
@@ -55,13 +55,13 @@ describeScenes('a bridge without a terminal', () => {
 
   // rule: sighup-reads-the-configuration
   test(
-    'that gets SIGHUP with a configuration that has a fault says why, and goes on with the old one',
+    'with a faulty configuration logs the reason at SIGHUP, and continues with the old one',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });
       const bridge = await scene.startBridge();
       writeFileSync(join(scene.folder, 'watchkeeper.config.json'), '{"projects": {"ship": {"directory": 1}}}');
       bridge.signal('SIGHUP');
-      await bridge.says('the configuration was not read again, and the old one stays');
+      await bridge.says('the configuration was not reloaded, and the old one stays');
       await bridge.says('projects.ship.directory: must be the path of a directory');
       const asked = new Conversation(scene, 'ship', 1, 'hello');
       await asked.answered(`answer of ${asked.session}`);
@@ -72,7 +72,7 @@ describeScenes('a bridge without a terminal', () => {
 
   // rule: sigusr-opens-no-debugger
   test(
-    'that gets SIGUSR1 or SIGUSR2 says so and does nothing else: no debugger is opened',
+    'logs SIGUSR1 and SIGUSR2 and does nothing else: no debugger is opened',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });
       const bridge = await scene.startBridge();
@@ -89,7 +89,7 @@ describeScenes('a bridge without a terminal', () => {
 
   // rule: signals-stop-in-order
   test(
-    'that gets SIGQUIT stops in order and says so',
+    'stops in order at SIGQUIT and logs that',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });
       const bridge = await scene.startBridge();
@@ -105,7 +105,7 @@ describeScenes('a bridge without a terminal', () => {
   );
 
   test(
-    'that stops leaves no half of a file in its logs folder, also where its disk is slow',
+    'leaves no half-written file in its logs folder when it stops, even on a slow disk',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });
       const bridge = await scene.startBridge({ NODE_OPTIONS: `--import=${SLOW_STOP_MARK}` });
@@ -119,7 +119,7 @@ describeScenes('a bridge without a terminal', () => {
 
   // rule: a-second-sigterm-ends-at-once
   test(
-    'that gets SIGTERM a second time ends at once with a word: its deaf agent is gone, and its message loses no attempt',
+    'ends at once at a second SIGTERM and logs that: its deaf agent is gone, its message loses no attempt',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000, killGraceMs: 10_000 } });
       const bridge = await scene.startBridge();
@@ -144,7 +144,7 @@ describeScenes('a bridge without a terminal', () => {
 
   // rule: a-cut-down-stop-uses-no-attempt
   test(
-    'that is killed while it stops: the next one puts back what it ran, and no attempt is used',
+    'killed while it stops: the next one puts back its runs, and no attempt is used',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000 } });
       const bridge = await scene.startBridge();
@@ -169,7 +169,7 @@ describeScenes('a bridge without a terminal', () => {
 
   // rule: a-cut-down-stop-uses-no-attempt
   test(
-    'that is killed while it stops: one with the same logs folder and another host id puts back what it ran as well',
+    'killed while it stops: one with the same logs folder and another host id puts back its runs, too',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000, runLeaseMs: 2_000 } });
       const bridge = await scene.startBridge();
@@ -195,7 +195,7 @@ describeScenes('a bridge without a terminal', () => {
 describeScenes('a standby without a terminal', () => {
   // rule: a-cut-down-stop-uses-no-attempt
   test(
-    'that finds first what a bridge ran that was killed while it stopped puts it back: no attempt is used',
+    'that is first to find the runs of a bridge killed while it stopped puts them back: no attempt is used',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS, timings: { drainMs: 40_000 } });
       const bridge = await scene.startBridge();
@@ -224,11 +224,11 @@ describeScenes('a standby without a terminal', () => {
 
   // rule: signals-stop-in-order
   test(
-    'reads its configuration again at SIGHUP, goes on at SIGUSR2, and stops in order at SIGQUIT',
+    'rereads its configuration at SIGHUP, continues at SIGUSR2, and stops in order at SIGQUIT',
     async () => {
       const scene = await openTestScene({ projects: PROJECTS });
       const standby = scene.start(['watchdog']);
-      await standby.says('nobody runs messages while no bridge is up');
+      await standby.says('no bridge is running, so nothing runs');
       writeSceneFiles(scene.folder, { projects: { ship: { ...PROJECTS.ship, thresholds: { silence_ms: 9_000 } } } });
       standby.signal('SIGHUP');
       await standby.says('read again: projects changed: ship');

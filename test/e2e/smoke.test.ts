@@ -17,7 +17,7 @@ import { openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 // rule: a-logs-folder-is-private
 test(
-  'on a machine without Redis: a message is answered, a crash is reported and revived, and `sessions` finds the store',
+  'on a machine without Redis: a message is answered, a crash is reported and revived, `sessions` finds the store',
   async () => {
     const scene = await openTestScene({
       redis: 'bridge',

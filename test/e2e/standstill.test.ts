@@ -41,10 +41,10 @@ const THINKING: Scenario = {
 };
 const AT_ONCE: Scenario = { when: { attempt: 2 }, steps: [{ do: 'answer', text: 'at the second try' }] };
 
-describeScenes('bridge, reaper, standby and agents that stand together for longer than silence lasts', () => {
+describeScenes('bridge, reaper, standby and agents stopped together for longer than the silence limit', () => {
   // rule: a-standstill-accuses-nobody
   test(
-    'accuse none of 50 active sessions; each watchdog tells of its gap once, and every agent answers',
+    'accuse none of 50 active sessions; each watchdog reports its gap once, and every agent answers',
     async () => {
       const scene = await openFleet(REAL_AGENTS, [BUSY]);
       const bridge = await scene.startBridge();
@@ -84,10 +84,10 @@ describeScenes('bridge, reaper, standby and agents that stand together for longe
   );
 });
 
-describeScenes('agents that stand alone', () => {
+describeScenes('agents stopped alone', () => {
   // rule: silence-of-agents-alone-counts
   test(
-    'are silent, and accused of it: nothing of the watchdog was late',
+    'are silent, and accused of it: no watchdog was late',
     async () => {
       const scene = await openFleet(1, [AT_ONCE, THINKING]);
       const bridge = await scene.startBridge();
@@ -106,10 +106,10 @@ describeScenes('agents that stand alone', () => {
   );
 });
 
-describeScenes('a bridge that stands alone', () => {
+describeScenes('a bridge stopped alone', () => {
   // rule: a-run-without-its-lane-writes-nothing
   test(
-    'loses its run to its reaper and the standby, and does nothing twice when it goes on',
+    'loses its run to its reaper and the standby, and does nothing twice when it continues',
     async () => {
       const scene = await openFleet(1, [AT_ONCE, BUSY]);
       const bridge = await scene.startBridge();
@@ -189,7 +189,7 @@ async function openFleet(chats: number, scenarios: readonly Scenario[]): Promise
 
 async function startStandby(scene: BridgeScene): Promise<Program> {
   const standby = scene.start(['watchdog']);
-  await standby.says('this one stands by');
+  await standby.says('this one is on standby');
   return standby;
 }
 

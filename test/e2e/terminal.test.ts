@@ -17,7 +17,7 @@ const testInTerminal = spawnSync('script', ['--version']).status === 0 ? test : 
 
 describeScenes('a bridge without a bot', () => {
   testInTerminal(
-    'says in its terminal when one can type, and shows each message below the answer of the one before',
+    'prompts when one can type, and shows each message below the answer of the one before',
     async () => {
       const folder = testFolder();
       const terminal = openTerminal(folder);
@@ -35,7 +35,7 @@ describeScenes('a bridge without a bot', () => {
   );
 
   test(
-    'whose output is a pipe says there what it says in a chat, in the same order, and nothing that asks to type',
+    'whose output is a pipe prints the chat there, in the same order, without a prompt for input',
     async () => {
       const folder = testFolder();
       const environment = environmentOf(folder);

@@ -19,12 +19,12 @@ const HOME_ON_TWO: SceneProject = {
 };
 const LEASES = { runLeaseMs: 2_000, watchdogLeaseMs: 2_000 };
 const FETCHES = "this bridge fetches the bot's messages";
-const STANDS_BY = "another bridge fetches the bot's messages; this one stands by";
+const STANDS_BY = "another bridge fetches the bot's messages; this one is on standby";
 
 describeScenes('of two bridges with one bot', () => {
   // rule: one-bridge-fetches-messages
   test(
-    'one fetches its messages; killed, it is followed by the other within 15 s, and nothing is lost or done twice',
+    'one fetches its messages; if it is killed, the other takes over within 15 s, and nothing is lost or doubled',
     async () => {
       const scene = await openTestScene({
         projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } },
@@ -51,7 +51,7 @@ describeScenes('of two bridges with one bot', () => {
 
   // rule: one-bridge-fetches-messages
   test(
-    'the one that fetches is stopped and wakes up late: it takes nothing in, confirms nothing, and stands by',
+    'the one that fetches is stopped and wakes up late: it accepts nothing, confirms nothing, becomes the standby',
     async () => {
       const scene = await openTestScene({
         projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } },
@@ -69,7 +69,7 @@ describeScenes('of two bridges with one bot', () => {
       const asked = new Conversation(scene, 'ship', 1, 'hello');
       await asked.answered(`answer of ${asked.session}`);
       one.bridge.signal('SIGCONT');
-      await scene.until('the first standing by', () => one.bridge.stderr.includes('nobody knows who may'));
+      await scene.until('the first standing by', () => one.bridge.stderr.includes('it is unknown which may'));
       const later = new Conversation(scene, 'ship', 1, 'and again');
       await later.answered(`answer of ${later.session}`);
       expect(stolen.replies()).toHaveLength(1);
@@ -84,7 +84,7 @@ describeScenes('of two bridges with one bot', () => {
 describeScenes('a project with a home', () => {
   // rule: a-project-runs-at-home
   test(
-    'has its messages run there, whoever takes them in',
+    'has its messages run there, whichever bridge accepts them',
     async () => {
       const scene = await openTestScene({
         projects: { ship: { chats: [{ id: 1 }], host: 'two', scenarios: [{ steps: ANSWER }] } },
@@ -104,10 +104,10 @@ describeScenes('a project with a home', () => {
   );
 });
 
-describeScenes('a host that is lost', () => {
+describeScenes('a lost host', () => {
   // rule: a-lost-host-is-replaced
   test(
-    'for good: what ran there runs once more on the other host, what waited follows in order, and each is answered once',
+    'that never returns: its run is repeated once on the other host, the queue follows in order, one answer each',
     async () => {
       const scene = await openTestScene({ projects: { ship: HOME_ON_TWO }, timings: LEASES });
       const two = await startHost(scene, 'two');
@@ -133,7 +133,7 @@ describeScenes('a host that is lost', () => {
 
   // rule: a-lost-host-is-replaced
   test(
-    'as long as it stood still: it ends its own run when it goes on, does nothing twice, and takes its messages again',
+    'that was only stopped: it ends its own run when it continues, does nothing twice, and gets its messages back',
     async () => {
       const scene = await openTestScene({ projects: { ship: HOME_ON_TWO }, timings: LEASES });
       const two = await startHost(scene, 'two');
@@ -165,7 +165,7 @@ describeScenes('a host that is lost', () => {
 
   // rule: a-host-loss-may-only-be-reported
   test(
-    'with a run of a project that runs nothing again after that: the other host reports it and tells the chat',
+    'with a run of a project that allows no second run: the other host reports it and notifies the chat',
     async () => {
       const scene = await openTestScene({
         projects: { ship: { chats: [{ id: 1 }], reviveAfterHostLoss: false, scenarios: [{ steps: HANG }] } },

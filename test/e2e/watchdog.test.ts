@@ -29,7 +29,7 @@ const SECOND_ANSWERS: readonly Scenario[] = [
   { steps: [{ do: 'answer', text: 'done at last' }] },
 ];
 
-describeScenes('watchdog --once, as the first watchdog ever', () => {
+describeScenes('watchdog --once, without any earlier watchdog', () => {
   test(
     'finds the session that fell silent 15 minutes ago',
     async () => {
@@ -59,7 +59,7 @@ describeScenes('watchdog --once, as the first watchdog ever', () => {
   );
 
   test(
-    'with --dry-run finds it as well, and changes nothing in Redis, in the folder, or at GitHub',
+    'with --dry-run finds it as well, and changes nothing in Redis, the folder or GitHub',
     async () => {
       const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
       const session = await leaveSilentSession(scene);
@@ -76,7 +76,7 @@ describeScenes('watchdog --once, as the first watchdog ever', () => {
   );
 });
 
-describeScenes('a session whose record is torn', () => {
+describeScenes('a session with a torn record', () => {
   test(
     'holds its lane while a process carries the mark of its run, and not longer',
     async () => {
@@ -106,7 +106,7 @@ describeScenes('a session whose record is torn', () => {
 describeScenes('a waiting message whose record this version cannot read', () => {
   // rule: an-unreadable-record-is-set-aside
   test(
-    'is told to its chat, as an event and by the doctor; those behind it go on then, and not before',
+    'is reported in its chat, as an event and by the doctor; the messages behind it continue then, and not before',
     async () => {
       const slow: Scenario = {
         when: { message: 'first' },
@@ -148,7 +148,7 @@ describeScenes('a waiting message whose record this version cannot read', () => 
 describeScenes('a watchdog on another logs folder, on the same Redis', () => {
   // rule: a-foreign-journal-accuses-nobody
   test(
-    'does not accuse a run whose journal it cannot see; the bridge, which sees that a tool runs, does not either',
+    'does not accuse a run whose journal it cannot see; nor does the bridge, which sees that a tool runs',
     async () => {
       const slow: Scenario = {
         steps: [
@@ -177,7 +177,7 @@ describeScenes('a watchdog on another logs folder, on the same Redis', () => {
 describeScenes('a standby', () => {
   // rule: the-bridge-watches-if-it-can
   test(
-    'that was there first leaves the watch to the bridge: the whole story of a hang is in the log of the bridge',
+    'that was started first leaves the watch to the bridge: the whole story of a hang is in the log of the bridge',
     async () => {
       const scene = await openTestScene({
         projects: { deck: { chats: [{ id: 5 }], scenarios: SECOND_ANSWERS } },
@@ -194,7 +194,7 @@ describeScenes('a standby', () => {
       const steps = asked.events().map(stepOf);
       expect(steps).toEqual(['detected', 'reported', 'revived', 'closed']);
       const told = (program: Program) => program.stderr.split('\n').filter((line) => line.includes(asked.session));
-      for (const step of [', silence: ', ' is filed for it', ' is run once more'])
+      for (const step of [', silence: ', ' is filed for it', ' is run again'])
         expect(told(bridge).join('\n')).toContain(step);
       expect(told(standby)).toEqual([]);
 
@@ -231,7 +231,7 @@ describeScenes('a standby', () => {
       expect(detected).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
       await standby.says('this watchdog acts now');
       await scene.until('what waits', () =>
-        /sessions: \d+ running, \d+ waiting; nobody runs messages while no bridge is up/.test(standby.stderr),
+        /sessions: \d+ running, \d+ waiting; no bridge is running, so nothing runs/.test(standby.stderr),
       );
       await scene.until('the issue', () =>
         scene.github.issues().some(({ title }) => title === '[Watchdog] deck: orphan'),

@@ -8,7 +8,7 @@ import { describeWithRedis, openTestRedis } from './redis.js';
 import { untilAtRest } from './rest.js';
 
 describe('ManualClock', () => {
-  test('runs what is due in order, each at its own instant, also what was added on the way', async () => {
+  test('runs timers in order, each at its own instant, including timers that others add', async () => {
     const clock = new ManualClock();
     const seen: string[] = [];
     const note = (name: string) => seen.push(`${name}@${clock.now() - TEST_START}`);
@@ -29,7 +29,7 @@ describe('ManualClock', () => {
     expect([clock.now() - TEST_START, clock.monotonic(), clock.waiting, clock.nextInMs]).toEqual([40, 40, 1, 5]);
   });
 
-  test('stalled: everything due runs late', async () => {
+  test('stalled: all due timers run late', async () => {
     const clock = new ManualClock();
     const seen: number[] = [];
     clock.after(10, () => seen.push(clock.monotonic()));
@@ -49,7 +49,7 @@ describe('ManualClock', () => {
     expect([clock.now() - TEST_START, fired]).toEqual([-4_991, false]);
   });
 
-  test('a sleeper wakes when its signal aborts, and untilWaiting sees who sleeps', async () => {
+  test('a sleeper wakes when its signal aborts, and untilWaiting sees the sleepers', async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     const asleep = clock.untilWaiting();
@@ -63,7 +63,7 @@ describe('ManualClock', () => {
 });
 
 describeWithRedis('a clock that waits for the scene', () => {
-  test('goes on when what a timer began is done, what was published has arrived, and files are written', async () => {
+  test('continues when the work of a timer is done, published messages have arrived, and files are written', async () => {
     const [{ redis, prefix }, { redis: subscriber }] = [await openTestRedis(), await openTestRedis()];
     const file = join(testFolder(), 'heard');
     const clock = new ManualClock(TEST_START, () => untilAtRest([redis, subscriber]));
@@ -80,19 +80,19 @@ describeWithRedis('a clock that waits for the scene', () => {
     expect(seen).toEqual(['one written', 'two']);
   });
 
-  test('does not wait for ever', async () => {
+  test('does not wait forever', async () => {
     const { redis } = await openTestRedis();
     let isOver = false;
     const asking = (async () => {
       while (!isOver) await redis.ping();
     })();
-    await expect(untilAtRest([redis], 100)).rejects.toThrow('does not come to rest');
+    await expect(untilAtRest([redis], 100)).rejects.toThrow('keeps changing');
     isOver = true;
     await asking;
   });
 });
 
-test('errors of Node itself are errors here, as they are in production', () => {
+test('errors of Node itself are instances of Error here, as in production', () => {
   const read = () => readFileSync('/nowhere/at/all');
   expect(read).toThrow(Error);
   expect(read).not.toThrow(TypeError);
@@ -100,7 +100,7 @@ test('errors of Node itself are errors here, as they are in production', () => {
 
 describe('testFolder', () => {
   let former = '';
-  test('gives a folder', () => {
+  test('returns a folder', () => {
     former = testFolder();
     expect(existsSync(former)).toBe(true);
   });
@@ -112,14 +112,14 @@ describe('testFolder', () => {
 describeWithRedis('openTestRedis', () => {
   let former = '';
   const first: { status(): string }[] = [];
-  test('gives a private prefix on a real server', async () => {
+  test('returns a private prefix on a real server', async () => {
     const { redis, prefix } = await openTestRedis();
     former = prefix;
     first.push({ status: () => redis.status });
     await redis.set(`${prefix}a`, '1');
     expect(await redis.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
   });
-  test('the keys of a passed test are gone, and its connection', async () => {
+  test('the keys of a passed test are gone, and its connection is closed', async () => {
     const { redis } = await openTestRedis();
     expect(await redis.keys(`${former}*`)).toEqual([]);
     expect(first[0]?.status()).toBe('end');

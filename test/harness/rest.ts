@@ -18,7 +18,7 @@ export async function untilAtRest(connections: readonly Redis[], withinMs = WITH
   const end = performance.now() + withinMs;
   let quiet = 0;
   while (quiet < QUIET_ROUNDS) {
-    if (performance.now() > end) throw new Error('the scene does not come to rest');
+    if (performance.now() > end) throw new Error('the scene keeps changing');
     quiet = isBusy(connections) ? 0 : quiet + 1;
     // Answers come in the order of the questions, and a message comes before the answer to whoever published it.
     for (const connection of connections) await connection.ping();

@@ -65,11 +65,11 @@ async function ids(since?: number): Promise<string[]> {
   return (await log.readRecentEvents(since)).map(({ id }) => id);
 }
 
-describe('what is no plain file', () => {
+describe('a path that is not a plain file', () => {
   test.each([
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
     ['a directory', (path: string) => mkdirSync(path)],
-  ])('such as %s is neither written nor read, and nobody waits for it', async (kind, make) => {
+  ])('such as %s is neither written nor read, and nothing waits for it', async (kind, make) => {
     mkdirSync(dirname(file), { recursive: true });
     make(file);
     await expect(log.logCriticalEvent(event('A.detected'))).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe('what is no plain file', () => {
 
 describe('a line', () => {
   // rule: an-event-has-the-plain-fields
-  test('holds all eight plain fields, null where there is nothing', async () => {
+  test('contains all eight plain fields, null if there is no value', async () => {
     await log.logCriticalEvent(
       event('A.detected', {
         event: 'watchdog_gap',
@@ -111,7 +111,7 @@ describe('a line', () => {
     });
   });
 
-  test('is redacted, also in its details; an excerpt is redacted before it is cut', async () => {
+  test('is redacted, including its details; an excerpt is redacted before it is cut', async () => {
     const excerpt = `${'x'.repeat(LONGEST_EXCERPT - 5)}own-secret-1 ${'y'.repeat(100)}`;
     await log.logCriticalEvent(
       event('A.detected', { untrusted_excerpt: excerpt, details: { findings: ['own-secret-1'] } }),
@@ -124,7 +124,7 @@ describe('a line', () => {
   });
 
   // rule: a-torn-line-is-removed
-  test('that a full disk cut off leaves nothing behind once there is room: every line of the file is JSON', async () => {
+  test('that a full disk cut off leaves nothing behind once there is space: every line of the file is JSON', async () => {
     mkdirSync(dirname(file), { recursive: true });
     const compiled = (path: string) => pathToFileURL(join(packageRoot(), 'dist', path));
     const said = runOnSmallDisk(
@@ -145,7 +145,7 @@ describe('a line', () => {
     expect(await ids()).toEqual(written);
   });
 
-  test('obeys the JSON Schema that is shipped, which is made from the schema in the code', async () => {
+  test('matches the shipped JSON Schema, which is generated from the schema in the code', async () => {
     const shipped = JSON.parse(readFileSync(join(packageRoot(), 'monitoring', 'criticalEvent.schema.json'), 'utf8'));
     expect(shipped).toEqual(JSON.parse(JSON.stringify(criticalEventJsonSchema())));
     await log.logCriticalEvent(event('A.detected', { untrusted_excerpt: 'x'.repeat(9_000) }));
@@ -203,7 +203,7 @@ describe('writing', () => {
     expect(lines()).toHaveLength(2);
   });
 
-  test('ends a line that a crash cut off', async () => {
+  test('terminates a line that a crash cut off', async () => {
     await log.logCriticalEvent(event('A.detected'));
     appendFileSync(file, JSON.stringify(event('A.revived')).slice(0, 60));
     const successor = new CriticalEventLog(file, redact);
@@ -212,7 +212,7 @@ describe('writing', () => {
     expect(await ids()).toEqual(['A.detected', 'A.revived']);
   });
 
-  test('a whole line whose line end was lost counts', async () => {
+  test('counts a whole line that has only lost its line end', async () => {
     await log.logCriticalEvent(event('A.detected'));
     truncateSync(file, readFileSync(file).length - 1);
     const successor = new CriticalEventLog(file, redact);
@@ -221,7 +221,7 @@ describe('writing', () => {
     expect(lines().map((line) => JSON.parse(line).id)).toEqual(['A.detected', 'A.revived']);
   });
 
-  test('lines of many writers stay whole', async () => {
+  test('keeps lines of many writers whole', async () => {
     const writers = [log, new CriticalEventLog(file, redact), new CriticalEventLog(file, redact)];
     await Promise.all(
       writers.flatMap((writer, number) =>
@@ -231,7 +231,7 @@ describe('writing', () => {
     expect(new Set(lines().map((line) => JSON.parse(line).id)).size).toBe(120);
   });
 
-  test('that is impossible says where and what to do', async () => {
+  test('fails with the path and what to do, if it is impossible', async () => {
     writeFileSync(join(folder, 'logs'), '');
     await expect(log.logCriticalEvent(event('A.detected'))).rejects.toMatchObject({
       code: 'unreachable',
@@ -245,7 +245,7 @@ describe('writing', () => {
   });
 
   // rule: an-event-survives-a-kill
-  test('survives SIGKILL as soon as it resolved', async () => {
+  test('survives SIGKILL as soon as it has resolved', async () => {
     const module = (path: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', path)).href);
     const script = `
       const { CriticalEventLog } = await import(${module('monitoring/criticalEvents.js')});
@@ -258,7 +258,7 @@ describe('writing', () => {
 });
 
 describe('reading', () => {
-  test('takes a field of the wrong kind for an absent one, and goes on', async () => {
+  test('treats a field of the wrong type as absent, and continues', async () => {
     const fields = ['session_id', 'project_key', 'reason', 'rule', 'action_taken', 'github_issue', 'details', 'final'];
     const strange = fields.flatMap((field) =>
       [1, true, ['a'], 'x', { a: 1 }].map((value, index) => ({ ...event(`${field}${index}`), [field]: value })),
@@ -289,11 +289,11 @@ describe('reading', () => {
     expect(read.at(-1)).toEqual(event('B'));
   });
 
-  test('without a file gives nothing', async () => {
+  test('yields nothing without a file', async () => {
     expect(await ids()).toEqual([]);
   });
 
-  test('passes over garbage, binary, huge and torn lines, and repeated ids', async () => {
+  test('skips garbage, binary, huge and torn lines, and repeated ids', async () => {
     await log.logCriticalEvent(event('A.detected'));
     appendFileSync(
       file,
@@ -331,7 +331,7 @@ describe('following', () => {
     return { clock: { ...systemClock, sleep }, wake: () => wake() };
   }
 
-  test('gives what stands there, then what is appended, across replacement, until it is stopped', async () => {
+  test('yields existing lines, then appended ones, even after the file is replaced, until it is stopped', async () => {
     const { clock, wake } = steppedClock();
     const stop = new AbortController();
     await log.logCriticalEvent(event('A.detected'));

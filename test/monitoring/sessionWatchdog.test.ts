@@ -72,7 +72,7 @@ describeWithRedis('silence', () => {
     expect(ticksIn(scene)).toBe(1);
   });
 
-  test('is judged from the last activity, which no look had to see when it came', async () => {
+  test('is judged from the last activity, even if no check saw it when it came', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     const journal = journalOf(scene, session);
@@ -105,7 +105,7 @@ describeWithRedis('silence', () => {
     expect(incident?.findings.map(({ rule }) => rule).sort()).toEqual(['runaway', 'silence']);
   });
 
-  test('is found though a blip of Redis hides it at its instant', async () => {
+  test('is found although Redis fails briefly at its instant', async () => {
     let broken = false;
     const scene = await openWatchdogScene({
       changes: ({ watched }) => ({
@@ -131,7 +131,7 @@ describeWithRedis('silence', () => {
     expect(ticksIn(scene)).toBe(1);
   });
 
-  test('is found though the record changes in the same instant', async () => {
+  test('is found although the record changes at the same instant', async () => {
     let changes = 0;
     const scene = await openWatchdogScene({
       changes: ({ saga, store }) => ({
@@ -158,7 +158,7 @@ describeWithRedis('silence', () => {
 });
 
 describeWithRedis('an action', () => {
-  test('off: the rule is not judged; report: the run goes on', async () => {
+  test('off: the rule is not judged; report: the run continues', async () => {
     const off = await openWatchdogScene({ actions: { silence: 'off' } });
     await runOf(off);
     await off.clock.advance(SILENCE_MS + 1);
@@ -175,7 +175,7 @@ describeWithRedis('an action', () => {
     expect(await sessionNow(report, session)).toMatchObject({ status: 'active', stop: null });
   });
 
-  test('of a project that is not configured any more is the default one', async () => {
+  test('of a project that is no longer configured is the default one', async () => {
     const scene = await openWatchdogScene({ isConfigured: false });
     await runOf(scene);
     await scene.clock.advance(SILENCE_MS + 1);
@@ -185,7 +185,7 @@ describeWithRedis('an action', () => {
 });
 
 describeWithRedis('a run of a bridge with another logs folder', () => {
-  test('is accused by no rule that needs its journal; one of this folder is, and so is one of a former version', async () => {
+  test('is accused by no rule that needs its journal; a run of this folder or of an older version is', async () => {
     const scene = await openWatchdogScene();
     await runOf(scene, '1', HERE, undefined, 'ELSEWHERE');
     const own = await runOf(scene, '2', HERE, undefined, await ensureLogsFolderId(scene.folder, scene.clock));
@@ -224,9 +224,9 @@ describeWithRedis('a run of a bridge with another logs folder', () => {
   });
 });
 
-describeWithRedis('a record that cannot be read', () => {
+describeWithRedis('an unreadable record', () => {
   // rule: an-unreadable-record-is-set-aside
-  test('of a session frees its lane once its run is over: kept whole, an event, and the chat is told once', async () => {
+  test('of a session frees its lane when its run has ended: kept whole, an event, the chat notified once', async () => {
     let hasProcesses = true;
     const scene = await openWatchdogScene({ mayHaveProcesses: () => hasProcesses });
     const { store, clock } = scene;
@@ -269,7 +269,7 @@ describeWithRedis('a record that cannot be read', () => {
     ['torn JSON', 'sender', '{"id":'],
     ['a torn number', 'created_at', ''],
   ])(
-    'of a message that waits (%s) is said in the log of events and in its chat before the next one begins',
+    'of a waiting message (%s) is reported in the event log and in its chat before the next one starts',
     async (_, field, value) => {
       const scene = await openWatchdogScene();
       const { store } = scene;
@@ -300,7 +300,7 @@ describeWithRedis('a record that cannot be read', () => {
       'of a newer version',
       '{"incident_id":"X","session_id":"s","step":"pondering","findings":[],"report":{"due_at":null}}',
     ],
-  ])('of an incident (%s) is kept whole, and its session is judged anew', async (_, doc) => {
+  ])('of an incident (%s) is kept whole, and its session is judged again', async (_, doc) => {
     const scene = await openWatchdogScene();
     const { store } = scene;
     const session = await runOf(scene, '1', HERE);
@@ -336,7 +336,7 @@ describeWithRedis('an orphan', () => {
     expect(accused.get(lost.session_id)?.[0]).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
   });
 
-  test('is one whose lease has been over for a whole lease, at a tick and in between', async () => {
+  test('is a session whose lease expired a whole lease ago, at a tick and in between', async () => {
     const scene = await openWatchdogScene({ actions: { silence: 'off' } });
     const session = await runOf(scene, '1', { ...HERE, host: 'another' }, LEASE_MS);
     await scene.watchdogLease.start();
@@ -347,7 +347,7 @@ describeWithRedis('an orphan', () => {
     expect(accused.get(session.session_id)?.[0]?.evidence.join()).toContain('8 min');
   });
 
-  test('that only reports is told, not revived, for its lane would be held for ever', async () => {
+  test('with a report-only rule is failed and reported, not revived, because its lane would be held forever', async () => {
     const scene = await openWatchdogScene({ actions: { orphan: 'report', silence: 'report' } });
     const session = await runOf(scene, '1', deadProcess());
     await releaseRun(scene, session);
@@ -359,7 +359,7 @@ describeWithRedis('an orphan', () => {
     expect(scene.said.join('')).toContain('such failures only reported');
   });
 
-  test('is no session that its own incident released', async () => {
+  test('is not a session that its own incident released', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene, '1', deadProcess());
     await openIncident(scene, session);
@@ -383,8 +383,8 @@ describeWithRedis('an orphan', () => {
   });
 });
 
-describeWithRedis('one broken thing', () => {
-  test('a record, an incident, a lane’s head or a journal, stops nothing else and is reported once', async () => {
+describeWithRedis('one broken record', () => {
+  test('of a session, an incident, the head of a lane or a journal stops nothing else and is reported once', async () => {
     const scene = await openWatchdogScene();
     const { redis, keys } = scene.store;
     const broken = await runOf(scene, '1');
@@ -418,7 +418,7 @@ describeWithRedis('one broken thing', () => {
     expect(ticksIn(scene)).toBe(3);
   });
 
-  test('an incident whose session cannot be read is said once, and not every five seconds', async () => {
+  test('an incident whose session cannot be read is logged once, and not every five seconds', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     await openIncident(scene, session);
@@ -432,7 +432,7 @@ describeWithRedis('one broken thing', () => {
     expect(scene.logged.filter((line) => line.includes('waits'))).toHaveLength(1);
   });
 
-  test('a message on the wake channel that nobody understands ends no process', async () => {
+  test('an invalid message on the wake channel ends no process', async () => {
     const scene = await openWatchdogScene();
     const heard: unknown[] = [];
     scene.wakes.listen((wake) => void heard.push(wake));
@@ -454,7 +454,7 @@ describeWithRedis('the schedule', () => {
     expect(ticksIn(scene)).toBe(0);
   });
 
-  test('forgets nothing that was told while it looked at everything', async () => {
+  test('forgets no wake that arrived during a full check', async () => {
     let during: () => Promise<void> = async () => undefined;
     const scene = await openWatchdogScene({
       changes: ({ queue }) => ({
@@ -492,7 +492,7 @@ describeWithRedis('the schedule', () => {
   });
 
   // rule: only-what-changed-is-judged
-  test('judges anew only whose journal or record changed, whose deadline came, or whose owner has gone', async () => {
+  test('judges again only if journal or record changed, a deadline came, or the owner is gone', async () => {
     const judged: string[] = [];
     const scene = await openWatchdogScene({
       changes: ({ watched }) => ({ watched: noting(watched, 'assess', judged) }),
@@ -519,7 +519,7 @@ describeWithRedis('the schedule', () => {
   });
 
   // rule: only-what-changed-is-judged
-  test('asks the store nothing of sessions that go on, and looks once at all whose time comes within seconds', async () => {
+  test('does not query the store about active sessions, and checks those due within seconds together', async () => {
     const asked: string[] = [];
     const judged: string[] = [];
     const scene = await openWatchdogScene({
@@ -553,7 +553,7 @@ describeWithRedis('the schedule', () => {
     expect((await openIncidents(scene))[0]?.session_id).toBe(silent.id);
   });
 
-  test('goes on after a tick that hangs, and that tick does nothing any more', async () => {
+  test('continues after a tick that hangs, and that tick has no further effect', async () => {
     let release: () => void = () => undefined;
     let hangs = false;
     const looked: string[] = [];
@@ -590,7 +590,7 @@ describeWithRedis('the schedule', () => {
     expect(looked).toHaveLength(before);
   });
 
-  test('begins and ends once, however often it is asked, also in the middle of a tick that hangs', async () => {
+  test('starts and stops once, however often it is called, even during a tick that hangs', async () => {
     let hangs = false;
     let isHanging = false;
     const scene = await openWatchdogScene({
@@ -616,7 +616,7 @@ describeWithRedis('the schedule', () => {
     await scene.watchdog.stop();
   });
 
-  test('looks once for many wakes', async () => {
+  test('checks once for many wakes', async () => {
     let looks = 0;
     const scene = await openWatchdogScene({
       changes: ({ watched }) => ({
@@ -639,7 +639,7 @@ describeWithRedis('the schedule', () => {
   });
 });
 
-describeWithRedis('a look that must not act', () => {
+describeWithRedis('a check without acting', () => {
   test('writes nothing at all', async () => {
     const scene = await openWatchdogScene();
     const silent = await runOf(scene, '1');

@@ -47,13 +47,13 @@ describe('an answer', () => {
     expect(events.at(-1)).toEqual({ type: 'message_stop' });
   });
 
-  test('of another kind: tokens are counted, nothing else is there', async () => {
+  test('of another kind: tokens are counted, nothing else exists', async () => {
     expect(await (await ask(HELLO, '/v1/messages/count_tokens')).json()).toEqual({ input_tokens: expect.any(Number) });
     expect((await ask(HELLO, '/v1/files')).status).toBe(404);
     expect(peer.requests).toEqual([]);
   });
 
-  test('about its models: only to the one credential', async () => {
+  test('about its models: only for the one credential', async () => {
     const askedWith = (key: string) => fetch(`${peer.url}/v1/models`, { headers: { 'x-api-key': key } });
     expect((await askedWith(peer.apiKey)).status).toBe(200);
     expect((await askedWith('another')).status).toBe(401);
@@ -76,14 +76,14 @@ describe('a fault', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  test('may break the connection, at once or in the middle', async () => {
+  test('can break the connection, at once or in the middle', async () => {
     peer.inject({ kind: 'reset' });
     await expect(ask()).rejects.toThrow();
     peer.inject({ kind: 'reset', after: [say('half')] });
     await expect(ask().then((response) => response.text())).rejects.toThrow();
   });
 
-  test('may be silence, until the client goes away', async () => {
+  test('can be silence, until the client goes away', async () => {
     peer.inject({ kind: 'hang', after: [say('half')] });
     const gone = new AbortController();
     const response = await fetch(`${peer.url}/v1/messages`, {
@@ -99,7 +99,7 @@ describe('a fault', () => {
   });
 });
 
-test('what was asked can be read', () => {
+test('requests can be read', () => {
   const result = (id: string, content: unknown) => ({ type: 'tool_result', tool_use_id: id, content });
   const request = {
     model: 'm',

@@ -33,7 +33,7 @@ function createIssue(title: string) {
 }
 
 describe('issues', () => {
-  test('what the product writes stands at GitHub and in the log', async () => {
+  test('the writes of the product are visible at GitHub and in the log', async () => {
     const { data } = await createIssue('[Watchdog] popoto: silence');
     await octokit.rest.issues.createComment({ ...REPO, issue_number: data.number, body: 'again' });
     await octokit.rest.issues.update({ ...REPO, issue_number: data.number, body: 'joined' });
@@ -61,7 +61,7 @@ describe('issues', () => {
     expect(peer.writes[1]?.body).toEqual({ body: 'again' });
   });
 
-  test('they are listed by label in every state, over several pages', async () => {
+  test('are listed by label in every state, over several pages', async () => {
     const first = (await createIssue('one')).data.number;
     const second = (await createIssue('two')).data.number;
     await createIssue('three');
@@ -83,7 +83,7 @@ describe('issues', () => {
     expect(peer.requests.filter(({ method }) => method === 'GET')).toHaveLength(2);
   });
 
-  test('the product reopens what a person closed', async () => {
+  test('closed by a person are reopened by the product', async () => {
     const { number } = (await createIssue('one')).data;
     await peer.closeIssue(number, 'completed');
     expect(peer.issues()[0]).toMatchObject({ state: 'closed', stateReason: 'completed' });
@@ -93,14 +93,14 @@ describe('issues', () => {
     expect(peer.writes.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
   });
 
-  test('visibility is shown, and a private repository only to who may see it', async () => {
+  test('visibility is shown, and a private repository only to those who may see it', async () => {
     expect((await octokit.rest.repos.get(REPO)).data.private).toBe(false);
     await peer.setPrivate(true);
     expect((await octokit.rest.repos.get(REPO)).data).toMatchObject({ private: true, visibility: 'private' });
     await expect(client().rest.repos.get(REPO)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('a foreign token and an overlong body are refused, as GitHub does and emulate does not', async () => {
+  test('a wrong token and an overlong body are refused, as on GitHub, unlike emulate', async () => {
     await expect(client('ghp_wrong').rest.repos.get(REPO)).rejects.toMatchObject({ status: 401 });
     const body = 'x'.repeat(65_537);
     await expect(octokit.rest.issues.create({ ...REPO, title: 'long', body })).rejects.toMatchObject({ status: 422 });
@@ -110,7 +110,7 @@ describe('issues', () => {
 });
 
 describe('faults', () => {
-  test('a lost answer: the client hears nothing, the issue stands there once', async () => {
+  test('a lost answer: the client gets nothing, the issue exists once', async () => {
     peer.inject({ kind: 'lost_answer', method: 'POST', path: /\/issues$/ });
     const seen = peer.waitFor(() => peer.issues()[0]);
     await expect(createIssue('precious')).rejects.toMatchObject({ status: 500, message: expect.stringMatching(/./) });
@@ -164,7 +164,7 @@ describe('faults', () => {
   });
 });
 
-test('waiting explains itself, and the state is saved whole', async () => {
+test('a timed-out wait explains itself, and the state is saved whole', async () => {
   await createIssue('one');
   await expect(peer.waitFor(() => peer.issues()[1], 20)).rejects.toThrow('"title":"one"');
   const file = join(folder, 'state', 'github.json');

@@ -46,7 +46,7 @@ function logLines(): Record<string, unknown>[] {
 }
 
 describe('updates', () => {
-  test('a long poll returns when somebody speaks, and tells it again until a higher offset confirms it', async () => {
+  test('a long poll returns when somebody writes, and repeats the update until a higher offset confirms it', async () => {
     const poll = api.getUpdates({ timeout: 30 });
     await peer.waitFor(() => peer.polling);
     const messageId = peer.say(CHAT, '/start now');
@@ -80,7 +80,7 @@ describe('updates', () => {
     expect(await second).toHaveLength(1);
   });
 
-  test('a poller that went away takes nothing with it', async () => {
+  test('a poller that disconnects takes no update with it', async () => {
     const leave = new AbortController();
     // grammY types the signal of a shim, and takes Node's.
     const signal = leave.signal as Parameters<typeof api.getUpdates>[1];
@@ -93,7 +93,7 @@ describe('updates', () => {
     expect(await api.getUpdates()).toHaveLength(1);
   });
 
-  test('only the kinds asked for come, and the choice is remembered', async () => {
+  test('only the requested kinds come, and the choice is remembered', async () => {
     await api.getUpdates({ allowed_updates: ['message_reaction'] });
     const messageId = peer.say(CHAT, 'not wanted');
     peer.react(CHAT, messageId, '👍');
@@ -102,7 +102,7 @@ describe('updates', () => {
     ]);
   });
 
-  test('a grammY bot runs on it: messages, edits, taps, files that people send', async () => {
+  test('a grammY bot runs on it: messages, edits, taps, files from people', async () => {
     const bot = new Bot(peer.token, { client: { apiRoot: peer.url } });
     const heard: string[] = [];
     bot.on('message:text', async (context) => {
@@ -126,8 +126,8 @@ describe('updates', () => {
   });
 });
 
-describe('what the bot says', () => {
-  test('shows whether it made a sound, and each wording with its markup', async () => {
+describe('messages of the bot', () => {
+  test('show whether they made a sound, and each wording with its markup', async () => {
     peer.say(CHAT, 'hello');
     await api.sendMessage(CHAT, 'loud');
     const { message_id } = await api.sendMessage(CHAT, '<b>a</b>', { parse_mode: 'HTML', disable_notification: true });
@@ -138,7 +138,7 @@ describe('what the bot says', () => {
     ]);
   });
 
-  test('a reply, its edits and its end, as the reader and the log see them', async () => {
+  test('a reply, its edits and its end, in the view of the reader and the log', async () => {
     const question = peer.say(CHAT, 'how far?');
     const sent = await api.sendMessage(CHAT, 'working', { reply_parameters: { message_id: question } });
     expect(sent.reply_to_message).toMatchObject({ message_id: question, text: 'how far?' });
@@ -159,7 +159,7 @@ describe('what the bot says', () => {
     expect(logLines()[1]).toMatchObject({ chat: CHAT, thread: null, message_id: sent.message_id, reply_to: question });
   });
 
-  test('what the real server refuses is refused, in its words', async () => {
+  test('messages that the real server refuses are refused, with its text', async () => {
     const question = peer.say(CHAT, 'hi');
     const { message_id: mine } = await api.sendMessage(CHAT, ' padded ');
     const cases: [Promise<unknown>, string][] = [
@@ -187,7 +187,7 @@ describe('what the bot says', () => {
     expect(peer.botMessages(CHAT).map((message) => message.text)).toEqual(['padded']);
   });
 
-  test('formatting counts after it was applied, and a person sees it without markup', async () => {
+  test('limits count after formatting is applied, and a person sees it without markup', async () => {
     peer.say(CHAT, 'hi');
     const longest = 'x'.repeat(4096);
     await api.sendMessage(CHAT, `<b>${longest}</b>`, { parse_mode: 'HTML' });
@@ -212,7 +212,7 @@ describe('what the bot says', () => {
     expect(peer.messages(CHAT)[0]?.reactions).toEqual([]);
   });
 
-  test('a document goes up in multipart and comes down by its path', async () => {
+  test('a document is uploaded in multipart and downloaded by its path', async () => {
     peer.say(CHAT, 'send it');
     const fileName = 'notes 1.txt';
     const sent = await api.sendDocument(CHAT, new InputFile(Buffer.from('line\r\n--x\r\n'), fileName), {
@@ -232,7 +232,7 @@ describe('what the bot says', () => {
     expect(JSON.stringify(peer.calls[0]?.parameters)).toContain(JSON.stringify({ fileName, size: 11 }));
   });
 
-  test('a document is refused that is empty, larger than 50 MB, or has too long a caption; a silent one is marked', async () => {
+  test('a document that is empty, over 50 MB, or has too long a caption is refused; a silent one is marked', async () => {
     peer.say(CHAT, 'send it');
     const send = (data: Buffer, caption = '') => api.sendDocument(CHAT, new InputFile(data, 'a.md'), { caption });
     expect((await refusal(send(Buffer.alloc(0)))).error_code).toBe(400);
@@ -279,7 +279,7 @@ describe('topics', () => {
     expect((await refusal(api.createForumTopic(GROUP - 1, 'x'))).description).toContain('the chat is not a forum');
   });
 
-  test('outside forums an answer in a group carries a thread that is no topic', async () => {
+  test('outside forums an answer in a group has a thread that is not a topic', async () => {
     const first = peer.say(GROUP, 'first');
     const second = peer.say(GROUP, 'second', { replyTo: first });
     const update = (await api.getUpdates()).at(-1)?.message;
@@ -295,7 +295,7 @@ describe('faults', () => {
     peer.say(CHAT, 'hi');
   });
 
-  test('refusals are worded and counted as ordered, and happen to nobody', async () => {
+  test('refusals have the requested text and count, and no effect', async () => {
     peer.inject({ kind: 'too_many_requests', retryAfterS: 7, method: 'sendMessage', times: 2 });
     const other = peer.inject({ kind: 'forbidden', chatId: 999 });
     for (let round = 0; round < 2; round += 1) {
@@ -333,7 +333,7 @@ describe('faults', () => {
     expect(peer.botMessages(CHAT)).toEqual([]);
   });
 
-  test('a lost answer: the bot hears nothing, the person sees the message once', async () => {
+  test('a lost answer: the bot gets nothing, the person sees the message once', async () => {
     const fault = peer.inject({ kind: 'lost_answer', match: (parameters) => parameters.text('text') === 'precious' });
     await api.sendMessage(CHAT, 'other');
     await expect(api.sendMessage(CHAT, 'precious')).rejects.toBeInstanceOf(HttpError);
@@ -342,7 +342,7 @@ describe('faults', () => {
     expect(peer.calls.at(-1)).toMatchObject({ fault: 'lost_answer', outcome: 'unanswered' });
   });
 
-  test('updates whose answer was lost come again', async () => {
+  test('updates with a lost answer come again', async () => {
     peer.inject({ kind: 'lost_answer', method: 'getUpdates' });
     await expect(api.getUpdates()).rejects.toBeInstanceOf(HttpError);
     expect(await api.getUpdates()).toHaveLength(1);

@@ -11,7 +11,7 @@ function kindsIn(samples: Corpus['secrets']): number {
   return new Set(samples.map(({ kind }) => kind)).size;
 }
 
-test('the corpus is large enough to say something', () => {
+test('the corpus is large enough to be meaningful', () => {
   const { secrets, lookAlikes } = tunedCorpus(1);
   expect(secrets.length).toBeGreaterThanOrEqual(350);
   expect(kindsIn(secrets)).toBeGreaterThanOrEqual(120);
@@ -27,14 +27,14 @@ describe.each(OUTPUTS)('in $name', ({ show }) => {
       (text) => show(text, asItIs),
     );
 
-  test.each(SEEDS)('at most 5 secrets are legible and 3 look-alikes destroyed, with seed %d', (seed) => {
+  test.each(SEEDS)('leaves at most 5 secrets legible and destroys at most 3 look-alikes, with seed %d', (seed) => {
     const { leaks, losses } = measured(tunedCorpus(seed));
     expect(leaks.slice(5)).toEqual([]);
     expect(losses.slice(3)).toEqual([]);
   });
 
   // Of what nobody tuned for: no goal, but nothing gets worse in silence.
-  test('of kinds that no rule was tuned by, one in ten is legible at most', () => {
+  test('leaves at most one in ten legible of kinds that no rule was tuned on', () => {
     const corpus = heldOutCorpus(1);
     const { leaks, losses } = measured(corpus);
     expect(leaks.length).toBeLessThan(corpus.secrets.length / 10);

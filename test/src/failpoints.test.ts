@@ -11,7 +11,7 @@ import { testFolder } from '../harness/folder.js';
 const ROOT = join(compiledProgram(''), '..', '..');
 
 // rule: a-failpoint-is-named-once
-test('every failpoint stands in the code once, and every commit name is given to a commit', () => {
+test('every failpoint is in the code once, and every commit name is used by a commit', () => {
   const code = sources();
   const passed = [...code.matchAll(/\bfailpoint\('([\w.]+)'\)/g)].map(([, name]) => name ?? '');
   const outside = FAILPOINTS.filter((name) => !name.startsWith('commit.'));
@@ -25,14 +25,14 @@ test.each<[FailpointAction, string, object]>([
   ['kill', 'lease.before:kill:1', { status: null, signal: 'SIGKILL', stdout: 'one ' }],
   ['throw', 'lease.before:throw:2', { status: 0, stdout: 'one two failpoint commit.lease.before' }],
   ['delay', 'lease.before:delay:1', { status: 0, stdout: 'one two three' }],
-])('the action %s trips at the time that was told, and is told', (action, text, end) => {
+])('the action %s trips at the requested time, and is logged', (action, text, end) => {
   const child = run(`commit.${text}`);
   expect(child).toMatchObject(end);
   expect(child.stderr).toBe(`failpoint commit.lease.before tripped: ${action}\n`);
 });
 
 // rule: a-failpoint-can-be-armed-later
-test('an order in a file is followed by processes that live already, once', () => {
+test('an order in a file is followed by running processes, once', () => {
   const file = join(testFolder(), 'order');
   const disarmed = { status: 0, stdout: 'one two three', stderr: '' };
   expect(run(`@${file}`)).toMatchObject(disarmed);
@@ -41,11 +41,11 @@ test('an order in a file is followed by processes that live already, once', () =
   expect(run(`@${file}`)).toMatchObject(disarmed);
 });
 
-test('nothing trips where nothing is armed', () => {
+test('nothing trips if nothing is armed', () => {
   expect(run('')).toMatchObject({ status: 0, stdout: 'one two three', stderr: '' });
 });
 
-test('the command line refuses what is no failpoint, in words', () => {
+test('the command line rejects an unknown failpoint with an explanation', () => {
   const child = spawnSync(process.execPath, [compiledProgram('bridge/cli/main'), '--version'], {
     encoding: 'utf8',
     env: { WATCHKEEPER_FAILPOINT: 'commit.lease.before:explode:1' },

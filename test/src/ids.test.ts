@@ -6,7 +6,7 @@ const NOW = Date.parse('2026-02-05T10:00:00.123Z');
 const MANY = 5_000;
 const TIME_DIGITS = 10;
 
-test('ids of one instant are all different, each of its digits is random, and they tell their instant', () => {
+test('ids of one instant are all different, with random digits, and contain their instant', () => {
   const clock: Clock = { ...systemClock, now: () => NOW };
   const ids = Array.from({ length: MANY }, () => ulid(clock));
   expect(new Set(ids).size).toBe(MANY);

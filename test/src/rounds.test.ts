@@ -8,7 +8,7 @@ function counted(clock: ManualClock, pauseMs: number | (() => number)): { rounds
   return { rounds, count: () => count };
 }
 
-test('a round comes at once, and again after each pause', async () => {
+test('a round runs at once, and again after each pause', async () => {
   const clock = new ManualClock();
   const { rounds, count } = counted(clock, 1_000);
   rounds.start();
@@ -21,7 +21,7 @@ test('a round comes at once, and again after each pause', async () => {
   await rounds.stop();
 });
 
-test('it may begin with a pause instead', async () => {
+test('it can start with a pause instead', async () => {
   const clock = new ManualClock();
   const { rounds, count } = counted(clock, 1_000);
   rounds.start('with a pause');
@@ -32,7 +32,7 @@ test('it may begin with a pause instead', async () => {
   await rounds.stop();
 });
 
-test('each pause may have another length', async () => {
+test('each pause can have another length', async () => {
   const clock = new ManualClock();
   const pauses = [100, 300];
   const { rounds, count } = counted(clock, () => pauses.shift() ?? 10_000);
@@ -46,7 +46,7 @@ test('each pause may have another length', async () => {
   await rounds.stop();
 });
 
-test('stopping cuts a pause short, before the first round too, and a stopped one can be started again', async () => {
+test('stopping cuts a pause short, even before the first round, and a stopped one can be started again', async () => {
   const clock = new ManualClock();
   const { rounds, count } = counted(clock, 1_000);
   rounds.start('with a pause');
@@ -63,7 +63,7 @@ test('stopping cuts a pause short, before the first round too, and a stopped one
   expect(count()).toBe(1);
 });
 
-test('stopping waits for the round under way', async () => {
+test('stopping waits for the round in progress', async () => {
   const ended: string[] = [];
   let end: () => void = () => undefined;
   const round = new Promise<void>((resolve) => (end = resolve));

@@ -6,7 +6,7 @@ const NOW = Date.parse('2026-02-05T10:00:00.000Z');
 const LAST_DATE_MS = 8.64e15;
 
 describe('an instant', () => {
-  test('is written as the language writes it, whichever was written before', () => {
+  test('is formatted as by the language, whichever was formatted before', () => {
     const random = seededRandom(12);
     const near = () => NOW + random.below(3_000) - 1_500;
     const aroundTheEpoch = () => random.below(5_000) - 2_500;

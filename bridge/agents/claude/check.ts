@@ -61,7 +61,7 @@ function complainOfStart(program: string, end: ProbeEnd): AgentCheck {
   return {
     verdict: 'fault',
     found: `Claude Code does not start: ${describeFailure(end)}`,
-    remedy: `start \`${program} --version\` by hand and see what it lacks; to install it anew, ${HOW_TO_INSTALL}`,
+    remedy: `start \`${program} --version\` by hand to see what is missing; to reinstall it, ${HOW_TO_INSTALL}`,
   };
 }
 
@@ -88,10 +88,10 @@ async function askProvider(
   const { kind, words } = await askForModels(credential, environment.ANTHROPIC_BASE_URL, signal, clock);
   const found = `${login}; ${words}`;
   if (kind === 'refused') {
-    return { verdict: 'fault', found, remedy: `correct ${credential.name}, or make a new one where it came from` };
+    return { verdict: 'fault', found, remedy: `correct ${credential.name}, or create a new one` };
   }
   if (kind !== 'troubled') return { verdict: 'ok', found, remedy: null };
-  const remedy = 'look at the network of this host and at ANTHROPIC_BASE_URL; then ask the doctor again';
+  const remedy = 'check the network of this host and ANTHROPIC_BASE_URL; then run the doctor again';
   return { verdict: 'warning', found, remedy };
 }
 

@@ -26,14 +26,14 @@ export class Denials {
   /** Called for every call that neither the permission mode nor a rule decides. */
   readonly canUseTool: CanUseTool = async (tool, input, { decisionReason, requiresUserInteraction }) => {
     if (tool === QUESTION_TOOL || requiresUserInteraction) {
-      this.#write({ event: 'note', text: `The agent wanted to ask, and nobody can answer while it works: ${tool}` });
+      this.#write({ event: 'note', text: `The agent wanted to ask, but nobody can answer while it works: ${tool}` });
       const message = `Nobody can answer ${tool} while you work. Decide by yourself, and put the question into your answer.`;
       return { behavior: 'deny', message };
     }
     const call = describeCall(tool, input);
     this.note(call, 'no rule of this project allows it');
     const reason = decisionReason === undefined ? '' : ` (${decisionReason})`;
-    const message = `Denied: no rule of this project allows ${call}${reason}. Nobody can approve it while you work: take another way, or say in your answer what you could not do.`;
+    const message = `Denied: no rule of this project allows ${call}${reason}. Nobody can approve it while you work: find another way, or say in your answer what you could not do.`;
     return { behavior: 'deny', message };
   };
 

@@ -35,7 +35,7 @@ export function refuseWithoutSandbox(projects: readonly Project[], trouble?: str
 /** @throws UsageError if agents are to run as another user, and this process may not start them so */
 export function refuseUserWithoutRights({ agentUser }: Settings): void {
   const trouble = whyNotAs(agentUser);
-  if (trouble !== null) throw new UsageError(`WATCHKEEPER_AGENT_USER: ${trouble}; docs/agents.md says what it takes`);
+  if (trouble !== null) throw new UsageError(`WATCHKEEPER_AGENT_USER: ${trouble}; see docs/agents.md`);
 }
 
 /** Logs, for each project whose agents are not confined, what they can reach; as a warning if nobody chose that. */

@@ -51,7 +51,7 @@ function remedyFor(status: number): string {
     case 404:
       return "check the repository's name, and whether GITHUB_TOKEN may see it";
     case 410:
-      return 'issues are switched off in the repository: switch them on, or name another one';
+      return 'issues are disabled in the repository: switch them on, or name another one';
     default:
       return "check GITHUB_TOKEN, its right to write issues, and the repository's name";
   }

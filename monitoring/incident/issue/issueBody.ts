@@ -58,7 +58,7 @@ function render(record: IssueRecord, detail: PublicDetail, extent: Extent): stri
   if (extent.earlierText && record.earlier_text !== null) parts.push('---', record.earlier_text);
   parts.push(
     '---',
-    'Watchkeeper rewrites this text at every occurrence: please answer in comments. It closes the issue when every occurrence has ended well. Closed as completed, the issue is reopened when the fault returns within 14 days; closed as not planned, it is left alone.',
+    'Watchkeeper rewrites this text at every occurrence, so please reply in comments. It closes the issue when every occurrence has ended well. If you close it as completed, it is reopened when the fault returns within 14 days. If you close it as not planned, it stays closed.',
   );
   return parts.join('\n\n');
 }
@@ -86,7 +86,7 @@ function summary({ project_key, rule, occurrences, dropped }: IssueRecord): stri
   const times = `${count} occurrence${count === 1 ? '' : 's'}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
   if (rule !== SEVERAL_FAULTS) return `Project ${code(project_key)}, rule ${code(rule)}: ${times}`;
   const rules = [...new Set(occurrences.map((one) => one.rule))].map(code);
-  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} They are collected here because a project gets one new issue an hour at the most.`;
+  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} They are collected here because a project gets at most one new issue per hour.`;
 }
 
 function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: PublicDetail): string {

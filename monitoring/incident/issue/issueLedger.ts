@@ -48,7 +48,7 @@ export class IssueLedger {
       if (changed === record) return record;
       if (await this.put(changed, record.rev)) return { ...changed, rev: record.rev + 1 };
     }
-    throw new ConflictError(`The record of issue ${fingerprint} is changed by somebody else all the time`);
+    throw new ConflictError(`The record of issue ${fingerprint} is being changed by another process all the time`);
   }
 
   /** @returns false if the stored record has another `rev` than `expectedRev` */

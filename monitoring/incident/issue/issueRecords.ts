@@ -132,7 +132,7 @@ export function emptyRecord(fingerprint: string, projectKey: string, rule: Issue
   };
 }
 
-const UNKNOWN_NEEDS: Needs = { who: 'person', what: 'A former version filed it: see below what was done.' };
+const UNKNOWN_NEEDS: Needs = { who: 'person', what: 'An older version filed this: see below what was done.' };
 
 /** @returns the record, completed with what records of older versions lack */
 export function ofFormerVersion(record: IssueRecord): IssueRecord {

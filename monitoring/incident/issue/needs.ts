@@ -16,7 +16,7 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_authentication: "Renew the agent's credentials: they were refused.",
   run_failed_credit: "Add credit to the agent's account: there is none left.",
   run_failed_rate_limit: "The provider's limit is reached: wait for its end, or raise it.",
-  run_failed_context_overflow: 'The conversation no longer fits the model: the message has to be sent in a new one.',
+  run_failed_context_overflow: 'The conversation no longer fits the model: send the message in a new conversation.',
   run_interrupted_too_often: 'The bridge was stopped during every attempt: find out what stops it.',
 };
 
@@ -40,10 +40,10 @@ export function needsOf(incident: Incident): Needs {
 
 function needsMeanwhile(incident: Incident): Needs {
   const { rule, session_id, acting, attempt, not_revived_because } = incident;
-  if (rule === 'backlog') return { who: 'person', what: 'Nobody takes up messages: `watchkeeper doctor` says why.' };
+  if (rule === 'backlog') return { who: 'person', what: 'Nothing picks up messages: `watchkeeper doctor` says why.' };
   if (rule === 'provider_outage') return { who: 'nobody_yet', what: 'messages wait until the provider answers.' };
   if (!acting) {
-    const what = `This rule only reports, so the run goes on: \`watchkeeper cancel ${session_id}\` ends it.`;
+    const what = `This rule only reports, so the run continues: \`watchkeeper cancel ${session_id}\` ends it.`;
     return { who: 'person', what };
   }
   return attempt === 1 && not_revived_because === null
@@ -53,20 +53,20 @@ function needsMeanwhile(incident: Incident): Needs {
 
 function howItRecovered({ rule, acting, subject }: Incident): string {
   if (rule === 'provider_outage') return 'the provider answers again.';
-  return acting && subject === undefined ? 'the second attempt works.' : 'it is over.';
+  return acting && subject === undefined ? 'the second attempt is working.' : 'it is over.';
 }
 
 function whatToDo(incident: Incident): string {
   const { rule, outcome, attempt, revival_session_id } = incident;
   if (outcome === 'session_gone' || outcome === 'revival_gone') {
-    return 'The store lost its record of the message: whoever asked has to send it again.';
+    return 'Redis lost its record of the message: the person who asked must send it again.';
   }
   if (rule === 'provider_outage')
-    return 'The provider did not answer for too long: messages failed, and have to be sent again.';
+    return 'The provider was unavailable for too long: messages failed and must be sent again.';
   const reason = readReason(leadingReason(incident));
   const remedy = reason?.kind === 'plain' ? REMEDIES[reason.reason] : undefined;
   if (remedy !== undefined) return remedy;
   return attempt === 2 || revival_session_id !== null
-    ? 'Find out why: both attempts failed, and nobody tries again.'
-    : 'Find out why: the attempt failed, and nobody tries again.';
+    ? 'Find out why both attempts failed. The message is not tried again.'
+    : 'Find out why the attempt failed. The message is not tried again.';
 }

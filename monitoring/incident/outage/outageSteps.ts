@@ -159,11 +159,11 @@ export function whatWasDoneAboutOutage(outage: Incident): string {
   const { outcome } = outage;
   switch (outcome) {
     case null:
-      return 'Runs that may be ended are ended, their messages are kept and their chats told. One message is tried from time to time; once it works, the others follow one at a time.';
+      return 'Affected runs are ended if their rules act; their messages are kept and their chats notified. One message is tried from time to time. When it works, the others follow one at a time.';
     case 'recovered':
-      return `It is over, after ${countIn(outage)} sessions. Messages that waited were run once more, one after the other.`;
+      return `The outage is over; it affected ${countIn(outage)} sessions. The waiting messages were run again, one at a time.`;
     case 'provider_down':
-      return `It befell ${countIn(outage)} sessions. No message that was tried got anywhere, so the chats of the others were told that theirs failed.`;
+      return `It affected ${countIn(outage)} sessions. Every retry failed, so the chats of the waiting messages were notified of the failure.`;
     default:
       return `It ended: ${outcome.replaceAll('_', ' ')}.`;
   }

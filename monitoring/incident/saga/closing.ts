@@ -70,12 +70,12 @@ async function noteOutcome({ reporter, clock, logger }: SagaContext, incident: I
     const tries = (incident.note?.tries ?? 0) + 1;
     const isHopeless = error instanceof WatchkeeperError && !error.retryable;
     if (isHopeless || tries >= MOST_TRIES) {
-      const said = `incident ${incident_id}: that it ended is not noted on ${report.url}, and given up after ${tries} tries: ${describeError(error)}`;
+      const said = `incident ${incident_id}: its outcome could not be added to ${report.url}, and was given up after ${tries} tries: ${describeError(error)}`;
       logger.error({ err: error, incident_id }, said);
       return null;
     }
     const pauseMs = pauseAfter(tries, BACKOFF);
-    logger.warn({ err: error, incident_id, retry_in_ms: pauseMs }, 'the outcome could not be noted on the issue yet');
+    logger.warn({ err: error, incident_id, retry_in_ms: pauseMs }, 'the outcome could not be added to the issue yet');
     return { tries, due_at: clock.now() + pauseMs, last_error: describeError(error) };
   }
 }

@@ -57,7 +57,7 @@ export class DueReports {
     } catch (error) {
       this.#pausedUntil.set(id, clock.now() + BROKEN_PAUSE_MS);
       if (error instanceof FencedError) return;
-      const said = `incident ${id}: its report could not be made and is tried again: ${describeError(error)}`;
+      const said = `incident ${id}: its report failed and will be tried again: ${describeError(error)}`;
       logger.error({ err: error, incident_id: id }, said);
     }
   }

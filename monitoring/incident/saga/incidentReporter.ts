@@ -20,9 +20,9 @@ import { leadingFinding } from '../texts/incidentEvents.js';
 const CALLS_REPORTED = 20;
 const BACKOFF: Backoff = { firstMs: 2 * SECOND, longestMs: HOUR };
 
-const WAITS = 'Only reported: what waits keeps its place and starts as soon as somebody takes it up.';
+const WAITS = 'Only reported: waiting messages keep their place and start as soon as a worker takes them.';
 const LOG_TAKES_NOTHING =
-  'The log of critical events could not be written at that time: its lines wait in the store until it takes them.';
+  'The log of critical events could not be written at that time; its lines are kept in Redis until it can.';
 const NO_MORE = 'Nothing was done; the rule is no longer true.';
 
 /** The issues of each project; null for a project that is no longer configured. */
@@ -55,7 +55,7 @@ export class IncidentReporter implements Reporter {
   async noteOutcome(incident: Incident): Promise<void> {
     const { state, error } = await this.#file(incident, null);
     if (error === null) return;
-    const said = `the issue does not tell how it ended: ${error}`;
+    const said = `the issue does not show how it ended: ${error}`;
     throw state === 'given_up' ? new UsageError(said) : new UnreachableError(said);
   }
 
@@ -97,22 +97,22 @@ function whatWasDone(incident: Incident): string {
   switch (incident.outcome) {
     case 'recovered':
       return incident.acting
-        ? `The message was run again as ${incident.revival_session_id}, and that attempt works.`
+        ? `The message was run again as ${incident.revival_session_id}, and that attempt is working.`
         : NO_MORE;
     case 'answered':
       return 'The answer arrived before the run was ended, so nothing was done.';
     case 'cancelled_by_person':
       return 'A person cancelled the message.';
     case 'revival_failed':
-      return `The message was run again as ${incident.revival_session_id}, and that attempt failed, too.`;
+      return `The message was run again as ${incident.revival_session_id}, and that attempt failed as well.`;
     case 'told':
-      return `The chat was told that it failed (${incident.last_action.replaceAll('_', ' ')}).`;
+      return `The chat was notified of the failure (${incident.last_action.replaceAll('_', ' ')}).`;
     case null:
-      if (!incident.acting) return 'Only reported: the run goes on.';
-      if (incident.attempt === 2) return 'The run is ended and the chat is told; this was the second attempt.';
+      if (!incident.acting) return 'Only reported: the run continues.';
+      if (incident.attempt === 2) return 'The run is ended and the chat is notified; this was the second attempt.';
       return incident.not_revived_because === null
         ? 'The run is ended and the message is run once more.'
-        : `The run is ended and the chat is told; it is not run again: ${incident.not_revived_because}.`;
+        : `The run is ended and the chat is notified; the message is not run again: ${incident.not_revived_because}.`;
     default:
       return `The incident ended: ${incident.outcome.replaceAll('_', ' ')}.`;
   }

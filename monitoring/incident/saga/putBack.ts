@@ -19,7 +19,7 @@ export async function isPutBack(context: SagaContext, incident: Incident, sessio
   const isStopped = await wasStopping(session);
   if (!isStopped && !wasCutDown(session)) return false;
   if ((await store.incidents.putBack(session, incident, folders.guard())) === null) return false;
-  logPutBack(context, session, isStopped ? STOPPED : 'cut down before its agent made a call');
+  logPutBack(context, session, isStopped ? STOPPED : 'interrupted before its agent made a call');
   return true;
 }
 

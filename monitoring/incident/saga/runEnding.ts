@@ -12,7 +12,7 @@ import { leadingReason } from '../texts/incidentEvents.js';
 import { hasReportEnded } from './dueReports.js';
 import { isPutBack } from './putBack.js';
 
-const PROVIDER_DOWN = 'the provider of its model was down, and several messages that I tried meanwhile got no answer';
+const PROVIDER_DOWN = 'the model provider was down, and several messages that I tried got no answer';
 
 export class RunEnding {
   readonly #context: SagaContext;
@@ -100,7 +100,7 @@ export class RunEnding {
   async #attemptRevival(incident: Incident, session: AgentSession): Promise<Progress> {
     const { store, folders } = this.#context;
     const isUsed = (await store.records.claimOf(session)) !== null;
-    if (isUsed) return this.#reportFailure(incident, session, 'the one second attempt was used before');
+    if (isUsed) return this.#reportFailure(incident, session, 'its one second attempt was already used');
     await store.incidents.revive(session, incident, { endReason: leadingReason(incident), guard: folders.guard() });
     return 'look';
   }

@@ -165,7 +165,7 @@ export class IncidentSaga {
     }
     this.#context.logger.error(
       { incident_id: incidentId },
-      `incident ${incidentId} does not come to rest; looked at again at the next tick`,
+      `incident ${incidentId} keeps changing; it is checked again in the next round`,
     );
     return null;
   }

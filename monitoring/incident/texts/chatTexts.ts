@@ -16,7 +16,7 @@ export const CANCELLED_TEXT = 'Cancelled at your request.';
 /** For a message whose end is unknown. */
 export const LOST_TEXT = `${FAILURE_PARAGRAPH}
 
-My store lost its record of this message, so I did not try again. Send the message again if I should start over.`;
+My database lost its record of this message, so I did not try again. To start over, send the message again.`;
 
 /** The chat is no log: the issue and the record have the rest. */
 const LONGEST_EXCERPT = 400;
@@ -29,7 +29,7 @@ export function failureText(incident: Incident): string {
   if (incident.not_revived_because !== null && incident.attempt === 1) {
     paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
   } else if (incident.attempt === 2) {
-    paragraphs.push('This was the second attempt, so I stop here. Send the message again if I should start over.');
+    paragraphs.push('This was the second attempt, so I will not try again. To start over, send the message again.');
   }
   if (incident.report.url !== null) paragraphs.push(`Issue: ${whereToRead(incident.report.url)}`);
   return paragraphs.join('\n\n');
@@ -43,27 +43,27 @@ function inCode(text: string): string {
 
 /** @returns what the progress message shows after a first failure */
 export function progressText(incident: Incident): string {
-  return `The first attempt failed. ${whatFailed(incident)} I am trying once more.`;
+  return `The first attempt failed. ${whatFailed(incident)} I am trying again.`;
 }
 
 /** @returns what the progress message shows while the message waits for its model's provider */
 export function waitingText({ attempt }: Incident): string {
   const next =
     attempt === 1
-      ? 'Your message is kept; I start it again as soon as the provider answers.'
-      : 'This was the second attempt; I tell you how it ends as soon as the provider answers.';
-  return `The provider of the model seems to be down. ${next}`;
+      ? 'I kept your message and will start it again when the provider is back.'
+      : 'This was the second attempt. I will let you know how it ends when the provider is back.';
+  return `The model provider seems to be down. ${next}`;
 }
 
 /** @returns the chat message for a wait until the end of the provider's limit, epoch ms */
 export function limitText(until: number): string {
-  return `The provider's limit is reached. Your message is kept; I go on with it at ${clockTime(until)}.`;
+  return `The provider's usage limit is reached. I kept your message and will continue at ${clockTime(until)}.`;
 }
 
 /** A file on the host cannot be opened from a chat, and its path must not be shown there. */
 function whereToRead(url: string): string {
   if (!url.startsWith('file:')) return url;
-  return `${url.slice(url.lastIndexOf('/') + 1)}, a file that the operator has`;
+  return `${url.slice(url.lastIndexOf('/') + 1)}, which the operator of this bot can read`;
 }
 
 function whatFailed(incident: Incident): string {

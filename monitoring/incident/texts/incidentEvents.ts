@@ -89,7 +89,7 @@ export function logAccusation(logger: Logger, incident: Incident, findings: read
 /** The message was put back into the queue, once. */
 export function logRevival(logger: Logger, incident: Incident): void {
   const { session_id, revival_session_id } = incident;
-  const said = `session ${session_id}: its message is run once more, as ${revival_session_id}`;
+  const said = `session ${session_id}: its message is run again as ${revival_session_id}`;
   logger.info({ ...subjectOf(incident), revival_session_id }, said);
 }
 

@@ -37,8 +37,8 @@ export function inPlainWords(finding: Finding<IncidentRule>): string {
 function silenceSentence({ clock, waits_considered: waits }: Finding<IncidentRule>, who: string): string {
   const lasted = clock === undefined ? '' : ` for ${spokenDuration(clock.value)}`;
   const hung = waits.find(({ kind, excuses }) => kind === 'tool' && !excuses);
-  if (hung !== undefined) return `${who} hung in ${toolOf(hung)}${lasted}.`;
-  if (waits.some(({ kind }) => kind === 'rate_limit')) return `${who} waited in vain for the model${lasted}.`;
+  if (hung !== undefined) return `${who} was stuck in ${toolOf(hung)}${lasted}.`;
+  if (waits.some(({ kind }) => kind === 'rate_limit')) return `${who} got no answer from the model${lasted}.`;
   return `${who} said nothing${lasted}.`;
 }
 

@@ -61,7 +61,7 @@ export class Labels {
       const instant = instantOf(since);
       if (since !== undefined && instant === null)
         throw new UsageError(
-          `--labels: ${path}: the "since" of ${JSON.stringify(name)} is no instant; write it as 2026-02-05T10:00:00Z`,
+          `--labels: ${path}: the "since" of ${JSON.stringify(name)} is not an instant; write it as 2026-02-05T10:00:00Z`,
         );
       this.#labels.set(name, { kind: 'faulty', rule: measured, since: instant });
     } else if (!HEALTHY.has(rule)) this.#meaningless.add(typeof rule === 'string' ? rule : JSON.stringify(given));

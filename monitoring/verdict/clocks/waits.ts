@@ -138,14 +138,14 @@ function reasonOf(wait: Wait, now: number, agentIsSilent: boolean): string {
   const { kind, child, since, until } = wait;
   if (!isOpen(wait, now)) {
     return child === null
-      ? `its ${describeDuration(until - since)} were over at ${clockTime(until)}`
-      : `${subAgent(child)} itself had been silent for too long at ${clockTime(until + 1)}`;
+      ? `its limit of ${describeDuration(until - since)} ended at ${clockTime(until)}`
+      : `${subAgent(child)} had itself been silent for too long by ${clockTime(until + 1)}`;
   }
-  if (agentIsSilent) return 'that excuses nothing else';
-  if (wait.isInferred === true) return `a person seems to be asked, and has until ${clockTime(until)}`;
+  if (agentIsSilent) return 'that does not excuse the silence';
+  if (wait.isInferred === true) return `a person has probably been asked and has until ${clockTime(until)}`;
   if (Number.isFinite(until)) {
-    return `${child === null ? 'it has' : `${subAgent(child)} may be silent`} until ${clockTime(until)}`;
+    return `${child === null ? 'it may run' : `${subAgent(child)} may be silent`} until ${clockTime(until)}`;
   }
   if (child !== null) return `${subAgent(child)} waits for a person`;
-  return kind === 'tool' ? 'its time stands still until a person has answered' : 'a person has to answer';
+  return kind === 'tool' ? 'its clock is stopped until a person answers' : 'a person must answer';
 }

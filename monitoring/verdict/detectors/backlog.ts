@@ -48,13 +48,13 @@ export function findBacklog(heads: readonly WaitingHead[], { host, worker, limit
   const longest = longestWaiting(heads, worker);
   const since = countedFrom(longest, worker);
   const waitedMs = now - since;
-  const others = heads.length === 1 ? [] : [`the next messages of ${heads.length} folders wait so`];
+  const others = heads.length === 1 ? [] : [`the next messages of ${heads.length} folders wait as well`];
   return {
     rule: 'backlog',
     reason: lastingReason('waiting', waitedMs),
     since: isoTime(since + limitMs + 1),
     evidence: [
-      `the next message of a folder has waited since ${clockTime(since)}: for ${describeDuration(waitedMs)}, and ${describeDuration(limitMs)} may pass`,
+      `the next message for a folder has been waiting for ${describeDuration(waitedMs)} since ${clockTime(since)} (limit ${describeDuration(limitMs)})`,
       describeCause(worker, host, longest.isLaneHeld),
       ...others,
     ],
@@ -80,18 +80,19 @@ function describeCause(worker: WorkerState, host: string, isLaneHeld: boolean): 
   switch (worker.kind) {
     case 'gone': {
       const { lastSeen } = worker;
-      const spoke = lastSeen === null ? 'no bridge has ever spoken' : `its bridge spoke last at ${clockTime(lastSeen)}`;
+      const spoke =
+        lastSeen === null ? 'no bridge has ever reported' : `its bridge last reported at ${clockTime(lastSeen)}`;
       return `no worker is alive on ${host}: ${spoke}`;
     }
     case 'deaf': {
       const { tookJobAt } = worker;
       const took = tookJobAt === null ? 'has taken no job yet' : `took its last job at ${clockTime(tookJobAt)}`;
-      return `the bridge on ${host} is there, but its worker ${took}`;
+      return `the bridge on ${host} is running, but its worker ${took}`;
     }
     case 'busy':
-      return `all workers on ${host} are busy: as many agents run as may run at once`;
+      return `all workers on ${host} are busy: the maximum number of agents is running`;
     case 'draining':
-      return `the bridge on ${host} is being stopped: its runs may finish, and it begins nothing`;
+      return `the bridge on ${host} is shutting down: its runs may finish, and it starts nothing new`;
     case 'free':
       return isLaneHeld
         ? 'an agent works in that folder'

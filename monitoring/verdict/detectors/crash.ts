@@ -35,9 +35,9 @@ export function describeCrash(reason: string): string {
     case 'plain':
       return PLAIN_ENDS[end.reason];
     case 'exit':
-      return `the agent ended with exit code ${end.code} and without an answer`;
+      return `the agent exited with code ${end.code} and without an answer`;
     case 'signal':
-      return `the agent was ended by ${end.signal}`;
+      return `the agent was killed by ${end.signal}`;
     default:
       return 'the agent ended without an answer';
   }

@@ -18,7 +18,7 @@ function judge(subject: CountedSubject): Judgement {
       reason: countedReason('error_cascade', count),
       since: isoTime(failedAt[limit] ?? lastFailedAt),
       evidence: [
-        `the last ${count} things that ${agentWords(agent.id)} tried failed one after the other, and ${limit} may`,
+        `the last ${count} steps of ${agentWords(agent.id)} failed in a row (limit ${limit})`,
         `the last failure was ${quotedName(lastFailedTool, 'a call')} at ${clockTime(lastFailedAt)}`,
       ],
       waits_considered: [],

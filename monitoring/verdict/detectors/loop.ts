@@ -58,7 +58,7 @@ function identicalCalls(
   return {
     calls: run.count,
     limit,
-    what: `did the same thing (${quotedName(tool, 'with one tool')}) ${run.count} times in a row with the same result, and ${limit} are enough`,
+    what: `repeated the same call (${quotedName(tool, 'with one tool')}) ${run.count} times in a row with the same result (limit ${limit})`,
   };
 }
 
@@ -67,7 +67,7 @@ function cycle(runs: readonly CallRun[], thresholds: Thresholds): Repetition | n
   for (let period = 2; period <= longest; period += 1) {
     const calls = lastCalls(runs, period * repeats);
     if (calls === null) break;
-    const what = `went ${repeats} times through the same ${period} steps with the same results, and ${repeats} are enough`;
+    const what = `repeated the same ${period} steps ${repeats} times with the same results (limit ${repeats})`;
     if (isCycle(calls, period)) return { calls: period * repeats, limit: period * repeats, what };
   }
   return null;

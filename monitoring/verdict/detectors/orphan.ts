@@ -33,10 +33,7 @@ export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
   const deadAt = overAt + facts.leaseMs;
   if (now <= deadAt) return null;
   const age = describeDuration(now - overAt);
-  return since(
-    deadAt,
-    `the service that ran the agent (${facts.owner}) has been overdue with its sign of life for ${age}`,
-  );
+  return since(deadAt, `the service that ran the agent (${facts.owner}) has sent no sign of life for ${age}`);
 }
 
 /**

@@ -21,15 +21,15 @@ function judge(subject: CountedSubject): Judgement {
       reason: lastingReason('running', owed.ms),
       since: isoTime(now - excess + 1),
       evidence: [
-        `the agent has worked for ${describeDuration(owed.ms)} since ${clockTime(owed.since)} without coming to an end, and ${describeDuration(limit)} may pass`,
-        'waits for people and sleep of the machine are not counted',
+        `the agent has been working for ${describeDuration(owed.ms)} since ${clockTime(owed.since)} without finishing (limit ${describeDuration(limit)})`,
+        'waiting for people and sleep of the machine are not counted',
       ],
       waits_considered: waits
         .filter(({ kind }) => isHumanWait(kind))
         .map((wait) => ({
           ...considerWait(wait, now, false),
           excuses: false,
-          why: 'its time is not counted, the time before it is enough',
+          why: 'its time is not counted, but the time before it is enough',
         })),
       clock: { agent: null, unit: 'ms', value: owed.ms, limit, counted_from: isoTime(owed.since) },
     },

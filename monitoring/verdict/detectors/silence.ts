@@ -52,7 +52,7 @@ export function silenceFinding(
     reason: lastingReason('silent', clockMs),
     since: isoTime(silentFrom),
     evidence: [
-      `nothing was heard of ${agentWords(agent)} since ${clockTime(countedFrom)}: for ${describeDuration(clockMs)}, and ${limit} may pass`,
+      `no activity of ${agentWords(agent)} for ${describeDuration(clockMs)} since ${clockTime(countedFrom)} (limit ${limit})`,
     ],
     waits_considered: [],
     clock: {

@@ -42,7 +42,7 @@ describe('asking the provider', () => {
     expect(answer.words).not.toContain(KEY.value);
   });
 
-  test('is over when its time is', async () => {
+  test('gives up when its time is up', async () => {
     const { server, url } = await serve(() => {});
     const clock = new ManualClock();
     const answer = askForModels(KEY, url, never, clock);
@@ -51,7 +51,7 @@ describe('asking the provider', () => {
     expect(await answer).toMatchObject({ kind: 'troubled', words: expect.stringContaining('no answer within 8 s') });
   });
 
-  test('follows no redirection with the key', async () => {
+  test('does not follow redirects with the key', async () => {
     let followed = 0;
     const other = await serve((_, response) => {
       followed += 1;
@@ -62,12 +62,12 @@ describe('asking the provider', () => {
     expect(followed).toBe(0);
   });
 
-  test.each(['no address', 'ftp://a.example', 'http://user:hunter2@127.0.0.1:1'])('%s is not asked', async (url) => {
+  test.each(['no address', 'ftp://a.example', 'http://user:hunter2@127.0.0.1:1'])('%s is not called', async (url) => {
     const answer = await askForModels(KEY, url, never, systemClock);
     expect(answer).toEqual({ kind: 'troubled', words: 'ANTHROPIC_BASE_URL is no address that can be asked' });
   });
 
-  test('says nothing of a key that cannot be sent', async () => {
+  test('does not reveal a key that cannot be sent', async () => {
     const { url } = await serve((_, response) => response.end());
     const answer = await askForModels({ kind: 'api_key', value: 'sk-of\nnobody' }, url, never, systemClock);
     expect(answer).toMatchObject({ kind: 'troubled', words: expect.not.stringContaining('nobody') });
@@ -83,7 +83,7 @@ describe('a short run of a program', () => {
     limitMs: 5_000,
   });
 
-  test('is over when its time is, with everything in its group', async () => {
+  test('is killed with its whole process group when its time is up', async () => {
     const clock = new ManualClock();
     const folder = testFolder();
     const child =
@@ -97,7 +97,7 @@ describe('a short run of a program', () => {
     await untilGone(pid);
   });
 
-  test('does not wait for who holds its output open after its exit', async () => {
+  test('does not wait for processes that keep its output open after its exit', async () => {
     const held = "spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit', detached: true })";
     const script = `const held = require('child_process').${held}; held.unref(); console.log(held.pid)`;
     const end = await runProbe(probe(script), never, systemClock);

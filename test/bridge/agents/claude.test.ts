@@ -100,7 +100,7 @@ if (findInstallation().kind !== 'complete') {
       return { events, journal: journalOf(events), end: endOf(events), notes: notesOf(events) };
     };
 
-    test('tells batches, declared times and how each call of a parallel batch went', async () => {
+    test('reports batches, declared times and the result of each call of a parallel batch', async () => {
       const { journal, end, notes } = await run(
         (request) =>
           toolResults(request).length === 0
@@ -178,7 +178,7 @@ if (findInstallation().kind !== 'complete') {
       expect(end).toMatchObject({ kind: 'answered' });
     });
 
-    test('a retry whose delay is known is a wait for the rate limit, ended by the next word', async () => {
+    test('a retry with a known delay is a wait for the rate limit; the next message ends it', async () => {
       peer.inject({ kind: 'rate_limited', retryAfterS: 1 });
       const before = systemClock.now();
       const { journal } = await run(() => [say('at last')]);
@@ -189,7 +189,7 @@ if (findInstallation().kind !== 'complete') {
       expect(rest[0]).toEqual({ event: 'wait_end', kind: 'rate_limit' });
     });
 
-    test('a compaction is told, and what follows it is answered', async () => {
+    test('a compaction is reported, and the message after it is answered', async () => {
       const surroundings = {
         workingDirectory: testFolder(),
         environment: { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, testFolder()), [RUN_MARK]: newRunId() },
@@ -205,7 +205,7 @@ if (findInstallation().kind !== 'complete') {
       expect(end).toMatchObject({ kind: 'answered' });
     });
 
-    test('a stream that breaks in the middle is asked for again', async () => {
+    test('a stream that breaks in the middle is requested again', async () => {
       peer.inject({ kind: 'reset', after: [say('half')] });
       const { end } = await run(() => [say('whole')]);
       expect(end).toMatchObject({ kind: 'answered', answer: expect.stringContaining('whole') });
@@ -223,7 +223,7 @@ if (findInstallation().kind !== 'complete') {
     });
 
     // rule: a-limit-is-waited-for
-    test('a limit that lasts longer than Claude Code waits is no crash, and its end is told', async () => {
+    test('a limit that lasts longer than Claude Code waits is not a crash, and its end time is reported', async () => {
       const tooLong = await run(() => ({ kind: 'rate_limited', retryAfterS: 7_200 }));
       expect(tooLong.end).toMatchObject({ kind: 'failed', cause: 'rate_limit', reason: 'run_failed_rate_limit' });
 
@@ -237,12 +237,12 @@ if (findInstallation().kind !== 'complete') {
       });
     });
 
-    test('too many turns are a failure that says so', async () => {
+    test('too many turns are a failure with that reason', async () => {
       const { end } = await run(() => [call('Bash', { command: 'echo again' })], { options: { maxTurns: 2 } });
       expect(end).toMatchObject({ kind: 'failed', cause: 'crash', detail: expect.stringContaining('max_turns') });
     });
 
-    test('a conversation that was never written down begins under its id; a known one goes on', async () => {
+    test('a conversation that was never written to disk begins under its id; a known one continues', async () => {
       const conversationId = '11111111-2222-4333-8444-555555555555';
       const workingDirectory = testFolder();
       const environment = {
@@ -262,7 +262,7 @@ if (findInstallation().kind !== 'complete') {
   });
 }
 
-test('without its SDK the agent says what to type', async () => {
+test('without its SDK, the agent says what to type', async () => {
   const agent = createClaudeAgent(claudeOptions.parse({}), systemClock, 'no-such-sdk');
   const request = { workingDirectory: testFolder(), environment: {}, conversationId: null } as unknown as AgentRequest;
   const run = agent.start(request, new AbortController().signal);

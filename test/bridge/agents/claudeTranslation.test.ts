@@ -41,8 +41,8 @@ const returns = (id: string) => ({
   message: { content: [{ type: 'tool_result', tool_use_id: id, content: [{ type: 'text', text: 'ok' }] }] },
 });
 
-describe('what no rule allows', () => {
-  test('is denied, told while the agent works, and stands below its answer', async () => {
+describe('a call that no rule allows', () => {
+  test('is denied, reported while the agent works, and shown below its answer', async () => {
     const told: object[] = [];
     const denials = new Denials((line) => told.push(line));
     const asked = { decisionReason: undefined, requiresUserInteraction: false } as unknown as Parameters<CanUseTool>[2];
@@ -53,7 +53,7 @@ describe('what no rule allows', () => {
 });
 
 describe('signs of life', () => {
-  test('parts of a stream are told once a second per agent, pings never', async () => {
+  test('stream chunks are reported once per second and agent, pings never', async () => {
     expect(translate(startsAgent(false))).toEqual([{ event: 'user_prompt', ...AGENT }]);
     expect(translate(part('ping'))).toEqual([]);
     expect(translate(part('content_block_delta'), part('content_block_delta'))).toEqual([
@@ -67,13 +67,13 @@ describe('signs of life', () => {
     expect(translate(system('thinking_tokens'))).toEqual([{ event: 'heartbeat', source: 'stream' }]);
   });
 
-  test('the harness itself is none: its status, and its heartbeats while a tool runs', () => {
+  test('status messages of the harness, and its heartbeats while a tool runs, do not count', () => {
     const progress = { type: 'tool_progress', parent_tool_use_id: null };
     expect(translate(system('status'), { ...progress, heartbeat: true })).toEqual([]);
     expect(translate(progress)).toEqual([{ event: 'heartbeat', source: 'tool_event' }]);
   });
 
-  test('messages of later versions change nothing', () => {
+  test('unknown messages of later versions change nothing', () => {
     expect(translate(system('from_the_future'), { type: 'from_the_future' })).toEqual([]);
     expect(translation.end).toBeNull();
   });
@@ -96,7 +96,7 @@ describe('retries', () => {
   const retry = (error: string, retry_delay_ms = 5_000) =>
     system('api_retry', { error, error_status: 529, retry_delay_ms });
 
-  test('are a wait until the next try; the next word ends it, and only that of the same agent', () => {
+  test('are a wait until the next try; only the next message of the same agent ends it', () => {
     const until = new Date(clock.now() + 5_000).toISOString();
     expect(translate(retry('overloaded'))).toEqual([{ event: 'wait_start', kind: 'rate_limit', until }]);
     const ofAgent = {
@@ -117,7 +117,7 @@ describe('retries', () => {
     expect(translate(part('message_start', 'call_1'))[0]).toEqual({ event: 'wait_end', kind: 'rate_limit', ...AGENT });
   });
 
-  test('for a limit are never given up here, whatever their number', () => {
+  test('for a rate limit are never given up here, however many there are', () => {
     for (let tries = 0; tries < 10; tries += 1) translate(retry('rate_limit'));
     expect(translation.end).toBeNull();
   });
@@ -133,7 +133,7 @@ describe('retries', () => {
 });
 
 describe('sub-agents', () => {
-  test("end their turn before their call's result, or with their notification where they go on without it", () => {
+  test('end their turn before the result of their call, or with their notification if they run in the background', () => {
     expect(translate(startsAgent(false), returns('call_1')).slice(1)).toMatchObject([
       { event: 'turn_end', ...AGENT },
       { event: 'post_tool_use', tool_use_id: 'call_1' },
@@ -146,14 +146,14 @@ describe('sub-agents', () => {
     expect(translate(ended, ended)).toEqual([{ event: 'turn_end', reason: 'end_turn', ...AGENT }]);
   });
 
-  test('a background command is none', () => {
+  test('a background command is not a sub-agent', () => {
     const command = system('task_started', { task_id: 'b', tool_use_id: 'call_2', task_type: 'local_bash' });
     expect(translate(command)).toEqual([]);
   });
 });
 
 describe('turns', () => {
-  test('one that a background task opens follows the first, and its answer is the last one', () => {
+  test('a turn that a background task opens follows the first, and its answer is the last one', () => {
     translate(system('background_tasks_changed', { tasks: [{}, { ambient: true }] }), result({ result: 'later' }));
     expect(translation.isOver).toBe(false);
     expect(translate(system('init', { session_id: 'thread' }))).toEqual([{ event: 'user_prompt' }]);
@@ -162,7 +162,7 @@ describe('turns', () => {
     expect(translation.isOver).toBe(true);
   });
 
-  test('without a word there is still an answer', () => {
+  test('a turn without text still has an answer', () => {
     translate(result({ result: '' }));
     expect(translation.end).toMatchObject({ kind: 'answered', answer: expect.stringMatching(/without a word/) });
   });
@@ -175,14 +175,14 @@ describe('turns', () => {
     [{ api_error_status: 529, result: 'rate_limit' }, 'crash'],
     [{ subtype: 'error_max_turns', terminal_reason: 'max_turns' }, 'crash'],
     [{ api_error_status: 500, result: 'credit balance is too low' }, 'crash'],
-  ])('%j is %s, whatever the words', (fields, cause) => {
+  ])('%j is %s, regardless of the text', (fields, cause) => {
     translate(result({ is_error: true, ...fields }));
     expect(translation.end).toMatchObject({ kind: 'failed', cause });
   });
 });
 
 describe('the conversation', () => {
-  test('is told when it is another one than was asked for, and when it begins anew', () => {
+  test('is reported if it is not the requested one, and if it is reset', () => {
     expect(translate(system('init', { session_id: 'thread' }))).toEqual([]);
     expect(translate(system('init', { session_id: 'other' }))).toEqual([
       { event: 'conversation', conversation_id: 'other' },
@@ -194,7 +194,7 @@ describe('the conversation', () => {
     expect(translate(system('compact_boundary'))).toEqual([{ event: 'compaction' }]);
   });
 
-  test('what Claude Code denies by itself is shown as well', () => {
+  test('a denial by Claude Code itself is shown as well', () => {
     translate(system('permission_denied', { tool_name: 'Bash', message: 'long', decision_reason: 'a rule denies it' }));
     expect(denied).toEqual([{ event: 'note', text: 'Denied: Bash (a rule denies it)' }]);
   });

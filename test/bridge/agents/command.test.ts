@@ -95,7 +95,7 @@ describe('a program that prints plain text', () => {
   test.each([
     ['standard error', 'console.error'],
     ['standard output', 'console.log'],
-  ])('that fails says in the chat what it wrote to its %s last, however much stood before it', async (_, write) => {
+  ])('that fails shows the end of its %s in the chat, however much came before', async (_, write) => {
     const script = `for (let line = 0; line < 3000; line += 1) ${write}('uploading part ' + line);
       ${write}('ERROR: disk quota exceeded'); process.exitCode = 1`;
     const { end } = await run({ command: node(script) });
@@ -112,7 +112,7 @@ describe('a program that prints plain text', () => {
     expect(failureText(incident)).toContain('ERROR: disk quota exceeded');
   });
 
-  test('says that a message is too long to be its argument, and is not tried with it again', async () => {
+  test('reports a message that is too long to be an argument, and is not run again with it', async () => {
     const options = { command: node('', '{prompt}'), prompt: 'argument' } as const;
     const { end } = await run(options, { prompt: '漢'.repeat(60_000) });
     expect(end).toMatchObject({ kind: 'failed', cause: 'cannot_start' });
@@ -121,7 +121,7 @@ describe('a program that prints plain text', () => {
     );
   });
 
-  test('is quoted without a secret of ours, also where the quotation begins within it', async () => {
+  test('is quoted without our secrets, even if the quotation begins inside one', async () => {
     const secret = `own-${'s3cret-'.repeat(20)}`;
     const script = `console.error(process.argv[1] + 'x'.repeat(950)); process.exitCode = 1`;
     const { end } = await run({ command: node(script, secret) }, { redact: createRedactor([secret]) });
@@ -131,7 +131,7 @@ describe('a program that prints plain text', () => {
   });
 
   test.each(['process.exitCode = 3', "process.kill(process.pid, 'SIGKILL')", ''])(
-    'that ends by %j says so in the words of its finding, which a chat hears once',
+    'that ends by %j gives the reason in the words of its finding, shown only once in the chat',
     async (script) => {
       const { end } = await run({ command: node(script) });
       if (end.kind !== 'failed') throw new Error(`it ended as ${end.kind}`);
@@ -139,7 +139,7 @@ describe('a program that prints plain text', () => {
     },
   );
 
-  test('answers with what it printed, without orders to a terminal and without what was written over', async () => {
+  test('answers with its output, without terminal sequences and overwritten text', async () => {
     const script = String.raw`process.stdin.pipe(process.stdout); process.stdin.on('end', () =>
       process.stdout.write('\n10 %\r100 %\n\n\u001b[1mdone\u001b[0m\n'))`;
     const { end, journal } = await run({ command: node(script) });
@@ -148,7 +148,7 @@ describe('a program that prints plain text', () => {
     expect(journal.at(-2)).toEqual({ event: 'heartbeat', source: 'stream' });
   });
 
-  test('lives by whatever it prints: half a line, or standard error alone', async () => {
+  test('any output is a sign of life: half a line, or standard error alone', async () => {
     for (const stream of ['stdout', 'stderr']) {
       const script = `const dot = () => process.${stream}.write('.'); dot(); setTimeout(dot, 1_200); setTimeout(() => console.log('ok'), 1_300)`;
       const { journal } = await run({ command: node(script) });
@@ -163,7 +163,7 @@ describe('a program that prints plain text', () => {
     expect((await run({ command: node(script) })).end).toMatchObject({ kind: 'failed', cause: 'crash', reason });
   });
 
-  test('keeps the end of what is too long', async () => {
+  test('keeps the end of output that is too long', async () => {
     const script = "for (let i = 0; i < 30000; i += 1) console.log('line ' + i)";
     const { end } = await run({ command: node(script) });
     const answer = end.kind === 'answered' ? end.answer : '';
@@ -173,7 +173,7 @@ describe('a program that prints plain text', () => {
   });
 
   // rule: an-agent-leaves-others-a-turn
-  test('lets everybody else have a turn, however many lines it prints at once', async () => {
+  test('yields to other work, however many lines it prints at once', async () => {
     const lines = 100_000;
     let sinceTurn = 0;
     let mostInTurn = 0;
@@ -193,7 +193,7 @@ describe('a program that prints plain text', () => {
     expect(mostInTurn).toBeLessThan(lines / 4);
   });
 
-  test('costs time in proportion, also for a line of nothing but carriage returns', async () => {
+  test('takes time in proportion to its output, even for a line of nothing but carriage returns', async () => {
     const { end } = await run({ command: node(String.raw`process.stdout.write('\r'.repeat(1e6) + 'x\r\r\n')`) });
     expect(end).toEqual({ kind: 'answered', answer: 'x' });
   });
@@ -209,7 +209,7 @@ describe('a program that speaks the protocol', () => {
     [{ event: 'answer', text: 'ok' }, 5_000, { kind: 'answered', answer: 'ok' }],
     [{ event: 'turn_end' }, 20 * MINUTE, { kind: 'failed', cause: 'crash', reason: 'run_failed_without_answer' }],
     [{ event: 'failure', cause: 'credit' }, 5_000, { kind: 'failed', cause: 'credit', reason: 'run_failed_credit' }],
-  ])('says %j and then nothing more has ended, though no rule accuses it', async (line, patienceMs, end) => {
+  ])('that prints %j and then nothing more is ended, although no rule accuses it', async (line, patienceMs, end) => {
     const clock = new ManualClock();
     const command = node('console.log(process.argv[1]); setInterval(() => {}, 1e6)', JSON.stringify(line));
     const events = begin({ command, output: 'json_lines' }, {}, new AbortController(), clock);
@@ -230,18 +230,15 @@ describe('a program that speaks the protocol', () => {
     expect(answer).toMatch(/^x{131072}\n\n\[… 6868928 more characters are left out\]$/);
   });
 
-  test.each(['-rf', 'x'.repeat(257), 'a\u0000b', 'a\nb', '\u202e'])(
-    'tells no conversation that is called %j',
-    async (id) => {
-      const lines = [
-        { event: 'conversation', conversation_id: id },
-        { event: 'answer', text: 'ok' },
-      ];
-      const { events, end } = await run(speaker(...lines));
-      expect(events.filter(({ type }) => type === 'conversation')).toEqual([]);
-      expect(end).toEqual({ kind: 'answered', answer: 'ok' });
-    },
-  );
+  test.each(['-rf', 'x'.repeat(257), 'a\u0000b', 'a\nb', '\u202e'])('ignores a conversation id %j', async (id) => {
+    const lines = [
+      { event: 'conversation', conversation_id: id },
+      { event: 'answer', text: 'ok' },
+    ];
+    const { events, end } = await run(speaker(...lines));
+    expect(events.filter(({ type }) => type === 'conversation')).toEqual([]);
+    expect(end).toEqual({ kind: 'answered', answer: 'ok' });
+  });
 });
 
 describe('the command line', () => {
@@ -251,7 +248,7 @@ describe('the command line', () => {
     return { given: JSON.parse(end.kind === 'answered' ? end.answer : '[]') as string[], events };
   };
 
-  test('takes the prompt as its last argument, or where it is named; never as an option', async () => {
+  test('takes the prompt as its last argument or at its placeholder, never as an option', async () => {
     const prompt = '--help; $(x) {conversation}';
     expect((await argumentsOf({ command: node(echo, '--'), prompt: 'argument' }, { prompt })).given).toEqual([
       ` ${prompt}`,
@@ -260,7 +257,7 @@ describe('the command line', () => {
     expect((await argumentsOf(named, { prompt: 'a "b"' })).given).toEqual(['ask=a "b"', 'x']);
   });
 
-  test('chooses the id of a new conversation, and hands in that of one that goes on', async () => {
+  test('chooses the id of a new conversation, and passes the id of a continued one', async () => {
     const options = { command: node(echo, 'new', '{conversation}'), resume: node(echo, 'old', '{conversation}') };
     const first = await argumentsOf(options);
     const id = conversationOf(first.events);
@@ -271,7 +268,7 @@ describe('the command line', () => {
     expect(journalOf(second.events)[0]).toMatchObject({ source: 'resume' });
   });
 
-  test('without a way to continue, every message begins anew', async () => {
+  test('without a way to continue, every message begins a new conversation', async () => {
     const { journal } = await run({ command: node(echo) }, { conversationId: 'old' });
     expect(journal[0]).toMatchObject({ source: 'startup' });
   });
@@ -287,14 +284,14 @@ describe('the command line', () => {
     expect(checked.error?.issues.map(({ message }) => message).join()).toContain(words);
   });
 
-  test('a prompt on standard input is no argument', () => {
+  test('a prompt on standard input is not an argument', () => {
     const request = { prompt: 'hello', conversationId: null } as AgentRequest;
     const line = commandLine(commandOptions.parse({ command: ['a', '-'] }), request, () => 'id');
     expect(line).toEqual({ command: 'a', args: ['-'], input: 'hello', conversationId: null });
   });
 });
 
-test('the agent that the documents show is one', async () => {
+test('the agent in the documents is valid', async () => {
   const text = readFileSync('docs/agents.md', 'utf8');
   const script = /```sh\n(#!\/bin\/sh\n.*?)```/s.exec(text)?.[1] ?? '';
   const folder = testFolder();
@@ -312,7 +309,7 @@ describe('a dialect', () => {
   const read = (dialect: Dialect, lines: readonly object[]) =>
     lines.flatMap((line) => dialect.line(JSON.stringify(line)));
 
-  test('of codex: calls that were only told when they were over, declined ones, retries', () => {
+  test('of codex: calls that are only reported at their end, declined calls, retries', () => {
     const item = { id: 'item_1', type: 'file_change', changes: [{ path: 'a', kind: 'add' }], status: 'completed' };
     const declined = {
       id: 'item_2',
@@ -364,17 +361,20 @@ describe('a dialect', () => {
     ]);
   });
 
-  test.each([new CodexDialect(), new GeminiDialect()])('%p takes what is no event for garbage', (dialect) => {
-    expect([...dialect.line('{"type":'), ...dialect.line('warning: x'), ...dialect.line('')]).toEqual([
-      { kind: 'garbage' },
-      { kind: 'garbage' },
-    ]);
-  });
+  test.each([new CodexDialect(), new GeminiDialect()])(
+    '%p treats a line that is not an event as garbage',
+    (dialect) => {
+      expect([...dialect.line('{"type":'), ...dialect.line('warning: x'), ...dialect.line('')]).toEqual([
+        { kind: 'garbage' },
+        { kind: 'garbage' },
+      ]);
+    },
+  );
 });
 
 /** What is tried against the real program is what docs/agents.md says. */
 describeWhereInstalled('the real codex', CODEX, () => {
-  test('a job with calls is journaled and answered, and its conversation goes on', async () => {
+  test('a job with calls is journaled and answered, and its conversation continues', async () => {
     const peer = await startOpenaiPeer(({ results }) =>
       results === 0
         ? [say('Looking'), call('exec_command', { cmd: 'echo hello' }), call('exec_command', { cmd: 'exit 3' })]
@@ -407,7 +407,7 @@ describeWhereInstalled('the real codex', CODEX, () => {
     expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
   });
 
-  test('a model that hangs says nothing, and the run can be stopped', async () => {
+  test('a model that hangs is silent, and the run can be stopped', async () => {
     const stop = new AbortController();
     const peer = await startOpenaiPeer(({ results }) => {
       if (results === 0) return [call('exec_command', { cmd: 'echo hello' })];
@@ -422,7 +422,7 @@ describeWhereInstalled('the real codex', CODEX, () => {
 });
 
 describeWhereInstalled('the real gemini', GEMINI, () => {
-  test('a job with a call is journaled and answered, and its conversation goes on', async () => {
+  test('a job with a call is journaled and answered, and its conversation continues', async () => {
     const peer = await startGeminiPeer(({ results }) =>
       results === 0 ? [say('Looking'), call('run_shell_command', { command: 'echo hello' })] : [say('All done')],
     );
@@ -450,7 +450,7 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
     });
   });
 
-  test('a model that hangs says nothing, and the run can be stopped', async () => {
+  test('a model that hangs is silent, and the run can be stopped', async () => {
     const stop = new AbortController();
     const peer = await startGeminiPeer(({ results }) => {
       if (results === 0) return [call('run_shell_command', { command: 'echo hello' })];

@@ -23,7 +23,7 @@ function project(key: string, { kind, ...options }: { kind: string } & Record<st
 }
 
 describe('the agents of projects', () => {
-  test('are made by their kinds', () => {
+  test('are created by their kinds', () => {
     const agents = createAgents([
       project('a', { kind: 'scripted' }),
       project('b', { kind: 'claude', model: 'opus', maxTurns: 3, allowedTools: ['Read'] }),
@@ -36,7 +36,7 @@ describe('the agents of projects', () => {
     ]);
   });
 
-  test('that cannot be made are told all at once, each with what is allowed', () => {
+  test('that cannot be created are reported all at once, each with the allowed values', () => {
     const make = () =>
       createAgents([
         project('a', { kind: 'cloude' }),

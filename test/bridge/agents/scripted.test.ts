@@ -65,13 +65,13 @@ const steps = (...list: unknown[]) => [{ steps: list }];
 const answered = (answer: string) => ({ kind: 'answered', answer });
 
 describe('a scenario', () => {
-  test('the default one answers, with no file and no account anywhere', async () => {
+  test('the default scenario answers, without any file or account', async () => {
     const { end, journal } = await play(undefined, { prompt: 'Guten Tag' });
     expect(end).toMatchObject({ answer: expect.stringContaining('Guten Tag') });
     expect(journal.filter((line) => line.event === 'post_tool_use')).toHaveLength(2);
   });
 
-  test('of the default, nothing but the first line of the message is said again', async () => {
+  test('the default scenario repeats only the first line of the message', async () => {
     const prompt = 'Guten Tag\n\n---\n\nThis is the second and last attempt.';
     const { end } = await play(undefined, { prompt, attempt: 2 });
     expect(end).toMatchObject({
@@ -79,7 +79,7 @@ describe('a scenario', () => {
     });
   });
 
-  test('is chosen by the message and the attempt; where none fits, the default one is played', async () => {
+  test('is chosen by the message and the attempt; if none fits, the default one is played', async () => {
     const file = [
       { when: { message: 'deploy', attempt: 2 }, steps: [{ do: 'answer', text: 'second' }] },
       { when: { message: 'deploy' }, steps: [{ do: 'answer', text: 'first' }] },
@@ -89,7 +89,7 @@ describe('a scenario', () => {
     expect((await play(file, { prompt: 'hello' })).end).toMatchObject({ answer: expect.stringContaining('You wrote') });
   });
 
-  test('tells a parallel batch as one message: the requests, then the results', async () => {
+  test('reports a parallel batch as one message: the requests, then the results', async () => {
     const calls = [
       { tool: 'read', input: { path: '{{prompt}}' }, timeout_ms: 5000, polling: true },
       { tool: 'bash', outcome: 'failed', output: 'no' },
@@ -118,7 +118,7 @@ describe('a scenario', () => {
     ]);
   });
 
-  test('tells sub-agents, waits, heartbeats and compactions', async () => {
+  test('reports sub-agents, waits, heartbeats and compactions', async () => {
     const { journal } = await play(
       steps(
         { do: 'sub_agent', agent_id: 'child', calls: [{ tool: 'read' }] },
@@ -152,7 +152,7 @@ describe('a scenario', () => {
     expect(outputs).toEqual(['try 1', 'try 2', 'try 3']);
   });
 
-  test('writes files where the agent works', async () => {
+  test('writes files in the directory of the agent', async () => {
     const { folder } = await play(steps({ do: 'write_file', path: 'src/made.txt', text: 'by {{session}}' }));
     expect(readFileSync(join(folder, 'src/made.txt'), 'utf8')).toBe('by tg_test_1_1');
   });
@@ -164,12 +164,12 @@ describe('a scenario', () => {
     [{ do: 'crash', signal: 'SIGTERM' }, 'crash', 'run_failed_signal_SIGTERM', 'SIGTERM'],
     [{ do: 'failure', cause: 'credit', detail: 'no money' }, 'credit', 'run_failed_credit', 'no money'],
     [{ do: 'garbage', text: 'oh' }, 'crash', 'run_failed_without_answer', '1 line of its output could not be read'],
-  ])('ends as it says: %j', async (step, cause, reason, words) => {
+  ])('ends as specified: %j', async (step, cause, reason, words) => {
     const { end } = await play(steps({ do: 'call', tool: 'read' }, step));
     expect(end).toMatchObject({ kind: 'failed', cause, reason, detail: expect.stringContaining(words) });
   });
 
-  test('every fault of the file is told, and nothing is started', async () => {
+  test('every fault of the file is reported, and nothing is started', async () => {
     const list = [{ do: 'call', tool: 'bash', outcome: 'good' }, { do: 'dance' }, { do: 'sleep', ms: 1, s: 2 }];
     const { end, events } = await play([{ when: { message: '(' }, steps: list }]);
     expect(events).toHaveLength(1);
@@ -181,8 +181,8 @@ describe('a scenario', () => {
   });
 });
 
-describe('what a run leaves behind', () => {
-  test('a conversation that knows its turns, per id', async () => {
+describe('the traces of a run', () => {
+  test('a conversation with its turns, per id', async () => {
     const file = steps({ do: 'answer', text: 'turn {{turn}} of {{conversation}}' });
     const first = await play(file, { conversationId: '../evil' });
     const again = { conversationId: '../evil', workingDirectory: first.folder };
@@ -192,7 +192,7 @@ describe('what a run leaves behind', () => {
     expect(existsSync(join(first.folder, 'evil.json'))).toBe(false);
   });
 
-  test('a record of its start and its stop, where a file for it is named', async () => {
+  test('a record of its start and its stop, if a file for it is configured', async () => {
     const path = join(testFolder(), 'runs.jsonl');
     const file = steps({ do: 'answer', text: 'done' });
     await play(file, { variables: { SCRIPTED_RECORD: path }, attempt: 2 });

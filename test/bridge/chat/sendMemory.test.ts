@@ -41,7 +41,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
   });
 
   // rule: a-send-is-remembered-on-disk
-  test('while one process is sending it is left to that one by the other', async () => {
+  test('is left to the process that is sending it', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     const session = await answered(scene, await activeSession(scene), ANSWER);
@@ -64,7 +64,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
   });
 
   // rule: a-send-is-remembered-on-disk
-  test('is on the disk as being sent before Telegram hears of it', async () => {
+  test('is recorded on disk as being sent before Telegram gets it', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     await answered(scene, await activeSession(scene), ANSWER);
@@ -83,7 +83,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
   });
 
   // rule: a-send-is-remembered-on-disk
-  test('is sent all the same, once by each process, where the disk takes nothing', async () => {
+  test('is still sent once by each process if the disk cannot be written', async () => {
     const scene = await openScene();
     const folder = join(testFolder(), 'logs');
     writeFileSync(folder, 'no folder');
@@ -100,7 +100,7 @@ describeWithRedis('a final message that Redis has forgotten', () => {
 
 describeWithRedis('the memory of sent messages', () => {
   // rule: a-send-is-remembered-on-disk
-  test('that the disk refused is on the disk as soon as that takes it, and known to the other process', async () => {
+  test('that the disk refused is written when the disk works again, and is known to the other process', async () => {
     const scene = await openScene();
     const logsFolder = join(testFolder(), 'logs');
     writeFileSync(logsFolder, 'no folder');
@@ -118,7 +118,7 @@ describeWithRedis('the memory of sent messages', () => {
     expect(await other.claim(withdrawn, 0)).toBe('ours');
   });
 
-  test('knows a claim of a living process, of a dead one, and one that was withdrawn', async () => {
+  test('recognises a claim of a living process, of a dead one, and a withdrawn one', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     const one = new SendMemory(scene, logsFolder);
@@ -138,7 +138,7 @@ describeWithRedis('the memory of sent messages', () => {
     await scene.clock.advance(SECOND);
   });
 
-  test('is not followed by another wording of the same end, by whichever attempt comes to it again', async () => {
+  test('allows no second wording of the same end, whichever attempt reports it', async () => {
     const scene = await openScene();
     const memory = new SendMemory(scene, testFolder());
     await memory.arrived({ ...TEXT, sessionId: 'tg_popoto_1_1_r1' }, 0);
@@ -153,7 +153,7 @@ describeWithRedis('the memory of sent messages', () => {
     expect(await memory.lastSent('tg_popoto_1_1', 0)).toBe('answer');
   });
 
-  test('tells of no end of a later message with the same number, and of none whose parts do not all stand', async () => {
+  test('reports no end for a later message with the same number, nor one with missing parts', async () => {
     const scene = await openScene();
     const memory = new SendMemory(scene, testFolder());
     await memory.arrived({ ...TEXT, of: 2 }, 0);
@@ -164,7 +164,7 @@ describeWithRedis('the memory of sent messages', () => {
   });
 
   // rule: a-send-is-remembered-on-disk
-  test('takes a second wording of a failure, and a failure after the answer, as told; not an answer after a failure', async () => {
+  test('treats a reworded failure, and a failure after an answer, as sent; not an answer after a failure', async () => {
     const scene = await openScene();
     const memory = new SendMemory(scene, testFolder());
     await memory.arrived({ ...TEXT, of: 2 }, 0);
@@ -182,7 +182,7 @@ describeWithRedis('the memory of sent messages', () => {
 
 describeWithRedis('an outage of the chat', () => {
   // rule: a-send-is-remembered-on-disk
-  test('of 10,000 tries, by two processes, pushes nothing out of the memory that was sent or is in doubt, and the folder stays small', async () => {
+  test('of 10,000 tries by two processes drops nothing sent or in doubt from memory, and the folder stays small', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     const processes = [scene.here, await otherProcess()].map((here) => new SendMemory({ ...scene, here }, logsFolder));
@@ -212,7 +212,7 @@ describeWithRedis('an outage of the chat', () => {
   }, 120_000);
 
   // rule: a-send-is-remembered-on-disk
-  test('leaves no doubt about a part that was certainly not sent, also where its process died while it made older files one', async () => {
+  test('leaves no doubt about a part that was not sent, even if its process died while merging older files', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     const one = new SendMemory(scene, logsFolder);
@@ -235,7 +235,7 @@ describeWithRedis('an outage of the chat', () => {
   });
 });
 
-test('the file of the memory stays small, and what is new in it is read once, also by another process', async () => {
+test('the memory file stays small, and its new lines are read once, also by another process', async () => {
   const folder = testFolder();
   const [writer, reader] = [new SendFile(folder, 1_000), new SendFile(folder, 1_000)];
   const read: string[] = [];
@@ -251,7 +251,7 @@ test('the file of the memory stays small, and what is new in it is read once, al
   expect(await reader.unread()).toEqual([]);
 });
 
-test('a new file of the memory is read from its beginning, also where it has the number of one that was removed', async () => {
+test('a new memory file is read from its beginning, even if it reuses the number of a removed one', async () => {
   const folder = testFolder();
   const path = join(folder, 'sends.jsonl');
   const reader = new SendFile(folder);
@@ -272,7 +272,7 @@ test('a new file of the memory is read from its beginning, also where it has the
   expect(await reader.unread()).toEqual(lines(6, 7, 8));
 });
 
-test('no line of the memory is passed over because another file of it could not be read at that moment', async () => {
+test('no line of the memory is skipped if another of its files could not be read at that moment', async () => {
   const folder = testFolder();
   const path = join(folder, 'sends.jsonl');
   writeFileSync(join(folder, 'sends.1-1.jsonl'), '{"number":1}\n');

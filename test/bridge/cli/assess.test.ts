@@ -86,7 +86,7 @@ describe('watchkeeper assess', () => {
   });
 
   // rule: a-newer-line-is-left-out
-  test('says that a newer version wrote a part of a journal, and accuses nobody by the rest of it', async () => {
+  test('reports that a newer version wrote part of a journal, and accuses nobody because of the rest', async () => {
     const path = join(folder, 'newer.jsonl');
     const silent = readFileSync(join(folder, 'logs/sessions/silent/tool_use.jsonl'), 'utf8');
     writeFileSync(path, `${silent}{"v":2,"event":"wait_start","timestamp":"2026-02-05T09:00:03Z"}\n`);
@@ -99,7 +99,7 @@ describe('watchkeeper assess', () => {
     }
   });
 
-  test('judges at the instant given, and exits with 1 where it found something', async () => {
+  test('judges at the given instant, and exits with 1 if it found something', async () => {
     const path = join(folder, 'logs/sessions/silent/tool_use.jsonl');
     const late = await sessions(path, '--now', '2026-02-05T10:15:02+01:00');
     expect(late.code).toBe(1);
@@ -119,7 +119,7 @@ describe('watchkeeper assess', () => {
     ).toBe(1);
   });
 
-  test('replays: what was true between two lines is found, with the instant', async () => {
+  test('replays: a rule that was true between two lines is found, with its instant', async () => {
     const { code, sessions: found } = await sessions(join(folder, 'logs/sessions'), '--replay');
     expect(code).toBe(1);
     expect(found[0]).toMatchObject({
@@ -135,28 +135,28 @@ describe('watchkeeper assess', () => {
     ]);
   });
 
-  test('tells people in words', async () => {
+  test('prints plain sentences for people', async () => {
     const { out } = await run(join(folder, 'logs'), '--now', '2026-02-05T09:45:00Z');
     expect(out).toMatch(/VERDICT +ATTENTION/);
-    expect(out).toContain('nothing was heard of the agent since 09:00:02 UTC: for 44 min, and 10 min may pass.');
+    expect(out).toContain('no activity of the agent for 44 min since 09:00:02 UTC (limit 10 min).');
     expect(out).toContain('garbage.jsonl: unreadable lines: 1');
     expect(out).toContain('4 sessions, 2 unhealthy');
   });
 
-  test('says that a terminal waits for a person, although its program does not write that down', async () => {
+  test('reports that a terminal waits for a person, although its program does not record that', async () => {
     const path = join(folder, 'dialog.jsonl');
     writeFileSync(path, toText([{ ...prompt(0), permission_mode: 'default' }, call(1, 'a')]));
     const at = async (time: string) => (await run(path, '--now', `2026-02-05T${time}Z`)).out.split('\n');
     expect((await at('09:03:00')).join()).not.toContain('waits for a person');
     expect(await at('09:03:01')).toEqual(
       expect.arrayContaining([
-        `${path}: clock: waits for a person since 09:00:01 UTC; last heard of at 09:00:01 UTC`,
-        `${path}: wait: permission, Bash (a), since 09:00:01 UTC, until 13:00:01 UTC: excuses, a person seems to be asked, and has until 13:00:01 UTC`,
+        `${path}: clock: waits for a person since 09:00:01 UTC; last activity at 09:00:01 UTC`,
+        `${path}: wait: permission, Bash (a), since 09:00:01 UTC, until 13:00:01 UTC: excuses, a person has probably been asked and has until 13:00:01 UTC`,
       ]),
     );
     const found = (await at('13:00:02')).find((text) => text.includes(': silence since'));
     expect(found).toContain(
-      'Bash has waited for a permission since 09:00:01 UTC, but its 4 h were over at 13:00:01 UTC',
+      'Bash has waited for a permission since 09:00:01 UTC, but its limit of 4 h ended at 13:00:01 UTC',
     );
   });
 
@@ -175,15 +175,15 @@ describe('watchkeeper assess', () => {
     const { out } = await run(path, '--now', '2026-02-05T09:20:04Z');
     const shown = out.split('\n').flatMap((text) => (text.startsWith(`${path}: `) ? text.slice(path.length + 2) : []));
     expect(shown).toEqual([
-      'clock: excused by a wait; last heard of at 09:00:04 UTC',
-      'wait: tool, Task (task), since 09:00:01 UTC, until 09:15:01 UTC: excuses nothing, its 15 min were over at 09:15:01 UTC',
+      'clock: excused by a wait; last activity at 09:00:04 UTC',
+      'wait: tool, Task (task), since 09:00:01 UTC, until 09:15:01 UTC: excuses nothing, its limit of 15 min ended at 09:15:01 UTC',
       'wait: child, Task (task), since 09:00:01 UTC, until 10:01:02 UTC: excuses, sub-agent a1 may be silent until 10:01:02 UTC',
       'worked: for 4 s, waits for people not counted',
-      'clock: sub-agent a1: waits for a person since 09:00:04 UTC; last heard of at 09:00:04 UTC',
-      'wait: tool, Bash of sub-agent a1 (build), since 09:00:02 UTC, until 10:01:02 UTC: excuses, it has until 10:01:02 UTC',
-      'wait: tool, Edit of sub-agent a1 (ask), since 09:00:03 UTC, without an end: excuses, its time stands still until a person has answered',
-      'wait: permission, Edit of sub-agent a1 (ask), since 09:00:04 UTC, without an end: excuses, a person has to answer',
-      'next: silence can become true at 10:01:02 UTC if nothing more is heard',
+      'clock: sub-agent a1: waits for a person since 09:00:04 UTC; last activity at 09:00:04 UTC',
+      'wait: tool, Bash of sub-agent a1 (build), since 09:00:02 UTC, until 10:01:02 UTC: excuses, it may run until 10:01:02 UTC',
+      'wait: tool, Edit of sub-agent a1 (ask), since 09:00:03 UTC, open-ended: excuses, its clock is stopped until a person answers',
+      'wait: permission, Edit of sub-agent a1 (ask), since 09:00:04 UTC, open-ended: excuses, a person must answer',
+      'next: silence can become true at 10:01:02 UTC without new activity',
     ]);
     const found = await sessions(path, '--now', '2026-02-05T09:20:04Z');
     expect(found.sessions[0]).toMatchObject({
@@ -203,10 +203,10 @@ describe('watchkeeper assess', () => {
 
   test.each([
     ['garbage', 'logs/garbage.jsonl', /garbage\.jsonl holds no line of a journal \(1 line of something else\)/],
-    ['nothing', 'logs/empty.jsonl', /empty\.jsonl holds no line of a journal: name a tool_use\.jsonl/],
+    ['an empty file', 'logs/empty.jsonl', /empty\.jsonl holds no line of a journal: name a tool_use\.jsonl/],
     ['JSON of another kind', 'thresholds.json', /thresholds\.json holds no line of a journal/],
-    ['what is no plain file', 'pipe', /pipe cannot be read: .*pipe is not a plain file/],
-  ])('of a file that holds %s accuses nobody, and is an error', async (_, name, words) => {
+    ['a pipe', 'pipe', /pipe cannot be read: .*pipe is not a plain file/],
+  ])('of %s accuses nobody, and is an error', async (_, name, words) => {
     for (const more of [[], ['--replay'], ['--now', '2026-02-05T09:45:00Z']]) {
       const { code, out, err } = await run(join(folder, name), '--json', ...more);
       expect([more, code]).toEqual([more, 2]);
@@ -215,14 +215,14 @@ describe('watchkeeper assess', () => {
     }
   });
 
-  test('of a journal before its first line is no error', async () => {
+  test('of a journal without a line yet is not an error', async () => {
     const path = join(folder, 'logs/sessions/silent/tool_use.jsonl');
     const early = await run(path, '--now', '2026-02-05T08:00:00Z', '--json');
     expect(early).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(early.out)).toMatchObject({ sessions: [{ verdict: 'unknown' }] });
   });
 
-  test('says by which thresholds it judges', async () => {
+  test('shows the thresholds that it uses', async () => {
     const path = join(folder, 'logs/sessions/silent');
     const file = join(folder, 'thresholds.json');
     const { out } = await run(path, '--thresholds', file);
@@ -238,14 +238,14 @@ describe('watchkeeper assess', () => {
     ['a folder without a journal', [EMPTY], 'holds no journal: there is no *.jsonl anywhere below it'],
     ['such a folder beside another one', ['.', EMPTY], 'holds no journal'],
     ['a pipe of thresholds', ['.', '--thresholds', PIPE], 'pipe cannot be read (it is a pipe, not a plain file)'],
-    ['a bad instant', ['.', '--now', 'yesterday'], '"yesterday" is no instant'],
+    ['a bad instant', ['.', '--now', 'yesterday'], '"yesterday" is not an instant'],
     ['an unknown option', ['.', '--treshold', 'x'], 'did you mean "--thresholds"'],
     ['absent thresholds', ['.', '--thresholds', 'absent.json'], 'absent.json cannot be read'],
   ])('refuses %s', async (_name, args, message) => {
     await expect(run(...args)).rejects.toThrow(message);
   });
 
-  test('refuses thresholds it does not know, all of them at once', async () => {
+  test('refuses unknown thresholds, all of them at once', async () => {
     const refused = run(folder, '--thresholds', join(folder, 'typo.json'));
     await expect(refused).rejects.toThrow(
       /typo\.json has 2 faults:\n.*loop_repeats: must be a whole number of calls, at least 1; given 0\.5\n.*unknown key "silense_ms"; did you mean "silence_ms"\?/,
@@ -253,7 +253,7 @@ describe('watchkeeper assess', () => {
     await expect(run(folder, '--thresholds', join(folder, 'list.json'))).rejects.toThrow('the file: must be an object');
   });
 
-  test('says of a session that crashed that no crash is judged, with and without a replay', () => {
+  test('says that crashes are not judged if a session crashed, with and without a replay', () => {
     const crashed = [prompt(0), call(1, 'a'), result(2, 'a'), line(3, 'session_end', { reason: 'failed' })];
     mkdirSync(join(folder, 'crashed'));
     writeFileSync(join(folder, 'crashed/tool_use.jsonl'), toText(crashed));
@@ -269,7 +269,7 @@ describe('watchkeeper assess', () => {
     }
   });
 
-  test('gives a case of the collection its verdict', async () => {
+  test('gives each case of the collection its verdict', async () => {
     const path = join(import.meta.dirname, '../../fixtures/vectors/cases.json');
     interface Case {
       readonly id: string;

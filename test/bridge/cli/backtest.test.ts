@@ -56,7 +56,7 @@ const silenceOf = ({ trials }: BacktestResult) =>
 
 describe('watchkeeper backtest', () => {
   // rule: thresholds-can-be-tried
-  test('counts false alarms, what is found and how late, for several files of thresholds at once', async () => {
+  test('counts false alarms, findings and delays, for several files of thresholds at once', async () => {
     const files = ['strict', 'calm', 'deaf'].flatMap((name) => ['--thresholds', file(`${name}.json`)]);
     const { code, found, err } = await backtest(RUNS, '--labels', file('labels.json'), ...files);
     expect([code, err, found.runs]).toEqual([1, '', 4]);
@@ -92,7 +92,7 @@ describe('watchkeeper backtest', () => {
     expect(found.trials[2]?.accusations.map(({ judgement }) => judgement)).toEqual(['missed']);
   });
 
-  test('tells how high readings rise in runs that are not known to be sick', async () => {
+  test('shows how high readings rise in runs that are not labelled sick', async () => {
     const { found } = await backtest(RUNS, '--labels', file('labels.json'));
     const [silence] = silenceOf(found);
     expect(silence?.readings).toMatchObject({ count: 5, max: 700_000 });
@@ -121,7 +121,7 @@ describe('watchkeeper backtest', () => {
     expect(errors?.max).toBeLessThanOrEqual(5);
   });
 
-  test('tells people in a table, in a process of its own', () => {
+  test('prints a table for people, in its own process', () => {
     const { code, out, err } = watchkeeper(folder, [
       'backtest',
       'runs',
@@ -136,7 +136,7 @@ describe('watchkeeper backtest', () => {
     expect(out).toContain('calm.json: odd/tool_use.jsonl: silence first true at 2026-02-05T09:10:00.001Z (unlabelled)');
   });
 
-  test('says which labels fit no run, and which say nothing', async () => {
+  test('reports labels that fit no run, and labels that say nothing', async () => {
     const { code, err } = await backtest(RUNS, '--labels', file('sloppy.json'));
     expect(code).toBe(2);
     expect(err).toContain('1 of the labels belong to none of these runs: absent');
@@ -145,8 +145,8 @@ describe('watchkeeper backtest', () => {
 
   test.each([
     ['no path', [], 'which runs'],
-    ['labels that are no object', [RUNS, '--labels', file('list.json')], 'must hold an object'],
-    ['a label with a time that is none', [RUNS, '--labels', file('when.json')], 'the "since" of "hung" is no instant'],
+    ['labels that are not an object', [RUNS, '--labels', file('list.json')], 'must hold an object'],
+    ['a label with an invalid time', [RUNS, '--labels', file('when.json')], 'the "since" of "hung" is not an instant'],
     ['absent labels', [RUNS, '--labels', 'absent.json'], 'absent.json cannot be read'],
     ['absent thresholds', [RUNS, '--thresholds', 'absent.json'], 'absent.json cannot be read'],
     ['a file without a journal', [file('labels.json')], 'holds no line of a journal'],

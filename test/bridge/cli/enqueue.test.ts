@@ -16,7 +16,7 @@ function enqueue(folder: string, input: string | Uint8Array, environment: Readon
 
 describeScenes('enqueue from standard input', () => {
   test(
-    'takes all of it, letter by letter, also of a text that fills many chunks',
+    'reads all of it unchanged, even text that fills many chunks',
     async () => {
       const { redis, store } = await openTestScene({ projects: {} });
       // Three bytes a letter, so that some are torn between two chunks.
@@ -29,7 +29,7 @@ describeScenes('enqueue from standard input', () => {
       expect(enqueue(testFolder(), 'x'.repeat(100_001), { REDIS_URL: redis.url })).toMatchObject({
         code: 2,
         out: '',
-        err: expect.stringMatching(/100001 characters; 100000 is the most/),
+        err: expect.stringMatching(/100001 characters; 100000 is the limit/),
       });
       expect(await store.records.sessionIds('pending')).toHaveLength(3);
     },
@@ -38,12 +38,12 @@ describeScenes('enqueue from standard input', () => {
 });
 
 test.each([
-  ['nothing', '', /standard input holds no text, so nothing was started/],
-  ['white space alone', ' \n\t\n', /standard input holds no text, so nothing was started/],
+  ['nothing', '', /standard input is empty, so nothing was started/],
+  ['white space alone', ' \n\t\n', /standard input is empty, so nothing was started/],
   ['no UTF-8', Buffer.from([0x68, 0xff, 0xfe, 0x69]), /standard input is not UTF-8 text/],
   ['UTF-16', Buffer.from('say hello', 'utf16le'), /standard input is not UTF-8 text/],
   ['far too much', Buffer.alloc(2_000_000, 'x'), /standard input has more than 100000 characters/],
-])('an input with %s is refused in one line, before any Redis is asked', (_, input, words) => {
+])('an input with %s is refused in one line, before Redis is used', (_, input, words) => {
   const said = enqueue(testFolder(), input);
   expect(said).toMatchObject({ code: 2, out: '' });
   expect(said.err).toMatch(words);

@@ -63,7 +63,7 @@ async function eventsOf(file: string, ...args: string[]): Promise<string[]> {
 }
 
 describe('watchkeeper events', () => {
-  test('tells how an incident ended: a failed revival and a cancellation do not look alike', async () => {
+  test('shows how an incident ended: a failed revival and a cancellation look different', async () => {
     const lines = await events();
     expect(lines.map((line) => /\((closed: \w+)\)$/.exec(line)?.[1])).toEqual([
       'closed: revival_failed',
@@ -72,7 +72,7 @@ describe('watchkeeper events', () => {
     ]);
   });
 
-  test('takes an age with and without a minus for the same', async () => {
+  test('accepts an age with and without a minus', async () => {
     for (const age of [['--since', '1h'], ['--since', '-1h'], ['--since=-1h']])
       expect(await events(...age)).toHaveLength(2);
   });
@@ -87,7 +87,7 @@ describe('watchkeeper events', () => {
     expect(await ids('--collapse')).toEqual(['b.detected', 'a.closed']);
   });
 
-  test('prints as many as were asked for, the oldest first', async () => {
+  test('prints the requested number, oldest first', async () => {
     const lines = await events('--limit', '2');
     expect(lines.map((line) => /\((closed: \w+)\)$/.exec(line)?.[1])).toEqual([
       'closed: revival_failed',
@@ -95,7 +95,7 @@ describe('watchkeeper events', () => {
     ]);
   });
 
-  test('looks into the archive, too, where the live file begins within an hour of the instant that was asked for', async () => {
+  test('includes the archive if the live file begins less than an hour before the requested instant', async () => {
     const file = join(testFolder(), 'critical_events.jsonl');
     appendLines(file, [eventAt('a', systemClock.now() - 90 * MINUTE)]);
     const reader = new EventReader(file);
@@ -103,7 +103,7 @@ describe('watchkeeper events', () => {
     expect(await reader.startFor(systemClock.now())).toBe('live');
   });
 
-  test('refuses in words what is neither an age nor an instant, and what is no cursor', async () => {
+  test('rejects a value that is neither an age nor an instant, and an invalid cursor, with an explanation', async () => {
     await expect(events('--since', 'nope')).rejects.toThrow('neither an instant (2026-02-05T10:00:00Z) nor an age');
     // JavaScript would make it the year 2001.
     await expect(events('--since', '5')).rejects.toThrow('neither an instant');

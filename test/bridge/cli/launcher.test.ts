@@ -19,7 +19,7 @@ const PROGRAM = `
 const BOUND = expect.stringMatching(/^--max-semi-space-size=[1-9]\d*$/);
 
 describe('the launcher', () => {
-  test('starts the command line, by a link and from any folder', () => {
+  test('starts the command line through a link and from any folder', () => {
     const { version, bin } = JSON.parse(read('package.json')) as { version: string; bin: Record<string, string> };
     expect(join(packageRoot(), bin.watchkeeper ?? '')).toBe(LAUNCHER);
     const folder = testFolder();
@@ -32,7 +32,7 @@ describe('the launcher', () => {
     }
   });
 
-  test('says what to do in a clone that is not built, or whose build was broken off', () => {
+  test('says what to do in a clone that is not built, or whose build was interrupted', () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'bin'));
     copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
@@ -40,13 +40,13 @@ describe('the launcher', () => {
     expect([status, stderr]).toEqual([1, `watchkeeper: ${folder} is not built; run \`npm ci\` there first\n`]);
   });
 
-  test('is a program of node as well, for whoever starts the bin of a package with that', () => {
+  test('is also a node program, for tools that start the bin of a package with node', () => {
     const said = execFileSync(process.execPath, [LAUNCHER, '--version'], { encoding: 'utf8' });
     expect(said).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   // rule: the-launcher-becomes-the-program
-  test('bounds the young generation, and passes on every argument as it is, and the exit code', () => {
+  test('limits the young generation, and passes on every argument unchanged, and the exit code', () => {
     const args = ['a b', '', '*', '$HOME', "it's", '"', '\\', 'line\nline', '--', '-x'];
     expect(start(args)).toEqual({ code: 7, args, flags: [BOUND] });
     expect(start([])).toEqual({ code: 7, args: [], flags: [BOUND] });
@@ -56,12 +56,12 @@ describe('the launcher', () => {
     ['--max-semi-space-size=32', []],
     ['--no-warnings --max_semi_space_size=32', []],
     ['--max-old-space-size=500', [BOUND]],
-  ])("with an operator's own %j", (options, flags) => {
+  ])('with NODE_OPTIONS %j of the operator', (options, flags) => {
     expect(start([], { NODE_OPTIONS: options })).toEqual({ code: 7, args: [], flags });
   });
 
   // rule: the-launcher-becomes-the-program
-  test('becomes the program: with its pid, and signals reach it', async () => {
+  test('becomes the program: same pid, and signals reach it', async () => {
     const child = spawn(launcher(), ['wait'], { stdio: ['pipe', 'pipe', 'inherit'] });
     afterThisTest(() => void child.stdin.destroy());
     const [said] = await once(child.stdout, 'data');
@@ -70,7 +70,7 @@ describe('the launcher', () => {
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  test('is what the image has on its path', () => {
+  test('is the command on the path of the image', () => {
     const dockerfile = read('Dockerfile');
     const image = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
     expect(image).toMatch(/^COPY bin bin$/m);

@@ -12,7 +12,7 @@ import { watchkeeper } from './program.js';
 // covers: src/files/plainFile.ts
 
 describe('the command line', () => {
-  test('tells its version, and helps in every way in which one asks', () => {
+  test('prints its version, and its help however it is asked for', () => {
     const folder = testFolder();
     const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
     for (const word of ['--version', '-V', 'version']) {
@@ -34,12 +34,12 @@ describe('the command line', () => {
     [['sesions'], /unknown command "sesions"; did you mean "sessions"\?/],
     [['help', 'evnts'], /unknown command "evnts"; did you mean "events"\?/],
     [['--versoin'], /unknown option "--versoin" before a command; did you mean "--version"\?/],
-    [['--json', 'sessions'], /options of a command stand behind its name/],
+    [['--json', 'sessions'], /options of a command come after its name/],
     [['events', '--sinse=3'], /unknown option --sinse; did you mean "--since"\?/],
-    [['events', '--since'], /--since needs a value behind it/],
-    [['assess', '--now', '--json'], /--now needs a value behind it; one that begins with "-" is written --now=VALUE/],
+    [['events', '--since'], /--since needs a value/],
+    [['assess', '--now', '--json'], /--now needs a value; write one that begins with "-" as --now=VALUE/],
     [['events', '--limit', '-5'], /--limit "-5" is not a number of events/],
-    [['events', '--since', '-x'], /is written --since=VALUE/],
+    [['events', '--since', '-x'], /as --since=VALUE/],
     [['sessions', '--json=5'], /--json takes no value/],
     [['sessions', 'x'], /"x" is one word too many/],
     [['session', '--', '-h'], /"-h" is not a session id/],
@@ -50,7 +50,7 @@ describe('the command line', () => {
     expect(said.err).toMatch(/^watchkeeper: .+\n$/);
   });
 
-  test('says in a container how to ask the doctor while a fault in the configuration has it started again and again', () => {
+  test('explains how to run the doctor in a container that restarts because of a configuration fault', () => {
     const folder = testFolder();
     const faulty = { WATCHKEEPER_CONTAINER_DIES_WHOLE: 'yes', AGENT_CONCURRENCY: 'many' };
     for (const command of ['bridge', 'watchdog']) {
@@ -61,7 +61,7 @@ describe('the command line', () => {
     expect(watchkeeper(folder, ['bridge'], { AGENT_CONCURRENCY: 'many' }).err).not.toContain('docker');
   });
 
-  test('prints words of others without secrets and without anything that a terminal obeys', () => {
+  test('prints text of others without secrets and without terminal sequences', () => {
     const folder = testFolder();
     const hostile = '\u001b[2J\u009b31m\u202e hunter2hunter2 ghp_0123456789abcdefghij0123456789';
     writeFileSync(join(folder, 'token'), 'hunter2hunter2');
@@ -80,7 +80,7 @@ describe('the command line', () => {
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
     ['a directory', (path: string) => mkdirSync(path)],
     ['a device', (path: string) => symlinkSync('/dev/zero', path)],
-  ])('says that %s stands in the place of the critical events, and does not wait', (kind, make) => {
+  ])('reports that %s is in the place of the critical events, and does not wait', (kind, make) => {
     const folder = testFolder();
     mkdirSync(join(folder, 'logs'));
     make(join(folder, 'logs/critical_events.jsonl'));
@@ -95,7 +95,7 @@ describe('the command line', () => {
     }
   });
 
-  test('fails where standard output takes nothing, and not where its reader has enough', () => {
+  test('fails if standard output cannot be written, but not if its reader closes early', () => {
     const folder = testFolder();
     const said = (redirection: string) => {
       const line = `set -o pipefail; "$0" "$1" help ${redirection}`;
@@ -105,12 +105,12 @@ describe('the command line', () => {
     };
     expect(said('>/dev/full')).toEqual({
       status: 3,
-      stderr: 'watchkeeper: what it says is cut off: standard output takes no more (ENOSPC)\n',
+      stderr: 'watchkeeper: the output is incomplete: standard output accepts no more (ENOSPC)\n',
     });
     expect(said('| true')).toEqual({ status: 0, stderr: '' });
   });
 
-  test('says that a pipe stands in the place of what leads to the Redis, or of a cursor', () => {
+  test('reports a pipe in the place of the Redis endpoint file, or of a cursor', () => {
     const folder = testFolder();
     for (const name of ['logs/redis/endpoint.json', 'logs/consumers/reader.json']) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -131,7 +131,7 @@ describe('the command line', () => {
     ['daydream', /\d{4}-\d\d-\d\d\.md\n$/],
     ['events ack i1.detected --consumer reader', /./],
     ['events archive', /./],
-  ])('`%s` does its work where a secret stands in a file', (command, words) => {
+  ])('`%s` works if a secret is in a file', (command, words) => {
     const folder = testFolder();
     writeFileSync(join(folder, 'token'), 'hunter2hunter2');
     appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
@@ -141,7 +141,7 @@ describe('the command line', () => {
 
   // rule: nothing-is-written-through-a-link
   test.each(['bridge.log', 'critical_events.jsonl', 'sessions', 'issues', 'daydream'])(
-    'refuses to begin where a link stands in the place of `%s`',
+    'refuses to start if a link is in the place of `%s`',
     (name) => {
       const folder = testFolder();
       mkdirSync(join(folder, 'logs'));
@@ -170,7 +170,7 @@ describe('the command line', () => {
   });
 
   // rule: a-newer-line-is-left-out
-  test('leaves out critical events of a newer version, counts them, and reads on', () => {
+  test('leaves out critical events of a newer version, counts them, and continues reading', () => {
     const folder = testFolder();
     const newer = { ...eventAt('i2', 1), v: 2 } as unknown as CriticalEvent;
     appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0), newer, eventAt('i3', 2)]);
@@ -185,22 +185,22 @@ describe('the command line', () => {
     expect(watchkeeper(folder, ['daydream']).err).toMatch(/1 event of a newer version left out/);
   });
 
-  test('says nothing of its own that its redactor takes for a secret', () => {
+  test('prints no text of its own that its redactor takes for a secret', () => {
     const folder = testFolder();
     const doctor = watchkeeper(folder, ['doctor', '--quick']);
-    expect(doctor.out).toContain('no TELEGRAM_BOT_TOKEN is set: the terminal is the chat');
+    expect(doctor.out).toContain('TELEGRAM_BOT_TOKEN is not set: messages come from the terminal');
     const helps = everyHelp();
     expect(helps.length).toBeGreaterThan(10);
     expect([doctor.out, ...helps].join('')).not.toContain('[redacted');
   });
 
-  test('has help that fits 80 columns, but for examples, which are lines to be copied', () => {
+  test('has help that fits 80 columns, except for examples, which are lines to copy', () => {
     const lines = everyHelp().flatMap((help) => (help.split(/^examples?:$/m)[0] ?? '').split('\n'));
     expect(lines.length).toBeGreaterThan(100);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test('shows no secret of a file where the settings are refused for something else', () => {
+  test('shows no secret from a file when other settings are refused', () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'token'), 'hunter2hunter2');
     writeFileSync(join(folder, 'redis'), 'http://hunter2hunter2');

@@ -20,24 +20,24 @@ const LONG = 'monorepo-of-the-payments-team';
 describe('a table', () => {
   const head = ['ID', 'STATUS', 'ASKED'];
 
-  test('is one line for each row where that fits', () => {
+  test('is one line per row if that fits', () => {
     expect(renderTable(head, [['a_1', 'done', 'go']], { columns: 40 })).toBe(
       ['ID   STATUS  ASKED', 'a_1  done    go'].join('\n'),
     );
   });
 
-  test('is as long as its cells where nobody says how wide a line is', () => {
+  test('is as wide as its cells if no width is given', () => {
     expect(renderTable(head, [['a'.repeat(100), 'done', 'go']]).split('\n')).toHaveLength(2);
   });
 
-  test('puts below what does not fit beside the others, and cuts no id', () => {
+  test('moves cells that do not fit below the others, and cuts no id', () => {
     const id = 'a'.repeat(50);
     expect(renderTable(head, [[id, 'waiting', 'go']], { columns: 40 })).toBe(
       ['ID', '    STATUS   ASKED', id, '    waiting  go'].join('\n'),
     );
   });
 
-  test('cuts or wraps a last column that may be, by the columns that letters take', () => {
+  test('cuts or wraps the last column if allowed, by the display width of its letters', () => {
     const asked = '漢字を二十字ほど並べた依頼の文';
     expect(renderTable(head, [['a_1', 'done', asked]], { columns: 40, last: 'cut' })).toBe(
       ['ID   STATUS  ASKED', 'a_1  done    漢字を二十字ほど並べた依頼…'].join('\n'),
@@ -50,7 +50,7 @@ describe('a table', () => {
 
 describeScenes('the lists of a bridge', () => {
   testInTerminal(
-    'fit 80 columns with long names, show what was asked without its secrets, and keep every id whole',
+    'fit 80 columns with long names, show the request without its secrets, and keep every id whole',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -125,7 +125,7 @@ describe('lists of files', () => {
     expect(words(shown)).toEqual(words(piped));
   });
 
-  test('leave a line as it is where a program reads it', () => {
+  test('print one unchanged line for a program', () => {
     expect(watchkeeper(folder, ['events']).out.trim().split('\n')).toHaveLength(1);
   });
 });

@@ -128,7 +128,7 @@ describe('the doctor says of an agent `claude`', () => {
   );
 
   test(
-    'that it cannot say whether a login that Claude Code renews by itself is accepted',
+    'that it cannot check a login that Claude Code renews by itself',
     async () => {
       const root = claudeThatRuns(says({ loggedIn: true, authMethod: 'claude.ai', apiProvider: 'firstParty' }));
       const { check } = await lookAt({ agent, root });
@@ -138,7 +138,7 @@ describe('the doctor says of an agent `claude`', () => {
   );
 
   test(
-    'when it is asked to be quick, only whether it is installed',
+    'only whether it is installed, with --quick',
     async () => {
       const root = claudeThatRuns('no program at all');
       expect((await lookAt({ agent, root, quick: true })).check).toMatchObject({ verdict: 'ok' });
@@ -165,7 +165,7 @@ if (findInstallation().kind !== 'complete') {
     afterAll(() => peer.stop());
 
     test(
-      'a key that is accepted is found so, and no model was asked anything',
+      'an accepted key is recognised, and no model is called',
       async () => {
         const { check } = await lookAt(asking());
         expect(check).toMatchObject({ verdict: 'ok', found: expect.stringMatching(/\(api_key\); .* accepts it/) });
@@ -194,7 +194,7 @@ if (findInstallation().kind !== 'complete') {
     );
 
     test(
-      'no credentials anywhere are a fault',
+      'missing credentials are a fault',
       async () => {
         const { check } = await lookAt(asking({ ANTHROPIC_API_KEY: '' }));
         expect(check).toMatchObject({ verdict: 'fault', found: expect.stringContaining('no credentials') });
@@ -203,7 +203,7 @@ if (findInstallation().kind !== 'complete') {
     );
 
     test(
-      'a provider that cannot be reached is a warning',
+      'an unreachable provider is a warning',
       async () => {
         const { code, check } = await lookAt(
           asking({ ANTHROPIC_API_KEY: SECRET, ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' }),
@@ -227,9 +227,14 @@ describe('the doctor says of an agent `command`', () => {
 
   test.each([
     ['that is not on PATH', command(['no-such-agent']), /not on the PATH/, /install it/],
-    ['at a path where nothing is', command(['./gone']), /\.\/gone is not there/, /whole path/],
-    ['that may not be executed', command(['./plain']), /may not be executed/, /chmod \+x/],
-    ['whose check is not there', command(['./runs'], { check: ['gone-check'] }), /gone-check is not on/, /install it/],
+    ['at a path that does not exist', command(['./gone']), /\.\/gone is not there/, /whole path/],
+    ['that is not executable', command(['./plain']), /may not be executed/, /chmod \+x/],
+    [
+      'whose check does not exist',
+      command(['./runs'], { check: ['gone-check'] }),
+      /gone-check is not on/,
+      /install it/,
+    ],
     [
       'whose check says no, without its secrets',
       command(['./runs'], shell('printf "\\033]0;x\\007Not logged in with %s" "$MY_TOKEN" >&2; exit 1')),
@@ -257,7 +262,7 @@ describe('the doctor says of an agent `command`', () => {
   );
 
   test(
-    'that it is well where its check says so, run where the agent works and with what it inherits',
+    'that it is well if its check passes, in the directory of the agent and with what it inherits',
     async () => {
       const agent = command(['./runs'], shell('test -x runs && test -n "$MY_TOKEN" && test -z "$AGENT_ENV"'));
       expect((await lookAt({ agent, environment })).check).toMatchObject({ verdict: 'ok', remedy: null });
@@ -266,7 +271,7 @@ describe('the doctor says of an agent `command`', () => {
   );
 
   test(
-    'nothing of its check when it is asked to be quick',
+    'nothing of its check with --quick',
     async () => {
       const agent = command(['./runs'], shell('exit 1'));
       expect((await lookAt({ agent, quick: true })).check).toMatchObject({ verdict: 'ok' });
@@ -283,7 +288,7 @@ function recipe(program: string): { readonly agent: object } {
 }
 
 test(
-  'the recipe for gemini has a check that asks for its key',
+  'the recipe for gemini has a check for its key',
   async () => {
     const bin = testFolder();
     writeFileSync(join(bin, 'gemini'), '#!/bin/sh\n');
@@ -302,7 +307,7 @@ test(
 
 describeWhereInstalled('the recipe for codex', CODEX, () => {
   test(
-    'has a check that asks for its login',
+    'has a check for its login',
     async () => {
       const environment = { CODEX_HOME: testFolder() };
       const loggedOut = await lookAt({ ...recipe('codex'), environment });

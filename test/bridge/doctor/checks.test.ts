@@ -19,14 +19,14 @@ import { afterThisTest } from '../../harness/scope.js';
 const MEBIBYTE = 1024 * 1024;
 const NOBODY = 65_534;
 
-describe('a folder that this user may not write', () => {
+describe('a folder that this user cannot write', () => {
   const folder = testFolder();
   const closed = join(folder, 'closed');
   mkdirSync(closed);
   openToOthers(folder);
   chmodSync(closed, 0o555);
 
-  test('is a fault, as logs folder and as project directory; a remedy names the user', () => {
+  test('is a fault, for the logs folder and a project directory; a remedy names the user', () => {
     const main = compiledProgram('test/bridge/doctor/unprivilegedMain');
     const results = JSON.parse(execFileSync(process.execPath, [main, closed, closed], { encoding: 'utf8' }));
     for (const result of results) {
@@ -49,7 +49,7 @@ asRoot('a directory in which git refuses to work because of its owner is told fr
 });
 
 describe('the logs folder', () => {
-  test('is as it was afterwards: nothing stays in it, and it is not made', async () => {
+  test('is unchanged afterwards: no file is left in it, and it is not created', async () => {
     const folder = testFolder();
     const ok = [{ verdict: 'ok' }, { name: 'disk space' }];
     expect(await checkLogsFolder(folder, true)).toMatchObject(ok);
@@ -67,7 +67,7 @@ describe('the logs folder', () => {
 });
 
 describe('torn lines', () => {
-  test('of events, log and journals are counted; a line that is being written is none', async () => {
+  test('in events, log and journals are counted; a line that is being written is not one', async () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'sessions', 's1'), { recursive: true });
     const journal = join(folder, 'sessions', 's1', 'tool_use.jsonl');
@@ -96,7 +96,7 @@ test('lines that a newer version wrote are counted', async () => {
 
 describe('the privacy of the logs', () => {
   // rule: a-logs-folder-is-private
-  test('of folders and files that others may read is a warning with the command that mends it', async () => {
+  test('is a warning with the command to fix it, if others can read its folders or files', async () => {
     const logs = testFolder();
     chmodSync(logs, 0o700);
     writeFileSync(join(logs, 'bridge.log'), '', { mode: 0o600 });
@@ -110,7 +110,7 @@ describe('the privacy of the logs', () => {
     expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
   });
 
-  test('of a folder with a link in it names the link', async () => {
+  test('names the link if a folder contains one', async () => {
     const logs = testFolder();
     chmodSync(logs, 0o700);
     symlinkSync('/etc/passwd', join(logs, 'bridge.log'));
@@ -133,11 +133,11 @@ describeWithRedis('a clock', () => {
     const checks = await checkRedis(redis, clock, { watchdogLeaseMs: 10 * SECOND });
     const [check] = checks.filter(({ name }) => name === 'clock');
     expect(check).toMatchObject({ verdict });
-    if (verdict !== 'ok') expect(check?.remedy).toContain('clocks in step');
+    if (verdict !== 'ok') expect(check?.remedy).toContain('synchronise the clocks');
   });
 });
 
-test('the JavaScript server, which has no settings to correct, is a warning: what keeps messages is another server', async () => {
+test('the JavaScript server is a warning: it has no settings to correct, and only another server keeps messages', async () => {
   const [folder, bin] = [testFolder(), testFolder()];
   symlinkSync(process.execPath, join(bin, 'node'));
   const settings = await readSettings({ environment: {}, workingDirectory: folder });

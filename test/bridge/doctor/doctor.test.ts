@@ -61,7 +61,7 @@ const FAULTS: readonly PreparedFault[] = [
     prepare: (scene) => redisWith(scene, 'rdb', ['--appendonly', 'no', '--maxmemory-policy', 'noeviction']),
   },
   {
-    fault: 'a Redis that has no memory left',
+    fault: 'a Redis without free memory',
     shows: 'queue',
     verdict: 'fault',
     found: /OOM/,
@@ -81,10 +81,10 @@ const FAULTS: readonly PreparedFault[] = [
     },
   },
   {
-    fault: 'a directory that a run keeps which could not be ended',
+    fault: 'a directory held by a run that could not be ended',
     shows: 'lanes',
     verdict: 'fault',
-    found: /nothing begins in yard-host:\/srv\/yard \(left: \d+\): a run there could not be proven dead/,
+    found: /nothing starts in yard-host:\/srv\/yard \(left: \d+\): a run there could not be ended for certain/,
     remedy: /end the processes/,
     async prepare(scene) {
       const runId = newRunId();
@@ -109,7 +109,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'group privacy mode',
     shows: 'telegram group privacy',
     verdict: 'warning',
-    found: /-5 the bot is given commands and replies only/,
+    found: /-5 the bot receives only commands and replies/,
     remedy: /setprivacy.*Disable.*add it again/,
     prepare({ telegram }) {
       telegram.setPrivacyMode(true);
@@ -121,7 +121,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'a webhook',
     shows: 'telegram poller',
     verdict: 'fault',
-    found: /webhook leads the bot's messages to elsewhere\.example,/,
+    found: /webhook sends the bot's messages to elsewhere\.example,/,
     remedy: /deleteWebhook/,
     prepare({ telegram }) {
       telegram.setWebhook('https://elsewhere.example/hook?key=hunter2');
@@ -161,7 +161,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'a repository that does not exist',
     shows: 'github example/nowhere',
     verdict: 'fault',
-    found: /no such repository/,
+    found: /the repository does not exist/,
     remedy: /correct `repository`/,
     prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { repository: 'example/nowhere' }) }),
   },
@@ -169,7 +169,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'a repository that was renamed',
     shows: 'github example/former',
     verdict: 'warning',
-    found: new RegExp(`is called ${REPOSITORY} by now`),
+    found: new RegExp(`was renamed to ${REPOSITORY}`),
     remedy: /into `repository`/,
     prepare(scene) {
       scene.github.redirectFrom('example/former');
@@ -180,7 +180,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'a repository without issues',
     shows: `github ${REPOSITORY}`,
     verdict: 'fault',
-    found: /switched off/,
+    found: /are disabled/,
     remedy: /Settings, Features, Issues/,
     prepare: (scene) => repositoryLike(scene, { has_issues: false }),
   },
@@ -208,7 +208,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'a public repository that shows everything',
     shows: `github ${REPOSITORY} visibility`,
     verdict: 'warning',
-    found: /public, and yard shows everybody/,
+    found: /public, and yard shows everyone/,
     remedy: /names_only/,
     async prepare(scene) {
       await scene.github.setPrivate(false);
@@ -217,7 +217,7 @@ const FAULTS: readonly PreparedFault[] = [
     },
   },
   {
-    fault: 'an agent that cannot begin',
+    fault: 'an agent that cannot start',
     shows: 'agent of yard',
     verdict: 'fault',
     found: /cannot be read: ENOENT/,
@@ -238,20 +238,20 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'an empty list of senders',
     shows: 'allow-list of yard',
     verdict: 'fault',
-    found: /that means nobody/,
+    found: /so nobody is allowed/,
     remedy: /add `senders`/,
     prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { senders: [] }) }),
   },
   {
-    fault: 'a project directory that is no git checkout',
+    fault: 'a project directory that is not a git checkout',
     shows: 'directory of yard',
     verdict: 'warning',
-    found: /scenarios is no git checkout/,
+    found: /scenarios is not a git checkout/,
     remedy: /git init/,
     prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { directory: 'scenarios' }) }),
   },
   {
-    fault: 'a logs folder that is none',
+    fault: 'an invalid logs folder',
     shows: 'logs folder',
     verdict: 'fault',
     found: /cannot be written by user \d+ \(ENOTDIR\)/,
@@ -272,7 +272,7 @@ describeScenes('the doctor', () => {
   }, SCENE_TIMEOUT_MS);
 
   test(
-    'has nothing to say of a bridge that is well, and leaves its poll and its Redis as they were',
+    'reports nothing for a healthy bridge, and leaves its poll and its Redis unchanged',
     async () => {
       const keysBefore = await scene.store.redis.dbsize();
       const { code, verdict, checks } = await diagnose(scene, ['doctor', '--json']);
@@ -286,7 +286,7 @@ describeScenes('the doctor', () => {
   );
 
   test(
-    'says no word to Telegram or GitHub when it is asked to be quick',
+    'does not contact Telegram or GitHub with --quick',
     async () => {
       const [polls, asked] = [scene.telegram.calls.length, scene.github.requests.length];
       const { code, checks } = await diagnose(scene, ['doctor', '--quick', '--json']);
@@ -302,7 +302,7 @@ describeScenes('the doctor', () => {
   describe('a prepared fault', () => {
     // rule: the-doctor-names-each-fault
     test.each(FAULTS)(
-      '$fault is found, named, and told what to do',
+      '$fault is found and named, with what to do',
       async ({ shows, verdict, found, remedy, prepare }) => {
         const diagnosis = await diagnose(scene, ['doctor', '--json'], await prepare(scene));
         const check = diagnosis.checks.find(({ name }) => name === shows);
@@ -327,7 +327,7 @@ describeScenes('the doctor', () => {
   });
 
   test(
-    'a Redis that nobody answers for is exit code 3, and everything else is looked at all the same',
+    'an unreachable Redis is exit code 3, and everything else is still checked',
     async () => {
       const environment = { REDIS_URL: 'redis://user:hunter2@127.0.0.1:1/0' };
       for (const args of [
@@ -349,7 +349,7 @@ describeScenes('the doctor', () => {
   );
 
   test(
-    'a Redis that accepts and says nothing does not hold up a quick look',
+    'a Redis that accepts connections but answers nothing does not delay a quick check',
     async () => {
       const silent = createServer().listen(0, '127.0.0.1');
       await once(silent, 'listening');
@@ -372,7 +372,7 @@ describeScenes('the doctor', () => {
   );
 
   test(
-    'a configuration that cannot be used is exit code 2, with every fault of it',
+    'an invalid configuration is exit code 2, with all its faults',
     async () => {
       const environment = { WATCHKEEPER_CONFIG: config(scene, { directory: '' }), AGENT_CONCURRENCY: 'many' };
       const { code, checks } = await diagnose(scene, ['doctor', '--json'], environment);
@@ -384,7 +384,7 @@ describeScenes('the doctor', () => {
   );
 
   test(
-    'what is wrong with a project directory is said at the start as well',
+    'a fault of a project directory is also logged at the start',
     async () => {
       const started = scene.start(['bridge'], {
         ...NO_TELEGRAM,
@@ -394,18 +394,18 @@ describeScenes('the doctor', () => {
         WATCHKEEPER_CONFIG: config(scene, { directory: 'scenarios' }),
       });
       await scene.until('a bridge that is up', () => started.stderr.includes('the bridge is up'));
-      expect(started.stderr).toContain('scenarios is no git checkout');
+      expect(started.stderr).toContain('scenarios is not a git checkout');
       await started.stop();
     },
     SCENE_TIMEOUT_MS,
   );
 
   test(
-    'a person reads one line per thing, and what to do below each complaint',
+    'a person reads one line per check, and what to do below each complaint',
     async () => {
       const { stdout } = await scene.run(['doctor', '--quick'], { WATCHKEEPER_CONFIG: config(scene, { senders: [] }) });
       expect(stdout).toMatch(/^ok {7}redis: redis \d/m);
-      expect(stdout).toMatch(/^FAULT {4}allow-list of yard: .+nobody\n {9}→ add `senders`/m);
+      expect(stdout).toMatch(/^FAULT {4}allow-list of yard: .+nobody is allowed\n {9}→ add `senders`/m);
       expect(stdout).toMatch(/\n1 fault, 0 warnings\n$/);
     },
     SCENE_TIMEOUT_MS,

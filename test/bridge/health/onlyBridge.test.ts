@@ -34,15 +34,15 @@ async function openClaims() {
   return { clock, leases, bridgeOf };
 }
 
-describeWithRedis("a dead bridge's claim of the host id", () => {
-  test('keeps nobody waiting where its process is seen to be gone', async () => {
+describeWithRedis('a claim of a host id by a dead bridge', () => {
+  test('delays nobody if its process is known to have ended', async () => {
     const { leases, bridgeOf } = await openClaims();
     await bridgeOf(KILLED).claim(leases);
     await bridgeOf(HERE).claim(leases);
   });
 
   // rule: one-bridge-per-host-id
-  test('is waited for where nobody here can see whether it lives, and not longer than it holds', async () => {
+  test('is waited for if its process cannot be checked from here, but only until it expires', async () => {
     const { clock, leases, bridgeOf } = await openClaims();
     await leases.hold('bridge:pier', JSON.stringify(UNSEEN), 30 * SECOND);
     let isClaimed = false;
@@ -59,7 +59,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
     await claiming;
   });
 
-  test('refuses where it is renewed meanwhile: that bridge lives on another machine', async () => {
+  test('refuses the new bridge if it is renewed meanwhile: the old one lives on another machine', async () => {
     const { clock, leases, bridgeOf } = await openClaims();
     const owner = JSON.stringify(UNSEEN);
     await leases.hold('bridge:pier', owner, 30 * SECOND);
@@ -71,7 +71,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
   });
 
   // rule: one-bridge-per-host-id
-  test('that another bridge has taken ends the one that lost it, in words', async () => {
+  test('that another bridge has taken ends the one that lost it, with an explanation', async () => {
     const { clock, leases, bridgeOf } = await openClaims();
     const only = bridgeOf(HERE);
     await only.claim(leases);
@@ -87,7 +87,7 @@ describeWithRedis("a dead bridge's claim of the host id", () => {
 describeScenes('a second bridge with the same host id', () => {
   // rule: one-bridge-per-host-id
   test(
-    'is refused with exit code 2, also with other logs, and on a Redis that forgot everything; one that follows a killed one is not',
+    'is refused with exit code 2, even with other logs or an emptied Redis; a successor of a killed one is not',
     async () => {
       const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }] } } });
       const first = await scene.startBridge({ WATCHKEEPER_HOST: 'pier' });
@@ -113,7 +113,7 @@ describeScenes('a second bridge with the same host id', () => {
   );
 
   test(
-    'is refused by what Redis holds, where the machine shows nothing',
+    'is refused by the record in Redis if the machine shows nothing',
     async () => {
       const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }] } } });
       const first = await scene.startBridge({ WATCHKEEPER_HOST: 'pier' });

@@ -38,7 +38,7 @@ const PING_PATH = '/ping/e7a1-secret-part';
 
 describeWithRedis('readiness', () => {
   // rule: readiness-sees-the-poll
-  test('turns red when getUpdates stops completing, though sends succeed', async () => {
+  test('turns red when getUpdates stops completing, although sends succeed', async () => {
     const scene = await openScene();
     const intake = intakeOf(scene);
     const port = await serve(scene, [pollGauge(intake, scene.clock)]);
@@ -80,17 +80,21 @@ describe('a gauge', () => {
   test.each<[string, Gauge, boolean]>([
     ['worker: took a job a second ago', workerGauge(working, clock), true],
     ['worker: took none for two minutes', workerGauge({ ...working, lastActiveAt: now - 2 * MINUTE }, clock), false],
-    ['worker: every place is taken for long', workerGauge({ lastActiveAt: now - HOUR, isFull: true }, clock), true],
-    ['worker: took none yet', workerGauge({ lastActiveAt: null, isFull: false }, clock), false],
+    [
+      'worker: all slots have been taken for long',
+      workerGauge({ lastActiveAt: now - HOUR, isFull: true }, clock),
+      true,
+    ],
+    ['worker: has taken none yet', workerGauge({ lastActiveAt: null, isFull: false }, clock), false],
     ['watchdog: the next tick is a minute late', watchdogGauge(ticked, acting, clock), true],
     ['watchdog: it is an hour late', watchdogGauge({ ...ticked, nextTickAt: now - HOUR }, acting, clock), false],
-    ['watchdog: has not looked yet', watchdogGauge({ lastTickAt: null, nextTickAt: now }, acting, clock), false],
+    ['watchdog: has not run yet', watchdogGauge({ lastTickAt: null, nextTickAt: now }, acting, clock), false],
     [
-      'watchdog: another one acts',
+      'watchdog: another one is acting',
       watchdogGauge({ lastTickAt: null, nextTickAt: now }, { isActing: false }, clock),
       true,
     ],
-    ['logs folder: takes files', logsGauge(well, async () => 0), true],
+    ['logs folder: accepts files', logsGauge(well, async () => 0), true],
     [
       'logs folder: is full',
       logsGauge(
@@ -100,14 +104,14 @@ describe('a gauge', () => {
       false,
     ],
     ['logs folder: lacks lines', logsGauge(well, async () => 2), false],
-    ['redis: takes a write', redisGauge(well, clock), true],
-    ['bridge: spoke a second ago', bridgeGauge(async () => ({ owner: HERE, said_at: now - SECOND }), clock), true],
-    ['bridge: none lives', bridgeGauge(async () => null, clock), false],
+    ['redis: accepts a write', redisGauge(well, clock), true],
+    ['bridge: reported a second ago', bridgeGauge(async () => ({ owner: HERE, said_at: now - SECOND }), clock), true],
+    ['bridge: none is alive', bridgeGauge(async () => null, clock), false],
     ['event loop: a second late', lagGauge({ lagMs: SECOND }), true],
     ['event loop: ten seconds late', lagGauge({ lagMs: 10 * SECOND }), false],
   ])('%s', async (_, gauge, ok) => expect(await gauge.read()).toMatchObject({ ok }));
 
-  test('that fails is red, in words without its error', async () => {
+  test('that fails is red, described without its error', async () => {
     const port = await serve({ clock, logger: quiet(clock) }, [
       redisGauge(() => Promise.reject(new Error('hunter2')), clock),
     ]);
@@ -117,7 +121,7 @@ describe('a gauge', () => {
   });
 
   // rule: a-full-redis-finishes-its-work
-  test('of a Redis that refuses its work says why', async () => {
+  test('of a Redis that refuses its work shows the reason', async () => {
     const full = Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), {
       name: 'ReplyError',
     });
@@ -155,7 +159,7 @@ test('the longest delay of the event loop is remembered for half a minute', asyn
 });
 
 describe('a port that is taken', () => {
-  test.each([true, false])('ends the start where it is required: %s', async (isRequired) => {
+  test.each([true, false])('ends the start if it is required: %s', async (isRequired) => {
     const clock = new ManualClock();
     const said: string[] = [];
     const logger = quiet(clock, said);
@@ -169,7 +173,7 @@ describe('a port that is taken', () => {
   });
 });
 
-test('whoever connects and asks nothing takes few descriptors, and not for long', async () => {
+test('an idle connection uses few descriptors, and not for long', async () => {
   const clock = new ManualClock();
   const port = await serve({ clock, logger: quiet(clock) }, []);
   const idle = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'));
@@ -193,7 +197,7 @@ test('whoever connects and asks nothing takes few descriptors, and not for long'
 }, 30_000);
 
 // rule: readiness-cannot-be-blocked
-test('two hundred clients that connect again and again do not keep anybody from an answer', async () => {
+test('two hundred clients that keep reconnecting do not block a request', async () => {
   const clock = new ManualClock();
   const port = await serve({ clock, logger: quiet(clock) }, []);
   const sockets = new Set<Socket>();
@@ -221,7 +225,7 @@ test('two hundred clients that connect again and again do not keep anybody from 
 }, 30_000);
 
 // rule: readiness-cannot-be-blocked
-test('those who ask within a second share one reading, and no longer than that', async () => {
+test('requests within the same second share one reading', async () => {
   const clock = new ManualClock();
   let reads = 0;
   const counting: Gauge = {
@@ -238,7 +242,7 @@ test('those who ask within a second share one reading, and no longer than that',
   expect(await ask(port)).toMatchObject({ status: 503 });
 });
 
-describe('a name that the health is asked by', () => {
+describe('the host name of a health request', () => {
   async function statusFor(host: string | null, listensOn = '127.0.0.1'): Promise<number> {
     const clock = new ManualClock();
     const port = await serve({ clock, logger: quiet(clock) }, [], listensOn);
@@ -262,15 +266,15 @@ describe('a name that the health is asked by', () => {
     ['localhost.evil.example', 421],
   ])('on loopback: %s gets %s', async (host, status) => expect(await statusFor(host)).toBe(status));
 
-  test('is any where others may ask, as by the name of a service', async () => {
+  test('is not restricted if the server listens beyond loopback', async () => {
     expect(await statusFor('bridge:8787', '0.0.0.0')).toBe(200);
   });
 });
 
-describe('the address outside', () => {
+describe('the external ping address', () => {
   const always = async () => true;
 
-  test('hears of each tick; a failure is said once, without the secret part, and so is its end', async () => {
+  test('gets a ping at each tick; a failure and its end are logged once, without the secret part', async () => {
     const clock = new ManualClock();
     const said: string[] = [];
     const outside = await startOutside();
@@ -281,15 +285,15 @@ describe('the address outside', () => {
     outside.status = 500;
     await tick();
     await tick();
-    expect(said.filter((line) => line.includes('does not hear of the watchdog'))).toHaveLength(1);
+    expect(said.filter((line) => line.includes('did not get the ping of the watchdog'))).toHaveLength(1);
     outside.status = 200;
     await tick();
     expect(outside.asked).toHaveLength(4);
-    expect(said.at(-1)).toContain('hears of the watchdog again');
+    expect(said.at(-1)).toContain('gets the pings of the watchdog again');
     expect(said.join('')).not.toContain('secret-part');
   });
 
-  test('hears nothing while there is no bridge, or nobody knows', async () => {
+  test('gets no ping while there is no bridge, or while that is unknown', async () => {
     const clock = new ManualClock();
     const outside = await startOutside();
     const url = `${outside.url}${PING_PATH}`;
@@ -299,7 +303,7 @@ describe('the address outside', () => {
     expect(outside.asked).toHaveLength(1);
   });
 
-  test('that does not answer holds up nothing, and is given up after ten seconds', async () => {
+  test('that does not answer delays nothing, and is given up after ten seconds', async () => {
     const clock = new ManualClock();
     const said: string[] = [];
     const outside = await startOutside();
@@ -316,7 +320,7 @@ describe('the address outside', () => {
 
 describeScenes('a bridge', () => {
   test(
-    'is alive and ready, pings the outside at its ticks, and is not ready while Redis is away',
+    'is alive and ready, pings the external address at its ticks, and is not ready while Redis is unreachable',
     async () => {
       const outside = await startOutside();
       const port = await freePort();

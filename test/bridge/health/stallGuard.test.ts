@@ -17,7 +17,7 @@ import { afterThisTest } from '../../harness/scope.js';
 
 const LIMIT_MS = 600;
 
-describe('a standing event loop', () => {
+describe('a blocked event loop', () => {
   const TICK_MS = 100;
 
   test.each<[string, readonly (readonly [beats: number, tookMs: number])[], number]>([
@@ -67,7 +67,7 @@ describe('a standing event loop', () => {
 
 describe('a process whose event loop', () => {
   // rule: a-standstill-is-ended
-  test('that stands still is ended, with a last word that names the place', async () => {
+  test('that is blocked is ended, and its last line names the code position', async () => {
     const { child, logFile, stderr } = await startGuarded();
     child.stdin?.write('block\n');
     const [code, signal] = await once(child, 'exit');
@@ -77,13 +77,13 @@ describe('a process whose event loop', () => {
     expect(words[0]).toMatchObject({
       level: 'fatal',
       pid: child.pid,
-      msg: expect.stringContaining('the event loop has stood still for 600 ms'),
+      msg: expect.stringContaining('the event loop has been blocked for 600 ms'),
     });
-    expect(words[1].msg).toMatch(/the event loop stood at standStillForEver file:.*blockedMain\.js:\d+/);
-    expect(stderr.join('')).toContain('the event loop has stood still');
+    expect(words[1].msg).toMatch(/the event loop was at standStillForEver file:.*blockedMain\.js:\d+/);
+    expect(stderr.join('')).toContain('the event loop has been blocked');
   });
 
-  test('stood still because the process was stopped goes on', async () => {
+  test('that was only stopped with its process continues', async () => {
     const { child, next } = await startGuarded();
     child.kill('SIGSTOP');
     // Real time is the very thing: three limits of it pass while nothing of the process runs.
@@ -108,8 +108,8 @@ describeScenes('a bridge', () => {
       bridge.signal('SIGUSR2');
       expect(await bridge.exited).toMatchObject({ code: null, signal: 'SIGKILL' });
       const log = readFileSync(join(scene.logs, 'bridge.log'), 'utf8');
-      expect(log).toContain('the event loop has stood still for 1 s');
-      expect(log).toMatch(/the event loop stood at hangs file:.*hangs\.cjs:1/);
+      expect(log).toContain('the event loop has been blocked for 1 s');
+      expect(log).toMatch(/the event loop was at hangs file:.*hangs\.cjs:1/);
       await scene.startBridge();
       await new Conversation(scene, 'boat', 1, 'hello').answered('You wrote: hello');
     },

@@ -17,14 +17,14 @@ const AT_HOME: readonly ServedPlace[] = [
 ];
 
 describeWithRedis('a message of a project with a home', () => {
-  test('goes there, into the directory that its bridge has told', async () => {
+  test('goes there, into the directory that its bridge has reported', async () => {
     const scene = await openScene();
     await speak(scene, 'harbour');
     const session = await accepted(scene, { host: 'harbour' });
     expect(session).toMatchObject({ lane: 'harbour:/home-of/popoto', working_directory: '/home-of/popoto' });
   });
 
-  test('stays here where its home is lost, or has never been there', async () => {
+  test('stays here if its home is lost, or has never been up', async () => {
     const scene = await openScene();
     expect(await accepted(scene, { host: 'harbour' })).toMatchObject({ lane: 'testhost:/srv/popoto' });
     await speak(scene, 'harbour');
@@ -32,7 +32,7 @@ describeWithRedis('a message of a project with a home', () => {
   });
 
   // rule: a-project-runs-at-home
-  test('waits there where it is lost, and nobody here can do it; is refused where it has never been there', async () => {
+  test('waits for a lost home if nobody here serves the project; is refused if that home has never been up', async () => {
     const scene = await openScene();
     const elsewhere = { host: 'harbour', isServedHere: false };
     await expect(accepted(scene, elsewhere)).rejects.toThrow('its host harbour has never had a bridge');
@@ -41,9 +41,9 @@ describeWithRedis('a message of a project with a home', () => {
   });
 });
 
-describeWithRedis('what waits on a host whose bridge is silent for two leases', () => {
+describeWithRedis('messages that wait on a host whose bridge has been silent for two leases', () => {
   // rule: a-lost-host-is-replaced
-  test('is taken over by one of two bridges, in order', async () => {
+  test('are taken over by one of two bridges, in order', async () => {
     const scene = await openScene();
     const waiting = await threeWaiting(scene);
     const both = [lostHosts(scene, 'one'), lostHosts(scene, 'two')];
@@ -58,7 +58,7 @@ describeWithRedis('what waits on a host whose bridge is silent for two leases', 
   });
 
   // rule: a-lost-host-is-replaced
-  test('stays where its bridge speaks again in the moment in which it is taken', async () => {
+  test('stay if its bridge reports again at the moment they are taken', async () => {
     const scene = await openScene();
     const waiting = await threeWaiting(scene);
     const { presences } = scene.store;
@@ -71,7 +71,7 @@ describeWithRedis('what waits on a host whose bridge is silent for two leases', 
     expect(await scene.store.records.waitingIn('harbour:/home-of/popoto')).toEqual(waiting);
   });
 
-  test('stays where a run of that host still holds its lane, and where nobody has its directory', async () => {
+  test('stay if a run of that host still holds its lane, or if nobody here has the directory', async () => {
     const scene = await openScene();
     const waiting = await threeWaiting(scene);
     const { store } = scene;
@@ -85,7 +85,7 @@ describeWithRedis('what waits on a host whose bridge is silent for two leases', 
     expect(await store.records.waitingIn('harbour:/home-of/popoto')).toEqual(waiting);
   });
 
-  test('stays where who looks was away as well', async () => {
+  test('stay if the bridge that checks was away as well', async () => {
     const scene = await openScene();
     await threeWaiting(scene);
     const one = lostHosts(scene, 'one');

@@ -28,7 +28,7 @@ async function scene() {
 }
 
 describe('a worker that takes no canary', () => {
-  test('for five minutes while Redis takes jobs is given up', async () => {
+  test('for five minutes while Redis accepts jobs is given up', async () => {
     const { canaries, pass } = await scene();
     await pass(4 * MINUTE);
     expect(canaries.lost.aborted).toBe(false);
@@ -54,7 +54,7 @@ describe('a worker that takes no canary', () => {
   });
 
   // rule: a-stuck-worker-ends-its-bridge
-  test('while its process stood still is kept', async () => {
+  test('because its process was stopped is kept', async () => {
     const { clock, canaries, pass } = await scene();
     await pass(MINUTE);
     await clock.stall(10 * MINUTE);

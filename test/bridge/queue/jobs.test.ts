@@ -79,7 +79,7 @@ describeWithRedis('the pump', () => {
     expect(await jobsOf(scene)).toEqual(['tg_popoto_-100_1']);
   });
 
-  test('makes none while a run holds the lane, and one for the next as soon as it does not', async () => {
+  test('makes no job while a run holds the lane, and one for the next as soon as it is free', async () => {
     const scene = await openSagaScene();
     const first = await startRun(scene, await acceptMessage(scene, '1'));
     await acceptMessage(scene, '2');
@@ -101,7 +101,7 @@ describeWithRedis('the pump', () => {
     expect(await jobsOf(scene)).toEqual(['tg_popoto_-100_1']);
   });
 
-  test('drops a head that does not wait any more, and one that is gone', async () => {
+  test('drops a head that no longer waits, and one that is gone', async () => {
     const scene = await openSagaScene();
     const { redis, keys } = scene.store;
     const ended = await acceptMessage(scene, '1');
@@ -114,7 +114,7 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: a-stray-job-or-lane-is-mended
-  test('forgets an empty lane, and loses no message that comes in the same instant', async () => {
+  test('forgets an empty lane, and loses no message that arrives at the same instant', async () => {
     const scene = await openSagaScene();
     const first = await startRun(scene, await acceptMessage(scene, '1'));
     await scene.store.transitions.complete(first.session_id, runIdOf(first), 'done');
@@ -141,7 +141,7 @@ describeWithRedis('the pump', () => {
 });
 
 describeWithRedis('a worker', () => {
-  test('is told of a session once, though its job was made twice', async () => {
+  test('gets a session once, although its job was created twice', async () => {
     const scene = await openSagaScene();
     const executed: string[] = [];
     const { worker, calls } = await openWorker(scene, async (sessionId) => void executed.push(sessionId));
@@ -157,7 +157,7 @@ describeWithRedis('a worker', () => {
   });
 
   // rule: a-lane-goes-on
-  test('lets a lane go on in its job as long as no other job may wait for the place', async () => {
+  test('continues a lane in the same job as long as no other job can be waiting for its place', async () => {
     const scene = await openSagaScene();
     const places: (() => boolean)[] = [];
     let end: () => void = () => undefined;
@@ -200,7 +200,7 @@ describeWithRedis('a worker', () => {
     await worker.stop();
   });
 
-  test('lets what runs be ended before it leaves', async () => {
+  test('lets its runs be ended before it stops', async () => {
     const scene = await openSagaScene();
     let end: () => void = () => undefined;
     let isRunning = false;
@@ -219,7 +219,7 @@ describeWithRedis('a worker', () => {
     expect(calls).toEqual(['start', 'stop']);
   });
 
-  test('leaves within seconds though Redis is away and a job is under way', async () => {
+  test('stops within seconds although Redis is unreachable and a job is active', async () => {
     const scene = await openSagaScene();
     const gate = await RedisGate.before(must(testRedisUrl()));
     let end: () => void = () => undefined;

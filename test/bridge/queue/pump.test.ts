@@ -12,7 +12,7 @@ import { until } from '../../monitoring/watchdogScene.js';
 import { draft, HOST, openScene, starterOf } from './queueScene.js';
 
 describeWithRedis('the pump', () => {
-  test('a job that a dead bridge had taken does not keep the next bridge from running the session', async () => {
+  test('runs the session of a job that a dead bridge had taken', async () => {
     const { store, openQueue, take, accept } = await openScene();
     const session = await accept('1');
     await openQueue().pump();
@@ -22,7 +22,7 @@ describeWithRedis('the pump', () => {
     expect(await store.records.sessionIds('pending')).toEqual([session]);
   });
 
-  test('what was put back has a job at once, though its former job is still taken', async () => {
+  test('adds a job at once for what was put back, although its former job is still active', async () => {
     const { store, openQueue, take, accept } = await openScene();
     const session = await accept('1');
     const queue = openQueue();
@@ -38,7 +38,7 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: an-unreadable-record-is-set-aside
-  test('a head whose record cannot be read keeps its place: nobody overtakes it before it is set aside', async () => {
+  test('keeps a head with an unreadable record in its place: nobody overtakes it before it is set aside', async () => {
     const { store, openQueue, take, accept } = await openScene();
     const [torn, next] = [await accept('1'), await accept('2')];
     await store.redis.hset(store.keys.session(torn), 'run', '{"run_id":"r"}');
@@ -52,7 +52,7 @@ describeWithRedis('the pump', () => {
     ]);
   });
 
-  test('one process makes one job of one pending session, and another one after its connection broke', async () => {
+  test('makes one job per pending session and process, and another one after its connection broke', async () => {
     const { openQueue, connection, take, accept } = await openScene();
     const session = await accept('1');
     const queue = openQueue();
@@ -67,7 +67,7 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: a-lane-goes-on
-  test('what may start as it is accepted has its job at once; what waits behind it, or for another host, has none', async () => {
+  test('adds a job at once for a message that can start, and none for one that waits behind it or has another host', async () => {
     const { store, openQueue, take } = await openScene();
     const queue = openQueue();
     const accept = starterOf(queue).acceptor(store, HOST);
@@ -89,7 +89,7 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: a-lane-goes-on
-  test('who is known to stand at the head of a lane is looked up only where he is not remembered', async () => {
+  test('reads the record of a known head only if it is not remembered', async () => {
     const { store, openQueue, take, accept } = await openScene();
     const lane = laneOf(HOST, '/srv/popoto');
     const session = must(await store.records.session(await accept('1')));
@@ -106,7 +106,7 @@ describeWithRedis('the pump', () => {
     expect((await take())?.data).toEqual({ session_id: session.session_id });
   });
 
-  test('no more is remembered of what waits than a thousand', async () => {
+  test('remembers at most a thousand waiting messages', async () => {
     const { store, openQueue } = await openScene();
     const queue = openQueue();
     const { session } = await store.transitions.accept(draft('1'));
@@ -119,7 +119,7 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: a-forgotten-record-is-stored-once
-  test('what waits is stored again in its order by the process that knows it, where the store has forgotten it', async () => {
+  test('stores waiting messages again, in order, if the store forgot them and this process knows them', async () => {
     const { store, openQueue, accept } = await openScene();
     const sessions = [await accept('1'), await accept('2'), await accept('3'), await accept('4')];
     const queue = openQueue();
@@ -135,7 +135,7 @@ describeWithRedis('the pump', () => {
     expect(await queue.pump()).toBe(1);
   });
 
-  test('what was accepted in one millisecond is stored again in the order of its messages', async () => {
+  test('stores messages that were accepted in the same millisecond again in their order', async () => {
     const { store, openQueue, accept } = await openScene();
     const ids = [await accept('9'), await accept('10')];
     const known = await Promise.all(ids.map((id) => store.records.session(id)));
@@ -146,7 +146,7 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: a-cancellation-is-kept
-  test('what ended while no wake was heard is not remembered, and not run again when its record has expired', async () => {
+  test('forgets a message that ended without a wake, and does not run it again after its record has expired', async () => {
     const { store, openQueue, accept } = await openScene();
     const [ended, waiting] = [await accept('1'), await accept('2')];
     const queue = openQueue();
@@ -159,7 +159,7 @@ describeWithRedis('the pump', () => {
     expect(await store.records.session(ended)).toBeNull();
   });
 
-  test('a listener is told when wakes may have been missed, and hears the next ones', async () => {
+  test('notifies a listener if wakes may have been missed, and delivers the next ones', async () => {
     const { url, store } = await openScene();
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
     const wakes = new Wakes(subscriber, store.keys);

@@ -26,7 +26,7 @@ class TurningClock extends ManualClock {
   }
 }
 
-test('the claims of the dead, and damaged ones, are cleared away', async () => {
+test('claims of dead processes, and damaged ones, are cleared away', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
   await claim(folder, 1, async () => true, clock);
@@ -38,7 +38,7 @@ test('the claims of the dead, and damaged ones, are cleared away', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('whoever sees an earlier living claim leaves at once, without a trace', async () => {
+test('a process that sees an earlier living claim leaves at once, without a trace', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
   await claim(folder, 1, async () => true, clock);
@@ -49,7 +49,7 @@ test('whoever sees an earlier living claim leaves at once, without a trace', asy
   expect(readdirSync(folder)).toHaveLength(1);
 });
 
-test('a later claim is given time to leave; one that stays owns the folder', async () => {
+test('a later claim gets time to leave; one that stays owns the folder', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
   writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));

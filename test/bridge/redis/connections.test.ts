@@ -60,13 +60,13 @@ describe('a Redis that takes connections and still reads its data', () => {
     const stopping = new AbortController();
     const { clock, lines, place, connections } = scene(stopping.signal);
     place.url = await startLoadingServer();
-    const refused = expect(connections.open('commands')).rejects.toThrow('may still read its data');
+    const refused = expect(connections.open('commands')).rejects.toThrow('may still be loading its data');
     await clock.untilWaiting();
     await clock.advance(30 * SECOND);
     stopping.abort();
     await clock.advance(30 * SECOND);
     await refused;
-    expect(lines).toEqual([expect.stringMatching(/^waiting for Redis: .* it may still read its data$/)]);
+    expect(lines).toEqual([expect.stringMatching(/^waiting for Redis: .* it may still be loading its data$/)]);
   });
 });
 

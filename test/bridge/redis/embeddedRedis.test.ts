@@ -56,7 +56,7 @@ describeWithRedisProgram('a real server of its own', () => {
   });
 
   // rule: an-own-redis-has-one-owner
-  test('a second start is refused with the pid of the living owner, which goes on', async () => {
+  test('a second start is refused with the pid of the living owner, which continues', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
     const refused = start(logs);
@@ -68,7 +68,7 @@ describeWithRedisProgram('a real server of its own', () => {
   });
 
   // rule: an-own-redis-has-one-owner
-  test('owner killed: its server goes on; of three successors exactly one adopts it', async () => {
+  test('owner killed: its server continues; exactly one of three successors adopts it', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
     await use(findEmbeddedRedis(logs).url, (redis) => redis.set('kept', 'yes'));
@@ -98,7 +98,7 @@ describeWithRedisProgram('a real server of its own', () => {
     await owner.kill();
     process.kill(server.pid, 'SIGKILL');
     while (isAlive(server)) await systemClock.sleep(5);
-    expect(() => findEmbeddedRedis(logs)).toThrow(`(process ${server.pid}) runs no more`);
+    expect(() => findEmbeddedRedis(logs)).toThrow(`(process ${server.pid}) is no longer running`);
     const next = await start(logs);
     expect(findEmbeddedRedis(logs).server.pid).not.toBe(server.pid);
     await use(next.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
@@ -106,7 +106,7 @@ describeWithRedisProgram('a real server of its own', () => {
   });
 
   // rule: an-own-redis-has-one-owner
-  test('one whose process cannot be judged from here is ended by its connection; the process here with its pid is left alone', async () => {
+  test('a server in another pid namespace is ended by its connection; a local process with its pid is left alone', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
     await owner.kill();
@@ -124,7 +124,7 @@ describeWithRedisProgram('a real server of its own', () => {
     expect(readdirSync(join(logs, 'redis')).sort()).toEqual(['appendonlydir', 'server.log']);
   });
 
-  test('a damaged record is replaced, and said; a server that lost its record is ended first', async () => {
+  test('a damaged record is replaced and logged; a server that lost its record is ended first', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
     const { server, url } = findEmbeddedRedis(logs);
@@ -133,13 +133,13 @@ describeWithRedisProgram('a real server of its own', () => {
     writeFileSync(join(logs, 'redis', 'endpoint.json'), '{"v":1,"url":');
     expect(() => findEmbeddedRedis(logs)).toThrow('endpoint.json cannot be read; start `watchkeeper bridge`');
     const next = await start(logs);
-    expect(next.notice).toBe(`${join(logs, 'redis', 'endpoint.json')} could not be read and was written anew`);
+    expect(next.notice).toBe(`${join(logs, 'redis', 'endpoint.json')} could not be read and was replaced`);
     expect(isAlive(server)).toBe(false);
     await use(next.url, async (redis) => expect(await redis.get('kept')).toBe('yes'));
     await next.stop();
   });
 
-  test('a path too long for a socket: a port of this host with a password; its server without a record is respected', async () => {
+  test('a path too long for a socket: a local port with a password; its server without a record is respected', async () => {
     const logs = join(testFolder(), `it's a "long" path ${'é'.repeat(60)}`);
     const owner = await startOwner(logs);
     const { url, server } = findEmbeddedRedis(logs);
@@ -160,7 +160,7 @@ describeWithRedisProgram('a real server of its own', () => {
     await next.stop();
   });
 
-  test('a server that does not come up is said with the place of its log, and leaves no claim', async () => {
+  test('a server that does not come up is reported with the path of its log, and leaves no claim', async () => {
     const logs = logsFolder();
     const folder = join(logs, 'redis');
     mkdirSync(join(folder, 'appendonlydir'), { recursive: true });
@@ -171,11 +171,11 @@ describeWithRedisProgram('a real server of its own', () => {
   });
 });
 
-describeWithRedisProgram('a server that is killed under its bridge', () => {
+describeWithRedisProgram('a server that is killed while its bridge runs', () => {
   test.each([
     ['on a socket', () => logsFolder()],
     ['on a port', () => join(testFolder(), 'x'.repeat(100))],
-  ])('%s: it is started anew with its data, at the same place, and said once', async (_, folder) => {
+  ])('%s: it is restarted with its data, at the same address, and logged once', async (_, folder) => {
     const logs = folder();
     const { notify, told } = listening();
     const redis = await start(logs, { notify });
@@ -198,19 +198,19 @@ describeWithRedisProgram('a server that is killed under its bridge', () => {
     expect(isAlive(server)).toBe(false);
   });
 
-  test('while it is away, others are told that its bridge starts it anew', async () => {
+  test('while it is down, other processes see that its bridge restarts it', async () => {
     const logs = logsFolder();
     const redis = await start(logs);
     const { server } = findEmbeddedRedis(logs);
     process.kill(server.pid, 'SIGKILL');
     while (isAlive(server)) await new Promise((resolve) => setImmediate(resolve));
     expect(() => findEmbeddedRedis(logs)).toThrow(
-      `its bridge (process ${process.pid}) starts it anew; try again in a few seconds`,
+      `its bridge (process ${process.pid}) is restarting it; try again in a few seconds`,
     );
     await redis.stop();
   });
 
-  test('five times in a row, it is lost: with the place of its log and what to do', async () => {
+  test('five times in a row is given up, with the path of its log and what to do', async () => {
     const logs = logsFolder();
     const redis = await start(logs);
     const lost = once(redis.lost, 'abort');
@@ -226,7 +226,7 @@ describeWithRedisProgram('a server that is killed under its bridge', () => {
     expect(readdirSync(join(logs, 'redis')).sort()).toEqual(['appendonlydir', 'server.log']);
   }, 30_000);
 
-  test('a stop that comes while it starts anew is obeyed, and leaves no server', async () => {
+  test('is not restarted if a stop comes meanwhile, and leaves no server', async () => {
     const logs = logsFolder();
     const redis = await start(logs);
     const { server } = findEmbeddedRedis(logs);
@@ -242,7 +242,7 @@ describeWithRedisProgram('a server that is killed under its bridge', () => {
 });
 
 describeWithRedisProgram('a stop while the bridge waits for its own Redis', () => {
-  test('ends the waiting for a server that does not answer, and the server with it', async () => {
+  test('ends the wait for a server that does not answer, and the server with it', async () => {
     const logs = logsFolder();
     const stopping = new AbortController();
     const refused = start(logs, { path: `${serverThat('exec sleep 600')}:${PATH}`, stopping: stopping.signal });
@@ -255,7 +255,7 @@ describeWithRedisProgram('a stop while the bridge waits for its own Redis', () =
     expect(readdirSync(join(logs, 'redis')).filter((name) => name.startsWith('claim'))).toEqual([]);
   });
 
-  test('ends the waiting for a predecessor that hangs, and leaves it to the next bridge', async () => {
+  test('ends the wait for a predecessor that hangs, and leaves it to the next bridge', async () => {
     const logs = logsFolder();
     const owner = await startOwner(logs);
     await owner.kill();
@@ -276,20 +276,20 @@ describeWithRedisProgram('a stop while the bridge waits for its own Redis', () =
 });
 
 describe('programs on PATH', () => {
-  test('one that is too old is refused in words, a newer one behind it is taken', async () => {
+  test('a version that is too old is refused with the required version', async () => {
     const bin = testFolder();
     writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.0.16 sha=00000000:0"\n');
     chmodSync(join(bin, 'redis-server'), 0o755);
     const started = start(logsFolder(), { path: bin });
     await expect(started).rejects.toThrow(UsageError);
     await expect(started).rejects.toThrow(
-      `${bin}/redis-server is version 6.0.16; install version 6.2 or newer, or set REDIS_URL to a Redis that runs already`,
+      `${bin}/redis-server is version 6.0.16; install version 6.2 or newer, or set REDIS_URL to a Redis that is already running`,
     );
   });
 });
 
 describe('the JavaScript server', () => {
-  test('stands in with a loud line, works, and outlives its owner', async () => {
+  test('is used with a prominent warning, works, and outlives its owner', async () => {
     const logs = logsFolder();
     const bin = testFolder();
     symlinkSync(process.execPath, join(bin, 'node'));
@@ -310,14 +310,14 @@ describe('the JavaScript server', () => {
     expect(readdirSync(join(logs, 'redis'))).toEqual(['server.log']);
   });
 
-  test('killed under its bridge, another one begins with nothing, and it is said what is lost', async () => {
+  test('is replaced by an empty one if it is killed while its bridge runs, and the loss is logged', async () => {
     const logs = logsFolder();
     const { notify, told } = listening();
     const redis = await start(logs, { path: testFolder(), notify });
     await use(redis.url, (connection) => connection.set('kept', 'yes'));
     const sentence = told();
     await killServer(logs);
-    expect(await sentence).toContain('AND EVERYTHING THAT IT HELD IS LOST: messages that wait, sessions,');
+    expect(await sentence).toContain('AND ALL ITS DATA IS LOST: waiting messages, sessions,');
     await use(redis.url, async (connection) => expect(await connection.get('kept')).toBeNull());
     await redis.stop();
   });
@@ -340,7 +340,7 @@ describe('the JavaScript server', () => {
     await redis.stop();
   });
 
-  test('on a port it listens on this host only, with a password', async () => {
+  test('on a port, listens only on this host, with a password', async () => {
     const logs = join(testFolder(), 'x'.repeat(100));
     const redis = await start(logs, { path: testFolder() });
     const { port } = new URL(redis.url);

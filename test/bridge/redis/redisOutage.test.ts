@@ -79,7 +79,7 @@ describe('a Redis that refuses its work', () => {
     await clock.advance(11 * SECOND);
     outage.wrote(null);
     await clock.advance(10 * MINUTE);
-    const why = `${FULL.slice(0, -1)}: it is full: raise \`maxmemory\`, or take other data elsewhere; what runs goes on, messages wait`;
+    const why = `${FULL.slice(0, -1)}: it is full: raise \`maxmemory\`, or move other data elsewhere; running work continues, messages wait`;
     expect(lines).toMatchObject([
       { level: 'warn', msg: `Redis refuses its work (${why}); trying again until it does it` },
       { level: 'warn', msg: `Redis has refused its work for 60 s (${why}); trying again until it does it` },

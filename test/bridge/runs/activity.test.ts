@@ -4,10 +4,10 @@ import { CoalescedWake } from '../../../bridge/runs/coalescedWake.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { ManualClock } from '../../harness/clock.js';
 
-describe('what a chat sees of a run', () => {
+describe('the view of a run in a chat', () => {
   const context = { clock: new ManualClock(), redact: createRedactor(['my-own-secret-value']) };
 
-  test.each(['my-own-secret-value', `ghp_${'a'.repeat(36)}`])('holds no half of a secret: %s', (secret) => {
+  test.each(['my-own-secret-value', `ghp_${'a'.repeat(36)}`])('shows no part of a secret: %s', (secret) => {
     for (let before = 80; before < 125; before += 1) {
       const activity = startActivity(0);
       const text = `${'x'.repeat(before - 1)} ${secret}`;
@@ -21,7 +21,7 @@ describe('what a chat sees of a run', () => {
 });
 
 describe('a coalesced wake', () => {
-  test('makes one call at a time, and one more after the last thing that was asked for', async () => {
+  test('makes one call at a time, and one more after the last request', async () => {
     const answers: (() => void)[] = [];
     const wake = new CoalescedWake(() => new Promise((resolve) => answers.push(resolve)));
     for (let times = 0; times < 1_000; times += 1) wake.ask();

@@ -45,7 +45,7 @@ function openJournal(scene: SagaScene) {
 
 describeWithRedis('a lost run whose agent had made no call', () => {
   // rule: a-run-cut-down-early-is-put-back
-  test('waits again at its lane’s head, three times; then it is revived', async () => {
+  test('waits again at the head of its lane, three times; then it is revived', async () => {
     const scene = await openSagaScene();
     const { write, isCutDown } = openJournal(scene);
     const saga = scene.saga({ wasCutDown: isCutDown });
@@ -71,7 +71,7 @@ describeWithRedis('a lost run whose agent had made no call', () => {
     expect(await incidentNow(scene, last)).toMatchObject({ step: 'revived' });
   });
 
-  test('is revived all the same where another rule is true of it, or it is not to run again after the loss of its host', async () => {
+  test('is revived if another rule is true of it too, or if it must not run again after the loss of its host', async () => {
     for (const refusal of ['rule', 'host'] as const) {
       const scene = await openSagaScene();
       const keptBack = () => (refusal === 'host' ? 'the host was lost' : null);
@@ -86,7 +86,7 @@ describeWithRedis('a lost run whose agent had made no call', () => {
     }
   });
 
-  test('is told from one that made a call, in this run, and from one of which the journal cannot tell', async () => {
+  test('differs from one that made a call in this run, and from one with an incomplete journal', async () => {
     const scene = await openSagaScene();
     const { write, isCutDown, logsFolder, judged } = openJournal(scene);
     const session = await activeSession(scene);
@@ -104,7 +104,7 @@ describeWithRedis('a lost run whose agent had made no call', () => {
   });
 
   // rule: a-run-cut-down-early-is-put-back
-  test('is told from one whose second attempt has begun: a store that lost a second forgot that the first one failed', async () => {
+  test('differs from one whose second attempt has begun: a rolled-back store forgot that the first one failed', async () => {
     const scene = await openSagaScene();
     const { write, isCutDown } = openJournal(scene);
     write('tg_popoto_-100_1_r1', CALL);

@@ -28,7 +28,7 @@ const end = (runId: string, groupPid: number | null, graceMs: number, table?: Pr
   endRun({ runId, groupPid }, { clock: systemClock, graceMs, ...(table === undefined ? {} : { table }) });
 
 describe('ending a run', () => {
-  test('SIGTERM is enough for what listens: nothing is killed, and nobody waits for the grace to pass', async () => {
+  test('SIGTERM is enough for a process that handles it: no kill, and no wait for the grace period', async () => {
     const runId = newRunId();
     // The shell outlives its child: only its own SIGTERM ends it.
     const { pid } = await startMarked(runId, 'sleep 60 & echo ready; while :; do wait; done');
@@ -37,7 +37,7 @@ describe('ending a run', () => {
     expect(report.tookMs).toBeLessThan(LONG_GRACE_MS / 2);
   });
 
-  test('one look that finds nothing is no proof: what shows in the next one is ended, too', async () => {
+  test('one empty scan is not proof: a process that the next scan finds is ended, too', async () => {
     const runId = newRunId();
     await startMarked(runId, 'sleep 60 & echo ready; wait');
     const host = systemProcessTable();
@@ -55,7 +55,7 @@ describe('ending a run', () => {
     expect(markedPids(runId)).toEqual([]);
   });
 
-  test('what ignores SIGTERM gets SIGKILL, not before the grace is over', async () => {
+  test('a process that ignores SIGTERM gets SIGKILL, not before the grace period ends', async () => {
     const runId = newRunId();
     const { child, pid } = await startMarked(runId, IGNORES_TERM);
     const exit = once(child, 'exit');
@@ -67,7 +67,7 @@ describe('ending a run', () => {
   });
 
   // rule: nothing-of-a-run-is-left
-  test('a tool in a session of its own outlives its group, and not the end of the run', async () => {
+  test('a tool in its own session outlives its group, but not the end of the run', async () => {
     const runId = newRunId();
     const { child, pid, said } = await startMarked(runId, 'setsid sh -c "$TOOL" & wait', { TOOL: IGNORES_TERM });
     const tool = Number(said);
@@ -81,7 +81,7 @@ describe('ending a run', () => {
     expect(markedPids(runId)).toEqual([]);
   });
 
-  test('a tool that is left when its group has gone is asked at once', async () => {
+  test('a tool that is left after its group has gone gets SIGTERM at once', async () => {
     const runId = newRunId();
     const { pid } = await startMarked(runId, OWN_SESSION_TOOL);
     const report = await end(runId, pid, LONG_GRACE_MS);
@@ -89,14 +89,14 @@ describe('ending a run', () => {
     expect(report.tookMs).toBeLessThan(LONG_GRACE_MS / 2);
   });
 
-  test('a stopped process goes on in order to end', async () => {
+  test('a stopped process is continued so that it can end', async () => {
     const runId = newRunId();
     const { pid } = await startMarked(runId, 'trap "exit 0" TERM; echo ready; while :; do :; done');
     process.kill(pid, 'SIGSTOP');
     expect(await end(runId, pid, LONG_GRACE_MS)).toMatchObject({ proven: true, asked: 1, killed: 0 });
   });
 
-  test('a process that replaces itself all the time is caught', async () => {
+  test('a process that keeps replacing itself is caught', async () => {
     const runId = newRunId();
     const relay = 'trap "" TERM; setsid /bin/sh -c "$RELAY" &';
     await startMarked(runId, 'echo ready; eval "$RELAY"', { RELAY: relay });
@@ -115,7 +115,7 @@ describe('ending a run', () => {
   });
 
   // rule: nothing-of-a-run-is-left
-  test('looks that fail for a moment are repeated: nothing is left to live on', async () => {
+  test('scans that fail for a moment are repeated, so that no process is left', async () => {
     const runId = newRunId();
     const { child, pid } = await startMarked(runId, IGNORES_TERM);
     const exit = once(child, 'exit');
@@ -138,14 +138,14 @@ describe('ending a run', () => {
     expect(await end(newRunId(), null, LONG_GRACE_MS)).toMatchObject({ proven: true, asked: 0, killed: 0 });
   });
 
-  test('a pid that now belongs to somebody else is left alone', async () => {
+  test('a pid that now belongs to another process is left alone', async () => {
     const stranger = await startMarked(newRunId(), 'echo ready; exec sleep 60');
     expect(await end(newRunId(), stranger.pid, 0)).toMatchObject({ proven: true, asked: 0, killed: 0 });
     expect(readStat(stranger.pid)).toMatchObject({ pid: stranger.pid });
   });
 });
 
-describe('what cannot be ended is not called ended', () => {
+describe('processes that cannot be ended are not reported as ended', () => {
   const immortal: HostProcess = { pid: 2 ** 22 + 7, parent: 1, group: 2 ** 22 + 7, session: 2 ** 22 + 7, start: '1' };
   const living = new Map([[immortal.pid, immortal]]);
   const shown = { living, marked: [], unreadable: [], settled: true, showsMarks: true };
@@ -171,7 +171,7 @@ describe('what cannot be ended is not called ended', () => {
 });
 
 describe('without /proc', () => {
-  test('the tree that was noted is ended, tools in sessions of their own included', async () => {
+  test('the recorded tree is ended, including tools in their own sessions', async () => {
     const runId = newRunId();
     const { pid } = await startMarked(runId, OWN_SESSION_TOOL);
     expect(await end(runId, pid, LONG_GRACE_MS, psTable)).toMatchObject({ proven: true, by: 'tree' });
@@ -206,7 +206,7 @@ describe('proof of death', () => {
     expect(await prove({ run_id: runId, pid })).toBe('scan');
   });
 
-  test('a tool in a session of its own is a run that lives, though its agent has gone', async () => {
+  test('a tool in its own session keeps its run alive, although its agent has gone', async () => {
     const runId = newRunId();
     const { child, pid } = await startMarked(runId, OWN_SESSION_TOOL);
     const exit = once(child, 'exit');
@@ -215,7 +215,7 @@ describe('proof of death', () => {
     expect(await prove({ run_id: runId, pid })).toBeNull();
   });
 
-  test('a process on its way from one program to the next, without an environment for a moment, is not overlooked', async () => {
+  test('a process during exec, without an environment for a moment, is not missed', async () => {
     const runId = newRunId();
     const { pid } = await startMarked(runId, 'echo ready; exec /bin/sh -c "$LOOP"', {
       LOOP: 'exec /bin/sh -c "$LOOP"',
@@ -223,21 +223,21 @@ describe('proof of death', () => {
     for (let tries = 0; tries < 150; tries += 1) expect(await prove({ run_id: runId, pid })).toBeNull();
   });
 
-  test('a living owner may be about to start the process it has not noted yet', async () => {
+  test('a living owner may be about to start a process that it has not recorded yet', async () => {
     const living = readProcessIdentity('here', process.ppid);
     expect(await prove({ owner: living })).toBeNull();
     expect(await prove({ owner: living, pid: 2 ** 22 + 7 })).toBe('scan');
     expect(await prove({ owner: here })).toBe('scan');
   });
 
-  test('another boot of the host; never of another host', async () => {
+  test('another boot of the same host; never of another host', async () => {
     expect(await prove({ owner: { ...dead, boot_id: 'another' } })).toBe('other_boot');
     expect(await prove({ owner: { ...dead, boot_id: 'another', host: 'elsewhere' } })).toBeNull();
     expect(await prove({ owner: { ...dead, boot_id: '' } })).toBeNull();
   });
 
   // rule: a-container-gives-a-life-sign
-  test('another pid namespace only where its owner gave a life sign, and gives it no more', async () => {
+  test('another pid namespace only if its owner gave a life sign and has stopped giving it', async () => {
     const logsFolder = testFolder();
     const elsewhere = { ...dead, pid_namespace: '1', pid: 7 };
     mkdirSync(lifeSignFolder(logsFolder));
@@ -256,7 +256,7 @@ describe('proof of death', () => {
     expect(await prove({ owner: { ...elsewhere, pid_namespace: '' } }, { logsFolder })).toBeNull();
   });
 
-  test('nothing is proven where marks cannot be seen, or where something always moves', async () => {
+  test('nothing is proven if marks cannot be read, or if the scan never settles', async () => {
     expect(await prove({}, { table: psTable })).toBeNull();
     const restless: ProcessTable = {
       snapshot: (runId) => ({ ...systemProcessTable().snapshot(runId), settled: false }),

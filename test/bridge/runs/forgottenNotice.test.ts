@@ -7,7 +7,7 @@ import { SECOND } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';
 
 // rule: a-flushed-redis-costs-no-end
-test('what the store forgot is gathered into one event; where a person is told of it, that is written before', async () => {
+test('everything that the store forgot is one event, written before a person is notified', async () => {
   const clock = new ManualClock();
   const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
   const written: CriticalEvent[] = [];
@@ -28,7 +28,7 @@ test('what the store forgot is gathered into one event; where a person is told o
   expect(written).toHaveLength(2);
 });
 
-test('a disk that hangs keeps from nobody for long that a message is lost', async () => {
+test('a disk that hangs does not delay the notification of a lost message for long', async () => {
   const clock = new ManualClock();
   const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
   const events = { logCriticalEvent: () => new Promise<void>(() => undefined) };

@@ -26,7 +26,7 @@ afterEach(killLeftovers);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('identity of a process', () => {
-  test('this process lives, in a boot and a pid namespace', () => {
+  test('this process is alive, in a boot and a pid namespace', () => {
     expect(here).toMatchObject({ host: 'here', pid: process.pid });
     expect(here.boot_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(here.pid_namespace).toMatch(/^\d+$/);
@@ -38,14 +38,14 @@ describe('identity of a process', () => {
     expect(isProcessAlive({ ...here, pid_start: '1' }, here)).toBe(false);
   });
 
-  test('a process of another boot of this host is dead, one of another host or pid namespace cannot be seen', () => {
+  test('a process of an earlier boot of this host is dead; one of another host or pid namespace cannot be seen', () => {
     expect(isProcessAlive({ ...here, boot_id: 'another' }, here)).toBe(false);
     expect(isProcessAlive({ ...here, boot_id: '' }, here)).toBeNull();
     expect(isProcessAlive({ ...here, pid_namespace: '1' }, here)).toBeNull();
     expect(isProcessAlive({ ...here, host: 'elsewhere', boot_id: 'another' }, here)).toBeNull();
   });
 
-  test('a process that ended is dead, also while it is a zombie', async () => {
+  test('a process that ended is dead, even while it is a zombie', async () => {
     // The shell becomes a program that never waits for its child.
     const runId = newRunId();
     const { pid, said } = await startMarked(runId, 'sleep 60 & echo $!; exec sleep 60');
@@ -58,7 +58,7 @@ describe('identity of a process', () => {
     expect(markedPids(runId)).not.toContain(child.pid);
   });
 
-  test('a program whose name looks like the rest of the line is read right', async () => {
+  test('a program name that looks like the rest of the line is parsed correctly', async () => {
     const program = join(folder, 'a) Z 1 (b c');
     symlinkSync('/bin/sleep', program);
     const child = spawn(program, ['60']);
@@ -67,7 +67,7 @@ describe('identity of a process', () => {
     child.kill('SIGKILL');
   });
 
-  test('a process goes on after its first thread has ended', () => {
+  test('a process is alive after its first thread has ended', () => {
     const line = (state: string, threads: number, flags = 4194560) =>
       `7 (x) ${state} 1 7 7 0 -1 ${flags} 0 0 0 0 0 0 0 0 20 0 ${threads} 0 4711 0 0`;
     expect(parseStat(7, line('Z', 1))).toBe('zombie');
@@ -77,7 +77,7 @@ describe('identity of a process', () => {
 });
 
 describe('marked processes', () => {
-  test('are found in groups and sessions of their own, and nobody else is', async () => {
+  test('are found in their own groups and sessions, and no others are', async () => {
     const runId = newRunId();
     const { pid, said } = await startMarked(runId, "setsid sh -c 'echo $$; exec sleep 60' & wait");
     const other = await startMarked(newRunId(), 'echo ready; sleep 60', { X_WATCHKEEPER_RUN: runId });
@@ -88,7 +88,7 @@ describe('marked processes', () => {
   });
 
   // rule: a-scan-misses-no-process
-  test('a scan that came to rest has seen the one that lives, however quickly it is replaced by the next', async () => {
+  test('a settled scan has seen the living process, however quickly it is replaced', async () => {
     const runId = newRunId();
     const relay = 'trap "" TERM; setsid /bin/sh -c "$RELAY" &';
     await startMarked(runId, 'echo ready; eval "$RELAY"', { RELAY: relay });
@@ -127,7 +127,7 @@ describe('marked processes', () => {
 });
 
 describe('the tree of a process', () => {
-  test('is read from /proc and from ps alike', async () => {
+  test('is read in the same way from /proc and from ps', async () => {
     const { pid, said } = await startMarked(newRunId(), 'sleep 60 & echo $!; wait');
     const fromProc = readProcessTree(pid).map((found) => found.pid);
     expect(fromProc).toEqual([pid, Number(said)]);
@@ -136,7 +136,7 @@ describe('the tree of a process', () => {
     expect(psTable.find(2 ** 22 + 1)).toBeNull();
   });
 
-  test('ps: zombies and lines that mean nothing are left out', () => {
+  test('ps: zombies and meaningless lines are left out', () => {
     const text =
       '    1     0     1 Ss   Thu Nov 20 18:48:01 2026\n    9     1     9 Z+   Thu Nov 20 18:48:02 2026\nps: oh\n\n';
     expect(parsePs(text)).toEqual([{ pid: 1, parent: 0, group: 1, session: 1, start: 'Thu Nov 20 18:48:01 2026' }]);

@@ -74,7 +74,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 describe('when its bridge', () => {
   // rule: the-reaper-ends-lost-runs
-  test('is killed, no process of any run is left, and the reaper goes, too', async () => {
+  test('is killed, no process of any run is left, and the reaper exits, too', async () => {
     const bridge = await startStandIn(LONG_LEASE_MS);
     expect(left(bridge)).toHaveLength(4);
     bridge.child.kill('SIGKILL');
@@ -83,7 +83,7 @@ describe('when its bridge', () => {
   });
 
   // rule: the-reaper-ends-lost-runs
-  test('is stopped for longer than the lease, its runs are ended though it still exists', async () => {
+  test('is stopped for longer than the lease, its runs are ended although it still exists', async () => {
     const bridge = await startStandIn(1_200);
     bridge.child.kill('SIGSTOP');
     await until(() => isGone(bridge.reaper));
@@ -94,7 +94,7 @@ describe('when its bridge', () => {
     await notice(bridge, 'the next reaper is up');
   });
 
-  test('says farewell, what runs is left alone', async () => {
+  test('says goodbye, its runs are left alone', async () => {
     const bridge = await startStandIn(LONG_LEASE_MS);
     bridge.child.stdin?.write('bye\n');
     await once(bridge.child, 'exit');
@@ -112,7 +112,7 @@ describe('when its bridge', () => {
     await until(() => left(bridge).length === 0);
   });
 
-  test('and its whole terminal are sent signals, the reaper stays', async () => {
+  test('and its whole terminal get signals, the reaper stays', async () => {
     const bridge = await startStandIn(LONG_LEASE_MS);
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(bridge.reaper, signal);
     bridge.child.kill('SIGTERM');
@@ -122,7 +122,7 @@ describe('when its bridge', () => {
 });
 
 describe('the reaper', () => {
-  test('has a process session of its own, no environment and nothing that is open in the bridge', async () => {
+  test('has its own session, no environment, and no open files of the bridge', async () => {
     const bridge = await startStandIn(LONG_LEASE_MS);
     expect(readStat(bridge.reaper)).toMatchObject({ group: bridge.reaper, session: bridge.reaper });
     expect(readFileSync(`/proc/${bridge.reaper}/environ`, 'utf8')).toBe('');
@@ -133,7 +133,7 @@ describe('the reaper', () => {
     expect(openFiles(bridge.reaper).filter((target) => target.startsWith('socket:'))).toHaveLength(3);
   });
 
-  test('ends only the runs that it was not told the end of', async () => {
+  test('ends only the runs whose end was not reported to it', async () => {
     const [ended, running] = [newRunId(), newRunId()];
     const survivor = await startMarked(ended, 'echo up; exec sleep 60');
     await startMarked(running, 'echo up; exec sleep 60');
@@ -162,14 +162,14 @@ describe('the reaper', () => {
     await until(() => told.some((sentence) => sentence.includes('runs: 2')));
   });
 
-  test('starts and stops any number of times, and refuses an id that is none', async () => {
+  test('starts and stops any number of times, and rejects an invalid id', async () => {
     const reaper = new Reaper({ clock: systemClock, leaseMs: LONG_LEASE_MS, notify: () => {} });
     await reaper.stop();
     await reaper.start();
     const { pid } = reaper;
     await reaper.start();
     expect(reaper.pid).toBe(pid);
-    await expect(reaper.watch('a\nbye')).rejects.toThrow('cannot be told');
+    await expect(reaper.watch('a\nbye')).rejects.toThrow('cannot be reported');
     await reaper.stop();
     await reaper.stop();
     expect(reaper.pid).toBeNull();
@@ -200,7 +200,7 @@ describe('silence of the bridge', () => {
     expect(verdicts).toHaveLength(1);
   });
 
-  test('begins anew with every line', async () => {
+  test('starts again with every line', async () => {
     const { clock, duty, verdicts } = onDuty();
     for (let line = 0; line < 5; line += 1) {
       await clock.advance(leaseMs - tickMs(leaseMs));

@@ -224,7 +224,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: an-answer-is-on-disk-first
-  test('stores no answer before the journal has it whole', async () => {
+  test('stores no answer before it is complete in the journal', async () => {
     const answers: unknown[] = [];
     const scene = await openScene({
       changes: ({ store, logsFolder }) => ({
@@ -247,7 +247,7 @@ describeWithRedis('a run', () => {
     expect(answers).toEqual([`done: ${session.request.message_text}`, `done: ${session.request.message_text}`]);
   });
 
-  test('is on the disk also where the store went away as its agent began', async () => {
+  test('is on disk even if the store becomes unreachable as its agent starts', async () => {
     let comeBack = () => {};
     const back = new Promise<void>((resolve) => {
       comeBack = resolve;
@@ -276,7 +276,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: a-failover-sends-nothing-twice
-  test('counts as one that nobody can have sent until a store that answers is told of it', async () => {
+  test('has an answer that counts as certainly unsent until a reachable store gets it', async () => {
     const told: boolean[] = [];
     const scene = await openScene({
       changes: ({ store, logsFolder }) => ({
@@ -308,7 +308,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: a-failover-sends-nothing-twice
-  test('that nobody can have sent is sent like any other, and in doubt from then on', async () => {
+  test('with a certainly unsent answer sends it like any other, and it is in doubt from then on', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer me');
     const { folder: logsFolder } = scene;
@@ -322,7 +322,7 @@ describeWithRedis('a run', () => {
     expect(isUnsent(logsFolder, session.session_id)).toBe(false);
   });
 
-  test('of which the disk knows an end begins no agent, also where somebody changed the session before that could be stored', async () => {
+  test('whose end is on disk starts no agent, even if the session changed before that end could be stored', async () => {
     const scene = await openScene({
       changes: ({ store }) => ({
         async endOnDisk({ session_id }) {
@@ -341,7 +341,7 @@ describeWithRedis('a run', () => {
     expect(scene.events.seen).not.toContain('started');
   });
 
-  test('of a session that its journal knows as answered begins no agent: the store is told that answer', async () => {
+  test('of a session whose journal has an answer starts no agent: the store gets that answer', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer me');
     const { folder: logsFolder } = scene;
@@ -359,7 +359,7 @@ describeWithRedis('a run', () => {
     expect(await scene.truth.records.lane(session.lane)).toMatchObject({ holder: null, waiting: 0 });
   });
 
-  test('gives the agent what is allowed and its own marks, and no secret', async () => {
+  test('gives the agent the allowed variables and its own marks, and no secret', async () => {
     process.env.TELEGRAM_BOT_TOKEN = '12345:not-for-agents';
     afterThisTest(() => void delete process.env.TELEGRAM_BOT_TOKEN);
     const scene = await openScene();
@@ -385,7 +385,7 @@ describeWithRedis('a run', () => {
     await done;
   });
 
-  test('that fails is a crash with its exit code, and the reason that no second attempt may be made', async () => {
+  test('that fails is a crash with its exit code, and the reason against a second attempt', async () => {
     const scene = await openScene();
     const crashed = await scene.accept('crash');
     await scene.runner.execute(crashed.session_id, noRoom);
@@ -423,7 +423,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: nothing-of-a-run-is-left
-  test.each(['deaf', 'stopped'])('whose agent is %s ends all the same when a person cancels it', async (kind) => {
+  test.each(['deaf', 'stopped'])('whose agent is %s also ends when a person cancels it', async (kind) => {
     const scene = await openScene();
     const session = await scene.accept(kind === 'deaf' ? 'deaf' : 'hang');
     const done = scene.runner.execute(session.session_id, noRoom);
@@ -434,7 +434,7 @@ describeWithRedis('a run', () => {
     expect(await now(scene, session)).toMatchObject({ status: 'cancelled', released: { by: 'scan' } });
   });
 
-  test('cancelled while it is being started begins no agent, or ends it', async () => {
+  test('that is cancelled while it starts begins no agent, or ends it', async () => {
     let scene: Scene | null = null;
     const display = {
       begin: (session: AgentSession) => void scene?.truth.transitions.cancel(session.session_id, 'x'),
@@ -448,7 +448,7 @@ describeWithRedis('a run', () => {
     expect((await now(scene, session)).status).toBe('cancelled');
   });
 
-  test('is not waited for by a job that was made twice', async () => {
+  test('does not make a duplicate job wait', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
     const done = scene.runner.execute(session.session_id, noRoom);
@@ -459,7 +459,7 @@ describeWithRedis('a run', () => {
     expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 
-  test('is one although two jobs for it are taken at once, and an orderly stop finds it', async () => {
+  test('happens once although two jobs for it are taken at the same time, and an orderly stop finds it', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
     const both = [1, 2].map(() => scene.runner.execute(session.session_id, noRoom));
@@ -471,7 +471,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: a-stray-job-or-lane-is-mended
-  test('is nobody’s turn where its session is gone', async () => {
+  test('does not start if its session is gone', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer');
     const { redis, keys } = scene.truth;
@@ -494,7 +494,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: a-lane-goes-on
-  test('goes on with the next in its lane while there is room', async () => {
+  test('is followed by the next in its lane while there is room', async () => {
     const scene = await openScene();
     const all = [await scene.accept('answer one', '1'), await scene.accept('answer two', '2')];
     await scene.runner.execute(must(all[0]).session_id, () => true);
@@ -507,7 +507,7 @@ describeWithRedis('a run', () => {
   test.each([
     ['there is no room', () => false, []],
     ['its time has not come', () => true, ['HSET', 'not_before', String(systemClock.now() + HOUR)]],
-    ['it waits no more', () => true, ['HSET', 'status', 'cancelled']],
+    ['it no longer waits', () => true, ['HSET', 'status', 'cancelled']],
     ['its record is gone', () => true, ['DEL']],
     ['its record cannot be read', () => true, ['HSET', 'rev', 'x']],
   ])('leaves the next in its lane to the job queue if %s', async (_, hasRoom, [command, ...args]) => {
@@ -525,9 +525,9 @@ describeWithRedis('a run', () => {
   });
 });
 
-describeWithRedis('a disk that takes no journal', () => {
+describeWithRedis('a disk that cannot take a journal', () => {
   // rule: a-full-disk-keeps-nobody-waiting
-  test('ends no run: it is said once, and noted that the journal tells too little', async () => {
+  test('ends no run: it is logged once, and the journal is marked as incomplete', async () => {
     const scene = await openScene();
     writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
     const session = await scene.accept('hang');
@@ -536,12 +536,12 @@ describeWithRedis('a disk that takes no journal', () => {
     while ((await now(scene, session)).run?.journal_torn !== true)
       await new Promise((resolve) => setImmediate(resolve));
     expect((await now(scene, session)).run?.pid).toEqual(expect.any(Number));
-    expect(scene.logged.filter((line) => line.includes('judged by the store alone'))).toHaveLength(1);
+    expect(scene.logged.filter((line) => line.includes('judged by its record alone'))).toHaveLength(1);
     await scene.runner.stop();
     await done;
   });
 
-  test('is noted later where the store takes nothing either: the agent is heard all the same', async () => {
+  test('is recorded later if the store is unreachable too: the agent still answers', async () => {
     const away = (learned: { journalTorn?: true }) => learned.journalTorn === true;
     const scene = await openScene({
       changes: ({ store }) => {
@@ -561,7 +561,7 @@ describeWithRedis('a disk that takes no journal', () => {
 });
 
 describeWithRedis('an orderly stop', () => {
-  test('puts what still runs back at the head of its lane', async () => {
+  test('puts active runs back at the head of their lane', async () => {
     const scene = await openScene();
     const first = await scene.accept('hang', '1');
     const second = await scene.accept('answer', '2');
@@ -578,7 +578,7 @@ describeWithRedis('an orderly stop', () => {
 });
 
 describeWithRedis('a bridge that was asked to stop', () => {
-  test('begins nothing any more, though its orderly stop has not reached the runs yet', async () => {
+  test('starts nothing more, even before its orderly stop has reached the runs', async () => {
     const leaving = new AbortController();
     const scene = await openScene({ changes: () => ({ leaving: leaving.signal }) });
     const session = await scene.accept('answer');
@@ -588,8 +588,8 @@ describeWithRedis('a bridge that was asked to stop', () => {
   });
 });
 
-describeWithRedis('a store that is away', () => {
-  test('when the run begins: it begins later', async () => {
+describeWithRedis('an unreachable store', () => {
+  test('at the start of a run: the run starts later', async () => {
     const scene = await openScene({
       changes: ({ reaper }) => ({
         reaper: {
@@ -610,7 +610,7 @@ describeWithRedis('a store that is away', () => {
     expect((await now(scene, session)).status).toBe('completed');
   });
 
-  test('between the start and the first word of the agent: no failure of the agent', async () => {
+  test('between the start and the first output of the agent: not a failure of the agent', async () => {
     const scene = await openScene({
       changes: ({ display }) => ({
         display: {
@@ -633,7 +633,7 @@ describeWithRedis('a store that is away', () => {
     expect(await scene.truth.records.openIncidents()).toEqual([]);
   });
 
-  test('when the run ends: its answer is stored later', async () => {
+  test('at the end of a run: its answer is stored later', async () => {
     const scene = await openScene();
     const session = await scene.accept('later');
     const done = scene.runner.execute(session.session_id, noRoom);
@@ -647,7 +647,7 @@ describeWithRedis('a store that is away', () => {
   });
 
   // rule: a-forgotten-record-is-stored-once
-  test('tells a store again what it has forgotten: a run without a record goes on, and its answer is stored', async () => {
+  test('that forgot a run gets its record again: the run continues, and its answer is stored', async () => {
     const scene = await openScene({ leaseMs: 600 });
     const session = await scene.accept('hang');
     const done = scene.runner.execute(session.session_id, noRoom);
@@ -663,7 +663,7 @@ describeWithRedis('a store that is away', () => {
   });
 
   // rule: a-cancellation-is-kept
-  test('that forgets a cancellation is told of it again: its job begins nothing', async () => {
+  test('that forgets a cancellation gets it again: its job starts nothing', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
     const done = scene.runner.execute(session.session_id, noRoom);
@@ -678,7 +678,7 @@ describeWithRedis('a store that is away', () => {
   });
 
   // rule: a-cancellation-is-kept
-  test('that forgets the cancellation of what waited is told of it again: its job begins nothing', async () => {
+  test('that forgets the cancellation of a waiting message gets it again: its job starts nothing', async () => {
     const scene = await openScene();
     const session = await scene.accept('hang');
     await scene.truth.transitions.cancel(session.session_id, 'x');
@@ -690,7 +690,7 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen).not.toContain('started');
   });
 
-  test('that forgets what was about to begin has it wait again', async () => {
+  test('that forgets a message about to start gets it again as waiting', async () => {
     const scene = await openScene();
     const waiting = await scene.accept('answer me');
     scene.waiting.keep(waiting);
@@ -701,7 +701,7 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen).toContain('lane started');
   });
 
-  test('whose answer to the start was lost: the run begins all the same, once', async () => {
+  test('whose reply to the start was lost: the run still starts, once', async () => {
     const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'start') }) });
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id, noRoom);
@@ -710,7 +710,7 @@ describeWithRedis('a store that is away', () => {
   });
 
   // rule: a-lane-goes-on
-  test('that begins with an older record than the store has begins nothing, and the lane is looked at anew', async () => {
+  test('that has a newer record than the job: nothing starts, and the lane is checked again', async () => {
     const scene = await openScene();
     const stale = await scene.accept('answer');
     scene.waiting.keep(stale);
@@ -724,9 +724,9 @@ describeWithRedis('a store that is away', () => {
   });
 
   test.each([
-    ['the store has no more', ['DEL']],
-    ['cannot be read any more', ['HSET', 'rev', 'x']],
-  ] as const)('that begins with a record that %s begins nothing, and the lane is looked at anew', async (_, change) => {
+    ['is gone', ['DEL']],
+    ['is unreadable', ['HSET', 'rev', 'x']],
+  ] as const)('with a job whose record %s: nothing starts, and the lane is checked again', async (_, change) => {
     const scene = await openScene();
     const gone = await scene.accept('answer');
     scene.waiting.keep(gone);
@@ -739,7 +739,7 @@ describeWithRedis('a store that is away', () => {
     expect(scene.events.seen).toEqual(['watched', ...again, 'lane started', 'unwatched']);
   });
 
-  test('that is asked whether it knows a run still, and answers after that has ended: its answer is stored', async () => {
+  test('that replies about a run only after the run has ended: its answer is stored', async () => {
     let answer: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => {
       answer = resolve;
@@ -779,7 +779,7 @@ describeWithRedis('a store that is away', () => {
     expect(await now(scene, second)).toMatchObject({ status: 'completed', answer: 'done' });
   });
 
-  test('whose answer to the end was lost: the lane is seen to all the same', async () => {
+  test('whose reply to the end was lost: the next in the lane still starts', async () => {
     const scene = await openScene({ changes: ({ store }) => ({ store: losingFirstAnswer(store, 'complete') }) });
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id, noRoom);
@@ -818,15 +818,15 @@ function isUnsent(logsFolder: string, sessionId: string): boolean {
   return existsSync(join(dirname(journalPath(logsFolder, sessionId)), 'unsent'));
 }
 
-/** The run has found that the store is away. */
+/** The run has found that Redis is unreachable. */
 async function awayLine({ logged }: Scene): Promise<void> {
-  while (!logged.some((line) => line.includes('the store is away'))) {
+  while (!logged.some((line) => line.includes('Redis is unreachable'))) {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-describeWithRedis('whatever breaks', () => {
-  test('the lease is not renewed for ever', async () => {
+describeWithRedis('other failures', () => {
+  test('the lease is not renewed forever', async () => {
     const timers: string[] = [];
     const after = (delayMs: number, task: () => void) => {
       const place = timers.push('waits') - 1;
@@ -852,7 +852,7 @@ describeWithRedis('whatever breaks', () => {
     expect(scene.events.seen).not.toContain('unwatched');
   });
 
-  test('a session that was just put back is run again, not taken for the run that ends', async () => {
+  test('a session that was just put back is run again, not mistaken for the run that ends', async () => {
     let again: Promise<void> | null = null;
     let scene: Scene | null = null;
     scene = await openScene({
@@ -886,7 +886,7 @@ describeWithRedis('whatever breaks', () => {
     expect((await now(scene, session)).status).toBe('cancelled');
   });
 
-  test('an agent of which nothing is left to read is a run that was lost', async () => {
+  test('an agent whose output can no longer be read is a lost run', async () => {
     const events = async function* (): AsyncGenerator<AgentEvent> {
       yield { type: 'note', text: 'up' };
       throw new Error('the stream broke');
@@ -903,7 +903,7 @@ describeWithRedis('whatever breaks', () => {
 });
 
 describeWithRedis('a lease whose store does not answer at all', () => {
-  test('is given up after one lease, not after the store’s own limit', async () => {
+  test('is given up after one lease, not after the limit of the store', async () => {
     const clock = new ManualClock();
     const lost: string[] = [];
     // A server that accepts and says nothing.

@@ -56,7 +56,7 @@ async function store(scene: SagaScene, session: AgentSession, changes: Partial<E
 }
 
 describeWithRedis('the end of a run: an agent that answered', () => {
-  test('completes the session, also where a person or an incident had asked for its end', async () => {
+  test('completes the session, even if a person or an incident had asked for its end', async () => {
     for (const asked of ['nobody', 'a person', 'an incident'] as const) {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
@@ -75,7 +75,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     }
   });
 
-  test('stored again after the store forgot it: the next in its lane starts, also if the answer to that is lost', async () => {
+  test('is stored again if forgotten: the next in its lane starts, even if the reply to that is lost', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const { store, clock, logger } = scene;
@@ -104,7 +104,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     expect(started).toEqual([LANE]);
   });
 
-  test('and was forgotten with everything else is stored again as one that may be in the chat', async () => {
+  test('is stored again if everything was forgotten, as an answer that may be in the chat', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const ended = endOf(scene, session, { known: session });
@@ -124,7 +124,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     expect(forgotten).toEqual([session.session_id]);
   });
 
-  test('too late, after the run was released, leaves it to the incident', async () => {
+  test('too late, after the run was released, leaves its session to the incident', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await openIncident(scene, session);
@@ -145,9 +145,9 @@ const ROLLED_BACK: Record<string, (scene: SagaScene, session: AgentSession) => P
 describeWithRedis('the end of a run whose session the store has forgotten', () => {
   const cases = [
     ['an answer goes to the chat', { end: ANSWERED }, { status: 'completed', answer: 'the answer' }],
-    ['a failure is told by an incident', { end: CRASHED }, { status: 'active', released: { by: 'scan' } }],
+    ['a failure becomes an incident', { end: CRASHED }, { status: 'active', released: { by: 'scan' } }],
     ['a shutdown puts it back', { end: STOPPED, stopCause: 'shutdown' }, { status: 'pending', interruptions: 1 }],
-    ['a stop that nobody can explain is told', { end: STOPPED, stopCause: 'requested' }, { status: 'failed' }],
+    ['an unexplained stop is reported as a failure', { end: STOPPED, stopCause: 'requested' }, { status: 'failed' }],
   ] as const;
   for (const [what, changes, expected] of cases) {
     test(what, async () => {
@@ -167,7 +167,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
   }
 
   // rule: a-message-has-one-end-after-a-failover
-  test('an answer goes to the chat also where its lane is another run’s by then', async () => {
+  test('an answer goes to the chat even if its lane belongs to another run by then', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await forgetAll(scene.store);
@@ -179,7 +179,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(next) });
   });
 
-  test('a failure that a second attempt follows is not told', async () => {
+  test('a failure that is followed by a second attempt is not reported', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const { context } = forgetfulContext(scene);
@@ -192,7 +192,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
   });
 
   // rule: a-message-has-one-end-after-a-failover
-  test('a failure that a second attempt follows accuses nobody in a store that was rolled back to before it', async () => {
+  test('a failure before a second attempt accuses nobody in a store that was rolled back to before it', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const { context, forgotten } = forgetfulContext(scene);
@@ -211,7 +211,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(forgotten).toEqual([second.session_id]);
   });
 
-  test('an answer of a second attempt, whose first was told meanwhile, is not sent, and the log says so', async () => {
+  test('an answer of a second attempt is not sent if the first was reported as failed; that is logged', async () => {
     const scene = await openSagaScene();
     const first = await activeSession(scene);
     const { context, forgotten } = forgetfulContext(scene);
@@ -234,7 +234,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
   });
 
   // rule: a-cancellation-is-kept
-  test('costs a question per end, however many runs ask at once', async () => {
+  test('costs one query per end, however many runs ask at once', async () => {
     const scene = await openSagaScene();
     const { ends, questions } = await keptEnds(scene, 5);
     const askAll = () => Promise.all(Array.from({ length: 20 }, () => ends.storeAgain()));
@@ -247,7 +247,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(questions).toHaveLength(15);
   });
 
-  test('forgotten while others are being stored again is stored again, too, for whoever asks then', async () => {
+  test('that is forgotten while others are stored again is stored again, too, for later callers', async () => {
     const scene = await openSagaScene();
     let asked: Promise<void> | null = null;
     const { ends, sessions } = await keptEnds(scene, 3, async (sessionId) => {
@@ -291,7 +291,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     });
   }
 
-  test('that never began, because a person cancelled it while it waited, is cancelled again', async () => {
+  test('that never began because a person cancelled it while it waited is cancelled again', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const proof = proofFor(scene, session);
@@ -305,7 +305,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
   });
 
-  test('that a person cancelled and of which an orphan was made meanwhile is ended by that incident', async () => {
+  test('that a person cancelled and that became an orphan meanwhile is ended by that incident', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const { context } = forgetfulContext(scene);
@@ -321,7 +321,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
   });
 
   // rule: a-message-has-one-end-after-a-failover
-  test('whose lane an ended run holds in a rolled-back store is stored after that one’s end, and nobody told', async () => {
+  test('whose lane an ended run holds in a rolled-back store is stored after that end; nobody is notified', async () => {
     const scene = await openSagaScene();
     const former = await activeSession(scene);
     const { context } = forgetfulContext(scene);
@@ -392,7 +392,7 @@ function forgetfulContext({ store, clock, logger }: SagaScene) {
 }
 
 describeWithRedis('the end of a run: an agent that failed', () => {
-  test('opens a crash at once and releases the run; the lane stays held', async () => {
+  test('opens a crash incident at once and releases the run; the lane stays held', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const after = await store(scene, session, { end: CRASHED });
@@ -410,7 +410,7 @@ describeWithRedis('the end of a run: an agent that failed', () => {
   });
 
   // rule: evidence-is-in-our-words
-  test("keeps the agent's words out of the evidence: they are an excerpt", async () => {
+  test('keeps the output of the agent out of the evidence: it is an excerpt', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await store(scene, session, { end: { ...CRASHED, detail: 'its last words: do as I say' } });
@@ -421,7 +421,7 @@ describeWithRedis('the end of a run: an agent that failed', () => {
     expect(scene.logged.filter((line) => line.includes('"rule":"crash"'))).toHaveLength(1);
   });
 
-  test('says why a second attempt would fail again', async () => {
+  test('gives the reason if a second attempt would fail again', async () => {
     for (const cause of ['authentication', 'credit', 'rate_limit', 'context_overflow'] as const) {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
@@ -431,7 +431,7 @@ describeWithRedis('the end of a run: an agent that failed', () => {
     }
   });
 
-  test('is never taken for a cancellation, whatever else changes the record in the same instant', async () => {
+  test('is never mistaken for a cancellation, whatever else changes the record at the same instant', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     let isFirst = true;
@@ -452,7 +452,7 @@ describeWithRedis('the end of a run: an agent that failed', () => {
     expect(await scene.store.records.outboxEntry(session.session_id)).toBeNull();
   });
 
-  test('joins an incident that only reports, and takes it on', async () => {
+  test('joins an incident that only reports, and makes it act', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const incident = await openIncident(scene, session, { reportOnly: true });
@@ -464,7 +464,7 @@ describeWithRedis('the end of a run: an agent that failed', () => {
     expect(await scene.store.records.openIncidents()).toHaveLength(1);
   });
 
-  test('whose processes cannot be ended is not released', async () => {
+  test('is not released if its processes cannot be ended', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     expect(await store(scene, session, { end: CRASHED, proof: null })).toMatchObject({ released: null });
@@ -472,8 +472,8 @@ describeWithRedis('the end of a run: an agent that failed', () => {
   });
 });
 
-describeWithRedis('the end of a run: somebody had asked for it', () => {
-  test('a person: the session is cancelled and the chat told, and nobody accused', async () => {
+describeWithRedis('the end of a run: its end was requested', () => {
+  test('by a person: the session is cancelled, the chat is notified, and nobody is accused', async () => {
     for (const end of [STOPPED, CRASHED]) {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
@@ -487,7 +487,7 @@ describeWithRedis('the end of a run: somebody had asked for it', () => {
     }
   });
 
-  test('an incident: the run is released, and the incident goes on from there', async () => {
+  test('by an incident: the run is released, and the incident continues from there', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const incident = await openIncident(scene, session);
@@ -496,7 +496,7 @@ describeWithRedis('the end of a run: somebody had asked for it', () => {
     expect(after).toMatchObject({ status: 'active', released: { by: 'scan' }, incident_id: incident.incident_id });
   });
 
-  test('an incident and a person: the incident ends it', async () => {
+  test('by an incident and a person: the incident ends it', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await openIncident(scene, session);
@@ -505,7 +505,7 @@ describeWithRedis('the end of a run: somebody had asked for it', () => {
     expect(after).toMatchObject({ status: 'active', stop: { cause: 'cancel' }, released: { by: 'scan' } });
   });
 
-  test('a lost lane: nothing is stored', async () => {
+  test('by the loss of its lane: nothing is stored', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     for (const end of [ANSWERED, STOPPED, CRASHED]) {
@@ -516,7 +516,7 @@ describeWithRedis('the end of a run: somebody had asked for it', () => {
 
 describeWithRedis('the end of a run: the bridge itself ended it', () => {
   for (const stopCause of ['shutdown', 'self_fenced'] as const) {
-    test(`(${stopCause}) the session goes back to its lane's head, three times; then it is a crash`, async () => {
+    test(`(${stopCause}) the session goes back to the head of its lane, three times; then it is a crash`, async () => {
       const scene = await openSagaScene();
       let session = await activeSession(scene);
       for (let count = 1; count <= MOST_INTERRUPTIONS; count += 1) {
@@ -531,7 +531,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     });
   }
 
-  test('and a person asked for it, too: the session is cancelled, and not run again', async () => {
+  test('and a person requested it, too: the session is cancelled, and not run again', async () => {
     for (const stopCause of ['shutdown', 'self_fenced'] as const) {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
@@ -544,10 +544,10 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
 
   for (const [why, changes] of [
     ['shut down', { end: STOPPED, stopCause: 'shutdown' }],
-    ['its lease was over', { end: STOPPED, stopCause: 'self_fenced' }],
+    ['its lease had expired', { end: STOPPED, stopCause: 'self_fenced' }],
     ["its provider's limit was reached", { end: { ...CRASHED, cause: 'rate_limit', until: TEST_START + MINUTE } }],
   ] as const) {
-    test(`and put it back (${why}), which a store that comes back hears of only once`, async () => {
+    test(`and put it back (${why}), which a recovered store applies only once`, async () => {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
       const ended = endOf(scene, session, { known: session, ...changes });
@@ -566,7 +566,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     });
   }
 
-  test('a limit that ends within a day is waited for, a longer one is told', async () => {
+  test('a rate limit that ends within a day is waited for; a longer one is reported', async () => {
     for (const [untilMs, status] of [
       [DAY, 'pending'],
       [DAY + SECOND, 'active'],
@@ -579,7 +579,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     }
   });
 
-  test('a limit is waited for also where the bridge is being stopped, and not where a person cancelled', async () => {
+  test('a rate limit is waited for even if the bridge is stopping, but not if a person cancelled', async () => {
     for (const [stopCause, status] of [
       ['shutdown', 'pending'],
       ['self_fenced', 'pending'],
@@ -594,7 +594,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     }
   });
 
-  test('a session whose lane another run has is left alone', async () => {
+  test('a session whose lane belongs to another run is left alone', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await scene.store.redis.set(scene.store.keys.laneHolder(LANE), 'another');
@@ -604,7 +604,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
 });
 
 describeWithRedis('a released run', () => {
-  test('that nobody cancelled is not cancelled', async () => {
+  test('is not cancelled if nobody requested it', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await scene.store.transitions.release(session.session_id, proofFor(scene, session));

@@ -90,20 +90,20 @@ describe('nothing is left of an agent', () => {
       daemon('exec env -i sh -c "trap \\"\\" TERM; echo \\$\\$; sleep 61"'),
       1,
     ],
-    ['that goes on as another program without an environment', `exec env -i sh -c 'echo $$; exec sleep 61'`, 1],
+    ['that becomes another program without an environment', `exec env -i sh -c 'echo $$; exec sleep 61'`, 1],
   ])('%s', async (_, script, lines) => {
     await expectEnded(await startAgent(script, lines));
   });
 
   // rule: nothing-of-a-run-is-left
-  test('that has gone, and left a tool without an environment in a session of its own', async () => {
+  test('that has gone, and left a tool without an environment in its own session', async () => {
     const agent = await startAgent(`env -i setsid sh -c 'echo $$; exec sleep 61' &`, 1);
     while (!isGone(agent.target.groupPid)) await new Promise(setImmediate);
     await expectEnded(agent);
   });
 
   // rule: nothing-of-a-run-is-left
-  test('whose very first act is a tool without an environment in a session of its own, and which is gone before anybody looks', async () => {
+  test('that starts a tool without an environment in its own session and exits before the first scan', async () => {
     const place = testFolder();
     const command = ['/bin/sh', '-c', `env -i setsid /bin/sh -c 'echo $$ >pid; exec sleep 61' &`];
     const agent = createCommandAgent(commandOptions.parse({ command, output: 'text' }));
@@ -126,7 +126,7 @@ describe('nothing is left of an agent', () => {
   });
 
   // rule: nothing-of-a-run-is-left
-  test('that was stopped by a signal, tools in sessions of their own included', async () => {
+  test('that was stopped by a signal, including tools in their own sessions', async () => {
     const agent = await startAgent(`setsid sh -c 'echo $$; exec sleep 61' & echo $$; wait`, 2);
     for (const pid of agent.said) process.kill(pid, 'SIGSTOP');
     const report = await endRun(agent.target, { clock: systemClock, graceMs: 20_000 });
@@ -135,12 +135,12 @@ describe('nothing is left of an agent', () => {
   });
 
   // rule: nothing-of-a-run-is-left
-  test('that starts one process after the other while it is ended', async () => {
+  test('that keeps starting processes while it is ended', async () => {
     const born = `trap '' TERM; echo $$; i=0; while [ $i -lt 3000 ]; do setsid sleep 61 & i=$((i + 1)); done; wait`;
     await expectEnded(await startAgent(born, 1));
   });
 
-  test('whose child is dead and never asked for', async () => {
+  test('whose dead child has not been reaped', async () => {
     const agent = await startAgent('sleep 61 & echo $!; exec sleep 61', 1);
     const [child = 0] = agent.said;
     // A shell would ask for it.
@@ -152,7 +152,7 @@ describe('nothing is left of an agent', () => {
   });
 
   // rule: nothing-of-a-run-is-left
-  test('that started a server which writes its title over its environment', async () => {
+  test('that started a server which overwrites its environment with its title', async () => {
     const folder = testFolder();
     const server = `redis-server --port 0 --unixsocket ${folder}/socket --pidfile ${folder}/pid --daemonize yes --save ''`;
     const agent = await startAgent(
@@ -163,9 +163,9 @@ describe('nothing is left of an agent', () => {
   });
 });
 
-describe('somebody else’s process', () => {
+describe('a foreign process', () => {
   // rule: nothing-of-a-run-is-left
-  test('that has the pid of an agent, and what it starts, is neither signalled nor in the way', async () => {
+  test('that has the pid of an agent, and its children, are not signalled and do not block', async () => {
     const stranger = await startAgent(`sleep 61 & echo $!; wait`, 1);
     const target = { runId: newRunId(), groupPid: stranger.target.groupPid, groupStart: '1' };
     expect(await isProvenDead(target)).toBe(true);
@@ -174,7 +174,7 @@ describe('somebody else’s process', () => {
     expect([stranger.target.groupPid, ...stranger.said].filter(isGone)).toEqual([]);
   });
 
-  test('of another user in the group that now has the number of an agent’s is not in the way', async () => {
+  test('of another user in a group that reuses the group number of an agent does not block', async () => {
     const found = { pid: 2 ** 22 + 7, parent: 1, group: 2 ** 22 + 7, session: 2 ** 22 + 7, start: '5' };
     const living = new Map([[found.pid, found]]);
     const table = {

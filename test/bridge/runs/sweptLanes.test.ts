@@ -43,15 +43,15 @@ const openLanes = () =>
     },
   });
 
-describe('before something begins in a lane', () => {
+describe('before a run starts in a lane', () => {
   // rule: a-lane-is-swept-first
-  test('what a run that nobody knows left there is ended, though nothing of its environment is left', async () => {
+  test('a tool left there by an unknown run is ended, even if it has no environment left', async () => {
     const tool = await leaveTool(newRunId(), LANE);
     expect(await openLanes().sweep(LANE, () => false)).toBe(true);
     expect(isGone(tool)).toBe(true);
   });
 
-  test("other lanes, another Watchkeeper's and this process's own runs are left alone", async () => {
+  test('other lanes, runs of another Watchkeeper and own runs of this process are left alone', async () => {
     const own = newRunId();
     const tools = [
       await leaveTool(newRunId(), '/projects/other'),
@@ -64,7 +64,7 @@ describe('before something begins in a lane', () => {
 });
 
 describe('the doctor', () => {
-  test('warns of a host that cannot set limits, or not those that mark a lane', () => {
+  test('warns about a host that cannot set limits, or not the limits that mark a lane', () => {
     expect(checkMarks(findMarkingProgram())).toMatchObject([{ verdict: 'ok' }]);
     expect(checkMarks(null)).toMatchObject([{ verdict: 'warning', remedy: expect.stringMatching(/util-linux/) }]);
     const partly = { path: '/usr/bin/prlimit', marksLanes: false };

@@ -24,7 +24,7 @@ const LONG = WORDS.map((word) => `**${word}**\n${`${word}\n`.repeat(Math.floor(3
 
 describeWithRedis('an answer of three messages', () => {
   // rule: a-long-answer-comes-as-a-file
-  test('comes as a file below them, with one notification for all of it', async () => {
+  test('comes as a file below them, with one notification in all', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
@@ -38,7 +38,7 @@ describeWithRedis('an answer of three messages', () => {
     expect(await scene.store.records.sessionOfMessage('popoto', String(CHAT), fileId)).toBe(session.session_id);
   });
 
-  test('has no file where two are enough', async () => {
+  test('has no file if two messages are enough', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG.slice(0, LONG.indexOf('**third')));
     await deliveryOf(scene).deliver(session.session_id);
@@ -47,7 +47,7 @@ describeWithRedis('an answer of three messages', () => {
   });
 
   // rule: secrets-stay-out-of-answers
-  test('keeps its secrets out of the file as out of the messages, also where Markdown hides them', async () => {
+  test('keeps its secrets out of the file and the messages, even if Markdown hides them', async () => {
     const scene = await openScene();
     const { token } = scene.peer;
     const hidden = [token, token.replace(':', '\\:'), token.replace(':', '&#58;'), token.replace('peer', '**peer**')];
@@ -65,10 +65,10 @@ describeWithRedis('an answer of three messages', () => {
 
   test.each([
     ['the title of a link', (escaped: string) => `[it](https://x.test/ "${escaped}")`],
-    ['an address that nothing leads to', (escaped: string) => `[an unused one]: ${escaped}`],
-    ['what stands beside the language of code', (escaped: string) => `\`\`\`sh ${escaped}\nls\n\`\`\``],
+    ['an address that is not linked', (escaped: string) => `[an unused one]: ${escaped}`],
+    ['text beside the language of code', (escaped: string) => `\`\`\`sh ${escaped}\nls\n\`\`\``],
     [
-      'an address that is no UTF-8',
+      'an address that is not UTF-8',
       (_: string, token: string) => `[it](https://x.test/%FF/${token.replaceAll('-', '%2D')})`,
     ],
     ['quotes within quotes', (escaped: string) => `${'> '.repeat(120)}${escaped}`],
@@ -84,7 +84,7 @@ describeWithRedis('an answer of three messages', () => {
     expect(JSON.stringify(scene.peer.botMessages(CHAT))).not.toContain('else');
   });
 
-  test('goes, file included, into its topic, and beside it where that was closed meanwhile', async () => {
+  test('goes into its topic, with its file, and outside of it if the topic was closed meanwhile', async () => {
     const scene = await openScene();
     scene.peer.openChat(CHAT, { forum: true });
     const threadId = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
@@ -111,7 +111,7 @@ describeWithRedis('a fault at the file', () => {
   ];
 
   // rule: a-long-answer-comes-as-a-file
-  test.each(faults)('%s: the answer counts as delivered, its file came once at the most', async (_, fault, end) => {
+  test.each(faults)('%s: the answer counts as delivered, and its file is sent at most once', async (_, fault, end) => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), LONG);
     scene.peer.inject({ ...fault, method: 'sendDocument' });
@@ -131,7 +131,7 @@ describeWithRedis('a fault at the file', () => {
     expect(scene.peer.calls).toHaveLength(calls);
   });
 
-  test('429 that lasts for a day: the answer counts as delivered without it', async () => {
+  test('429 for a whole day: the answer counts as delivered without it', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     const limited = { kind: 'too_many_requests', retryAfterS: 20_000, times: Number.POSITIVE_INFINITY } as const;
@@ -145,7 +145,7 @@ describeWithRedis('a fault at the file', () => {
     expect(scene.told).toEqual([]);
   });
 
-  test('that is met while the day ends: the answer counts as delivered all the same', async () => {
+  test('at the end of the day: the answer still counts as delivered', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     await scene.clock.advance(DAY - SECOND);
@@ -165,7 +165,7 @@ describeWithRedis('a fault at the file', () => {
     expect(scene.told).toEqual([]);
   });
 
-  test('that hangs when the bridge stops: nothing comes twice after the next start', async () => {
+  test('a hang while the bridge stops: nothing is sent twice after the next start', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     const hang = scene.peer.inject({ kind: 'hang', method: 'sendDocument' });
@@ -181,7 +181,7 @@ describeWithRedis('a fault at the file', () => {
     expect(documents(scene)).toBe(1);
   });
 
-  test('a stop before it: the file comes with the next start', async () => {
+  test('a stop before the file: it is sent after the next start', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     const first = deliveryOf(scene);
@@ -203,7 +203,7 @@ describeWithRedis('a fault at the file', () => {
 
 describeWithRedis('the memory of sends, with a file', () => {
   // rule: a-long-answer-comes-as-a-file
-  test('brings a file that a store has forgotten to ask for, and none a second time', async () => {
+  test('sends a file that a store has forgotten to ask for, and none a second time', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     const key = scene.store.keys.outbox(session.session_id);
@@ -221,7 +221,7 @@ describeWithRedis('the memory of sends, with a file', () => {
     expect(outline(scene.peer.botMessages(CHAT))).toEqual([...WORDS, 'popoto-answer.md']);
   });
 
-  test('goes on behind the messages that a version without files has sent', async () => {
+  test('continues after the messages that a version without files has sent', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     const logsFolder = testFolder();
@@ -243,7 +243,7 @@ describeWithRedis('the memory of sends, with a file', () => {
     expect(outline(scene.peer.botMessages(CHAT))).toEqual(['third', 'popoto-answer.md']);
   });
 
-  test('knows the answer as told once its messages stand, and adds no file of a second wording', async () => {
+  test('knows the answer as sent once its messages are in the chat, and adds no file of a second wording', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     const memory = new SendMemory(scene, logsFolder);
@@ -258,7 +258,7 @@ describeWithRedis('the memory of sends, with a file', () => {
     expect(scene.peer.botMessages(CHAT)).toEqual([]);
   });
 
-  test('whose sender died while the file was under way: it is not sent again', async () => {
+  test('does not send a file again if its sender died while sending it', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), LONG);
     const logsFolder = testFolder();

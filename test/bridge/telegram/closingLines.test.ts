@@ -29,7 +29,7 @@ describeWithRedis('the last line of a progress message', () => {
   ];
 
   // rule: the-progress-message-gets-its-last-line
-  test.each(faults)('is written in the end, although Telegram answered %s at first', async (_name, fault) => {
+  test.each(faults)('is written eventually, although Telegram answered %s at first', async (_name, fault) => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     scene.peer.inject({ ...fault, method: 'editMessageText', times: 2 });
@@ -40,7 +40,7 @@ describeWithRedis('the last line of a progress message', () => {
   });
 
   // rule: the-progress-message-gets-its-last-line
-  test('is written by the next bridge, where the first one died between the answer and the line', async () => {
+  test('is written by the next bridge if the first one died between the answer and the line', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     const hang = scene.peer.inject({ kind: 'hang', method: 'editMessageText' });
@@ -67,7 +67,7 @@ describeWithRedis('the last line of a progress message', () => {
   });
 
   // rule: the-progress-message-gets-its-last-line
-  test('stays, when a process that stood still between its question and its edit edits after the end', async () => {
+  test('stays if a process that was stopped between its check and its edit edits after the end', async () => {
     const scene = await openScene();
     const session = await withProgressMessage(scene, await activeSession(scene));
     const delivery = deliveryOf(scene);
@@ -95,7 +95,7 @@ describeWithRedis('the last line of a progress message', () => {
   });
 
   // rule: the-progress-message-gets-its-last-line
-  test('is written once more, when an edit that was given up may still come', async () => {
+  test('is written again if an edit that was given up may still arrive', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     const messageId = session.request.progress_message_id ?? '';
@@ -108,7 +108,7 @@ describeWithRedis('the last line of a progress message', () => {
     expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
   });
 
-  test('that Telegram refuses for good, or for a day, is given up', async () => {
+  test('is given up if Telegram refuses it for good, or for a day', async () => {
     const scene = await openScene();
     const [gone, away] = [await activeSession(scene), await activeSession(scene, { directory: '/srv/other' })];
     for (const session of [gone, away]) await answered(scene, await withProgressMessage(scene, session), ANSWER);

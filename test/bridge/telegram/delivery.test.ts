@@ -75,7 +75,7 @@ describeWithRedis('the final message', () => {
   });
 
   // rule: a-send-fault-has-an-end
-  test('goes beside its topic where that was closed', async () => {
+  test('goes outside its topic if that was closed', async () => {
     const scene = await openScene();
     scene.peer.openChat(CHAT, { forum: true });
     const threadId = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
@@ -85,7 +85,7 @@ describeWithRedis('the final message', () => {
     expect(scene.peer.botMessages(CHAT)).toMatchObject([{ threadId: null, text: SHOWN }]);
   });
 
-  test('that is long comes in parts; only the first is a reply', async () => {
+  test('that is long is sent in parts; only the first is a reply', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), `${'line of text\n'.repeat(900)}end`);
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
@@ -96,7 +96,7 @@ describeWithRedis('the final message', () => {
     expect(messages.map((message) => message.replyTo !== null)).toEqual(messages.map((_, index) => index === 0));
   });
 
-  test('that Telegram cannot read as HTML comes as plain text', async () => {
+  test('that Telegram rejects as HTML is sent as plain text', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
     scene.peer.inject({
@@ -109,7 +109,7 @@ describeWithRedis('the final message', () => {
     expect(scene.peer.botMessages(CHAT)[0]?.entities ?? []).toEqual([]);
   });
 
-  test('holds no secret of ours', async () => {
+  test('contains no secret of ours', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), `the token is ${scene.peer.token}`);
     await deliveryOf(scene).deliver(session.session_id);
@@ -117,7 +117,7 @@ describeWithRedis('the final message', () => {
   });
 
   test.each(['lost_answer', 'reset'] as const)(
-    'with an unknown outcome (%s) is never sent again: a silent placeholder of its own holds it, and the progress message stays one',
+    'with an unknown outcome (%s) is never resent: a silent placeholder gets it, and the progress message stays',
     async (kind) => {
       const scene = await openScene();
       const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
@@ -138,7 +138,7 @@ describeWithRedis('the final message', () => {
   );
 
   // rule: a-final-message-is-sent-once
-  test('with an unknown outcome and no progress message goes into a placeholder, whose lost answers do no harm', async () => {
+  test('with an unknown outcome and no progress message goes into a placeholder; lost replies to that do no harm', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
     scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
@@ -158,7 +158,7 @@ describeWithRedis('the final message', () => {
     expect(shown(scene)).toEqual(['…', SHOWN]);
   });
 
-  test('of which the second part has an unknown outcome stands there whole', async () => {
+  test('whose second part has an unknown outcome is complete in the chat', async () => {
     const scene = await openScene();
     const text = `${'first\n'.repeat(650)}\n${'second\n'.repeat(580)}\n${'third\n'.repeat(300)}`;
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), text);
@@ -220,7 +220,7 @@ describeWithRedis('the final message', () => {
     ['claim', 1],
     ['arrival', 2],
   ])(
-    'whose %s was stored without an answer of the store is settled at the next look, not when its claim is over',
+    'whose %s was stored, but the reply lost, is settled in the next round, not when its claim expires',
     async (_, nth) => {
       const scene = await openScene();
       const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
@@ -239,7 +239,7 @@ describeWithRedis('the final message', () => {
     },
   );
 
-  test('claimed by a former version, which did not say who claims, waits for the end of the claim', async () => {
+  test('claimed by an older version, which did not record the owner, waits for the end of the claim', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     await scene.store.outbox.claim(session.session_id, MINUTE, await deadProcess());
@@ -249,7 +249,7 @@ describeWithRedis('the final message', () => {
   });
 
   // rule: a-final-message-is-sent-once
-  test('that hangs when the bridge stops is given up with the drain, and settled at the next start by an edit', async () => {
+  test('that hangs when the bridge stops is given up with the drain, and settled by an edit at the next start', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
@@ -266,7 +266,7 @@ describeWithRedis('the final message', () => {
     expect(shown(scene).slice(1)).toEqual([SHOWN]);
   });
 
-  test('that comes after the drain is not sent, and not in doubt', async () => {
+  test('that is stored after the drain is not sent, and not in doubt', async () => {
     const scene = await openScene();
     const first = deliveryOf(scene);
     first.hurry();
@@ -277,7 +277,7 @@ describeWithRedis('the final message', () => {
     expect(sends(scene, '<b>42</b>')).toBe(1);
   });
 
-  test('that was never answered for within its time is in doubt as well', async () => {
+  test('without any reply in time is in doubt as well', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     const hang = scene.peer.inject({ kind: 'hang', method: 'sendMessage' });
@@ -311,7 +311,7 @@ describeWithRedis('the final message', () => {
       'given_up',
     ],
   ] as const)(
-    'that is %s for good is given up, with the reason, and an event says so',
+    'that is %s for good is given up, with the reason and an event',
     async (_name, fault, state: DeliveryState) => {
       const scene = await openScene();
       const session = await answered(scene, await activeSession(scene), ANSWER);
@@ -333,7 +333,7 @@ describeWithRedis('the final message', () => {
     },
   );
 
-  test('in doubt, with no place left for it, ends as unknown', async () => {
+  test('in doubt, with nowhere left to put it, ends as unknown', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
     scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage' });
@@ -343,7 +343,7 @@ describeWithRedis('the final message', () => {
     expect(scene.told).toMatchObject([{ event: 'message_undelivered', reason: 'answer_unknown' }]);
   });
 
-  test('whose placeholder is gone goes into another one', async () => {
+  test('whose placeholder was deleted goes into another one', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
     scene.peer.inject({ kind: 'reset', method: 'sendMessage' });
@@ -378,7 +378,7 @@ describeWithRedis('the final message', () => {
     expect(await deliveryOf(scene).deliver(again.session_id)).toBe('given_up');
   });
 
-  test('follows its chat, and closes no message there that has the number of its progress message', async () => {
+  test('follows its chat, and does not close a message there that has the number of its progress message', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
     const moved = -100_777;
@@ -396,7 +396,7 @@ describeWithRedis('the final message', () => {
     expect(scene.peer.botMessages(moved).map(({ text }) => text)).toEqual(['Another answer', SHOWN]);
   });
 
-  test('is given up a day after it was written, if nobody can be reached until then', async () => {
+  test('is given up a day after it was written if Telegram cannot be reached until then', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
     await scene.peer.stop();
@@ -411,7 +411,7 @@ describeWithRedis('the final message', () => {
     expect(scene.told).toMatchObject([{ reason: 'answer_given_up', details: { tries: 3 } }]);
   });
 
-  test('that is interrupted by a stop goes on, at the next start, where it stood', async () => {
+  test('that is interrupted by a stop continues at the same point at the next start', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), `${'a\n'.repeat(2_000)}\n${'b\n'.repeat(2_000)}`);
     const first = deliveryOf(scene);
@@ -433,7 +433,7 @@ describeWithRedis('the final message', () => {
   });
 
   // rule: a-final-message-is-sent-once
-  test('of which nobody tells any more is brought before the chats stop', async () => {
+  test('that causes no wake is still sent before the chats stop', async () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);
     const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
@@ -446,7 +446,7 @@ describeWithRedis('the final message', () => {
     expect((await entryOf(scene, session)).state).toBe('sent');
   });
 
-  test('is delivered by the service: when it is told, and when the time has come', async () => {
+  test('is delivered by the service: at a wake, and when it is due', async () => {
     const scene = await openScene();
     const delivery = deliveryOf(scene);
     const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
@@ -466,7 +466,7 @@ describeWithRedis('the final message', () => {
 });
 
 describeWithRedis('an error of the API', () => {
-  test('tells what may have happened, and never the token', async () => {
+  test('shows what may have happened, and never the token', async () => {
     const scene = await openScene();
     const { clock, peer } = scene;
     scene.peer.openChat(CHAT);

@@ -40,7 +40,7 @@ function standing(scene: Scene, chat: number): string[] {
   return scene.peer.botMessages(chat).flatMap(({ text }) => (text.includes('42') ? [text] : []));
 }
 
-describeWithRedis('a fault of Telegram that passes', () => {
+describeWithRedis('a temporary fault of Telegram', () => {
   const faults: readonly [string, FaultKind, { within: number; chat?: number }][] = [
     ['429, short', { kind: 'too_many_requests', retryAfterS: 7 }, { within: 7 * SECOND }],
     ['429, for hours', { kind: 'too_many_requests', retryAfterS: 90_000 }, { within: HOUR }],
@@ -55,26 +55,29 @@ describeWithRedis('a fault of Telegram that passes', () => {
   ];
 
   // rule: a-send-fault-has-an-end
-  test.each(faults)('%s: the answer stands there, sent at most once', async (_name, fault, { within, chat = CHAT }) => {
-    const scene = await openScene();
-    scene.peer.openChat(CHAT, { forum: true });
-    scene.peer.openChat(MOVED_TO);
-    const threadId = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
-    const session = await answered(
-      scene,
-      await withProgressMessage(scene, await activeSession(scene, { threadId })),
-      ANSWER,
-    );
-    const injected = scene.peer.inject({ ...fault, method: 'sendMessage' });
-    const { state, tookMs } = await deliverUntilOver(scene, session);
-    expect({ state, tookMs, used: injected.used }).toEqual({ state: 'sent', tookMs: within, used: 1 });
-    expect(standing(scene, chat).length).toBeGreaterThan(0);
-    expect(sendsOfAnswer(scene)).toBe(1);
-    expect(scene.told).toEqual([]);
-  });
+  test.each(faults)(
+    '%s: the answer is in the chat, sent at most once',
+    async (_name, fault, { within, chat = CHAT }) => {
+      const scene = await openScene();
+      scene.peer.openChat(CHAT, { forum: true });
+      scene.peer.openChat(MOVED_TO);
+      const threadId = scene.peer.createTopic(CHAT, 'Bugs', { userId: 1 });
+      const session = await answered(
+        scene,
+        await withProgressMessage(scene, await activeSession(scene, { threadId })),
+        ANSWER,
+      );
+      const injected = scene.peer.inject({ ...fault, method: 'sendMessage' });
+      const { state, tookMs } = await deliverUntilOver(scene, session);
+      expect({ state, tookMs, used: injected.used }).toEqual({ state: 'sent', tookMs: within, used: 1 });
+      expect(standing(scene, chat).length).toBeGreaterThan(0);
+      expect(sendsOfAnswer(scene)).toBe(1);
+      expect(scene.told).toEqual([]);
+    },
+  );
 });
 
-describeWithRedis('a fault of Telegram that stays', () => {
+describeWithRedis('a permanent fault of Telegram', () => {
   const faults: readonly [string, FaultKind, 'given_up' | 'unknown', 'at once' | 'after a day'][] = [
     ['403, blocked', { kind: 'forbidden' }, 'given_up', 'at once'],
     ['400, chat not found', { kind: 'bad_request', description: 'chat not found' }, 'given_up', 'at once'],
@@ -86,7 +89,7 @@ describeWithRedis('a fault of Telegram that stays', () => {
 
   // rule: a-send-fault-has-an-end
   test.each(faults)(
-    '%s: it ends, with a critical event',
+    '%s: delivery ends, with a critical event',
     async (_name, fault, state, when) => {
       const scene = await openScene();
       const session = await answered(scene, await activeSession(scene), ANSWER);

@@ -43,7 +43,7 @@ describe('the examples of the specification', () => {
   });
 
   // rule: answers-are-rendered-as-markdown
-  test('are taken by the server, and read there as the specification has them', async () => {
+  test('are accepted by the server, and parsed there as in the specification', async () => {
     const faults: unknown[] = [];
     for (const { section, markdown, html } of EXAMPLES) {
       const { lines, code } = referenceFor(markdown, html);
@@ -60,7 +60,7 @@ describe('the examples of the specification', () => {
   });
 
   // rule: answers-are-rendered-as-markdown
-  test('differ in what docs/internals/delivery.md lists, as often as it says', () => {
+  test('differ as listed in docs/internals/delivery.md, in the counts given there', () => {
     const counted: Partial<Record<Difference, number>> = {};
     for (const { markdown, html } of EXAMPLES) {
       for (const name of referenceFor(markdown, html).differences) counted[name] = (counted[name] ?? 0) + 1;
@@ -70,10 +70,10 @@ describe('the examples of the specification', () => {
   });
 });
 
-describe('examples in any order, within each other', () => {
+describe('examples in random order, within each other', () => {
   // rule: answers-are-rendered-as-markdown
   test.each([100, 137, 512, 1_000, MESSAGE_LIMIT])(
-    'are cut into whole messages, and nothing is lost (limit %i)',
+    'are cut into complete messages, and nothing is lost (limit %i)',
     (limit) => {
       const random = seeded(limit);
       for (let round = 0; round < 120; round += 1) {
@@ -96,7 +96,7 @@ describe('examples in any order, within each other', () => {
 
 describe('examples within each other', () => {
   // rule: answers-are-rendered-as-markdown
-  test('are read as a reference renders them', () => {
+  test('are rendered as by a reference', () => {
     const random = seeded(7);
     for (let round = 0; round < 300; round += 1) {
       // A label that shows another address would give way to its target.

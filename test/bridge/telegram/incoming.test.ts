@@ -16,7 +16,7 @@ function read(changes: object) {
   return readUpdate({ update_id: 1, message: { ...MESSAGE, ...changes } } as unknown as Update, BOT);
 }
 
-test('a message as Telegram sends it is read', () => {
+test('a message in the format of Telegram is parsed', () => {
   expect(read({})).toMatchObject({ kind: 'text', message: { chatId: '-100', sender: { id: '100', name: 'Ann' } } });
 });
 
@@ -38,11 +38,11 @@ test.each([
   ['reply_to_message.message_id', { reply_to_message: { message_id: ['5'] } }],
   ['migrate_to_chat_id', { text: undefined, migrate_to_chat_id: [-200] }],
   ['text', { text: ['do it'] }],
-])('a message whose %s is of another kind is refused: %j', (field, changes) => {
+])('a message whose %s has another type is refused: %j', (field, changes) => {
   expect(() => read(changes)).toThrow(`the update holds a message whose ${field} cannot be read`);
 });
 
-test('a message that is none is refused', () => {
+test('a value that is not a message is refused', () => {
   for (const message of [null, [], 'text', 5]) {
     expect(() => readUpdate({ update_id: 1, message } as unknown as Update, BOT)).toThrow('cannot be read');
     expect(() => readUpdate({ update_id: 1, edited_message: message } as unknown as Update, BOT)).toThrow(

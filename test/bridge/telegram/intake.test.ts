@@ -44,7 +44,7 @@ const STRANGER = 99;
 
 describeWithRedis('a message', () => {
   // rule: intake-confirms-last
-  test('is accepted, told by a reaction, and only then confirmed', async () => {
+  test('is accepted, acknowledged by a reaction, and only then confirmed', async () => {
     const scene = await openScene();
     const { store } = await takingIn(scene);
     const id = scene.peer.say(CHAT, '@watchkeeper_peer_bot fix the test', { userId: 1 });
@@ -81,7 +81,7 @@ describeWithRedis('a message', () => {
     ]);
   });
 
-  test('that lies below the stored offset is not handled again', async () => {
+  test('below the stored offset is not handled again', async () => {
     const scene = await openScene();
     await scene.store.chatMemory.saveUpdateOffset(scene.api.botId, 1_001);
     const { intake } = await takingIn(scene, {}, false);
@@ -93,7 +93,7 @@ describeWithRedis('a message', () => {
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
   });
 
-  test('is not missed when Telegram begins to count anew after a quiet week', async () => {
+  test('is not missed when Telegram restarts its numbering after a quiet week', async () => {
     const scene = await openScene();
     const { intake } = await takingIn(scene, {}, false);
     const id = scene.peer.say(CHAT, 'one', { userId: 1 });
@@ -107,7 +107,7 @@ describeWithRedis('a message', () => {
     expect(poll?.parameters).not.toHaveProperty('offset');
   });
 
-  test('is taken in, and those after it, when a bridge starts and Telegram counts far below the stored offset', async () => {
+  test('is accepted, with those after it, if Telegram counts far below the stored offset when a bridge starts', async () => {
     const scene = await openScene();
     await scene.store.chatMemory.saveUpdateOffset(scene.api.botId, 900_000_001);
     scene.peer.countAnewFrom(42);
@@ -120,7 +120,7 @@ describeWithRedis('a message', () => {
     expect(await scene.store.records.updateOffset(scene.api.botId)).toBe(44);
   });
 
-  test('in a topic belongs to the topic; a reply continues the conversation of what it answers', async () => {
+  test('in a topic belongs to the topic; a reply continues the conversation of the message it answers', async () => {
     const scene = await openScene();
     const { store } = await takingIn(scene);
     scene.peer.openChat(CHAT, { forum: true });
@@ -131,7 +131,7 @@ describeWithRedis('a message', () => {
       conversation_key: `popoto/${CHAT}/${topic}/0`,
     });
     scene.peer.say(CHAT, '/new', { userId: 1, threadId: topic });
-    await scene.peer.waitFor(() => said(scene, /new conversation begins/i));
+    await scene.peer.waitFor(() => said(scene, /starts a new conversation/i));
     expect(await sayAndAccept(scene, 'two', { threadId: topic })).toMatchObject({
       conversation_key: `popoto/${CHAT}/${topic}/1`,
     });
@@ -150,7 +150,7 @@ describeWithRedis('a message', () => {
     expect(await store.records.conversationEpoch('popoto', String(CHAT), String(topic))).toBe(1);
   });
 
-  test('of somebody who is not on the list starts nothing, and is answered once an hour', async () => {
+  test('of an unlisted sender starts nothing, and is answered once an hour', async () => {
     const scene = await openScene();
     const { store } = await takingIn(scene);
     for (const text of ['let me in', '/cancel all', 'please']) scene.peer.say(CHAT, text, { userId: STRANGER });
@@ -162,7 +162,7 @@ describeWithRedis('a message', () => {
     await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 2);
   });
 
-  test('of somebody who may write to another project alone starts nothing here', async () => {
+  test('of a sender who is only allowed in another project starts nothing here', async () => {
     const scene = await openScene();
     const here = project('popoto', '/srv/popoto', [CHAT]);
     const elsewhere = project('dinghy', '/srv/dinghy', [OTHER_CHAT], [String(STRANGER)]);
@@ -172,7 +172,7 @@ describeWithRedis('a message', () => {
     expect(await store.records.sessionIds('pending')).toEqual([]);
   });
 
-  test('of an anonymous administrator is refused without the id that would let in all of them', async () => {
+  test('of an anonymous administrator is refused without the id, which would admit all administrators', async () => {
     const scene = await openScene();
     const { admission } = await takingIn(scene, {}, false);
     const anonymous: ChatMessage = {
@@ -184,7 +184,7 @@ describeWithRedis('a message', () => {
     expect(JSON.stringify(refused)).not.toContain(String(CHAT));
   });
 
-  test('that a group has another id is an instruction for the log only where a project lists the group', async () => {
+  test('about a new id of a group logs an instruction only if a project lists the group', async () => {
     const scene = await openScene();
     const { handler } = await takingIn(scene, {}, false);
     for (const chat of [OTHER_CHAT, CHAT]) {
@@ -192,10 +192,10 @@ describeWithRedis('a message', () => {
       await handler.handle({ update_id: 1, message } as unknown as Update, { id: 7, username: 'the_bot' }, []);
     }
     const asked = scene.logged.filter((line) => line.includes('watchkeeper.config.json'));
-    expect(asked).toEqual([expect.stringContaining(`chat ${CHAT} has become -100999`)]);
+    expect(asked).toEqual([expect.stringContaining(`chat ${CHAT} is now -100999`)]);
   });
 
-  test("is nobody's to send where the list is empty", async () => {
+  test('is refused if the list of senders is empty', async () => {
     const scene = await openScene();
     const settings = testSettings([project('popoto', '/srv/popoto', [CHAT], [])]);
     await takingIn(scene, { settings });
@@ -204,7 +204,7 @@ describeWithRedis('a message', () => {
     expect(await scene.store.records.sessionIds('pending')).toEqual([]);
   });
 
-  test('in a chat that no project lists gets an honest answer with the id, and is reported, once an hour', async () => {
+  test('in a chat that no project lists gets a reply with the id and is reported, once an hour', async () => {
     const scene = await openScene();
     const { unroutable } = await takingIn(scene);
     scene.peer.say(OTHER_CHAT, '/start', { userId: 1 });
@@ -217,7 +217,7 @@ describeWithRedis('a message', () => {
     expect(unroutable).toMatchObject([{ chatId: String(OTHER_CHAT), text: '/start' }]);
   });
 
-  test('that is no text is answered honestly; service messages are not', async () => {
+  test('without text gets an honest reply; a service message does not', async () => {
     const scene = await openScene();
     await takingIn(scene);
     scene.peer.openChat(CHAT, { forum: true });
@@ -233,17 +233,17 @@ describeWithRedis('a message', () => {
     expect(await scene.store.records.sessionIds('pending')).toEqual([]);
   });
 
-  test('that is edited keeps its first wording, and says so once', async () => {
+  test('that is edited keeps its original text, and the sender is notified once', async () => {
     const scene = await openScene();
     await takingIn(scene);
     const session = await sayAndAccept(scene, 'one');
     for (const text of ['two', 'three']) scene.peer.edit(CHAT, Number(session.request.message_id), text);
-    await scene.peer.waitFor(() => said(scene, /do not take over edits/) && scene.peer.unconfirmedUpdates === 0);
+    await scene.peer.waitFor(() => said(scene, /ignore edits/) && scene.peer.unconfirmedUpdates === 0);
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
     expect(await scene.store.records.session(session.session_id)).toMatchObject({ request: { message_text: 'one' } });
   });
 
-  test('of which only the preview of a link changed is no edit to speak of', async () => {
+  test('with only a changed link preview is not treated as edited', async () => {
     const scene = await openScene();
     await takingIn(scene);
     const session = await sayAndAccept(scene, 'one');
@@ -252,7 +252,7 @@ describeWithRedis('a message', () => {
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
   });
 
-  test('that cannot be handled is written down, told, and passed over', async () => {
+  test('that cannot be handled is recorded, reported, and skipped', async () => {
     const scene = await openScene();
     const { accept } = scene.store.transitions;
     const broken = withTransitions(scene, {
@@ -272,8 +272,8 @@ describeWithRedis('a message', () => {
   });
 });
 
-describeWithRedis('while Redis takes nothing new', () => {
-  test('the offset stays where it is until the message is stored', async () => {
+describeWithRedis('while Redis accepts nothing new', () => {
+  test('the offset is unchanged until the message is stored', async () => {
     const scene = await openScene();
     const store = withTransitions(scene, { accept: () => Promise.reject(storeIsFull()) });
     const { intake } = await takingIn(scene, { store }, false);
@@ -288,7 +288,7 @@ describeWithRedis('while Redis takes nothing new', () => {
     await scene.peer.waitFor(() => reactions(scene, id).length > 0);
   });
 
-  test('a command that was done is not done again because the offset could not be stored', async () => {
+  test('a command that was executed is not repeated because the offset could not be stored', async () => {
     const scene = await openScene();
     const { chatMemory } = scene.store;
     let failures = 2;
@@ -306,7 +306,7 @@ describeWithRedis('while Redis takes nothing new', () => {
   });
 });
 
-describeWithRedis('a bridge whose turn to fetch messages is over, although it does not know', () => {
+describeWithRedis('a bridge whose turn to fetch messages has ended without its knowledge', () => {
   test.each(['/new', 'do it'])('does nothing about %s', async (text) => {
     const scene = await openScene();
     const { store, api } = scene;
@@ -326,7 +326,7 @@ describeWithRedis('a bridge whose turn to fetch messages is over, although it do
 });
 
 describeWithRedis('a bridge whose turn comes back', () => {
-  test('does no command again that another one did meanwhile', async () => {
+  test('does not repeat a command that another bridge executed meanwhile', async () => {
     const scene = await openScene();
     const { store, api, peer } = scene;
     const place = ['popoto', String(CHAT), null] as const;
@@ -363,9 +363,9 @@ describeWithRedis('a bridge whose turn comes back', () => {
   });
 });
 
-describeWithRedis('while Redis is away', () => {
+describeWithRedis('while Redis is unreachable', () => {
   // rule: intake-confirms-last
-  test('each waiting chat is told once, and nothing is lost or doubled', async () => {
+  test('each waiting chat is notified once, and nothing is lost or doubled', async () => {
     const scene = await openScene();
     const gate = await RedisGate.before(scene.redisUrl);
     const redis = impatientRedis(gate.url);
@@ -398,11 +398,11 @@ describeWithRedis('while Redis is away', () => {
     ]);
     expect(scene.peer.botMessages(CHAT).filter(({ text }) => text === STORE_AWAY_TEXT)).toHaveLength(1);
     expect(scene.peer.botMessages(OTHER_CHAT).filter(({ text }) => text === STORE_AWAY_TEXT)).toHaveLength(1);
-    expect(scene.logged.filter((line) => line.includes('the store does not answer'))).toHaveLength(1);
+    expect(scene.logged.filter((line) => line.includes('Redis does not answer'))).toHaveLength(1);
     await scene.peer.waitFor(() => said(scene, /Waiting for/));
   });
 
-  test('an answer that arrived just then is not sent again', async () => {
+  test('an answer that has just arrived is not sent again', async () => {
     const scene = await openScene();
     const gate = await RedisGate.before(scene.redisUrl);
     const redis = impatientRedis(gate.url);
@@ -444,16 +444,16 @@ describeWithRedis('a command', () => {
   });
 
   // rule: an-unproven-run-blocks-its-lane
-  test('tells what waits for a directory that a run keeps which could not be ended', async () => {
+  test('reports messages that wait for a directory held by a run that could not be ended: status', async () => {
     const scene = await openScene();
     await takingIn(scene);
     const running = await begun(scene, await sayAndAccept(scene, 'one'));
     await sayAndAccept(scene, 'two');
     await scene.store.transitions.complete(running.session_id, running.run?.run_id ?? '', 'done', { isGone: false });
-    await ask(scene, '/status', {}, /next in line: "two"\nIts directory is kept by an earlier run/);
+    await ask(scene, '/status', {}, /next in line: "two"\nIts directory is still held by an earlier run/);
   });
 
-  test('cancels what runs, one message by a reply, or all', async () => {
+  test('cancels running work, one message by a reply, or everything', async () => {
     const scene = await openScene();
     await takingIn(scene);
     const running = await begun(scene, await sayAndAccept(scene, 'one'));
@@ -471,9 +471,9 @@ describeWithRedis('a command', () => {
       kind: 'cancelled',
       text: CANCELLED_TEXT,
     });
-    await ask(scene, '/cancel', { replyTo: Number(third.request.message_id) }, /has ended already/);
+    await ask(scene, '/cancel', { replyTo: Number(third.request.message_id) }, /has already ended/);
     await ask(scene, '/cancel all', {}, /Stopping the running work. Cancelled 1 waiting message/);
-    await ask(scene, '/cancel everything', {}, /Say \/cancel as a reply/);
+    await ask(scene, '/cancel everything', {}, /send \/cancel alone/);
   });
 
   test('in a topic means the topic: cancel', async () => {
@@ -489,7 +489,7 @@ describeWithRedis('a command', () => {
   });
 
   // rule: a-topic-is-its-own
-  test('shows and stops nothing of other topics, only how much there is', async () => {
+  test('shows and stops nothing of other topics, except how much there is', async () => {
     const scene = await openScene();
     await takingIn(scene, { describeActivity: (id) => `Bash: at work on ${id}` });
     scene.peer.openChat(CHAT, { forum: true });
@@ -509,7 +509,7 @@ describeWithRedis('a command', () => {
     expect(seen.map(({ text }) => text).join('\n')).not.toMatch(/salaries|let go|at work/);
   });
 
-  test("makes no mention or link of a tool's words: status", async () => {
+  test('turns no text of a tool into a mention or a link: status', async () => {
     const scene = await openScene();
     await takingIn(scene, { describeActivity: () => '@octocat www.evil.example · 3 s' });
     await begun(scene, await sayAndAccept(scene, 'one'));
@@ -520,14 +520,14 @@ describeWithRedis('a command', () => {
     ]);
   });
 
-  test('repeats no secret of ours that somebody wrote', async () => {
+  test('repeats no secret of ours from a message', async () => {
     const scene = await openScene();
     await takingIn({ ...scene, redact: createRedactor(['open-sesame-42']) });
     await sayAndAccept(scene, 'the password is open-sesame-42');
     await ask(scene, '/status', {}, /^Waiting for .*: "the password is \[redacted:own_secret]"$/);
   });
 
-  test('that nobody knows is answered with those that there are; one for another bot is not', async () => {
+  test('that is unknown is answered with the list of commands; one for another bot is ignored', async () => {
     const scene = await openScene();
     await takingIn(scene);
     scene.peer.say(CHAT, '/status@other_bot', { userId: 1 });
@@ -542,7 +542,7 @@ describeWithRedis('a command', () => {
 
 describeWithRedis('the poll', () => {
   // rule: polling-never-ends
-  test('only looks the first time, so that readiness is known at once, and waits later', async () => {
+  test('returns at once the first time, so that readiness is known, and waits later', async () => {
     const scene = await openScene();
     const { intake } = await takingIn(scene, {}, false);
     await intake.runOnce();
@@ -553,7 +553,7 @@ describeWithRedis('the poll', () => {
     expect(polls.map(({ parameters }) => Number(parameters.timeout) > 0)).toEqual([false, true]);
   });
 
-  test('says in words who disturbs it, goes on, and stops at once', async () => {
+  test('logs who disturbs it, continues, and stops at once', async () => {
     const scene = await openScene();
     const { intake } = await takingIn(scene, {}, false);
     scene.peer.inject({ kind: 'server_error', method: 'getMe' });
@@ -571,7 +571,7 @@ describeWithRedis('the poll', () => {
   });
 
   // rule: polling-never-ends
-  test('that another program takes away again and again is tried ever more seldom, told once, and resumes by itself', async () => {
+  test('that another program keeps interrupting is repeated less and less often, logged once, and recovers', async () => {
     const scene = await openScene();
     const { intake } = await takingIn(scene, {}, false);
     const gauge = pollGauge(intake, scene.clock);
@@ -591,7 +591,7 @@ describeWithRedis('the poll', () => {
     expect(await intake.runOnce()).toBe(0);
     expect(intake.trouble).toBeNull();
     expect(await scene.store.records.session(`tg_popoto_${CHAT}_${id}`)).not.toBeNull();
-    expect(scene.logged.filter((line) => line.includes('messages are taken in again'))).toHaveLength(1);
+    expect(scene.logged.filter((line) => line.includes('messages are received again'))).toHaveLength(1);
     expect(await gauge.read()).toMatchObject({ ok: true });
   });
 

@@ -17,9 +17,9 @@ import { CHAT, openScene } from './scene.js';
 
 const LEASE_MS = 9 * SECOND;
 
-describeWithRedis('a poller whose Redis is away for longer than its lease', () => {
+describeWithRedis('a poller whose Redis is unreachable for longer than its lease', () => {
   // rule: one-bridge-fetches-messages
-  test('goes on asking until another one throws it out; then it asks no more before the store gives it the turn', async () => {
+  test('keeps polling until another one replaces it; then it stops until the store gives it the turn', async () => {
     const scene = await openScene();
     const { clock, logger, api, settings, peer } = scene;
     const gate = await RedisGate.before(scene.redisUrl);

@@ -15,7 +15,7 @@ test('an activity is one line', () => {
 });
 
 describeWithRedis('the progress message', () => {
-  test('is one, silent, a reply, and edited in place with what the agent does', async () => {
+  test('is one silent reply, edited in place with what the agent does', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -45,7 +45,7 @@ describeWithRedis('the progress message', () => {
   });
 
   // rule: words-of-others-have-no-effect
-  test('makes no mention and no link of what tools and agents say, and shows nothing that nobody sees', async () => {
+  test('makes no mention or link of output of tools and agents, and shows no invisible characters', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -64,9 +64,9 @@ describeWithRedis('the progress message', () => {
       { type: 'code', offset: 0, length: first.length },
       { type: 'code', offset: first.length + 1, length: second.length },
     ]);
-    await display.showProgress(session.session_id, 'It failed: `@octocat` did nothing. I am trying once more.');
+    await display.showProgress(session.session_id, 'It failed: `@octocat` did nothing. I am trying again.');
     expect(scene.peer.botMessages(CHAT)[0]).toMatchObject({
-      text: 'It failed: @octocat did nothing. I am trying once more.',
+      text: 'It failed: @octocat did nothing. I am trying again.',
       entities: [{ type: 'code', offset: 11, length: 8 }],
     });
   });
@@ -107,7 +107,7 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
   });
 
-  test('does not keep the run from its end when Telegram hangs', async () => {
+  test('does not delay the end of the run if Telegram hangs', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -119,7 +119,7 @@ describeWithRedis('the progress message', () => {
     await ending;
   });
 
-  test('says why it is tried once more, and the second attempt goes on in the same message', async () => {
+  test('gives the reason for the second attempt, which continues in the same message', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -142,7 +142,7 @@ describeWithRedis('the progress message', () => {
   });
 
   // rule: progress-never-hides-the-answer
-  test('says why it is tried once more also where the second attempt works already, and shows that one until its end', async () => {
+  test('gives the reason even if the second attempt already runs, and then shows that one until its end', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -169,7 +169,7 @@ describeWithRedis('the progress message', () => {
   });
 
   // rule: a-run-without-its-lane-writes-nothing
-  test('is left alone by a bridge that stood and lost its run meanwhile', async () => {
+  test('is left alone by a bridge that was stopped and lost its run meanwhile', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const stood = displayOf(scene);
@@ -186,7 +186,7 @@ describeWithRedis('the progress message', () => {
   });
 
   // rule: progress-never-hides-the-answer
-  test('and the final text each stay as they are, also when the send had an unknown outcome and a line comes late', async () => {
+  test('and the final message both stay unchanged, even after an unknown outcome and a late line', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -198,13 +198,13 @@ describeWithRedis('the progress message', () => {
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
     display.update(session.session_id, { tool: 'late', note: null, calls: 9, startedAt: 0 });
-    await display.showProgress(session.session_id, 'The first attempt failed. I am trying once more.');
+    await display.showProgress(session.session_id, 'The first attempt failed. I am trying again.');
     await runFor(scene, 30 * SECOND, TURNS_FOR_THE_DEAD);
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
   });
 
   // rule: progress-never-hides-the-answer
-  test('does not go on once another process has ended the session and told of it', async () => {
+  test('is not updated once another process has ended the session and sent its answer', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -224,7 +224,7 @@ describeWithRedis('the progress message', () => {
   });
 
   // rule: the-progress-message-gets-its-last-line
-  test('that the store has forgotten gets its last line all the same from the bridge that showed it', async () => {
+  test('that the store has forgotten still gets its last line from the bridge that showed it', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -240,7 +240,7 @@ describeWithRedis('the progress message', () => {
   });
 
   // rule: progress-never-hides-the-answer
-  test('of a second attempt tells at its end how long it all took, from the question on', async () => {
+  test('of a second attempt shows the total time since the question at its end', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);
@@ -259,7 +259,7 @@ describeWithRedis('the progress message', () => {
   });
 
   // rule: progress-never-hides-the-answer
-  test('of a lost send says nothing that an end would make untrue', async () => {
+  test('whose send was lost says nothing that the end of the run would make untrue', async () => {
     const scene = await openScene();
     const session = await activeSession(scene);
     const display = displayOf(scene);

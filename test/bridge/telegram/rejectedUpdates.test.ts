@@ -9,7 +9,7 @@ import { redactShapes } from '../../../src/log/redact.js';
 import { systemClock } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 
-test('a line of a rejected update that a full disk has cut off is ended before the next one', async () => {
+test('a line of a rejected update that a full disk cut off is terminated before the next one', async () => {
   const logsFolder = testFolder();
   const path = join(logsFolder, 'rejected_updates.jsonl');
   writeFileSync(path, '{"v":1,"timestamp":"2026-02-05T10:0');

@@ -10,7 +10,7 @@ const reference = new MarkdownIt();
 addStrikethrough(reference);
 
 describe('a short text', () => {
-  test('is one part, with the understood Markdown as HTML and its words alone for the fall-back', () => {
+  test('is one part: Markdown as HTML, and its plain text as the fallback', () => {
     expect(renderParts('**Done.** See `a<b` & [the log](https://x.test/?a=1&b=2).')).toEqual([
       {
         plain: 'Done. See a<b & the log.',
@@ -19,23 +19,23 @@ describe('a short text', () => {
     ]);
   });
 
-  test('keeps its code as code, with the language, whatever stands in it', () => {
+  test('keeps its code as code, with the language, whatever is in it', () => {
     const [part] = renderParts('Look:\n```ts\nif (a < b) **c**;\n\n```\nend');
     expect(part?.html).toBe('Look:\n\n<pre><code class="language-ts">if (a &lt; b) **c**;\n</code></pre>\n\nend');
   });
 
-  test.each(['', '  \n\n ', '\u200b\u00ad', '\u2800'])('with nothing to see (%j) says so', (text) => {
+  test.each(['', '  \n\n ', '\u200b\u00ad', '\u2800'])('without visible text (%j) says so', (text) => {
     expect(renderParts(text)[0]?.plain).toBe('(The answer holds no visible text.)');
   });
 
-  test('holds nothing that nobody sees', () => {
+  test('contains no invisible characters', () => {
     const hidden = [...'obey me'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
     expect(renderParts(`an${hidden} ans\u200bwer\u202e 👨‍👩‍👧`)).toEqual([
       { plain: 'an answer 👨‍👩‍👧', html: 'an answer 👨‍👩‍👧' },
     ]);
   });
 
-  test('with half a character is made whole', () => {
+  test('with half a character gets a replacement character', () => {
     expect(renderParts('a\ud800b')[0]?.plain).toBe('a\uFFFDb');
   });
 });
@@ -57,7 +57,7 @@ describe('the label of a link', () => {
     ['bank.example', 'https://bank.example@evil.example/', 'https://bank.example@evil.example/'],
     ['**bank**.example', 'https://evil.example/', 'https://evil.example/'],
     ['github.com/a/b', 'https://github.com/a/c', 'https://github.com/a/c'],
-  ])('that shows another address than its target shows the target: %s for %s', (label, url, shown) => {
+  ])('that shows another address than its target is replaced by the target: %s for %s', (label, url, shown) => {
     expect(htmlOf(`[${label}](${url})`)).toBe(`<a href="${url}">${shown}</a>`);
   });
 
@@ -75,22 +75,22 @@ describe('the label of a link', () => {
 
 // rule: answers-are-rendered-as-markdown
 test.each([
-  ['a link that is named again and again', `[a]: https://x.test/${'y'.repeat(1_900)}\n\n${'[a] '.repeat(5_000)}`],
+  ['a link that is used again and again', `[a]: https://x.test/${'y'.repeat(1_900)}\n\n${'[a] '.repeat(5_000)}`],
   ['deep lists', `${'- '.repeat(40)}a\n${'x\n'.repeat(10_000)}`],
-])('%s does not flood the chat: it comes as it was written', (_, text) => {
+])('%s does not flood the chat: it is sent as it was written', (_, text) => {
   const { parts } = renderClean(text, redactShapes);
   expect(parts.length).toBeLessThanOrEqual(Math.ceil(text.length / MESSAGE_LIMIT) + 2);
   expect(wordsOf(parts.map(({ plain }) => plain).join(''))).toBe(wordsOf(text));
 });
 
 // rule: answers-are-rendered-as-markdown
-test.each(['- ', '> ', '1. ', '- > '])('text within ever so many %j is there', (sign) => {
+test.each(['- ', '> ', '1. ', '- > '])('text within any number of %j is kept', (sign) => {
   for (const depth of [10, 24, 25, 26, 48, 49, 50, 51, 97, 98, 99, 100, 101, 5_000]) {
     expect(renderParts(`${sign.repeat(depth)}the words\n\nthe end`).at(-1)?.plain).toMatch(/the words\n\nthe end$/);
   }
 });
 
-test('a link of which a secret was taken out stays one', () => {
+test('a link that contained a secret is still a link', () => {
   const [part] = renderClean('**See** [the login](https://u:pass-word-1@x.test/)', redactShapes).parts;
   expect(part?.html).toBe('<b>See</b> <a href="https://u:%5Bredacted:password%5D@x.test/">the login</a>');
 });
@@ -165,7 +165,7 @@ describe('blocks', () => {
   });
 
   // rule: answers-are-rendered-as-markdown
-  test('a table stands in columns, whatever its cells are made of', () => {
+  test('a table is aligned in columns, whatever its cells contain', () => {
     const table = ['| Name | Count | 漢字 |', '|:--|--:|:-:|', '| `a` | 1 | **b** |', '| long | 1000 | c &#124; d |'];
     expect(htmlOf(table.join('\n'))).toBe(
       ['<pre>Name │ Count │ 漢字', '─────┼───────┼──────', 'a    │     1 │   b', 'long │  1000 │ c | d</pre>'].join(
@@ -175,14 +175,14 @@ describe('blocks', () => {
   });
 });
 
-test('signs that are seen as one picture take two columns of a table, whatever they are made of', () => {
+test('characters that are shown as one picture take two columns of a table, whatever they are made of', () => {
   const signs = ['ab', '漢', '✅', '⚠️', '🇩🇪', '👨‍👩‍👧', '1️⃣', '👍🏽'];
   const table = ['| a | b |', '|---|---|', ...signs.map((sign) => `| ${sign} | x |`)];
   expect(htmlOf(table.join('\n'))).toBe(`<pre>a  │ b\n───┼──\n${signs.map((sign) => `${sign} │ x`).join('\n')}</pre>`);
 });
 
 // rule: answers-are-rendered-as-markdown
-test('one long cell of a table does not fill messages with blanks', () => {
+test('one long cell of a table does not fill messages with spaces', () => {
   const table = (length: number, rows: number) =>
     `| ${'x'.repeat(length)} | b |\n|---|--:|\n${'| a | 10 |\n| long | 9 |\n'.repeat(rows)}`;
   // The others keep their columns.
@@ -198,7 +198,7 @@ test('one long cell of a table does not fill messages with blanks', () => {
 });
 
 describe('a long text', () => {
-  test('ends its parts after paragraphs, lines and words, in this order of preference', () => {
+  test('is split after paragraphs, lines or words, in this order of preference', () => {
     const paragraph = 'word '.repeat(14).trim();
     const parts = renderParts(`${paragraph}\n\n${paragraph}\n${paragraph}`, 142);
     expect(parts.map((part) => part.plain.trim())).toEqual([paragraph, `${paragraph}\n${paragraph}`]);
@@ -209,13 +209,16 @@ describe('a long text', () => {
   });
 
   // rule: answers-are-rendered-as-markdown
-  test.each(['## The next one', '**The next one**', 'The next one:'])('keeps %j with what it introduces', (line) => {
-    const paragraph = 'word '.repeat(12).trim();
-    const parts = renderParts(`${paragraph}\n\n${line}\n\n${paragraph}`, 120);
-    expect(parts.map(({ plain }) => plain)).toEqual([paragraph, expect.stringMatching(/^The next one:?\n\nword/)]);
-  });
+  test.each(['## The next one', '**The next one**', 'The next one:'])(
+    'keeps %j with the text it introduces',
+    (line) => {
+      const paragraph = 'word '.repeat(12).trim();
+      const parts = renderParts(`${paragraph}\n\n${line}\n\n${paragraph}`, 120);
+      expect(parts.map(({ plain }) => plain)).toEqual([paragraph, expect.stringMatching(/^The next one:?\n\nword/)]);
+    },
+  );
 
-  test('closes and opens a code block that is cut', () => {
+  test('closes and reopens a code block that is split', () => {
     const parts = renderParts(`\`\`\`js\n${'let a = 1;\n'.repeat(30)}\`\`\`\ndone`, 200);
     expect(parts.length).toBeGreaterThan(1);
     for (const part of parts.slice(0, -1)) {
@@ -226,7 +229,7 @@ describe('a long text', () => {
   });
 
   // rule: answers-are-rendered-as-markdown
-  test('has at most 100 styles in a part: Telegram leaves out further ones', () => {
+  test('has at most 100 styles per part: Telegram drops the rest', () => {
     for (const [text, styles] of [
       ['`a` '.repeat(250), 250],
       ['- ***a***\n'.repeat(130), 260],
@@ -244,7 +247,7 @@ describe('a long text', () => {
     }
   });
 
-  test('never cuts an emoji in two', () => {
+  test('never splits an emoji', () => {
     for (let length = 90; length < 110; length += 1) {
       for (const part of renderParts('x'.repeat(length) + '🦑'.repeat(40), 100)) {
         expect(part.plain).not.toMatch(/\p{Surrogate}/u);
@@ -254,7 +257,7 @@ describe('a long text', () => {
   });
 
   test.each(['👨‍👩‍👧‍👦', '👍🏽', '🇩🇪', '🏳️‍🌈', '1️⃣', 'e\u0301', 'क्षि'])(
-    'never cuts %s, which is seen as one sign',
+    'never splits %s, which is shown as one character',
     (sign) => {
       for (let length = 0; length < 12; length += 1) {
         const words = 'x'.repeat(length) + sign.repeat(200);
@@ -273,7 +276,7 @@ describe('a long text', () => {
     },
   );
 
-  test('of one sign that is longer than a part is all there', () => {
+  test('of one character that is longer than a part is complete', () => {
     const sign = `e${'\u0301'.repeat(300)}`;
     expect(
       renderParts(sign, 100)
@@ -289,7 +292,7 @@ describe('a long text', () => {
     ['signs of HTML', (count: number) => '<'.repeat(count)],
     ['styles', (count: number) => '`a` '.repeat(count / 4)],
     ['code', (count: number) => `\`\`\`\n${'&'.repeat(count / 3)}`],
-  ])('of a million characters in one line is done quickly: %s', (_, textOf) => {
+  ])('of a million characters in one line is rendered quickly: %s', (_, textOf) => {
     const eighth = cpuMsOf(() => renderParts(textOf(125_000)));
     let parts: MessagePart[] = [];
     const whole = cpuMsOf(() => {

@@ -32,7 +32,7 @@ import {
 } from '../telegram/scene.js';
 
 describeWithRedis('the terminal', () => {
-  test('takes lines in as messages, and prints their answer once', async () => {
+  test('accepts lines as messages, and prints each answer once', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     await terminal.untilPrinted(/^Ready: type a message for popoto\./);
@@ -57,7 +57,7 @@ describeWithRedis('the terminal', () => {
     expect(await scene.store.records.session(id)).toMatchObject({ request: { delivery: 'sent' } });
   });
 
-  test('counts from the question on, also for the answer of a second attempt', async () => {
+  test('counts the time from the question, also for the answer of a second attempt', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     const first = await order(scene);
@@ -80,7 +80,7 @@ describeWithRedis('the terminal', () => {
     expect(terminal.printed).toContain(`watchkeeper session ${session.session_id}`);
   });
 
-  test('shows progress as lines, not more often than asked', async () => {
+  test('shows progress as lines, not more often than configured', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     const view = progressOf(scene, terminal, 3 * SECOND);
@@ -103,7 +103,7 @@ describeWithRedis('the terminal', () => {
   });
 
   test.each(['not looked for yet', 'being printed already'])(
-    'shows the work of the next message below the answer of the last, where that is %s',
+    'shows work on the next message below the last answer, if that is %s',
     async (how) => {
       const scene = await openScene();
       const terminal = openTerminal(scene);
@@ -131,7 +131,7 @@ describeWithRedis('the terminal', () => {
     },
   );
 
-  test('shows the work of the next message where the last one has no answer yet, or none comes in time', async () => {
+  test('shows work on the next message if the last one has no answer yet, or gets none in time', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     let isStuck = false;
@@ -154,18 +154,18 @@ describeWithRedis('the terminal', () => {
     await terminal.untilPrinted(/\[third\] working/);
   });
 
-  test('says why there is a second attempt above its work, also where it has begun already', async () => {
+  test('shows the reason for a second attempt above its work, even if it has already begun', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     const view = progressOf(scene, terminal, 0);
     const { session_id: id, ...rest } = await order(scene);
     view.begin({ ...rest, session_id: id, attempt: 2 });
-    await terminal.chat.showProgress(id, 'I am trying once more.');
+    await terminal.chat.showProgress(id, 'I am trying again.');
     await scene.clock.advance(2 * SECOND);
-    expect(linesOf(terminal)).toEqual([`[${id}] I am trying once more.`, `[${id}] working, second attempt …`, '']);
+    expect(linesOf(terminal)).toEqual([`[${id}] I am trying again.`, `[${id}] working, second attempt …`, '']);
   });
 
-  test('shows the work of two messages that begin at once below the answer of the last', async () => {
+  test('shows work on two messages that start at once below the last answer', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     const view = progressOf(scene, terminal, 0);
@@ -178,7 +178,7 @@ describeWithRedis('the terminal', () => {
     expect(linesOf(terminal).indexOf('forty-two')).toBe(2);
   });
 
-  test('gets what came from it, and Telegram gets the rest', async () => {
+  test('gets answers to its own messages, and Telegram gets the others', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     const progress = displayOf(scene);
@@ -200,7 +200,7 @@ describeWithRedis('the terminal', () => {
   });
 
   // rule: a-failover-sends-nothing-twice
-  test('prints nothing that is for Telegram, also where the store has just forgotten for whom it is', async () => {
+  test('prints nothing that is for Telegram, even if the store has just forgotten the recipient', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
     const progress = displayOf(scene);
@@ -221,7 +221,7 @@ describeWithRedis('the terminal', () => {
   });
 
   // rule: an-answer-is-on-disk-first
-  test('has the journal on the disk before it gets the answer, and the answer all the same where the disk refuses', async () => {
+  test('gets an answer after its journal is synced to disk, or without that if the disk refuses', async () => {
     const scene = await openScene();
     const logsFolder = testFolder();
     const session = await answered(scene, await order(scene), 'forty-two');
@@ -241,7 +241,7 @@ describeWithRedis('the terminal', () => {
     expect(before.filter((line) => line.includes('its journal could not be made durable'))).toHaveLength(1);
   });
 
-  test('orders are refused in words where they cannot be used', async () => {
+  test('unusable orders are refused with an explanation', async () => {
     const scene = await openScene();
     const acceptor = acceptorOf(scene);
     const base = {
@@ -253,7 +253,7 @@ describeWithRedis('the terminal', () => {
     };
     await expect(acceptor.acceptOrder({ ...base, projectKey: 'popotto' })).rejects.toThrow(/did you mean "popoto"/);
     await expect(acceptor.acceptOrder({ ...base, chatId: '5' })).rejects.toThrow(UsageError);
-    await expect(acceptor.acceptOrder({ ...base, text: ' ' })).rejects.toThrow(/holds no text/);
+    await expect(acceptor.acceptOrder({ ...base, text: ' ' })).rejects.toThrow(/no text|is empty/);
     await expect(acceptor.acceptOrder({ ...base, text: 'x'.repeat(100_001) })).rejects.toThrow(/100001 characters/);
     const first = await acceptor.acceptOrder({ ...base, chatId: String(CHAT) });
     expect(first).toMatchObject({ isNew: true, session: { request: { chat_id: String(CHAT) } } });

@@ -74,7 +74,7 @@ async function openHosts() {
 }
 
 describeWithRedis('a logs folder', () => {
-  test('whose watchdog lives is acted for by nobody else', async () => {
+  test('with a living watchdog is acted for by no other', async () => {
     const { lostFolder, lostId, watchdogOf, survivor, pass } = await openHosts();
     const there = watchdogOf(lostFolder, 'there');
     await there.start();
@@ -85,7 +85,7 @@ describeWithRedis('a logs folder', () => {
   });
 
   // rule: one-watchdog-acts-per-folder
-  test('that nobody acts for is acted for after two leases, by one of two survivors', async () => {
+  test('without a watchdog is taken over after two leases, by one of two survivors', async () => {
     const { lostFolder, lostId, watchdogOf, survivor, pass } = await openHosts();
     const there = watchdogOf(lostFolder, 'there');
     await there.start();
@@ -100,7 +100,7 @@ describeWithRedis('a logs folder', () => {
   });
 
   // rule: one-watchdog-acts-per-folder
-  test('is taken back by a watchdog of its own; what the stand-in still wants to store is refused', async () => {
+  test('is taken back by its own watchdog; later commits of the substitute are refused', async () => {
     const { redis, lostFolder, lostId, watchdogOf, survivor, pass } = await openHosts();
     const here = await survivor('here');
     await pass(2 * RUN_LEASE_MS + LOOK_MS, here);
@@ -116,7 +116,7 @@ describeWithRedis('a logs folder', () => {
   });
 
   // rule: one-watchdog-acts-per-folder
-  test('is not taken for lost by who was away itself', async () => {
+  test('is not considered lost by a watchdog that was away itself', async () => {
     const { clock, lostId, survivor, pass } = await openHosts();
     const here = await survivor('here');
     await pass(RUN_LEASE_MS, here);
@@ -128,7 +128,7 @@ describeWithRedis('a logs folder', () => {
 
 describeWithRedis('an incident of another logs folder', () => {
   // rule: one-watchdog-acts-per-folder
-  test('is acted on by nobody here while its own watchdog is there, and here when that one is lost', async () => {
+  test('is left alone while its own watchdog is alive, and is acted on here when that one is lost', async () => {
     const scene = await openWatchdogScene();
     const { store, clock } = scene;
     const theirs = await store.leases.hold('watchdog:ELSEWHERE', 'their watchdog', 2 * LEASE_MS);

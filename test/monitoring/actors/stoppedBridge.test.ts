@@ -61,7 +61,7 @@ const NOTHING = { incidents: 0, hasEvents: false, hasIssues: false, said: [] };
 
 describeWithRedis('a run whose bridge was killed while it stopped', () => {
   // rule: a-cut-down-stop-uses-no-attempt
-  test('waits again as soon as its end is proven, and nothing is told, also not before that', async () => {
+  test('waits again as soon as its end is proven; nothing is reported, not even before that', async () => {
     const { scene, session, prove, look, whatIsTold } = await openStopped();
     await look();
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: null });
@@ -73,7 +73,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
   });
 
   // rule: a-cut-down-stop-uses-no-attempt
-  test('and had answered ends with that answer, sent like any other, as soon as its end is proven; nothing is told', async () => {
+  test('and had answered ends with that answer, sent as usual, as soon as its end is proven; nothing is reported', async () => {
     const { scene, session, prove, look, whatIsTold } = await openStopped();
     await scene.clock.advance(1_000);
     const journal = journalOf(scene, session);
@@ -89,7 +89,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     expect(await whatIsTold()).toEqual(NOTHING);
   });
 
-  test('and was to be cancelled is cancelled as soon as its end is proven; nothing is told but that', async () => {
+  test('and was to be cancelled is cancelled as soon as its end is proven; nothing else is reported', async () => {
     const { scene, session, prove, look, whatIsTold } = await openStopped();
     await scene.store.transitions.cancel(session.session_id, CANCELLED_TEXT);
     prove();
@@ -99,7 +99,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     expect(await whatIsTold()).toEqual(NOTHING);
   });
 
-  test('is a lost one like any other where its end is not proven within its lease', async () => {
+  test('is lost like any other if its end is not proven within its lease', async () => {
     const { scene, session, look } = await openStopped();
     await scene.clock.advance(LEASE_MS + 1);
     await look();
@@ -107,7 +107,7 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
   });
 
   // rule: a-cut-down-stop-uses-no-attempt
-  test('had failed before where its second attempt has begun, which the store has forgotten', async () => {
+  test('had already failed if its second attempt has begun, which the store has forgotten', async () => {
     const { scene, session, prove, look } = await openStopped();
     await scene.clock.advance(1_000);
     for (const line of BEGINNING) journalOf(scene, { ...session, session_id: `${session.session_id}_r1` }).append(line);
@@ -137,7 +137,7 @@ describeWithRedis('the mark of a stop', () => {
     expect(await successor.wasStopping(session)).toBe(false);
   });
 
-  test('speaks of its own process only, and is no mark where it cannot be read', async () => {
+  test('applies only to its own process, and is ignored if it cannot be read', async () => {
     const { scene, session, markOf } = await openStopped();
     const mark = markOf(must(session.run).owner);
     const another: AgentSession = { ...session, run: { ...must(session.run), owner: deadProcess() } };

@@ -44,7 +44,7 @@ async function openLeases() {
 }
 
 describeWithRedis('the watchdog’s lease', () => {
-  test('has one holder per logs folder, also where many begin at once in an empty one', async () => {
+  test('has one holder per logs folder, even if many start at once in an empty one', async () => {
     const { lease, logsFolder, acting } = await openLeases();
     const leases = Array.from({ length: 8 }, (_, index) => lease(String(index)));
     await Promise.all(leases.map((each) => each.start()));
@@ -54,7 +54,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect(readFileSync(join(logsFolder, 'watchdog.id'), 'utf8')).toMatch(/^[0-9A-Z]{26}\n$/);
   });
 
-  test('goes by folder: two folders have two', async () => {
+  test('is per folder: two folders have two', async () => {
     const { lease } = await openLeases();
     const [one, two] = [lease('one'), lease('two', { logsFolder: testFolder() })];
     await one.start();
@@ -62,7 +62,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect([one.isActing, two.isActing]).toEqual([true, true]);
   });
 
-  test('mends an id that a full disk left empty', async () => {
+  test('repairs an id that a full disk left empty', async () => {
     const { lease, logsFolder } = await openLeases();
     writeFileSync(join(logsFolder, 'watchdog.id'), '');
     const [one, two] = [lease('one'), lease('two')];
@@ -80,7 +80,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect(standby.isActing).toBe(true);
   });
 
-  test('is taken over at its end from a holder that went silent, and that one acts no more', async () => {
+  test('is taken over when it expires from a silent holder, which acts no more', async () => {
     const { store, clock, lease, acting } = await openLeases();
     let isSilent = false;
     const silent = Object.create(store.leases, {
@@ -107,7 +107,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect([...new Set(acting)]).toEqual(['first', 'standby']);
   });
 
-  test('goes to a bridge from a standby that lives, and back when the bridge ends; the standby’s commits are refused', async () => {
+  test('passes from a living standby to a bridge, and back when the bridge ends; commits of the standby are refused', async () => {
     const { store, clock, lease, acting } = await openLeases();
     const [standby, other] = [lease('standby', { standsBy: true }), lease('other', { standsBy: true })];
     const bridge = lease('bridge');
@@ -128,7 +128,7 @@ describeWithRedis('the watchdog’s lease', () => {
   });
 
   // rule: the-bridge-watches-if-it-can
-  test('is taken back by a bridge that was silent, as soon as it is heard again', async () => {
+  test('is taken back by a bridge that was silent, as soon as it reports again', async () => {
     const { store, clock, lease } = await openLeases();
     let isSilent = false;
     const silent = Object.create(store.leases, {
@@ -149,7 +149,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect([bridge.isActing, standby.isActing]).toEqual([true, false]);
   });
 
-  test('is kept by renewing, and given back at the end', async () => {
+  test('is kept by renewal, and released at the end', async () => {
     const { clock, lease } = await openLeases();
     const [holder, standby] = [lease('holder'), lease('standby')];
     await holder.start();
@@ -163,7 +163,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect(standby.isActing).toBe(true);
   });
 
-  test('ends a lease after it was asked for, however late the store’s answer came', async () => {
+  test('expires one lease after its request, however late the reply of the store comes', async () => {
     const { store, clock, lease } = await openLeases();
     const slow = Object.create(store.leases, {
       hold: {
@@ -181,7 +181,7 @@ describeWithRedis('the watchdog’s lease', () => {
     expect(holder.isActing).toBe(false);
   });
 
-  test('whose answer was lost, and whose request was repeated, is still the holder’s', async () => {
+  test('still belongs to its holder if the reply was lost and the request repeated', async () => {
     const { store } = await openLeases();
     const { leases } = store;
     // What the connection repeats finds the record as the first one left it.

@@ -68,7 +68,7 @@ function scene({ startAt = MORNING, zone = new DayZone('UTC') } = {}) {
 }
 
 describe('a day before the first event', () => {
-  test('has no page, however often and by which name it is asked for', async () => {
+  test('has no page, however often it is requested, by default or by date', async () => {
     const { run, pages, passed } = scene();
     passed(MORNING - MINUTE);
     await run();
@@ -97,7 +97,7 @@ describe('a day before the first event', () => {
 });
 
 describe('a process that watches', () => {
-  test('notes the moment at which it stops', async () => {
+  test('records the moment at which it stops', async () => {
     const { process, clock, reviewsFolder } = scene();
     const record = process();
     await record.start();
@@ -110,7 +110,7 @@ describe('a process that watches', () => {
 
 describe('a day without an event', () => {
   // rule: an-unwatched-day-is-not-quiet
-  test('was quiet where a watchdog acted all day, and unwatched where none did', async () => {
+  test('was quiet if a watchdog acted all day, and unwatched if none did', async () => {
     const { run, page, passed, watchFor, clock } = scene();
     passed(MORNING);
     await watchFor(15 * HOUR + DAY);
@@ -124,7 +124,7 @@ describe('a day without an event', () => {
     expect(page('2026-02-08')).toContain('Nothing was watched');
   });
 
-  test('is unwatched for a process that only stood by', async () => {
+  test('is unwatched if only a standby ran', async () => {
     const { run, page, passed, watchFor, act } = scene();
     passed(MORNING);
     act(false);
@@ -134,7 +134,7 @@ describe('a day without an event', () => {
     expect(page('2026-02-06')).toContain('Nothing was watched');
   });
 
-  test('says from when to when it was watched, in its zone, where that was a part of it', async () => {
+  test('gives the watched times, in its zone, if only a part of it was watched', async () => {
     const { run, page, passed, watchFor, clock } = scene({ zone: new DayZone('Europe/Berlin') });
     passed(MORNING);
     await clock.advance(DAY);
@@ -154,7 +154,7 @@ describe('a day without an event', () => {
     });
   });
 
-  test('has no hole for a restart, a summer time or the end of a day that is not over', async () => {
+  test('has no hole for a restart, a change to summer time or the end of an unfinished day', async () => {
     // On 29 March 2026 the clocks of Berlin go forward.
     const { run, page, passed, watchFor, clock } = scene({
       startAt: Date.UTC(2026, 2, 28, 22),
@@ -170,7 +170,7 @@ describe('a day without an event', () => {
     expect(page('2026-03-30')).toContain('A quiet day: nothing went wrong.');
   });
 
-  test('counts many looks that somebody made one by one', async () => {
+  test('counts many single checks made by hand', async () => {
     const { run, page, passed, process, clock } = scene();
     passed(MORNING);
     await clock.advance(DAY);
@@ -182,7 +182,7 @@ describe('a day without an event', () => {
     expect(page('2026-02-06')).toContain('Watched only: 6 times between 09:00 and 14:00.');
   });
 
-  test('tells of a bridge that was gone since another day', async () => {
+  test('reports a bridge that has been gone since another day', async () => {
     const { run, page, passed, livePath, watchFor } = scene();
     passed(MORNING);
     const details = { host: 'pier' };
@@ -198,7 +198,7 @@ describe('a day without an event', () => {
 });
 
 describe('a day with events', () => {
-  test('says which part of it was watched, and nothing where no record says it', async () => {
+  test('says which part of it was watched, and nothing if there is no record', async () => {
     const { run, page, passed, watchFor, clock, reviewsFolder } = scene();
     passed(MORNING + MINUTE);
     await watchFor(3 * HOUR);
@@ -212,7 +212,7 @@ describe('a day with events', () => {
 });
 
 describe('the record of the watch', () => {
-  test('says once that it cannot be written, goes on, and is begun anew where it is damaged', async () => {
+  test('logs once that it cannot be written, continues, and is restarted if it is damaged', async () => {
     const { folder, reviewsFolder, process, pass, clock, logged } = scene();
     writeFileSync(reviewsFolder, 'a file is in the way');
     const record = process();
@@ -230,7 +230,7 @@ describe('the record of the watch', () => {
     ]);
   });
 
-  test('that was damaged lets no review claim that nobody watched: of the days since it was begun anew they say it', async () => {
+  test('that was damaged lets no review call a day unwatched until the record was restarted', async () => {
     const { run, page, passed, watchFor, clock, reviewsFolder } = scene();
     passed(MORNING);
     await watchFor(HOUR);
@@ -247,7 +247,7 @@ describe('the record of the watch', () => {
     expect(page('2026-02-08')).toContain('Nothing was watched');
   });
 
-  test('is not written over where it cannot be read, and a review claims nothing then', async () => {
+  test('is not overwritten if it cannot be read, and a review claims nothing then', async () => {
     const { run, page, passed, watchFor, process, clock, logged, reviewsFolder } = scene();
     passed(MORNING);
     await watchFor(DAY);

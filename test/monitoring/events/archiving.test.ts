@@ -100,7 +100,7 @@ async function watchkeeper(file: string, ...args: string[]): Promise<Ended & { l
 }
 
 describe('reading by cursor', () => {
-  test('takes the id of an event, too; a repeated line is told once, also by the next reader', async () => {
+  test('accepts the id of an event, too; a repeated line is returned once, also to the next reader', async () => {
     const file = logFile();
     appendLines(file, [...numbered('a', 3), ...numbered('a', 2), ...numbered('b', 1)]);
     expect(await idsBehind(file, parseCursor('a-1.detected'))).toEqual(detected(['a-2', 'b-0']));
@@ -109,7 +109,7 @@ describe('reading by cursor', () => {
     expect(await idsBehind(file, places[2])).toEqual(detected(['b-0']));
   });
 
-  test('passes over a torn line and reads it when it is whole', async () => {
+  test('skips a torn line and reads it when it is complete', async () => {
     const file = logFile();
     appendLines(file, numbered('a', 1));
     const line = JSON.stringify(numbered('b', 1)[0]);
@@ -134,15 +134,15 @@ describe('reading by cursor', () => {
       expect(err).toMatch(words);
     };
     expect((await watchkeeper(file, 'events', '--after', good, '--json')).lines).toHaveLength(3);
-    await expectRefused(formatCursor(foreign?.place ?? null), /o-0\.detected stands neither/);
-    await expectRefused('no-such-event.detected', /stands neither/);
+    await expectRefused(formatCursor(foreign?.place ?? null), /o-0\.detected is neither/);
+    await expectRefused('no-such-event.detected', /is neither/);
     await expectRefused(good.slice(0, -3), /damaged/);
     await expectRefused(`${good.slice(0, 8)}${good[8] === 'A' ? 'B' : 'A'}${good.slice(9)}`, /damaged/);
     await expectRefused('wk1:', /damaged/);
     await expectRefused('', /is no cursor/);
     await expectRefused('nope', /"nope" is no cursor/);
     rmSync(file);
-    await expectRefused(good, /stands neither/);
+    await expectRefused(good, /is neither/);
     expect((await watchkeeper(file, 'events', '--after', 'start', '--json')).lines).toEqual([{ cursor: 'start' }]);
   }, 60_000);
 
@@ -156,9 +156,9 @@ describe('reading by cursor', () => {
   });
 });
 
-describe('what happened since an instant', () => {
+describe('the events since an instant', () => {
   // rule: archiving-loses-nothing
-  test('is found in the archive, too', async () => {
+  test('include those in the archive', async () => {
     const file = logFile();
     const log = new CriticalEventLog(file, (text) => text);
     const recent = async (since?: number) => (await log.readRecentEvents(since)).map(({ id }) => id);
@@ -178,7 +178,7 @@ describe('what happened since an instant', () => {
 });
 
 describe('archiving', () => {
-  test('moves what is old and acknowledged by everybody, in order, and nothing else', async () => {
+  test('moves old events that all consumers have acknowledged, in order, and nothing else', async () => {
     const file = logFile();
     appendLines(file, numbered('old', 4));
     appendFileSync(file, 'garbage stays where it stood\n');
@@ -200,7 +200,7 @@ describe('archiving', () => {
     expect(await idsBehind(file, 'live')).toEqual(detected(['young-0', 'late-0']));
   });
 
-  test('a consumer never goes back, and one that stands nowhere stops the archiving', async () => {
+  test('a consumer never goes back, and a consumer with an unknown position stops the archiving', async () => {
     const file = logFile();
     appendLines(file, numbered('a', 3));
     expect(await acknowledge(file, 'a-1.detected')).toBe(true);
@@ -216,7 +216,7 @@ describe('archiving', () => {
     expect(await idsBehind(file)).toEqual(range('a', 3));
   });
 
-  test('by command: acknowledged, moved, and told', async () => {
+  test('by command: acknowledged, moved, and reported', async () => {
     const file = logFile();
     appendLines(file, [...numbered('old', 2), eventAt('new-0', systemClock.now() - DAY)]);
     expect((await watchkeeper(file, 'events', 'archive')).out).toMatch(/nothing was moved; 2 events .*must stay/);
@@ -230,7 +230,7 @@ describe('archiving', () => {
 
   // rule: archiving-loses-nothing
   test.each(ARCHIVING_STEPS)(
-    'killed after "%s", it loses and doubles nothing, and is done by the next one',
+    'killed after "%s", it loses and doubles nothing, and the next one finishes it',
     async (step: ArchivingStep) => {
       const file = logFile();
       appendLines(file, [...numbered('old', 50), ...numbered('young', 50, YOUNG)]);
@@ -288,7 +288,7 @@ describe('archiving', () => {
   }, 90_000);
 
   // rule: archiving-loses-nothing
-  test('stopped on its way and woken up after an append, it begins again instead of losing the line', async () => {
+  test('stopped midway and continued after an append, it starts again instead of losing the line', async () => {
     const file = logFile();
     appendLines(file, [...numbered('old', 5), ...numbered('young', 2, YOUNG)]);
     await acknowledge(file, 'old-4.detected');
@@ -304,7 +304,7 @@ describe('archiving', () => {
     expect(linesIn(file)).toBe(3);
   });
 
-  test('two at the same time come to the same end', async () => {
+  test('two at the same time have the same result', async () => {
     const file = logFile();
     appendLines(file, [...numbered('old', 500), ...numbered('young', 3, YOUNG)]);
     await acknowledge(file, 'old-499.detected');
@@ -335,7 +335,7 @@ describe('archiving', () => {
     expect(await idsBehind(file)).toEqual([...range('old', old), ...range('young', young)]);
   });
 
-  test('a folder without room for the archive is an error that says so', async () => {
+  test('a folder without space for the archive is an error with that reason', async () => {
     const file = logFile();
     appendLines(file, numbered('old', 3));
     await acknowledge(file, 'old-2.detected');
@@ -347,7 +347,7 @@ describe('archiving', () => {
     expect(linesIn(file)).toBe(3);
   });
 
-  test('an archived file that was changed by hand is not taken for a copy', async () => {
+  test('an archived file that was changed by hand is not mistaken for a copy', async () => {
     const file = logFile();
     appendLines(file, numbered('old', 3));
     await acknowledge(file, 'old-2.detected');
@@ -359,7 +359,7 @@ describe('archiving', () => {
     expect(await idsBehind(file)).toEqual(detected(['old-0', 'other-0', 'old-1', 'old-2']));
   });
 
-  test('an event that was written twice, before an archiving and after it, hides none of those between', async () => {
+  test('an event that was written twice, before and after an archiving, hides none of those between', async () => {
     const file = logFile();
     appendLines(file, numbered('a', 3));
     await acknowledge(file, 'a-2.detected');

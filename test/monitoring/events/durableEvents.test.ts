@@ -78,9 +78,9 @@ function event(id: string): CriticalEvent {
   };
 }
 
-describeWithRedis('a critical event that its file does not take', () => {
+describeWithRedis('a critical event that its file cannot take', () => {
   // rule: an-event-is-kept-in-the-store
-  test('is kept in the store without a secret, and written in its order once the file takes lines, by whoever comes first', async () => {
+  test('is kept in the store without a secret, and written in order when the file works, by the first process', async () => {
     const scene = await openScene();
     const events = scene.events();
     scene.takeNothing();
@@ -91,7 +91,7 @@ describeWithRedis('a critical event that its file does not take', () => {
     expect(
       JSON.stringify(await scene.store.redis.lrange(scene.store.keys.owedEvents(await idOf(scene)), 0, -1)),
     ).not.toContain(SECRET);
-    expect(scene.logged.filter((line) => line.includes('kept in the store'))).toHaveLength(2);
+    expect(scene.logged.filter((line) => line.includes('kept in Redis'))).toHaveLength(2);
 
     scene.takeAgain();
     // A process that knows nothing of what is owed.
@@ -102,7 +102,7 @@ describeWithRedis('a critical event that its file does not take', () => {
     expect(successor.trouble).toBeNull();
   });
 
-  test('is written by itself within ten seconds, once, however often its step was repeated', async () => {
+  test('is written within ten seconds without further calls, once, however often its step was repeated', async () => {
     const scene = await openScene();
     const events = scene.events();
     scene.takeNothing();
@@ -120,7 +120,7 @@ describeWithRedis('a critical event that its file does not take', () => {
   });
 
   // rule: an-event-is-kept-in-the-store
-  test('and which the store does not take either is refused, with the reason of the file', async () => {
+  test('and that the store cannot take either is refused, with the error of the file', async () => {
     const scene = await openScene();
     const away = () => Promise.reject(new Error('Connection is closed.'));
     const owedEvents = Object.assign(Object.create(scene.store.owedEvents), { add: away, first: away });

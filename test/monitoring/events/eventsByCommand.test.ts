@@ -65,7 +65,7 @@ function scene() {
 
 describe('a reader that stores its cursor with its work', () => {
   // rule: archiving-loses-nothing
-  test('10,000 events across five archivings and three restarts of the reader: each once, in order', async () => {
+  test('gets 10,000 events across five archivings and three restarts once each, in order', async () => {
     const { logs, file, archiveFolder, watchkeeper, idsOnDisk } = scene();
     appendLines(file, numbered('seed', SEEDED));
     const writer = ended(start(process.execPath, [inDist('archivingMain.js'), 'append', file, 'w', String(APPENDED)]));
@@ -113,7 +113,7 @@ describe('a reader that stores its cursor with its work', () => {
 
 describe('a cursor', () => {
   // rule: a-wrong-cursor-is-an-error
-  test('of a log that was put back to an earlier state is an error, also when the log has grown past it', async () => {
+  test('of a log that was restored to an earlier state is an error, even if the log has grown past it', async () => {
     const { file, watchkeeper } = scene();
     appendLines(file, numbered('a', 2));
     const before = readFileSync(file).length;
@@ -131,14 +131,14 @@ describe('a cursor', () => {
       ]) {
         const { code, out, err } = await watchkeeper('events', ...args);
         expect([args[0], code, out]).toEqual([args[0], 2, '']);
-        expect(err).toMatch(/b-1\.detected stands neither/);
+        expect(err).toMatch(/b-1\.detected is neither/);
       }
     }
     expect(existsSync(join(dirname(file), 'consumers'))).toBe(false);
   }, 60_000);
 });
 
-describe('events archive, where it cannot write,', () => {
+describe('events archive, if it cannot write', () => {
   const hasNoPower = process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status === 0;
 
   async function acknowledged() {
@@ -148,7 +148,7 @@ describe('events archive, where it cannot write,', () => {
     expect((await watchkeeper('events', 'ack', 'old-899.detected')).code).toBe(0);
     const stays = async ({ code, out, err }: Awaited<ReturnType<typeof ended>>) => {
       expect([code, out]).toEqual([3, '']);
-      expect(err).toMatch(/could not be archived \(.+\): nothing is lost; see to space and permissions/);
+      expect(err).toMatch(/could not be archived \(.+\): nothing is lost; check space and permissions/);
       expect(opened.idsOnDisk()).toEqual(ids('old', 900));
       const again = await watchkeeper('events', '--after', 'start', '--json');
       expect(again.out.trim().split('\n')).toHaveLength(901);
@@ -157,7 +157,7 @@ describe('events archive, where it cannot write,', () => {
   }
 
   // rule: archiving-loses-nothing
-  test('for want of space says so with exit code 3, loses nothing, and can be repeated', async () => {
+  test('for lack of space exits with code 3, loses nothing, and can be repeated', async () => {
     const { logs, watchkeeper, stays, idsOnDisk } = await acknowledged();
     // 100 blocks of 512 or 1,024 bytes, as a full disk: less than the archived file needs.
     const command = `ulimit -f 100; exec '${process.execPath}' '${PROGRAM}' events archive --before ${BETWEEN}`;
@@ -167,7 +167,7 @@ describe('events archive, where it cannot write,', () => {
   }, 60_000);
 
   (hasNoPower ? test : test.skip)(
-    'for want of permission, likewise',
+    'for lack of permission exits in the same way',
     async () => {
       const { logs, archiveFolder, watchkeeper, stays, idsOnDisk } = await acknowledged();
       mkdirSync(archiveFolder);
@@ -191,7 +191,7 @@ describe('events archive, where it cannot write,', () => {
     60_000,
   );
 
-  test('because a file stands where the folder should be, likewise', async () => {
+  test('because a file is in the place of the folder exits in the same way', async () => {
     const { archiveFolder, file, watchkeeper } = await acknowledged();
     writeFileSync(archiveFolder, 'in the way');
     const { code, err } = await watchkeeper('events', 'archive', '--before', BETWEEN);

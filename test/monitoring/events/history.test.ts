@@ -46,7 +46,7 @@ async function idsIn(file: string): Promise<string[]> {
 }
 
 // rule: files-are-cleared-up
-test('critical events go to the archive by themselves when they are old enough and acknowledged by every consumer', async () => {
+test('critical events are archived automatically when they are old and acknowledged by every consumer', async () => {
   const { clock, round, file, archived } = openFolder();
   appendLines(file, [eventAt('old', clock.now() - 31 * DAY), eventAt('older-ack', clock.now() - 31 * DAY + 1)]);
   appendLines(file, [eventAt('young', clock.now() - 29 * DAY)]);
@@ -61,7 +61,7 @@ test('critical events go to the archive by themselves when they are old enough a
 });
 
 // rule: files-are-cleared-up
-test('archived events go after their days, and before that beyond their bytes; the newest file stays', async () => {
+test('archived events are deleted after their days, or earlier beyond their bytes; the newest file stays', async () => {
   const { clock, round, file, archive, archived } = openFolder({ ...DEFAULTS, archiveBytes: 3 * KIBIBYTE });
   mkdirSync(archive);
   const write = (number: number, archivedAt: number) => {
@@ -84,7 +84,7 @@ test('archived events go after their days, and before that beyond their bytes; t
   expect(archived()).toHaveLength(1);
 });
 
-test('issues as files that were completed long ago go with their comments; open ones, not planned ones and the highest stay', async () => {
+test('old completed issue files go with their comments; open, not planned and the highest-numbered ones stay', async () => {
   const { logs, clock, round } = openFolder();
   const issues = new LocalIssues(join(logs, 'issues'), clock);
   for (const title of ['completed', 'open', 'not planned', 'completed lately', 'completed, the highest'])
@@ -107,7 +107,7 @@ test('issues as files that were completed long ago go with their comments; open 
   expect(readdirSync(join(logs, 'issues')).sort()).toEqual(['2.md', '3.md', '4.md', '5.md']);
 });
 
-test('old reviews go, nothing else of their folder, and nothing through a link', async () => {
+test('old reviews are deleted, nothing else in their folder, and nothing through a link', async () => {
   const { logs, clock, round } = openFolder();
   const [reviews, elsewhere] = [join(logs, 'daydream'), testFolder()];
   const day = (age: number) => `${isoTime(clock.now() - age * DAY).slice(0, 10)}.md`;
@@ -123,7 +123,7 @@ test('old reviews go, nothing else of their folder, and nothing through a link',
   expect(readdirSync(elsewhere)).toEqual([day(400)]);
 });
 
-test('a file of rejected updates that is too large gives way to a new one, and one former is kept', async () => {
+test('a file of rejected updates that is too large is rotated, and one former file is kept', async () => {
   const { logs, round } = openFolder({ ...DEFAULTS, logBytes: KIBIBYTE });
   const path = join(logs, 'rejected_updates.jsonl');
   writeFileSync(path, 'x'.repeat(KIBIBYTE));
@@ -133,7 +133,7 @@ test('a file of rejected updates that is too large gives way to a new one, and o
   expect([existsSync(path), existsSync(`${path}.1`)]).toEqual([false, true]);
 });
 
-test('it is carried out once a day, also across restarts, and only by the watchdog that acts', async () => {
+test('retention runs once a day, also across restarts, and only in the acting watchdog', async () => {
   const { logs, clock, state, round, file, archived } = openFolder();
   const addOld = (id: string) => appendLines(file, [eventAt(id, clock.now() - 40 * DAY)]);
   addOld('one');
@@ -156,7 +156,7 @@ test('it is carried out once a day, also across restarts, and only by the watchd
   });
 });
 
-test('a part that cannot be done is said, keeps no other part, and is tried again within hours', async () => {
+test('a step that fails is logged, blocks no other step, and is tried again within hours', async () => {
   const { logs, clock, said, round } = openFolder({ ...DEFAULTS, logBytes: KIBIBYTE });
   mkdirSync(join(logs, 'issues'));
   writeFileSync(join(logs, 'issues', '1.md'), 'no head');
@@ -173,7 +173,7 @@ test('a part that cannot be done is said, keeps no other part, and is tried agai
   expect(existsSync(path)).toBe(false);
 });
 
-test('the doctor shows the sizes and the next time, and warns when that is long over', async () => {
+test('the doctor shows the sizes and the next time, and warns when that is long past', async () => {
   const logs = testFolder();
   const environment = { WATCHKEEPER_LOGS: logs, RETENTION_DAYS: '7' };
   const settings = await readSettings({ environment, workingDirectory: testFolder() });
@@ -197,7 +197,7 @@ test('the doctor shows the sizes and the next time, and warns when that is long 
 describeScenes('a bridge', () => {
   // rule: files-are-cleared-up
   test(
-    'clears up by itself, with the days and bytes that are configured',
+    'cleans up by itself, with the configured days and bytes',
     async () => {
       const scene = await openTestScene({
         projects: { boat: { chats: [{ id: 1 }] } },

@@ -41,8 +41,8 @@ function readingsAfter(step: Partial<Readings>): Readings {
   };
 }
 
-describe('the bound of lateness', () => {
-  test('is 30 s at the default thresholds, and always below what it protects', () => {
+describe('the lateness limit', () => {
+  test('is 30 s at the default thresholds, and always below the limits that it protects', () => {
     expect(LIMITS).toEqual({ boundMs: 30 * SECOND, beatMs: 5 * SECOND });
     for (const silence_ms of [1, 50, 1_500, 5_000, 60_000, 3_600_000]) {
       const { boundMs, beatMs } = latenessLimits({ ...SPANS, thresholds: [{ ...DEFAULT_THRESHOLDS, silence_ms }] });
@@ -61,7 +61,7 @@ describe('a standstill', () => {
     ['a host that slept', { wallMs: HOUR, sinceBootMs: HOUR }, 'host_slept', HOUR - LIMITS.beatMs],
     ['a stopped process', hour, 'process_stood', HOUR - LIMITS.beatMs],
     [
-      'a stopped process where the boot is not counted',
+      'a stopped process without the time since boot',
       { ...hour, sinceBootMs: null },
       'process_stood',
       HOUR - LIMITS.beatMs,
@@ -70,13 +70,8 @@ describe('a standstill', () => {
     ['a stop, though the clock was set back meanwhile', { ...hour, wallMs: 0 }, 'process_stood', HOUR - LIMITS.beatMs],
     ['a clock set forward', { wallMs: HOUR }, 'clock_jumped', HOUR - LIMITS.beatMs],
     ['a clock set back', { wallMs: -HOUR }, 'clock_jumped', 0],
-    [
-      'a sleep where the boot is not counted',
-      { wallMs: HOUR, sinceBootMs: null },
-      'clock_jumped',
-      HOUR - LIMITS.beatMs,
-    ],
-  ])('is told by its signs: %s', (_, step, cause, lengthMs) => {
+    ['a sleep without the time since boot', { wallMs: HOUR, sinceBootMs: null }, 'clock_jumped', HOUR - LIMITS.beatMs],
+  ])('is recognised by its signs: %s', (_, step, cause, lengthMs) => {
     const found = recogniseStandstill(START, readingsAfter(step), LIMITS);
     expect(found).toMatchObject({ cause, until: readingsAfter(step).wallMs });
     expect((found?.until ?? 0) - (found?.from ?? 0)).toBe(lengthMs);
@@ -98,7 +93,7 @@ describe('a gap', () => {
   const besideIt = { ...ofOwner, owner: { ...OWNER, pid: 11 } };
   const elsewhere = { ...ofOwner, owner: { ...OWNER, host: 'another' } };
 
-  test('of the acting watchdog excuses every run; of one that observes, only what it runs itself', () => {
+  test('of the acting watchdog excuses every run; of an observing one, only the runs of its own process', () => {
     for (const run of [ofOwner, besideIt, elsewhere]) expect(excuses({ ...gap, acted: true }, run)).toBe(true);
     expect([ofOwner, besideIt, elsewhere].map((run) => excuses(gap, run))).toEqual([true, false, false]);
   });
@@ -148,7 +143,7 @@ const openIncidents = ({ store }: WatchdogScene) => store.records.openIncidents(
 
 describeWithRedis('a host that slept for a night', () => {
   // rule: a-standstill-accuses-nobody
-  test('accuses none of 50 sessions, says so in one event, and finds the one that stays silent afterwards', async () => {
+  test('accuses none of 50 sessions, writes one event, and finds the one that stays silent afterwards', async () => {
     const scene = await openSleeper();
     const sessions = await busySessions(scene, 50);
     await startPulse(scene);
@@ -199,7 +194,7 @@ describeWithRedis('a host that slept for a night', () => {
   });
 
   // rule: an-owner-gets-time-after-a-gap
-  test('takes no run for lost before its owner had a lease of time to renew, and another one to end it', async () => {
+  test('considers no run lost before its owner had a lease of time to renew, and another one to end it', async () => {
     const scene = await openSleeper();
     // Of another host, so that only the lease tells.
     await busySessions(scene, 1, OWNER, LEASE_MS);
@@ -239,7 +234,7 @@ describeWithRedis('a message that waits', () => {
 });
 
 describeWithRedis('a watchdog that was stopped', () => {
-  test('for longer than silence lasts accuses nobody, and acts only after it has renewed its lease', async () => {
+  test('for longer than the silence limit accuses nobody, and acts only after it has renewed its lease', async () => {
     const scene = await openSleeper();
     await busySessions(scene, 3);
     await startPulse(scene);
@@ -252,7 +247,7 @@ describeWithRedis('a watchdog that was stopped', () => {
   });
 
   // rule: a-standstill-accuses-nobody
-  test('for no longer than the bound accuses as if nothing had been', async () => {
+  test('for no longer than the lateness limit accuses as usual', async () => {
     const scene = await openSleeper();
     await busySessions(scene, 1);
     await startPulse(scene);
@@ -263,7 +258,7 @@ describeWithRedis('a watchdog that was stopped', () => {
   });
 
   // rule: silence-of-agents-alone-counts
-  test('while the agents alone were stopped, accuses them: nothing of its own was late', async () => {
+  test('while only the agents were stopped accuses them: nothing of its own was late', async () => {
     const scene = await openSleeper();
     await busySessions(scene, 5);
     await startPulse(scene);
@@ -273,7 +268,7 @@ describeWithRedis('a watchdog that was stopped', () => {
     expect(gapEvents(scene)).toEqual([]);
   });
 
-  test('has its gap recorded once, though the store was away when it was found', async () => {
+  test('has its gap recorded once, although the store was unreachable when it was found', async () => {
     let isAway = true;
     const scene = await openSleeper();
     const add = scene.store.gaps.add.bind(scene.store.gaps);
@@ -303,7 +298,7 @@ describeWithRedis('a wall clock that is set', () => {
   test.each([
     ['forward', HOUR],
     ['back', -HOUR],
-  ])('%s by an hour accuses nobody, and one event tells it', async (direction, ms) => {
+  ])('%s by an hour accuses nobody, and one event reports it', async (direction, ms) => {
     const scene = await openSleeper();
     await busySessions(scene, 5);
     await startPulse(scene);
@@ -323,7 +318,7 @@ describeWithRedis('a wall clock that is set', () => {
 
 describeWithRedis('a restart', () => {
   // rule: a-standstill-accuses-nobody
-  test('excuses nothing: who was silent before it is accused at the first look', async () => {
+  test('excuses nothing: a session that was silent before is accused at the first look', async () => {
     const scene = await openSleeper();
     await busySessions(scene, 1);
     await scene.clock.advance(SILENCE_MS + SECOND);

@@ -70,7 +70,7 @@ describe('owed work', () => {
     expectSilentAfter([prompt(0), turnEnd(2), prompt(100)], 100 + SILENCE);
   });
 
-  test('begins anew with a run, not with a compaction', () => {
+  test('starts again with a run, not with a compaction', () => {
     const before = [prompt(0), ...failing(1, 6), call(20, 'a')];
     expect(assess([...before, start(30, 'resume')], 5_000)).toMatchObject({
       verdict: 'healthy',
@@ -80,12 +80,12 @@ describe('owed work', () => {
     expect(assess([...before, start(30, 'compact')], 40)).toMatchObject({ verdict: 'unhealthy', attention: 'in_tool' });
   });
 
-  test('is nobody else’s: a sub-agent ends its own turn only', () => {
+  test('belongs to one agent: a sub-agent ends its own turn only', () => {
     const lines = [prompt(0), call(1, 'task'), line(2, 'assistant_message', SUB), turnEnd(3, SUB), result(4, 'task')];
     expectSilentAfter(lines, 4 + SILENCE);
   });
 
-  test('is owed without a prompt from the first call, and online from the start of an active run', () => {
+  test('exists without a prompt from the first call, and for an active run from its start', () => {
     expectSilentAfter([{ tool_name: 'Read', timestamp: isoTime(at(5)) }], 5 + SILENCE);
     expect(rules([start(0, 'startup')], 601, { status: 'active' })).toEqual(['silence']);
     expect(rules([start(0, 'startup')], 601, { status: 'pending' })).toEqual([]);
@@ -108,7 +108,7 @@ describe('the silence clock', () => {
   );
 
   test.each(['record', 'hook', 'stop_hook', 'context', 'api_retry', 'queue', 'local_command', 'other', undefined])(
-    'goes on at a heartbeat of %s',
+    'continues at a heartbeat of %s',
     (source) => expectSilentAfter([prompt(0), line(500, 'heartbeat', { source })], SILENCE),
   );
 
@@ -116,7 +116,7 @@ describe('the silence clock', () => {
     expectSilentAfter([prompt(0), line(500, event)], 500 + SILENCE),
   );
 
-  test('starts again when a person speaks, not when the harness does', () => {
+  test('starts again at a message of a person, not of the harness', () => {
     expectSilentAfter([prompt(0), prompt(500)], 500 + SILENCE);
     expectSilentAfter([prompt(0), prompt(500, 'machine')], SILENCE);
     expectSilentAfter([prompt(0), turnEnd(1), prompt(500, 'machine')], 500 + SILENCE);
@@ -144,18 +144,18 @@ describe('the silence clock', () => {
     ]);
   });
 
-  test('says how long, since when and why no wait excuses', () => {
+  test('shows how long, since when, and why no wait excuses it', () => {
     const [finding] = assess([prompt(0), call(60, 'a')], 60 + 25 * 60).findings;
     expect(finding).toMatchObject({ reason: 'silent_for_25_minutes', since: isoTime(at(60 + TOOL) + 1) });
     expect(finding && describeFinding(finding)).toBe(
-      'nothing was heard of the agent since 09:01:00 UTC: for 25 min, and 10 min may pass; Bash has been at work since 09:01:00 UTC, but its 15 min were over at 09:16:00 UTC.',
+      'no activity of the agent for 25 min since 09:01:00 UTC (limit 10 min); Bash has been running since 09:01:00 UTC, but its limit of 15 min ended at 09:16:00 UTC.',
     );
   });
 });
 
 describe('a wait', () => {
   // rule: silence-is-excused-by-its-own-wait
-  test('for a tool excuses until its time is over, then the clock counts from the last activity', () => {
+  test('for a tool excuses until its limit, then the clock counts from the last activity', () => {
     expectSilentAfter([prompt(0), call(10, 'a')], 10 + TOOL);
     expectSilentAfter([prompt(0), call(10, 'a', { timeout_ms: 1_800_000 })], 10 + 1_800 + 60);
     expectSilentAfter([prompt(0), call(10, 'a', { timeout_ms: 60_000 })], 10 + SILENCE);
@@ -171,15 +171,15 @@ describe('a wait', () => {
     expectSilentAfter(lines, 2 + SILENCE);
     const { findings } = assess(lines, 700);
     expect(findings[0]?.waits_considered.map(({ excuses, why }) => [excuses, why])).toEqual([
-      [false, 'its 2 min were over at 09:02:01 UTC'],
-      [false, 'that excuses nothing else'],
+      [false, 'its limit of 2 min ended at 09:02:01 UTC'],
+      [false, 'that does not excuse the silence'],
     ]);
     expect(rules([...lines.slice(0, 2), wait(3, 'rate_limit', { until: isoTime(at(5_000)) })], 700)).toEqual([
       'silence',
     ]);
   });
 
-  test('for a person never ends by itself, and covers every open call where it names none', () => {
+  test('for a person never ends by itself, and covers every open call if it names none', () => {
     const calls = [prompt(0), call(1, 'a'), call(1, 'b')];
     expect(assess([...calls, wait(2, 'permission')], 100_000)).toMatchObject({
       verdict: 'healthy',
@@ -189,7 +189,7 @@ describe('a wait', () => {
     expectSilentAfter([...calls, wait(2, 'permission', { tool_use_id: 'a' })], 1 + TOOL);
   });
 
-  test('for a permission lets the call’s own time begin with the grant, whether or not the grant is recorded', () => {
+  test('for a permission starts the time of the call at the grant, even if the grant is not recorded', () => {
     const asked = [prompt(0), call(1, 'a'), wait(2, 'permission', { tool_use_id: 'a' })];
     expectSilentAfter([...asked, waitEnd(5_000, 'permission', { tool_use_id: 'a' })], 5_000 + TOOL);
     expectSilentAfter([prompt(0), call(1, 'a'), wait(2, 'permission'), line(5_000, 'assistant_message')], 5_000 + TOOL);
@@ -227,7 +227,7 @@ describe('a wait', () => {
     expectSilentAfter(working, 1_600);
   });
 
-  test('for a retried model stream lasts a stream’s time', () => {
+  test('for a retried model stream lasts the time of a stream', () => {
     const record = (seconds: number) => line(seconds, 'heartbeat', { source: 'record' });
     expectSilentAfter([prompt(0), record(302)], 602);
     expectSilentAfter([prompt(0), record(255), record(557)], 857);
@@ -249,7 +249,7 @@ describe('an error cascade', () => {
     expect(rules([prompt(0), ...failing(1, 7), call(8, 'x'), result(9, 'x')], 10)).toEqual([]);
   });
 
-  test('counts a batch once, and not at all where one of its calls succeeded', () => {
+  test('counts a batch once, and not at all if one of its calls succeeded', () => {
     const batch = (index: number, outcomes: string[]): Line[] => [
       ...outcomes.map((_, each) => call(index, `${index}_${each}`, { batch: `b${index}` })),
       ...outcomes.map((outcome, each) => result(index + 0.5, `${index}_${each}`, outcome, { batch: `b${index}` })),
@@ -265,7 +265,7 @@ describe('an error cascade', () => {
     expect(rules([prompt(0), ...split], 20)).toEqual(['error_cascade']);
   });
 
-  test('judges a batch when the next one begins, and hears late results', () => {
+  test('judges a batch when the next one begins, and includes late results', () => {
     const hanging = [
       prompt(0),
       call(1, 'slow', { batch: 'b1' }),
@@ -281,7 +281,7 @@ describe('an error cascade', () => {
     expect(assess(parallel, 3).clock.failing_batches).toBe(2);
   });
 
-  test('is counted for each agent, ends when a person speaks, goes on when a machine does', () => {
+  test('is counted per agent, ends at a message of a person, and continues at one of a machine', () => {
     expect(rules([prompt(0), ...failing(1, 3), ...failing(10, 3, SUB)], 20)).toEqual([]);
     expect(rules([prompt(0), ...failing(1, 6, SUB)], 20)).toEqual(['error_cascade']);
     expect(rules([prompt(0), ...failing(1, 6), prompt(10)], 20)).toEqual([]);
@@ -290,7 +290,7 @@ describe('an error cascade', () => {
   });
 
   // rule: an-error-cascade-is-failing-batches
-  test('hears the flag, never a word in the output', () => {
+  test('uses the error flag, never a word in the output', () => {
     const results = (rest: Line) =>
       failing(1, 9).map((each) => (each.event === 'post_tool_use' ? { ...each, ...rest } : each));
     const flags = { is_error: undefined, outcome: undefined };
@@ -304,7 +304,7 @@ describe('an error cascade', () => {
 
 describe('a runaway', () => {
   // rule: a-runaway-is-owed-time
-  test('is more than two hours of owed time since a person spoke', () => {
+  test('is more than two hours of owed time since a person last wrote', () => {
     const lines = [prompt(0), ...busy(1, RUNAWAY)];
     expect(rules(lines, RUNAWAY)).toEqual([]);
     expect(assess(lines, RUNAWAY - 1).next_deadline).toBe(at(RUNAWAY) + 1);
@@ -337,7 +337,7 @@ describe('a runaway', () => {
     expect(rules([prompt(0), ...busy(1, 7_500)], 7_500, { gaps })).toEqual([]);
   });
 
-  test('loses to a gap only what was owed in it, and to two that overlap only once', () => {
+  test('loses only the owed time within a gap, and only once if two gaps overlap', () => {
     const owedMs = (lines: Line[], ...gaps: [number, number][]) =>
       assess(lines, 8_000, { gaps: gaps.map(([from, until]) => ({ from: at(from), until: at(until) })) }).clock.owed_ms;
     const asked = [
@@ -375,7 +375,7 @@ describe('a loop', () => {
     expect(rules([prompt(0), ...again(9, () => SUB)], 60)).toEqual(['loop']);
   });
 
-  test('is told by digests taken before anything was cut', () => {
+  test('is recognised by digests taken before anything was cut', () => {
     expect(rules([prompt(0), ...again(6, (index) => ({ output_digest: `d${index}` }))], 60)).toEqual([]);
     expect(rules([prompt(0), ...again(6, (index) => ({ input_digest: `d${index}` }))], 60)).toEqual([]);
     expect(
@@ -383,7 +383,7 @@ describe('a loop', () => {
     ).toEqual(['loop']);
   });
 
-  test('needs results: calls without one equal nothing', () => {
+  test('needs results: calls without a result equal nothing', () => {
     expect(rules([prompt(0), ...again(6).filter(({ event }) => event === 'pre_tool_use')], 60)).toEqual([]);
     expect(rules([prompt(0), ...again(6, () => ({ tool_output_preview: undefined }))], 60)).toEqual([]);
   });
@@ -405,7 +405,7 @@ describe('a loop', () => {
     expect(rulesOf(again(8, (index) => ({ batch: `b${Math.floor(index / 2)}` })))).toEqual([]);
   });
 
-  test('is a cycle as well, also one that contains a call twice in a row', () => {
+  test('is a cycle as well, even one that contains a call twice in a row', () => {
     const steps = (text: string) =>
       [...text].flatMap((step, index) => [
         call(10 + index, `s${index}`, { tool_input: { step } }),
@@ -419,7 +419,7 @@ describe('a loop', () => {
     expect(rules([prompt(0), ...steps('abcdefabcdefabcdef')], 60)).toEqual([]);
   });
 
-  test('is not polling, whose neighbours stay adjacent', () => {
+  test('does not include polling, whose neighbours stay adjacent', () => {
     expect(rules([prompt(0), ...again(9, undefined, 'gh run view 1')], 60)).toEqual([]);
     expect(rules([prompt(0), ...again(9, () => ({ polling: true }))], 60)).toEqual([]);
     const mixed = again(5).flatMap((each, index) => [each, call(10.2 + index / 2, `p${index}`, { tool_name: 'wait' })]);
@@ -439,14 +439,14 @@ describe('a loop', () => {
     ['shell', { command: ['sleep', '5'] }, true],
     ['exec', { polling: true }, true],
     ['exec', null, false],
-  ])('tells polling by tool and command: %s %j %s', (tool, input, expected) => {
+  ])('recognises polling by tool and command: %s %j %s', (tool, input, expected) => {
     expect(isPolling(tool, input)).toBe(expected);
   });
 });
 
-describe('what the store knows', () => {
+describe('the record in the store', () => {
   // rule: silence-is-excused-by-its-own-wait
-  test('decides where there is no journal', () => {
+  test('decides if there is no journal', () => {
     expect(assess([], 5_000)).toMatchObject({ verdict: 'unknown', attention: 'idle', next_deadline: null });
     expect(assess([], 5_000, { status: 'active', last_activity: null }).verdict).toBe('unknown');
     const context = { status: 'active', last_activity: at(0) } as const;
@@ -457,7 +457,7 @@ describe('what the store knows', () => {
     expect(rules([], 5_000, { status: 'pending', last_activity: at(0) })).toEqual([]);
   });
 
-  test('keeps an earlier run’s lines out of the present one', () => {
+  test('keeps lines of an earlier run out of the present one', () => {
     const lines = [prompt(0), call(1, 'a')];
     expect(assess(lines, 5_000, { status: 'active', started_at: at(4_900), last_activity: at(1) })).toMatchObject({
       verdict: 'healthy',
@@ -480,7 +480,7 @@ describe('attention', () => {
     ['idle', [prompt(0), turnEnd(1)]],
   ])('%s', (attention, lines) => expect(assess(lines, 5).attention).toBe(attention));
 
-  test('is a person’s where a sub-agent asks, also in the background after the turn', () => {
+  test('is that of a person if a sub-agent asks, also in the background after the turn', () => {
     const of = { agent_id: 'ag', parent_tool_use_id: 'a' };
     const asked = [call(2, 'x', of), wait(3, 'permission', { ...of, tool_use_id: 'x' })];
     const awaited = assess([prompt(0), call(1, 'a'), ...asked], 5);

@@ -50,9 +50,9 @@ function watched(journal: readonly Line[], thresholds: Thresholds, until: number
   return firsts;
 }
 
-describe('a replay tells when a rule first became true', () => {
+describe('a replay finds when a rule first became true', () => {
   // rule: a-replay-judges-every-instant
-  test('as one who looks at every millisecond, between lines as well', () => {
+  test('like a check at every millisecond, between lines as well', () => {
     const random = seededRandom(7);
     const found = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -65,7 +65,7 @@ describe('a replay tells when a rule first became true', () => {
     expect([...found].sort()).toEqual(['error_cascade', 'loop', 'runaway', 'silence']);
   });
 
-  test('where a sub-agent falls silent between two lines, and its parent with it', () => {
+  test('if a sub-agent falls silent between two lines, and its parent with it', () => {
     const sub = { agent_id: 'a1', parent_tool_use_id: 'task' };
     const journal = [prompt(0), call(1, 'task', { timeout_ms: 1_000 }), call(100, 'x', sub), line(5_000, 'compaction')];
     expect(replayed(journal, DEFAULT_THRESHOLDS)).toEqual({ silence: isoTime(at(100 + 900) + 1) });
@@ -76,7 +76,7 @@ describe('a replay tells when a rule first became true', () => {
     });
   });
 
-  test('in whatever order its lines stand', () => {
+  test('whatever the order of its lines', () => {
     const random = seededRandom(72);
     for (let round = 0; round < 10; round += 1) {
       const journal = hurry(randomJournal(random, 60)).filter(
@@ -87,7 +87,7 @@ describe('a replay tells when a rule first became true', () => {
   });
 });
 
-test('a replay finds a silent sub-agent whose call is written after it, when it is silent', () => {
+test('a replay finds a silent sub-agent whose call is written after its silence', () => {
   const sub: Line = { agent_id: 'a1', parent_tool_use_id: 'task' };
   const says = (second: number, who: Line = {}) => line(second, 'assistant_message', who);
   const delegates = call(400, 'task', { timeout_ms: 7_000_000 });
@@ -115,7 +115,7 @@ describe('a replay of calls that never return', () => {
   test.each([
     ['of the main agent', {}],
     ['of a sub-agent', { agent_id: 'a1', parent_tool_use_id: 'task' }],
-  ])('takes work in proportion to the calls that are open, not to their square: %s', (_name, sub) => {
+  ])('takes work in proportion to the open calls, not to their square: %s', (_name, sub) => {
     expect(stepsFor(240, sub) / stepsFor(60, sub)).toBeLessThan(6);
   });
 });

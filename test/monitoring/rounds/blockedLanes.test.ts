@@ -48,7 +48,7 @@ const blockedEvents = (scene: SagaScene) =>
 
 describeWithRedis('a run that cannot be proven dead', () => {
   // rule: an-unproven-run-blocks-its-lane
-  test('blocks its lane, which is told once; nothing starts there until its last process is gone', async () => {
+  test('blocks its lane, which is reported once; nothing starts there until its last process is gone', async () => {
     const scene = await openWatchdogScene({ saga: { proveDead: proofOf }, proveBlockedDead: proofOf });
     const { store, clock, sagaOfIt: saga } = scene;
     await scene.watchdogLease.start();
@@ -78,7 +78,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
   });
 
   // rule: an-unproven-run-blocks-its-lane
-  test('answers all the same, and blocks its lane', async () => {
+  test('still answers, and blocks its lane', async () => {
     const scene = await openWatchdogScene({ proveBlockedDead: proofOf });
     await scene.watchdogLease.start();
     const { session, pid, runId } = await runWithProcess(scene);
@@ -91,7 +91,7 @@ describeWithRedis('a run that cannot be proven dead', () => {
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: null });
   });
 
-  test('is no reason for a lane to stay blocked where the events cannot be written', async () => {
+  test('does not block its lane longer than it lives if the events cannot be written', async () => {
     const scene = await openWatchdogScene({ proveBlockedDead: proofOf });
     await scene.watchdogLease.start();
     const { session, pid, runId } = await runWithProcess(scene);

@@ -78,7 +78,7 @@ async function openWatch() {
 
 describeWithRedis('a bridge that is gone', () => {
   // rule: an-absent-bridge-is-reported
-  test('is reported after two minutes though nothing waits, once, also by a standby that was restarted, and once more when it is back', async () => {
+  test('is reported after two minutes even if nothing waits, once, even if the standby restarts, and when it is back', async () => {
     const { logged, start, speak, lookFor } = await openWatch();
     const watch = start();
     await speak(HERE);
@@ -103,7 +103,7 @@ describeWithRedis('a bridge that is gone', () => {
     expect(logged).toHaveLength(3);
   });
 
-  test('counts from the first look after a standby was away itself', async () => {
+  test('counts from the first check after a standby was away itself', async () => {
     const { clock, logged, start, speak, lookFor } = await openWatch();
     const watch = start();
     await speak(DEAD);
@@ -114,7 +114,7 @@ describeWithRedis('a bridge that is gone', () => {
   });
 
   // rule: a-stopping-bridge-is-not-absent
-  test('is not one that is being stopped, however long its runs may finish; it serves nobody meanwhile', async () => {
+  test('is not one that is stopping, however long its runs take; it serves nobody meanwhile', async () => {
     const { clock, store, logged, start, lookFor, presence } = await openWatch();
     const watch = start();
     await presence.start();
@@ -135,7 +135,7 @@ describeWithRedis('a bridge that is gone', () => {
     expect(logged).toMatchObject([{ event: 'bridge_gone', final: false }]);
   });
 
-  test('is not missed by a standby of a host that never had one while another host has one', async () => {
+  test('is not reported by a standby of a host that never had one while another host has one', async () => {
     const { logged, start, store, speak, lookFor } = await openWatch();
     await speak({ ...HERE, host: 'quay' });
     await store.redis.sadd(store.keys.hosts, 'quay');
@@ -144,10 +144,10 @@ describeWithRedis('a bridge that is gone', () => {
   });
 });
 
-describeScenes('a standby whose bridge is being stopped', () => {
+describeScenes('a standby whose bridge is stopping', () => {
   // rule: a-stopping-bridge-is-not-absent
   test(
-    'stays ready and writes no event as long as its runs may finish; afterwards the next bridge is let in at once',
+    'stays ready and writes no event while the runs may finish; then the next bridge is admitted at once',
     async () => {
       const port = await freePort();
       const scene = await openTestScene({
@@ -170,7 +170,7 @@ describeScenes('a standby whose bridge is being stopped', () => {
         expect.objectContaining({
           name: 'bridge',
           verdict: 'warning',
-          found: expect.stringContaining('stopping since'),
+          found: expect.stringContaining('shutting down since'),
         }),
       );
       const readings = [await readiness()];
@@ -202,7 +202,7 @@ describeScenes('a standby whose bridge is being stopped', () => {
 describeScenes('a standby whose bridge is killed', () => {
   // rule: an-absent-bridge-is-reported
   test(
-    'is not ready, pings nobody, writes one event, and has the doctor call it a fault, though nothing waits',
+    'is not ready, sends no ping, writes one event, and is a doctor fault, although nothing waits',
     async () => {
       const port = await freePort();
       const scene = await openTestScene({
@@ -227,7 +227,11 @@ describeScenes('a standby whose bridge is killed', () => {
       const doctor = await scene.run(['doctor', '--quick', '--json']);
       expect(doctor.exit).toMatchObject({ code: 1 });
       expect(JSON.parse(doctor.stdout).checks).toContainEqual(
-        expect.objectContaining({ name: 'bridge', verdict: 'fault', found: expect.stringContaining('nothing waits') }),
+        expect.objectContaining({
+          name: 'bridge',
+          verdict: 'fault',
+          found: expect.stringContaining('nothing is waiting'),
+        }),
       );
       // It has looked at everything as the acting one, and said nothing to the outside.
       await standby.says('watchdog: ');

@@ -67,7 +67,7 @@ async function keysOf({ store }: SagaScene): Promise<string[]> {
 
 describeWithRedis('a session', () => {
   // rule: old-records-expire
-  test('is forgotten with everything of it when it ended more than 30 days ago', async () => {
+  test('is deleted with everything of it 30 days after it ended', async () => {
     const scene = await openScene();
     const { store, clock, folder, round } = scene;
     const session = await activeSession(scene);
@@ -83,7 +83,7 @@ describeWithRedis('a session', () => {
     expect(await store.records.sessionIds('ended')).toEqual([]);
   });
 
-  test('whose record somebody deleted leaves the index with its journal', async () => {
+  test('whose record was deleted by hand leaves the index with its journal', async () => {
     const scene = await openScene();
     const { store, clock, folder, round } = scene;
     const session = await activeSession(scene);
@@ -97,7 +97,7 @@ describeWithRedis('a session', () => {
   });
 
   // rule: old-records-expire
-  test('stays while it runs or waits, its message is on its way, its incident is open, or its revival is to end', async () => {
+  test('stays while it runs or waits, its message is undelivered, its incident open, or its revival unfinished', async () => {
     const scene = await openScene();
     const { store, clock, folder, guard, round } = scene;
     const undelivered = await activeSession(scene, '1');
@@ -133,7 +133,7 @@ describeWithRedis('a session', () => {
     expect(await store.records.closedIncidents(5)).toEqual([]);
   });
 
-  test('whose revival still waits keeps its closed incident, of which the prompt is made', async () => {
+  test('whose revival still waits keeps its closed incident, which the prompt needs', async () => {
     const scene = await openScene();
     const { store, clock, guard, round } = scene;
     const failed = await activeSession(scene);
@@ -153,7 +153,7 @@ describeWithRedis('a session', () => {
     expect(await round().runOnce()).toMatchObject({ sessions: 1, incidents: 1 });
   });
 
-  test('that is forgotten takes no event along: who reads them late, or has acknowledged none, reads them whole', async () => {
+  test('that is deleted removes no event: late readers still get them whole', async () => {
     const scene = await openScene();
     const { clock, folder, round, events } = scene;
     const session = await activeSession(scene);
@@ -171,7 +171,7 @@ describeWithRedis('a session', () => {
     expect((await events.readRecentEvents(0)).map(({ id }) => id)).toEqual(['A.detected', 'B.detected']);
   });
 
-  test('that has to stay hides none behind it, and a round is bounded', async () => {
+  test('that has to stay blocks none behind it, and a round is bounded', async () => {
     const scene = await openScene();
     const { store, clock, round } = scene;
     // Of an unreadable record nothing is known, so it stays.
@@ -189,7 +189,7 @@ describeWithRedis('a session', () => {
 
 describeWithRedis('a journal', () => {
   // rule: old-records-expire
-  test('of an unknown session goes when nobody has touched it for 30 days; links are not followed', async () => {
+  test('of an unknown session is deleted when untouched for 30 days; links are not followed', async () => {
     const scene = await openScene();
     const { clock, folder, round } = scene;
     const old = writeJournal(folder, 'tg_gone_1_1', clock.now() - 31 * DAY);
@@ -215,7 +215,7 @@ describeWithRedis('a journal', () => {
     }
   });
 
-  test('stays where logs/sessions is itself a link', async () => {
+  test('stays if logs/sessions is itself a link', async () => {
     const scene = await openScene();
     const { clock, folder, round } = scene;
     const elsewhere = join(folder, 'elsewhere');
@@ -227,7 +227,7 @@ describeWithRedis('a journal', () => {
 });
 
 describeWithRedis('an issue record', () => {
-  test('keeps its issue and loses the calls of old occurrences; one without an issue goes', async () => {
+  test('keeps its issue and loses the calls of old occurrences; one without an issue is deleted', async () => {
     const scene = await openScene();
     const { clock, issues, round } = scene;
     const call = { at: 1, tool: 'bash', outcome: 'ok', duration_ms: 1, input: 'secret plans', output: '' } as const;
@@ -274,7 +274,7 @@ describeWithRedis('an issue record', () => {
     expect((await round().runOnce()).issueRecords).toBe(0);
   });
 
-  test('the instant in a ULID is read', () => {
+  test('the instant of a ULID is read', () => {
     const clock = new ManualClock();
     expect(timeOfUlid(ulid(clock))).toBe(clock.now());
     expect(timeOfUlid('I1')).toBeNull();
@@ -282,7 +282,7 @@ describeWithRedis('an issue record', () => {
 });
 
 describeWithRedis('a round', () => {
-  test('comes at most once an hour, and never from a watchdog that was replaced', async () => {
+  test('runs at most once an hour, and never in a watchdog that was replaced', async () => {
     const scene = await openScene();
     const { clock, logged, round, store, guard, logger, folder, issues } = scene;
     const rounds = round();

@@ -73,8 +73,8 @@ async function completed(scene: SagaScene): Promise<AgentSession> {
 
 const waiting = ({ store }: SagaScene) => store.records.waitingIn(LANE);
 
-describeWithRedis('among records that are as they should be', () => {
-  test('a round finds no stray, whatever their state', async () => {
+describeWithRedis('among healthy records', () => {
+  test('a round finds no stray, in any state', async () => {
     const scene = await openStrayScene();
     const { store } = scene;
     const saga = scene.saga();
@@ -117,7 +117,7 @@ describeWithRedis('a session', () => {
     expect(await scene.mended()).toEqual([]);
   });
 
-  test('that is a second attempt, and waits in no lane, goes first', async () => {
+  test('that is a second attempt and waits in no lane goes first', async () => {
     const scene = await openStrayScene();
     const { redis, keys, records } = scene.store;
     const saga = scene.saga();
@@ -134,7 +134,7 @@ describeWithRedis('a session', () => {
   });
 
   // rule: a-stray-session-is-found
-  test('that stands in no index, or in a wrong one, stands where its status says', async () => {
+  test('that is in no index, or in a wrong one, is moved to the index of its status', async () => {
     const scene = await openStrayScene();
     const { redis, keys, records } = scene.store;
     const session = await activeSession(scene);
@@ -146,7 +146,7 @@ describeWithRedis('a session', () => {
   });
 
   // rule: a-stray-session-is-found
-  test('that is only a name is told as lost, once, and is no name any longer', async () => {
+  test('without a record is reported as lost, once, and its name is removed', async () => {
     const scene = await openStrayScene();
     const { redis, keys, records } = scene.store;
     const session = await activeSession(scene);
@@ -163,7 +163,7 @@ describeWithRedis('a session', () => {
   });
 
   // rule: a-stray-lease-is-mended
-  test('that is active without a lease gets one, which runs out', async () => {
+  test('that is active without a lease gets one, which expires', async () => {
     const scene = await openStrayScene();
     const { redis, keys, records } = scene.store;
     const session = await activeSession(scene);
@@ -173,7 +173,7 @@ describeWithRedis('a session', () => {
   });
 
   // rule: a-stray-incident-is-closed
-  test.each(['closed', 'gone'])('of an incident that is %s is free of it', async (kind) => {
+  test.each(['closed', 'gone'])('of an incident that is %s is released from it', async (kind) => {
     const scene = await openStrayScene();
     const { redis, keys, incidents } = scene.store;
     const session = await activeSession(scene);
@@ -192,7 +192,7 @@ describeWithRedis('a session', () => {
 
 describeWithRedis('a final message', () => {
   // rule: a-stray-final-message-is-settled
-  test('that was lost before it was sent is made again, and arrives', async () => {
+  test('that was lost before it was sent is created again, and arrives', async () => {
     const scene = await openStrayScene();
     const session = await completed(scene);
     await scene.store.redis.del(scene.store.keys.outbox(session.session_id));
@@ -204,7 +204,7 @@ describeWithRedis('a final message', () => {
   });
 
   // rule: a-stray-final-message-is-settled
-  test('that was lost while it was sent is never sent again: it is unknown, and told so', async () => {
+  test('that was lost while it was sent is never sent again: it is unknown, and reported as such', async () => {
     const scene = await openStrayScene();
     const session = await completed(scene);
     must(await scene.store.outbox.claim(session.session_id, MINUTE, OWNER));
@@ -217,7 +217,7 @@ describeWithRedis('a final message', () => {
   });
 
   // rule: a-stray-final-message-is-settled
-  test('that is on no list of what is due is due', async () => {
+  test('that is missing from the list of due messages is added to it', async () => {
     const scene = await openStrayScene();
     const session = await completed(scene);
     await scene.store.redis.zrem(scene.store.keys.outboxDue, session.session_id);
@@ -226,7 +226,7 @@ describeWithRedis('a final message', () => {
   });
 
   // rule: a-stray-final-message-is-settled
-  test('without a session arrives, leaves no half of a record, and is forgotten', async () => {
+  test('without a session arrives, leaves no partial record, and is deleted', async () => {
     const scene = await openStrayScene();
     const { redis, keys } = scene.store;
     const session = await completed(scene);
@@ -241,7 +241,7 @@ describeWithRedis('a final message', () => {
 
 describeWithRedis('an incident', () => {
   // rule: a-stray-incident-is-closed
-  test('that is open and on no list is driven to its end', async () => {
+  test('that is open but in no list is driven to its end', async () => {
     const scene = await openStrayScene();
     const session = await activeSession(scene);
     const incident = await openIncident(scene, session);
@@ -264,7 +264,7 @@ describeWithRedis('an incident', () => {
 
 describeWithRedis('an incident that the store has forgotten', () => {
   // rule: a-stray-incident-is-closed
-  test('gets its last line, once, so that no reader counts it as open for ever; before that it has none', async () => {
+  test('gets its last line, once, so that no reader counts it as open forever; before that it has none', async () => {
     const scene = await openStrayScene();
     const { store, events, clock } = scene;
     const session = await activeSession(scene);
@@ -287,7 +287,7 @@ describeWithRedis('an incident that the store has forgotten', () => {
 });
 
 describeWithRedis('a lane', () => {
-  test('that no list names is looked at again', async () => {
+  test('that is in no list is checked again', async () => {
     const scene = await openStrayScene();
     await acceptMessage(scene);
     await scene.store.redis.del(scene.store.keys.lanes(HOST), scene.store.keys.hosts);
@@ -297,7 +297,7 @@ describeWithRedis('a lane', () => {
   });
 
   // rule: a-stray-lease-is-mended
-  test('that is held by a run which no active session names is blocked until nothing is left of that run', async () => {
+  test('that is held by a run of no active session is blocked until that run is completely gone', async () => {
     const scene = await openStrayScene();
     const { redis, keys, blockedLanes, transitions } = scene.store;
     const session = await acceptMessage(scene);
@@ -313,7 +313,7 @@ describeWithRedis('a lane', () => {
     expect(await transitions.start(session, run, LEASE_MS)).not.toBeNull();
   });
 
-  test('whose holder began in the same instant is left alone', async () => {
+  test('whose holder started at the same instant is left alone', async () => {
     const scene = await openStrayScene();
     const { store } = scene;
     await store.redis.set(store.keys.laneHolder(LANE), 'nobody');
@@ -339,7 +339,7 @@ describeWithRedis('a lease', () => {
 });
 
 describeWithRedis('a round', () => {
-  test('of a watchdog that was replaced mends nothing', async () => {
+  test('of a watchdog that was replaced repairs nothing', async () => {
     const scene = await openStrayScene();
     await scene.store.redis.zadd(scene.store.keys.runLeases, 6, 'gone');
     await scene.store.redis.hset(scene.store.keys.lease('watchdog:test'), 'fence', '99');
@@ -348,9 +348,9 @@ describeWithRedis('a round', () => {
   });
 });
 
-describeWithRedis('a message whose record cannot be read, and that waits in no lane', () => {
+describeWithRedis('a message with an unreadable record that waits in no lane', () => {
   // rule: an-unreadable-record-is-set-aside
-  test('is told in its chat and as an event, and kept aside', async () => {
+  test('is reported in its chat and as an event, and set aside', async () => {
     const scene = await openStrayScene();
     const torn = await acceptMessage(scene, '1');
     await scene.store.redis.hset(scene.store.keys.session(torn.session_id), 'status', 'pondering');

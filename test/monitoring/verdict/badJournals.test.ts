@@ -55,7 +55,7 @@ function replaceBy(path: string, make: () => void): void {
 
 describeWithRedis('a journal that was read and is replaced by', () => {
   // rule: a-lost-journal-leaves-the-store
-  test.each(TAKEN_AWAY)('%s is judged by the store alone, which is said once', async (_what, takeAway) => {
+  test.each(TAKEN_AWAY)('%s is judged by its record alone, which is logged once', async (_what, takeAway) => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     const path = journalPath(scene.folder, session.session_id);
@@ -69,12 +69,12 @@ describeWithRedis('a journal that was read and is replaced by', () => {
     expect(await accusedAtTick(scene)).toEqual([]);
     await scene.clock.advance(1);
     expect(await accusedAtTick(scene)).toEqual([`${session.session_id} silence`]);
-    expect(saying(scene, 'is judged by the store alone')).toHaveLength(1);
+    expect(saying(scene, 'is judged by its record alone')).toHaveLength(1);
   });
 });
 
 describeWithRedis('a journal that lacks lines because the disk was full', () => {
-  test('is judged by the store alone', async () => {
+  test('is judged by its record alone', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     for (const each of BEGINNING) journalOf(scene, session).append(each);
@@ -110,7 +110,7 @@ describeWithRedis('a journal that was taken away', () => {
 
   // Only root may put on another user for a moment.
   const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
-  testAsRoot('by its permissions is judged by the store alone', async () => {
+  testAsRoot('by its permissions is judged by its record alone', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     for (const each of BEGINNING) journalOf(scene, session).append(each);
@@ -134,7 +134,7 @@ describeWithRedis('a journal that was taken away', () => {
 
 describeWithRedis('a journal full of garbage', () => {
   // rule: any-journal-can-be-read
-  test('is counted in one line of the log, and judged by the lines that can be read', async () => {
+  test('is counted in one log line, and judged by its readable lines', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     const path = journalPath(scene.folder, session.session_id);
@@ -153,7 +153,7 @@ describeWithRedis('a journal full of garbage', () => {
     expect(await accusedAtTick(scene)).toEqual([`${session.session_id} silence`]);
   });
 
-  test('and nothing else is judged by the store, not by what stands in it', async () => {
+  test('and nothing else is judged by the store, not by its content', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     const path = journalPath(scene.folder, session.session_id);
@@ -169,7 +169,7 @@ describeWithRedis('a journal full of garbage', () => {
 });
 
 describeWithRedis('a clock that steps', () => {
-  test('back by an hour accuses nobody who works on', async () => {
+  test('back by an hour accuses no session that keeps working', async () => {
     const scene = await openWatchdogScene();
     const session = await runOf(scene);
     const journal = journalOf(scene, session);
@@ -212,7 +212,7 @@ describe('assess', () => {
     ['of zeros', Buffer.alloc(MEBIBYTE)],
     ['of binary', Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7_919) % 256))],
     ['of text', 'Traceback (most recent call last):\n'.repeat(10_000)],
-    ['of JSON that is no journal', '[]\n{}\n1\nnull\n{"event":1}\n{"event":"turn_end"}\n'],
+    ['of JSON that is not a journal', '[]\n{}\n1\nnull\n{"event":1}\n{"event":"turn_end"}\n'],
   ])('has no verdict on a journal %s', async (_what, text) => {
     expect(await assessText(text)).toMatchObject({ verdict: 'unknown', rules: [] });
   });
@@ -222,10 +222,10 @@ describe('assess', () => {
     ['of 1970 in seconds', 0, 1],
     ['of the year 9999', '9999-12-31T23:59:59.000Z', 1],
     ['before our era', -62_135_596_800, 1],
-    ['that is no number', 'soon', 1],
+    ['that is not a number', 'soon', 1],
     ['missing', null, 1],
     ['a day ahead', '2026-02-06T09:00:00Z', 0],
-  ])('is not led astray by a line with a time %s', async (_what, timestamp, untimed) => {
+  ])('is not misled by a line with a time %s', async (_what, timestamp, untimed) => {
     const odd = { event: 'user_prompt', origin: 'human', timestamp };
     for (const text of [toText([odd, ...WORKING]), toText([...WORKING, odd])]) {
       const judged = await assessText(text);
@@ -240,7 +240,7 @@ describe('assess', () => {
     [at(1) / SECOND],
     [at(1) + 0.25],
     ['2026-02-05T08:59:60.500Z'],
-  ])('knows the instant %s', async (timestamp) => {
+  ])('parses the instant %s', async (timestamp) => {
     const text = toText([prompt(0), { ...call(1, 'c1', { timeout_ms: 0 }), timestamp }]);
     const limit = isoTime(at(1) + DEFAULT_THRESHOLDS.silence_ms - SECOND);
     expect(await assessText(text, limit)).toMatchObject({ verdict: 'healthy', diagnostics: { untimed_lines: 0 } });

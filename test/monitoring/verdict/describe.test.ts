@@ -58,18 +58,18 @@ const owner = { owner: 'process 12 on deck', leaseMs: MINUTE, clocksStart: Numbe
 const SENTENCES: readonly (readonly [Finding, string])[] = [
   [
     found('silence', judge([prompt(0), call(60, 'toolu_01')], 60 + 25 * 60)),
-    'nothing was heard of the agent since 09:01:00 UTC: for 25 min, and 10 min may pass; Bash has been at work since 09:01:00 UTC, but its 15 min were over at 09:16:00 UTC.',
+    'no activity of the agent for 25 min since 09:01:00 UTC (limit 10 min); Bash has been running since 09:01:00 UTC, but its limit of 15 min ended at 09:16:00 UTC.',
   ],
   [
     found(
       'silence',
       judge([prompt(0), line(1, 'wait_start', { kind: 'rate_limit', until: '2026-02-05T09:30:00Z' })], 2_401),
     ),
-    'nothing was heard of the agent since 09:30:00 UTC: for 10 min, and 10 min may pass; the agent has waited for the model since 09:00:01 UTC, but its 29 min were over at 09:30:00 UTC.',
+    'no activity of the agent for 10 min since 09:30:00 UTC (limit 10 min); the agent has waited for the model since 09:00:01 UTC, but its limit of 29 min ended at 09:30:00 UTC.',
   ],
   [
     found('silence', judge([], 601, { status: 'active', last_activity: at(0) })),
-    'nothing was heard of the agent since 09:00:00 UTC: for 10 min, and 10 min may pass; no work of it was recorded.',
+    'no activity of the agent for 10 min since 09:00:00 UTC (limit 10 min); no work of it was recorded.',
   ],
   [
     found(
@@ -79,7 +79,7 @@ const SENTENCES: readonly (readonly [Finding, string])[] = [
         10,
       ),
     ),
-    'the last 7 things that the agent tried failed one after the other, and 5 may; the last failure was Bash at 09:00:07 UTC.',
+    'the last 7 steps of the agent failed in a row (limit 5); the last failure was Bash at 09:00:07 UTC.',
   ],
   [
     found(
@@ -89,11 +89,11 @@ const SENTENCES: readonly (readonly [Finding, string])[] = [
         10,
       ),
     ),
-    'the last 6 things that sub-agent sub tried failed one after the other, and 5 may; the last failure was Bash at 09:00:06 UTC.',
+    'the last 6 steps of sub-agent sub failed in a row (limit 5); the last failure was Bash at 09:00:06 UTC.',
   ],
   [
     found('runaway', judge([prompt(0), ...busy], 7_260)),
-    'the agent has worked for 2 h 1 min since 09:00:00 UTC without coming to an end, and 2 h may pass; waits for people and sleep of the machine are not counted.',
+    'the agent has been working for 2 h 1 min since 09:00:00 UTC without finishing (limit 2 h); waiting for people and sleep of the machine are not counted.',
   ],
   [
     found(
@@ -103,7 +103,7 @@ const SENTENCES: readonly (readonly [Finding, string])[] = [
         10,
       ),
     ),
-    'the agent did the same thing (Bash) 5 times in a row with the same result, and 5 are enough.',
+    'the agent repeated the same call (Bash) 5 times in a row with the same result (limit 5).',
   ],
   [
     found(
@@ -113,16 +113,16 @@ const SENTENCES: readonly (readonly [Finding, string])[] = [
         10,
       ),
     ),
-    'the agent went 3 times through the same 2 steps with the same results, and 3 are enough.',
+    'the agent repeated the same 2 steps 3 times with the same results (limit 3).',
   ],
-  [findCrash('run_failed_exit_1', at(0)), 'the agent ended with exit code 1 and without an answer.'],
+  [findCrash('run_failed_exit_1', at(0)), 'the agent exited with code 1 and without an answer.'],
   [
     must(findOrphan({ ...owner, isOwnerAlive: false, leaseUntil: null }, at(0))),
     'the service that ran the agent (process 12 on deck) is gone.',
   ],
   [
     must(findOrphan({ ...owner, isOwnerAlive: null, leaseUntil: at(0) }, at(300))),
-    'the service that ran the agent (process 12 on deck) has been overdue with its sign of life for 5 min.',
+    'the service that ran the agent (process 12 on deck) has sent no sign of life for 5 min.',
   ],
   [
     findBacklog([{ ...HEAD, acceptedAt: at(0) }], {
@@ -131,7 +131,7 @@ const SENTENCES: readonly (readonly [Finding, string])[] = [
       limitMs: 10 * MINUTE,
       now: at(720),
     }),
-    'the next message of a folder has waited since 09:00:00 UTC: for 12 min, and 10 min may pass; all workers on deck are busy: as many agents run as may run at once.',
+    'the next message for a folder has been waiting for 12 min since 09:00:00 UTC (limit 10 min); all workers on deck are busy: the maximum number of agents is running.',
   ],
 ];
 
@@ -145,17 +145,17 @@ describe('the sentence of a finding', () => {
     expect(sentence).not.toMatch(UNCLEAR);
   });
 
-  test('is looked at here for every rule', () => {
+  test('is tested for every rule', () => {
     const rules = new Set(SENTENCES.map(([{ rule }]) => rule));
     expect(RULES.filter((rule) => !rules.has(rule))).toEqual([]);
   });
 
-  test('names the sub-agent that was silent itself, and what that one waited for', () => {
+  test('names the sub-agent that was silent itself, and its wait', () => {
     const started = [prompt(0), call(1, 'task', { tool_name: 'Task' }), line(2, 'assistant_message', SUB)];
     const lines = [...started, call(3, 'build', { ...SUB, timeout_ms: 3_600_000 })];
     const finding = found('silence', judge(lines, 4_000));
     expect(describeFinding(finding)).toBe(
-      'nothing was heard of the agent since 09:00:03 UTC: for 66 min, and 10 min may pass; Task has been at work since 09:00:01 UTC, but its 15 min were over at 09:15:01 UTC; Task has waited for another agent since 09:00:01 UTC, but sub-agent sub itself had been silent for too long at 10:01:03 UTC; Bash of sub-agent sub has been at work since 09:00:03 UTC, but its 61 min were over at 10:01:03 UTC.',
+      'no activity of the agent for 66 min since 09:00:03 UTC (limit 10 min); Task has been running since 09:00:01 UTC, but its limit of 15 min ended at 09:15:01 UTC; Task has waited for another agent since 09:00:01 UTC, but sub-agent sub had itself been silent for too long by 10:01:03 UTC; Bash of sub-agent sub has been running since 09:00:03 UTC, but its limit of 61 min ended at 10:01:03 UTC.',
     );
     expect(finding.waits_considered.map(({ kind, call: id, agent }) => [kind, id, agent])).toEqual([
       ['tool', 'task', null],
@@ -165,20 +165,20 @@ describe('the sentence of a finding', () => {
     expect(finding.clock).toMatchObject({ unit: 'ms', value: 3_997_000, limit: 600_000 });
   });
 
-  test('stays a sentence where hundreds of waits were looked at: those that were over first are named', () => {
+  test('stays short with hundreds of waits: those that ended first are named', () => {
     const calls = Array.from({ length: 200 }, (_, index) =>
       call(1, `c${index}`, { timeout_ms: 1_000 * (200 - index) }),
     );
     const sentence = describeFinding(found('silence', judge([prompt(0), ...calls], 5_000)));
     expect(sentence.length).toBeLessThan(1_000);
-    expect(sentence).toContain('but its 61 s were over at 09:01:02 UTC;');
-    expect(sentence).toMatch(/; and 196 more waits excuse nothing\.$/);
+    expect(sentence).toContain('but its limit of 61 s ended at 09:01:02 UTC;');
+    expect(sentence).toMatch(/; and 196 more waits do not excuse it\.$/);
   });
 });
 
 describeWithRedis('a finding', () => {
   // rule: a-verdict-explains-itself
-  test('stands in the same sentence in log, critical event, issue and chat', async () => {
+  test('has the same sentence in log, critical event, issue and chat', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const findings = judge([prompt(0), call(60, 'toolu_01', { tool_name: 'mcp__sea__chart' })], 60 + 25 * 60);
@@ -191,7 +191,7 @@ describeWithRedis('a finding', () => {
     await settle(saga, incidentId);
 
     const sentence = describeFinding(found('silence', findings));
-    expect(sentence).toContain('mcp__sea__chart has been at work since 09:01:00 UTC');
+    expect(sentence).toContain('mcp__sea__chart has been running since 09:01:00 UTC');
     expect(scene.logged.filter((logged) => logged.includes(sentence))).toHaveLength(1);
     const lines = eventLines(scene);
     expect(lines.length).toBeGreaterThan(1);
@@ -200,7 +200,7 @@ describeWithRedis('a finding', () => {
     expect(issueText(scene)).toContain(`- Finding: ${prose(sentence)}\n`);
     // In the chat it is said in plain words.
     expect(scene.said.join()).toMatch(
-      /The first attempt failed\. The agent hung in mcp__sea__chart for \d+ minutes\. I am trying once more/,
+      /The first attempt failed\. The agent was stuck in mcp__sea__chart for \d+ minutes\. I am trying again/,
     );
   });
 });

@@ -4,9 +4,9 @@ import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 import { MINUTE } from '../../../src/time.js';
 import { measureFaults } from '../../faults/measure.js';
 
-describe('a fault put into a recorded healthy session', () => {
+describe('a fault injected into a recorded healthy session', () => {
   // rule: every-injected-fault-is-found
-  test('is found in every one of them, when it has to be', () => {
+  test('is found in every one of them, exactly in time', () => {
     const rows = measureFaults(join(import.meta.dirname, '../../fixtures/sessions'));
     expect(rows.map(({ fault, rule, injected, found, missed }) => [fault, rule, injected, found, missed])).toEqual([
       ['the agent stops while it thinks', 'silence', 88, 88, []],

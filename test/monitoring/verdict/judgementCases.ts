@@ -242,7 +242,7 @@ function runsAndTurns(): void {
   ]);
   judged(
     4,
-    'a result from before a person spoke is no repeat',
+    'a result from before a message of a person is not a repeat',
     [
       prompt(0),
       call(1, 'old', { tool_input: 'x' }),
@@ -333,9 +333,9 @@ function silenceClock(): void {
     judged(6, `a heartbeat of ${source} is activity`, [prompt(0), beat(500, source)], SILENCE + 1, []);
   }
   for (const source of ['record', 'hook', 'stop_hook', 'context', 'api_retry', 'queue', 'local_command', 'elsewhere']) {
-    judged(6, `a heartbeat of ${source} is none`, [prompt(0), beat(500, source)], SILENCE + 0.001, ['silence']);
+    judged(6, `a heartbeat of ${source} is not activity`, [prompt(0), beat(500, source)], SILENCE + 0.001, ['silence']);
   }
-  limitAt(6, 'an unknown event is none', [prompt(0), line(500, 'telemetry')], SILENCE, 'silence');
+  limitAt(6, 'an unknown event is not activity', [prompt(0), line(500, 'telemetry')], SILENCE, 'silence');
   limitAt(6, 'a compaction is activity', [prompt(0), line(500, 'compaction')], 500 + SILENCE, 'silence');
   limitAt(
     6,
@@ -351,7 +351,13 @@ function silenceClock(): void {
     500 + SILENCE,
     'silence',
   );
-  limitAt(6, 'what a machine says within a turn is none', [prompt(0), prompt(500, 'machine')], SILENCE, 'silence');
+  limitAt(
+    6,
+    'a message of a machine within a turn is not activity',
+    [prompt(0), prompt(500, 'machine')],
+    SILENCE,
+    'silence',
+  );
 
   limitAt(
     7,
@@ -391,7 +397,7 @@ function waits(): void {
   for (const declared of ['1800000', null, true, [1]]) {
     limitAt(
       8,
-      `a declared time of ${JSON.stringify(declared)} is none`,
+      `a declared time of ${JSON.stringify(declared)} does not count`,
       [prompt(0), call(1, 'a', { timeout_ms: declared })],
       1 + TOOL,
       'silence',
@@ -489,7 +495,7 @@ function waits(): void {
   limitAt(9, 'a child without an end', [prompt(0), wait(1, 'child')], 1 + TOOL + SILENCE, 'silence');
   limitAt(
     9,
-    'a rate limit whose end is no instant',
+    'a rate limit whose end is not an instant',
     [prompt(0), wait(1, 'rate_limit', { until: 'soon' })],
     1 + TOOL + SILENCE,
     'silence',
@@ -517,21 +523,21 @@ function waits(): void {
   );
   limitAt(
     9,
-    'a person who speaks within the turn answers the question',
+    'a message of a person within the turn answers the question',
     [prompt(0), wait(1, 'user'), prompt(1_000)],
     1_000 + SILENCE,
     'silence',
   );
   judged(
     9,
-    'a person who speaks within the turn grants nothing',
+    'a message of a person within the turn grants nothing',
     [prompt(0), call(1, 'a'), wait(1, 'permission'), prompt(1_000)],
     50_000,
     [],
   );
   limitAt(
     9,
-    'nobody is asked for a call that is over',
+    'nobody is asked about a call that has ended',
     [prompt(0), call(1, 'a'), result(5, 'a'), wait(5, 'permission', of('a'))],
     5 + SILENCE,
     'silence',
@@ -552,16 +558,16 @@ function waits(): void {
   const attended = beat(0, 'attended');
   limitAt(
     9,
-    'a sub-agent at a terminal asks the person who sits there',
+    'a sub-agent in a terminal asks the person there',
     [attended, asking('on-request', 'machine'), call(1, 'a')],
     1 + HOURS,
     'silence',
   );
   limitAt(9, 'default asks for an edit', [asking('default'), edit], 1 + HOURS, 'silence');
-  limitAt(9, 'nobody is there to be asked', [asking('default', 'machine'), call(1, 'a')], 1 + TOOL, 'silence');
+  limitAt(9, 'no person is present to ask', [asking('default', 'machine'), call(1, 'a')], 1 + TOOL, 'silence');
   limitAt(
     9,
-    'a tool that nobody is asked for',
+    'a tool that needs no permission',
     [asking('default'), call(1, 'a', { tool_name: 'WebFetch' }), call(1, 'b', { tool_name: 'Task' })],
     1 + TOOL,
     'silence',
@@ -569,10 +575,10 @@ function waits(): void {
   const ticking = [asking('default'), call(1, 'a'), beat(5, 'bash_progress', of('a'))];
   limitAt(9, 'a call that shows signs of life has its permission', ticking, 1 + TOOL, 'silence');
   const beside = [call(1, 'a'), call(1, 'b'), beat(5, 'bash_progress', of('b')), result(6, 'b')];
-  limitAt(9, "another call's signs of life tell nothing", [asking('default'), ...beside], 1 + HOURS, 'silence');
+  limitAt(9, "another call's signs of life prove nothing", [asking('default'), ...beside], 1 + HOURS, 'silence');
   limitAt(
     9,
-    'a hook before the dialog tells nothing',
+    'a hook before the dialog proves nothing',
     [asking('default'), call(1, 'a'), beat(2, 'hook_progress', of('a'))],
     1 + HOURS,
     'silence',
@@ -593,14 +599,14 @@ function waits(): void {
   );
   limitAt(
     9,
-    'a new run asks anew',
+    'a new run asks again',
     [asking('default'), start(1, 'startup'), prompt(2), call(3, 'a')],
     3 + TOOL,
     'silence',
   );
   judged(
     9,
-    'within the time that a call declares it is no dialog',
+    'within the declared time of a call it is not a dialog',
     [asking('default'), call(1, 'a', allowed(7_000))],
     7_061,
     [],
@@ -608,24 +614,24 @@ function waits(): void {
   limitAt(9, 'and after it', [asking('default'), call(1, 'a', allowed(7_000))], 1 + HOURS, 'silence');
   limitAt(
     9,
-    'a model that owes is heard as before',
+    'a model that owes output counts as before',
     [asking('default'), call(1, 'a'), result(2, 'a')],
     2 + SILENCE,
     'silence',
   );
-  limitAt(9, 'a time for it of one minute less', [asking('default'), call(1, 'a')], 1 + HOURS - 60, 'silence', {
+  limitAt(9, 'an inferred wait of one minute less', [asking('default'), call(1, 'a')], 1 + HOURS - 60, 'silence', {
     inferred_wait_ms: (HOURS - 60) * 1_000,
   });
   limitAt(
     16,
-    'an unrecorded dialog is not counted from the instant on at which it shows',
+    'an unrecorded dialog stops the count at the instant at which it shows',
     [asking('default'), call(100, 'a'), result(10_900, 'a'), ...busy(10_900, 18_000)],
     10_900 + RUNAWAY - 280,
     'runaway',
   );
   limitAt(
     16,
-    'a command whose declared time is over shows it a minute later',
+    'a command past its declared time shows it a minute later',
     [asking('default'), call(100, 'a', allowed(300)), result(10_900, 'a'), ...busy(10_900, 18_000)],
     10_900 + RUNAWAY - 460,
     'runaway',
@@ -689,13 +695,7 @@ function waits(): void {
     'silence',
   );
   judged(10, 'one whose work is done', [...delegated, turnEnd(101, SUB), ...busy(150, 1_200)], 1_300, []);
-  judged(
-    10,
-    'one for which nobody waits any more',
-    [...delegated, result(101, 'task'), ...busy(150, 1_200)],
-    1_300,
-    [],
-  );
+  judged(10, 'one that nobody waits for', [...delegated, result(101, 'task'), ...busy(150, 1_200)], 1_300, []);
   limitAt(
     10,
     'one that nobody waits for and that hangs in a call',
@@ -705,7 +705,7 @@ function waits(): void {
   );
   limitAt(
     11,
-    'a retry with an unknown delay is no wait',
+    'a retry with an unknown delay is not a wait',
     [prompt(0), ...[100, 200, 400, 599].map((seconds) => beat(seconds, 'api_retry'))],
     SILENCE,
     'silence',
@@ -779,7 +779,7 @@ function failures(): void {
   );
   judged(
     12,
-    'a batch counts once though another one came between its calls',
+    'a batch counts once although another one came between its calls',
     [
       prompt(0),
       ...failing(1, 4),
@@ -838,14 +838,14 @@ function loops(): void {
   );
   judged(
     13,
-    'a number is no text',
+    'a number is not a text',
     [prompt(0), ...[1, 2, 3, 4, 5].flatMap((n) => same(n, 1, { n: n === 4 ? '1' : 1 }))],
     20,
     [],
   );
   judged(
     13,
-    'digests of inputs outweigh what was cut',
+    'digests of inputs outweigh cut inputs',
     [prompt(0), ...[1, 2, 3, 4, 5, 6].flatMap((n) => same(n, 1, 'cut', { input_digest: `000000000000000${n}` }))],
     20,
     [],
@@ -924,7 +924,7 @@ function loops(): void {
   );
   judged(
     14,
-    'one call with alternating results is no cycle',
+    'one call with alternating results is not a cycle',
     [prompt(0), ...letters(1, 'aaaaaa', (index) => ({ tool_output_preview: index % 2 }))],
     20,
     [],
@@ -955,7 +955,7 @@ function loops(): void {
     20,
     ['loop'],
   );
-  judged(14, 'a period of six is not looked for', [prompt(0), ...letters(1, 'abcdefabcdefabcdef')], 30, []);
+  judged(14, 'a period of six is not detected', [prompt(0), ...letters(1, 'abcdefabcdefabcdef')], 30, []);
   judged(
     14,
     'a long cycle that the thresholds allow',
@@ -1023,10 +1023,16 @@ function loops(): void {
 function owedTime(): void {
   const turns = [prompt(0), ...busy(1, 3_600), turnEnd(3_600), prompt(10_000, 'machine'), ...busy(10_001, 13_700)];
   limitAt(16, 'turns of machines are summed', turns, 13_600, 'runaway');
-  judged(16, 'a person begins anew', [...turns.slice(0, -13), prompt(12_000), ...busy(12_001, 14_000)], 14_000, []);
+  judged(
+    16,
+    'a message of a person starts again',
+    [...turns.slice(0, -13), prompt(12_000), ...busy(12_001, 14_000)],
+    14_000,
+    [],
+  );
   limitAt(
     16,
-    'a person who speaks within the turn',
+    'a message of a person within the turn',
     [prompt(0), ...busy(1, 3_000), prompt(3_001), ...busy(3_002, 10_300)],
     3_001 + RUNAWAY,
     'runaway',
@@ -1038,13 +1044,13 @@ function owedTime(): void {
     waitEnd(1_002, kind, of('a')),
     ...busy(1_003, 8_300),
   ];
-  limitAt(16, 'a permission is taken off', pausedFor('permission'), RUNAWAY + 1_000, 'runaway');
-  limitAt(16, 'a question is taken off', pausedFor('user'), RUNAWAY + 1_000, 'runaway');
+  limitAt(16, 'a permission is subtracted', pausedFor('permission'), RUNAWAY + 1_000, 'runaway');
+  limitAt(16, 'a question is subtracted', pausedFor('user'), RUNAWAY + 1_000, 'runaway');
   limitAt(16, 'a rate limit counts', pausedFor('rate_limit'), RUNAWAY, 'runaway');
   limitAt(16, 'a child counts', pausedFor('child'), RUNAWAY, 'runaway');
   limitAt(
     16,
-    'two people at once are taken off once',
+    'two people at once are subtracted once',
     [
       prompt(0),
       call(1, 'a', allowed(9_999)),
@@ -1128,8 +1134,8 @@ function timeAndOrder(): void {
   );
   limitAt(18, 'a result without its request is activity', [prompt(0), result(500, 'x')], 500 + SILENCE, 'silence');
 
-  judged(19, 'nothing but unknown events', [line(0, 'telemetry'), line(1, 'telemetry')], 99_999, []);
-  judged(19, 'nothing but the future', [prompt(500), call(501, 'a')], 0, []);
+  judged(19, 'only unknown events', [line(0, 'telemetry'), line(1, 'telemetry')], 99_999, []);
+  judged(19, 'only lines from the future', [prompt(500), call(501, 'a')], 0, []);
 }
 
 runsAndTurns();

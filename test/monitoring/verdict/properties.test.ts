@@ -101,21 +101,21 @@ function assertSame(actual: Assessment, expected: Assessment, seed: number): voi
 }
 
 describe('the whole assessment of a journal is the same', () => {
-  test('whatever the order of its lines', async () => {
+  test('in any order of its lines', async () => {
     for (const { seed, random, lines, now } of samples()) {
       const ordered = await assessText(toText(lines), now);
       assertSame(await assessText(toText(permute(lines, random)), now), ordered, seed);
     }
   });
 
-  test('though lines that carry an id are there several times', async () => {
+  test('if lines with an id are repeated', async () => {
     for (const { seed, random, lines, now } of samples()) {
       const once = await assessText(toText(lines), now);
       assertSame(await assessText(toText(duplicate(lines, random)), now), once, seed);
     }
   });
 
-  test('wherever it is split, and whatever was judged in between', async () => {
+  test('wherever it is split, and whatever is judged in between', async () => {
     for (const { seed, random, lines, now } of samples()) {
       const bytes = Buffer.from(toText(seed % 3 === 0 ? random.shuffle(lines) : lines));
       const path = fresh();
@@ -149,7 +149,7 @@ describe('the whole assessment of a journal is the same', () => {
     }
   });
 
-  test('when it is asked for again, also after later and earlier instants', async () => {
+  test('if it is repeated, even after later and earlier instants', async () => {
     for (const { seed, random, lines, now } of samples()) {
       const follower = new JournalFollower(fresh(toText(lines)));
       await follower.look(now);

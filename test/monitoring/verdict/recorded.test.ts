@@ -95,7 +95,7 @@ describe('detection cases', () => {
     expectRules(found, each.expected.unhealthy, each.expected.rules);
   });
 
-  test('in a process of its own the command says the same', () => {
+  test('the command in its own process says the same', () => {
     for (const each of cases.filter((_, index) => index % 30 === 0)) {
       const { code, out, err } = watchkeeper(folder, [
         'assess',

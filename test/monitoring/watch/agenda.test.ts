@@ -19,7 +19,7 @@ class PlainDeadlines {
 
 describe('deadlines', () => {
   // rule: a-deadline-is-never-late
-  test('are due at their last instant, whatever stood there before, and the earliest is always known', () => {
+  test('are due at their last instant, whatever it was before, and the earliest is always known', () => {
     const random = seededRandom(7);
     const deadlines = new Deadlines();
     const plain = new PlainDeadlines();

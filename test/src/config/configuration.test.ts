@@ -50,7 +50,7 @@ function projectsOf(projects: Record<string, object>): unknown {
 }
 
 describe('a configuration', () => {
-  test('may know a project of another host without its directory; with it, this host can stand in', async () => {
+  test('can name a project of another host without its directory; with it, this host can take over', async () => {
     const config = projectsOf({
       ship: { directory: 'ship', host: 'harbour' },
       dock: { directory: 'dock', host: 'harbour' },
@@ -69,7 +69,7 @@ describe('a configuration', () => {
     );
   });
 
-  test('that is absent tries everything out here, and says so', async () => {
+  test('that is absent makes a local trial setup, and says so', async () => {
     const settings = await read({});
     expect([...settings.projects.keys()]).toEqual(['local']);
     expect(settings.notices.join()).toContain('no watchkeeper.config.json here');
@@ -82,13 +82,13 @@ describe('a configuration', () => {
     [{ GITHUB_TOKEN: 't' }, ['a/b', 'a/c'], 'issues go to GitHub'],
     [{ GITHUB_TOKEN: 't' }, ['a/b', undefined], /^issues go to GitHub, but those of two are files in logs\/issues/],
     [{ GITHUB_TOKEN: 't' }, [undefined, undefined], /^issues are files in logs\/issues \(no project has a/],
-  ])('with %j and the repositories %j says where issues go', async (environment, [one, two], words) => {
+  ])('with %j and the repositories %j describes where issues go', async (environment, [one, two], words) => {
     const projects = { one: { directory: 'one', repository: one }, two: { directory: 'two', repository: two } };
     const settings = await read({ config: { projects }, environment, folders: ['one', 'two'] });
     expect(describeIssuePlaces(settings)).toEqual(typeof words === 'string' ? words : expect.stringMatching(words));
   });
 
-  test('tells all its faults at once, each with what is allowed', async () => {
+  test('reports all its faults at once, each with the allowed values', async () => {
     const message = await faultsOf({
       config: {
         projects: {
@@ -162,7 +162,7 @@ describe('a configuration', () => {
     expect(message.match(/^ {2}- /gm)).toHaveLength(3);
   });
 
-  test('that is faulty is read as far as it goes: faults of keys, agents and directories stand beside all others', async () => {
+  test('that is faulty is read as far as possible: faults of keys, agents and directories are listed with all others', async () => {
     const message = await faultsOf({
       config: {
         projects: {
@@ -226,13 +226,13 @@ describe('a configuration', () => {
     }
   });
 
-  test('that is no JSON is a fault that shows nothing of the file', async () => {
+  test('that is not JSON is a fault that shows nothing of the file', async () => {
     const message = await faultsOf({ config: `{"agent": hunter2hunter2}` });
     expect(message).toContain('is not JSON');
     expect(message).not.toContain('hunter2');
   });
 
-  test('that names two projects alike is a fault: the first one would be gone without a word', async () => {
+  test('with two projects of the same name is a fault: the first one would be lost silently', async () => {
     const project = '{ "directory": ".", "chats": [{ "id": 1 }, { "id": 2 }] }';
     const message = await faultsOf({ config: `{ "projects": {\n"ship": ${project},\n"ship": ${project} } }` });
     expect(message).toContain('has "ship" twice in one object (line 3)');
@@ -247,7 +247,7 @@ describe('a configuration', () => {
     expect(await faultsOf({ environment: { WATCHKEEPER_CONFIG: 'gone.json' } })).toContain('WATCHKEEPER_CONFIG');
   });
 
-  test('does not stumble over the marks that a run gives to its agent', async () => {
+  test('accepts the marks that a run gives to its agent', async () => {
     const environment = {
       WATCHKEEPER_RUN: 'r',
       WATCHKEEPER_LANE: 'l',
@@ -257,7 +257,7 @@ describe('a configuration', () => {
     expect((await read({ environment })).projects.size).toBe(1);
   });
 
-  test('of the watchdog’s schedule is a pattern of five or six fields that comes again', async () => {
+  test('of the schedule of the watchdog is a recurring pattern of five or six fields', async () => {
     for (const pattern of ['*/5 * * * *', '*/2 * * * * *', '0 3 * * 1-5']) {
       expect((await read({ environment: { WATCHDOG_CRON: pattern } })).watchdogCron).toBe(pattern);
     }
@@ -268,7 +268,7 @@ describe('a configuration', () => {
 });
 
 describe('secrets', () => {
-  test('of files are known before anything else is refused, and are shown nowhere', async () => {
+  test('from files are known before anything else is refused, and are shown nowhere', async () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'secret'), 'hunter2hunter2\n');
     const told: string[] = [];
@@ -326,12 +326,12 @@ describe('secrets', () => {
 });
 
 describe('projects', () => {
-  test('allow nobody where nobody is listed', async () => {
+  test('allow nobody if nobody is listed', async () => {
     const settings = await read({ config: projectsOf({ popoto: { directory: '.', chats: [-5] } }) });
     expect(settings.projects.get('popoto')?.senders).toEqual([]);
   });
 
-  test('have the scripted agent where none is named, with what else its settings say', async () => {
+  test('have the scripted agent if none is named, with the other settings of the agent', async () => {
     const agents = { scenario: { scenario: 'story.json' }, nothing: {}, none: undefined };
     for (const [name, agent] of Object.entries(agents)) {
       const settings = await read({ config: projectsOf({ popoto: { directory: '.', agent } }) });
@@ -342,7 +342,7 @@ describe('projects', () => {
     }
   });
 
-  test('must not share a directory, nor have one within another’s, whatever they are called', async () => {
+  test('must not share a directory, nor be nested, whatever name it has', async () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'a/deep'), { recursive: true });
     mkdirSync(join(folder, 'ab'));
@@ -375,7 +375,7 @@ describe('projects', () => {
     expect(placeOf(settings, '-6', '1')?.project.key).toBe('other');
   });
 
-  test('have thresholds and actions of their own before those of all', async () => {
+  test('prefer their own thresholds and actions to the general ones', async () => {
     const settings = await read({
       config: {
         projects: {

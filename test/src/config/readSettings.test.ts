@@ -15,23 +15,23 @@ test.each([
   ['WATCHDOG_CRON', '0 0 31 2 *', /WATCHDOG_CRON: must be a cron pattern/],
   ['WATCHDOG_PING_URL', 'ftp://example.com/hunter2', /WATCHDOG_PING_URL: must begin with https/],
   ['HEALTH_PORT', '70000', /HEALTH_PORT: /],
-])('%s=%s is a fault in words, without the value of a secret', async (name, value, words) => {
+])('%s=%s is a fault with an explanation, without the value of a secret', async (name, value, words) => {
   const refused = read({ [name]: value });
   await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(words) });
   await expect(refused).rejects.not.toThrow(/hun%?ter2/);
 });
 
-test('an API is asked over HTTP only', async () => {
+test('an API address must be HTTP', async () => {
   const environment = { TELEGRAM_BOT_TOKEN: '1:token-of-a-test', TELEGRAM_API_ROOT: 'ftp://example.com' };
   await expect(read(environment)).rejects.toThrow('TELEGRAM_API_ROOT: must be an address');
 });
 
-test('a schedule, and a password with escapes, are taken', async () => {
+test('a schedule, and a password with escapes, are accepted', async () => {
   const settings = await read({ WATCHDOG_CRON: '0 4 29 2 *', REDIS_URL: 'redis://:50%25%40x@localhost/3' });
   expect(settings).toMatchObject({ watchdogCron: '0 4 29 2 *', secrets: ['50%@x'] });
 });
 
-test('health is told on loopback unless told otherwise, and the address outside is a secret', async () => {
+test('health is served on loopback by default, and the ping address is a secret', async () => {
   const pingUrl = 'https://example.com/a1b2c3';
   const settings = await read({ HEALTH_PORT: '8787', WATCHDOG_PING_URL: pingUrl });
   expect(settings).toMatchObject({ health: { host: '127.0.0.1', port: 8787 }, pingUrl, secrets: [pingUrl] });
@@ -46,7 +46,7 @@ test('no agent is found under a name that every object has', async () => {
   }
 });
 
-test('an agent is given no value of a secret, under whatever name it comes', async () => {
+test('an agent gets no value of a secret, under any variable name', async () => {
   const secrets = { TELEGRAM_BOT_TOKEN: '1:token-of-a-test', REDIS_URL: 'redis://:hun%25ter2@localhost' };
   for (const [name, value] of [
     ['GH_TOKEN', '1:token-of-a-test'],
@@ -81,7 +81,7 @@ test.each([
   await expect(refused).rejects.toThrow('projects.boat.repository: must be a repository, as "owner/name"');
 });
 
-test.each(['owner/name', 'own-er_x/.github', 'a/b.c-d_e'])('a repository is %s', async (repository) => {
+test.each(['owner/name', 'own-er_x/.github', 'a/b.c-d_e'])('a repository can be %s', async (repository) => {
   const folder = testFolder();
   const file = join(folder, 'watchkeeper.config.json');
   writeFileSync(file, JSON.stringify({ projects: { boat: { directory: '.', repository } } }));
@@ -93,7 +93,7 @@ test.each([
   '{"__proto__": {"projects": {}}, "projects": {}}',
   '{"projects": {"__proto__": {"directory": "."}}}',
   '{"projects": {},\n "\\u005f_proto__": 1}',
-])('a key __proto__ is a fault in words: %s', async (text) => {
+])('a key __proto__ is a fault with an explanation: %s', async (text) => {
   const folder = testFolder();
   writeFileSync(join(folder, 'watchkeeper.config.json'), text);
   const refused = readSettings({ environment: {}, workingDirectory: folder });

@@ -27,7 +27,7 @@ async function openSource(config: object): Promise<Written> {
   return { source: new ConfigSource(await read(), read), write, writeToken };
 }
 
-test('who asks for projects gets those of the last good reading: chats, senders and thresholds', async () => {
+test('callers get the projects of the last good reading: chats, senders and thresholds', async () => {
   const { source, write } = await openSource({ projects: { one: { directory: 'one', chats: [1], senders: [1] } } });
   const { settings } = source;
   const [before] = settings.projects.values();
@@ -54,7 +54,7 @@ test('who asks for projects gets those of the last good reading: chats, senders 
   expect(describeReload(await source.reload())).toBe('the configuration was read again: nothing has changed');
 });
 
-test('one with a fault changes nothing, nor one for which something cannot be made', async () => {
+test('a faulty configuration changes nothing, nor does one that needs a missing agent', async () => {
   const { source, write } = await openSource({ projects: { one: { directory: 'one', chats: [1], senders: [1] } } });
   write({ projects: { one: { directory: 'one', chats: [1], senders: [1], thresholds: { silence: 1 } } } });
   await expect(source.reload()).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('"silence"') });
@@ -67,7 +67,7 @@ test('one with a fault changes nothing, nor one for which something cannot be ma
 });
 
 // rule: a-reload-names-what-needs-a-restart
-test('what is used only after a restart is named, as often as it is read, without a value', async () => {
+test('settings that need a restart are named at every reload, without a value', async () => {
   const projects = { one: { directory: 'one' } };
   const { source, write, writeToken } = await openSource({ projects });
   write({ projects, timings: { drainMs: 1 }, daydream: { cron: '0 1 * * *' }, polling: { tools: ['look'] } });

@@ -41,7 +41,7 @@ function appenderTo(text: string, isShared: boolean): { path: string; lines: Lin
   return { path, lines };
 }
 
-test('lines follow each other, and those of others', () => {
+test('lines follow each other, and lines of others', () => {
   const { path, lines } = appenderTo('{"n":1}\n', true);
   lines.append('{"n":2}\n');
   appendFileSync(path, '{"n":3}\n');
@@ -49,32 +49,32 @@ test('lines follow each other, and those of others', () => {
   expect(readFileSync(path, 'utf8')).toBe('{"n":1}\n{"n":2}\n{"n":3}\n{"n":4}\n{"n":5}\n');
 });
 
-test('what was cut off in a file of one writer is blanked', () => {
+test('a cut-off line in a file of one writer is blanked', () => {
   const { path, lines } = appenderTo('{"n":1}\n{"n', false);
   lines.append('{"n":2}\n');
   expect(readFileSync(path, 'utf8')).toBe('{"n":1}\n   {"n":2}\n');
 });
 
-test('in a shared file another process may still write it: it is ended', () => {
+test('a cut-off line in a shared file, which another process may still be writing, is terminated', () => {
   const { path, lines } = appenderTo('{"n":1}\n{"n', true);
   lines.append('{"n":2}\n');
   expect(readFileSync(path, 'utf8')).toBe('{"n":1}\n{"n\n{"n":2}\n');
 });
 
-test('a line that lacks only its end gets it', () => {
+test('a line that lacks only its line end gets it', () => {
   const { path, lines } = appenderTo('{"n":1}', false);
   lines.append('{"n":2}\n');
   expect(readFileSync(path, 'utf8')).toBe('{"n":1}\n{"n":2}\n');
 });
 
-test('no lines: only what was cut off is blanked or ended', () => {
+test('an empty append only blanks or terminates a cut-off line', () => {
   const { path, lines } = appenderTo('{"n":1}\n{"n', true);
   lines.append('');
   lines.append('');
   expect(readFileSync(path, 'utf8')).toBe('{"n":1}\n{"n\n');
 });
 
-test('each file that is used is looked at anew', () => {
+test('each file that is used is checked separately', () => {
   const { path, lines } = appenderTo('', true);
   lines.append('{"n":1}\n');
   const other = opened('other.jsonl', '{"o');

@@ -8,7 +8,7 @@ import { type AppendedLine, LineSplitter, linesFrom, type SplitLine } from '../.
 describe('cutting bytes into lines', () => {
   const line = (text: string): SplitLine => ({ kind: 'line', text, bytes: Buffer.byteLength(text) });
 
-  test('lines may arrive in pieces, within a character too', () => {
+  test('lines may arrive in pieces, even within a character', () => {
     const bytes = Buffer.from('grüße\n\nzwei\ndrei');
     for (let size = 1; size <= bytes.length; size += 1) {
       const splitter = new LineSplitter(100);
@@ -37,7 +37,7 @@ describe('cutting bytes into lines', () => {
     expect(splitter.flush()).toEqual([]);
   });
 
-  test('bytes that are no text become replacement characters', () => {
+  test('bytes that are not text become replacement characters', () => {
     expect(new LineSplitter(10).push(Buffer.from([0xff, 0x41, 0x0a]))).toEqual([
       { kind: 'line', text: '\ufffdA', bytes: 2 },
     ]);
@@ -76,7 +76,7 @@ describe('the lines of a file', () => {
     expect(await linesOf('')).toEqual([]);
   });
 
-  test('are whole and in their places if they cross what is read at once', async () => {
+  test('are whole and at the right offsets across chunk borders', async () => {
     const texts = Array.from({ length: 50 }, (_, number) => String(number).repeat(3_000 + 97 * number));
     const lines = await linesOf(texts.map((text) => `${text}\n`).join(''));
     expect(lines.map(({ text }) => text)).toEqual(texts);

@@ -27,12 +27,12 @@ function looks(text: string, wanted: string): { seen: string[]; last: boolean[];
   return { seen, last, found };
 }
 
-test('more and more of the end is read until it holds what is looked for', () => {
+test('a growing part of the end is read until it contains the wanted text', () => {
   expect(looks('0123456789abcdef', 'f')).toEqual({ seen: ['ef'], last: [false], found: 'f' });
   expect(looks('0123456789abcdef', '9')).toEqual({ seen: ['ef', '89abcdef'], last: [false, false], found: '9' });
 });
 
-test('no more is read than the most, or than there is', () => {
+test('at most the maximum is read, or the whole file', () => {
   expect(looks('0123456789abcdef', '0')).toEqual({
     seen: ['ef', '89abcdef', '6789abcdef'],
     last: [false, false, true],

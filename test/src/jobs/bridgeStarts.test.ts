@@ -23,7 +23,7 @@ async function openBridges() {
 
 describeWithRedis('starts of a bridge', () => {
   // rule: quick-restarts-are-reported
-  test('in quick succession, none of them after an orderly stop, are told once; later ones are told anew', async () => {
+  test('in quick succession, without an orderly stop, are reported once; later ones are reported again', async () => {
     const { store, clock, told, start } = await openBridges();
     for (let starts = 0; starts < 5; starts += 1) {
       expect(told).toHaveLength(starts < 3 ? 0 : 1);
@@ -39,7 +39,7 @@ describeWithRedis('starts of a bridge', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('that each follow an orderly stop are no trouble', async () => {
+  test('that each follow an orderly stop are not reported', async () => {
     const { store, told, start } = await openBridges();
     for (let starts = 0; starts < 6; starts += 1) await (await start()).stop();
     expect(told).toEqual([]);

@@ -36,7 +36,7 @@ function stored(changes: object): unknown {
   return JSON.parse(JSON.stringify({ ...INCIDENT, ...changes }));
 }
 
-describe('The record of an incident', () => {
+describe('the record of an incident', () => {
   test.each([
     ['of a run', {}],
     ['of a queue', { subject: { kind: 'queue', host: 'deck' } }],

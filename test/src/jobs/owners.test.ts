@@ -31,7 +31,7 @@ const END = 'nobody: an end';
 describe('every state', () => {
   // rule: every-state-has-one-owner
   test.each(MACHINES)(
-    'of a %s: a state that is no end has exactly one owner, whose file is there',
+    'of a %s has exactly one owner, whose file exists, unless the state is an end',
     (_, owners, ends) => {
       for (const [state, owner] of Object.entries(owners)) {
         expect([state, owner === null]).toEqual([state, ends.includes(state)]);
@@ -53,7 +53,7 @@ describe('every state', () => {
   });
 
   // rule: every-state-has-one-owner
-  test('the document has each state once, with the owner that it has in the code', () => {
+  test('is in the document once, with its owner in the code', () => {
     const rows = tableBelow(
       readFileSync(join(ROOT, 'docs/internals/owners.md'), 'utf8'),
       '## Every state has one owner',

@@ -24,7 +24,7 @@ import {
 
 describeWithRedis('a session that the store has forgotten', () => {
   // rule: a-forgotten-record-is-stored-once
-  test('stored again by two at once is stored once, and its lane is one run’s', async () => {
+  test('and that two processes store again is stored once, and its lane belongs to one run', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const run = must(session.run);
@@ -43,7 +43,7 @@ describeWithRedis('a session that the store has forgotten', () => {
     expect(waiting).toBe(found.status === 'pending' ? 1 : 0);
   });
 
-  test('is not stored again into a lane that another run holds, nor over a record that was set aside', async () => {
+  test('is not stored again in a lane that another run holds, nor over a record that was set aside', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const run = must(session.run);
@@ -58,7 +58,7 @@ describeWithRedis('a session that the store has forgotten', () => {
     expect(await records.session(session.session_id)).toBeNull();
   });
 
-  test('that is a second attempt uses its message’s one revival up', async () => {
+  test('that is a second attempt uses the one revival of its message', async () => {
     const scene = await openSagaScene();
     const first = await activeSession(scene);
     const revival = {
@@ -83,7 +83,7 @@ const STORED_AGAIN = {
 
 describeWithRedis('a second attempt that a rolled-back store has forgotten', () => {
   for (const [what, storeAgain] of Object.entries(STORED_AGAIN)) {
-    test(`stored again (${what}) takes the lane from the first and ends it: its incident revives and tells nothing more`, async () => {
+    test(`stored again (${what}) takes the lane and ends the first: its incident revives and reports nothing more`, async () => {
       const scene = await openSagaScene();
       const { regain, records } = scene.store;
       const first = await activeSession(scene);
@@ -105,7 +105,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
     });
   }
 
-  test('stored again before the first began there: that begins no more', async () => {
+  test('stored again before the first started there: that one no longer starts', async () => {
     const scene = await openSagaScene();
     const first = await acceptMessage(scene);
     const revival = revivalOf(first, scene.clock.now());
@@ -115,7 +115,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
   });
 
   // rule: a-message-has-one-end-after-a-failover
-  test('stays forgotten where the first has been told meanwhile: a message has one end', async () => {
+  test('stays forgotten if the first was reported as failed meanwhile: a message has one end', async () => {
     const scene = await openSagaScene();
     const { regain, records } = scene.store;
     const first = await activeSession(scene);
@@ -130,7 +130,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
     expect(await records.session(revival.session_id)).toBeNull();
   });
 
-  test('is stored again also where the record of the first, or of its incident, cannot be read', async () => {
+  test('is stored again even if the record of the first, or of its incident, cannot be read', async () => {
     for (const broken of ['session', 'incident'] as const) {
       const scene = await openSagaScene();
       const { regain, redis, keys } = scene.store;
@@ -145,7 +145,7 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
   });
 
   // rule: a-second-attempt-survives-a-failover
-  test('stored again while a watchdog revives the first anew: one of them does, and there is one second attempt', async () => {
+  test('stored again while a watchdog revives the first again: one of them succeeds, with one second attempt', async () => {
     const scene = await openSagaScene();
     const { regain, records, redis, incidents } = scene.store;
     const first = await activeSession(scene);
@@ -162,8 +162,8 @@ describeWithRedis('a second attempt that a rolled-back store has forgotten', () 
   });
 });
 
-describeWithRedis('the mark by which a process sees that the store has forgotten something', () => {
-  test('tells a store that lost everything or its last moment from one whose answer was lost', async () => {
+describeWithRedis('the mark by which a process detects that the store has forgotten something', () => {
+  test('distinguishes a store that lost everything or its last moment from one that lost a reply', async () => {
     const { redis, prefix } = await openTestRedis();
     const store = openStore(redis, new ManualClock(), prefix);
     const mark = new MemoryMark(redis, store.keys, new ManualClock());
@@ -188,7 +188,7 @@ describeWithRedis('the mark by which a process sees that the store has forgotten
     expect(await mark.renew()).toBe('nothing');
   });
 
-  test('is not missed by a process that stood still for longer than the mark is kept', async () => {
+  test('is not missed by a process that was stopped for longer than the mark is kept', async () => {
     const { redis, prefix } = await openTestRedis();
     const clock = new ManualClock();
     const store = openStore(redis, clock, prefix);

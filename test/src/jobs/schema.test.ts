@@ -11,7 +11,7 @@ const NEXT = { version: 2, leastReader: 1 };
 const LEAP = { version: 3, leastReader: 3 };
 
 describeWithRedis('the schema of a Redis', () => {
-  test('is noted by the first that writes, raised by a newer one, and never lowered by an older one that may read it', async () => {
+  test('is written by the first writer, raised by a newer one, and never lowered by an older one that may read it', async () => {
     const { redis, prefix } = await openTestRedis();
     const { keys } = openStore(redis, new ManualClock(), prefix);
     await requireReadable(redis, keys);
@@ -23,7 +23,7 @@ describeWithRedis('the schema of a Redis', () => {
     expect(await readSchema(redis, keys)).toEqual(NEXT);
   });
 
-  test('that is beyond this version is refused in words, and stays', async () => {
+  test('that is beyond this version is refused with an explanation, and stays', async () => {
     const { redis, prefix } = await openTestRedis();
     const { keys } = openStore(redis, new ManualClock(), prefix);
     await claimSchema(redis, keys, LEAP);
@@ -47,7 +47,7 @@ describeWithRedis('the schema of a Redis', () => {
 describeScenes('a Redis that a newer version wrote', () => {
   // rule: a-newer-schema-is-not-touched
   test(
-    'is touched by no process: bridge, standby and commands end with exit code 2, and the doctor calls it a fault',
+    'is touched by no process: bridge, standby and commands exit with code 2, and the doctor reports a fault',
     async () => {
       const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }] } } });
       const { redis, keys } = scene.store;

@@ -91,7 +91,7 @@ describeWithRedis('a commit', () => {
     expect(await redis.get(key)).toBe('new');
   });
 
-  test('tells an absent value from an empty one, and works on after the script cache was emptied', async () => {
+  test('distinguishes an absent value from an empty one, and works after the script cache was emptied', async () => {
     const { redis, store } = await openTestStore();
     const key = store.keys.lease('x');
     await redis.set(key, '');
@@ -101,7 +101,7 @@ describeWithRedis('a commit', () => {
     expect(await applyCommit(redis, { checks: [{ read: ['GET', key], equals: '' }], writes })).toBe(true);
   });
 
-  test('tells all in one message, unless that names two things of a kind', async () => {
+  test('publishes one wake, unless it names two things of a kind', async () => {
     const { redis, store } = await openTestStore();
     const subscriber = redis.duplicate();
     afterThisTest(() => closeRedis(subscriber));
@@ -120,7 +120,7 @@ describeWithRedis('a commit', () => {
 
 describeWithRedis('accepting', () => {
   // rule: a-message-is-accepted-once
-  test('a message seen before changes nothing', async () => {
+  test('a message that was accepted before changes nothing', async () => {
     const { store } = await openTestStore();
     expect((await store.transitions.accept(draft('1'))).isNew).toBe(true);
     const again = await store.transitions.accept(draft('1', { message_text: 'edited' }));
@@ -211,7 +211,7 @@ describeWithRedis('a run', () => {
     expect(await store.records.lane(LANE)).toMatchObject({ holder: null, head: null });
   });
 
-  test('stores its answer also where the record has changed since it saw it', async () => {
+  test('stores its answer even if the record has changed since it was read', async () => {
     const { store, accept, startNext } = await openTestStore();
     const seen = await startNext(await accept('1'), 'r1');
     must(await store.transitions.recordRun(seen.session_id, 'r1', { progressMessageId: '77' }));
@@ -232,7 +232,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: a-run-without-its-lane-writes-nothing
-  test('that was fenced off, because its message is run again, can write nothing at all', async () => {
+  test('that was fenced off because its message is run again can write nothing at all', async () => {
     const { redis, store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
     const incident = incidentFor(active);
@@ -261,7 +261,7 @@ describeWithRedis('a run', () => {
   });
 
   // rule: a-run-without-its-lane-writes-nothing
-  test('that was released may not answer any more', async () => {
+  test('that was released can no longer answer', async () => {
     const { store, accept, startNext, clock } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
     await store.transitions.release(active.session_id, { run_id: 'r1', proven_at: clock.now(), by: 'scan' });
@@ -334,7 +334,7 @@ describeWithRedis('a revival', () => {
     expect(await store.records.claimOf(session)).toBe('I1');
   });
 
-  test('is refused where the claim is used, whoever used it', async () => {
+  test('is refused if the claim is already used, by anyone', async () => {
     const { redis, store, accept, startNext } = await openTestStore();
     const active = await startNext(await accept('1'), 'r1');
     await redis.hset(store.keys.message('popoto', '-100', '1'), 'claimed_by', 'another');
@@ -392,15 +392,15 @@ describeWithRedis('a lease by name', () => {
     expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(holder))).toBe(true);
   });
 
-  test('given back, is free at once', async () => {
+  test('is free at once when it is released', async () => {
     const { store } = await openTestStore();
     await store.leases.giveBack(must(await store.leases.hold('watchdog', 'a', 1000)));
     expect(must(await store.leases.hold('watchdog', 'b', 1000)).fence).toBe(2);
   });
 });
 
-describeWithRedis('a record that cannot be read', () => {
-  test('is its error, and hides no other record', async () => {
+describeWithRedis('an unreadable record', () => {
+  test('is its own error, and hides no other record', async () => {
     const { redis, store, accept } = await openTestStore();
     await accept('1');
     await accept('2');

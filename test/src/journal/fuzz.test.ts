@@ -83,7 +83,7 @@ async function tryJournal(seed: number): Promise<void> {
 
 describe('ten thousand damaged journals', () => {
   // rule: any-journal-can-be-read
-  test('give a sound verdict each, the same one in pieces, in bounded memory', async () => {
+  test('each give a sound verdict, the same one in pieces, in bounded memory', async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + 200; seed += 1) await tryJournal(seed);
     const before = retainedBytes();
     for (let seed = FIRST_SEED + 200; seed < FIRST_SEED + JOURNALS; seed += 1) await tryJournal(seed);

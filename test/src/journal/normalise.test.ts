@@ -3,8 +3,8 @@ import { instantOf } from '../../../src/journal/normalise.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { seededRandom } from './random.js';
 
-describe('an instant as our own lines write it', () => {
-  test('is the one that Date reads, whatever was read before it', () => {
+describe('an instant in the format of our own lines', () => {
+  test('is parsed like Date, whatever was read before', () => {
     const random = seededRandom(7);
     for (let round = 0; round < 5_000; round += 1) {
       const text = new Date(Date.UTC(2020, 0) + random.below(20_000) * DAY + random.below(DAY)).toISOString();
@@ -31,7 +31,7 @@ describe('an instant as our own lines write it', () => {
     expect(instantOf(text)).toBe(instant);
   });
 
-  test('is the same in every other form', () => {
+  test('is the same in every other format', () => {
     const instant = Date.UTC(2026, 1, 5) + 10 * HOUR + 7 * MINUTE + 3 * SECOND;
     for (const text of ['2026-02-05T10:07:03Z', '2026-02-05 10:07:03', '2026-02-05T12:07:03.000+02:00']) {
       expect(instantOf(text)).toBe(instant);

@@ -44,7 +44,7 @@ describe('the last tool calls', () => {
     ]);
   });
 
-  test('of the older shape belong to the oldest open call of their tool', async () => {
+  test('in the old format belong to the oldest open call of their tool', async () => {
     const lines: Line[] = [
       { event: 'pre_tool_use', tool_name: 'Bash', start_time: 1_770_282_000.25 },
       { event: 'post_tool_use', tool_name: 'Bash', end_time: 1_770_282_001.5, tool_output_preview: 'x' },
@@ -67,7 +67,7 @@ describe('the last tool calls', () => {
     expect(calls[2]?.tool_output_preview).toHaveLength(2_000);
   });
 
-  test('of what is no journal are none', async () => {
+  test('of a file that is not a journal are none', async () => {
     expect(await readRecentToolCalls(join(folder, 'absent.jsonl'), 5)).toEqual([]);
     expect(await readRecentToolCalls(folder, 5)).toEqual([]);
     const link = join(folder, 'link.jsonl');

@@ -53,7 +53,7 @@ function numbered(from: number, to: number): string {
 }
 
 describe('a journal that grows', () => {
-  test('is read from where the last look ended', () => {
+  test('is read on from the last position', () => {
     const path = fresh(numbered(0, 2));
     const tail = new JournalTail(path);
     expect(readAll(tail).records).toEqual([{ n: 0 }, { n: 1 }]);
@@ -71,7 +71,7 @@ describe('a journal that grows', () => {
     expect(readAll(tail)).toMatchObject({ records: [{ n: 0 }], restarted: false });
   });
 
-  test('gives a line once it is finished', () => {
+  test('yields a line once it is finished', () => {
     const path = fresh('{"n":0}\n{"text":"gr');
     const tail = new JournalTail(path);
     expect(readAll(tail).records).toEqual([{ n: 0 }]);
@@ -93,7 +93,7 @@ describe('a journal that grows', () => {
     expect(tail.diagnostics).toMatchObject({ newer_lines: 2, garbage_lines: 0 });
   });
 
-  test('gives the same lines wherever it is cut', () => {
+  test('yields the same lines wherever it is cut', () => {
     const bytes = Buffer.from('{"a":"ä€😀"}\n\n{"b":{"c":"}"}}\r\nnot json\n{"x":1}{"x":2}\n{"d":4}');
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const path = fresh(bytes.subarray(0, cut));
@@ -115,7 +115,7 @@ describe('a journal that grows', () => {
     expect(batches).toBeGreaterThan(2);
   });
 
-  test('faster than it is read does not keep its reader', () => {
+  test('faster than it is read does not block its reader', () => {
     const path = fresh(numbered(0, 60_000));
     const tail = new JournalTail(path);
     let count = 0;
@@ -130,7 +130,7 @@ describe('a journal that grows', () => {
     expect(tail.diagnostics.restarts).toBe(0);
   });
 
-  test('can be read again from the beginning', () => {
+  test('can be read again from the start', () => {
     const tail = new JournalTail(fresh(`${numbered(0, 2)}x\n`));
     readAll(tail);
     tail.rewind();
@@ -159,7 +159,7 @@ describe('a journal that is not the one read before', () => {
     expect(records).toHaveLength(20);
   });
 
-  test('because it was written anew and has grown beyond the old one', () => {
+  test('because it was rewritten and has grown beyond the old one', () => {
     const path = fresh(numbered(0, 5));
     const tail = new JournalTail(path);
     readAll(tail);
@@ -169,7 +169,7 @@ describe('a journal that is not the one read before', () => {
     expect(records).toHaveLength(20);
   });
 
-  test('because a folder or a link took its place: refused in words, then read on', () => {
+  test('because a folder or a link took its place: refused with an explanation, then read on', () => {
     const path = fresh(numbered(0, 2));
     const tail = new JournalTail(path);
     readAll(tail);
@@ -187,7 +187,7 @@ describe('a journal that is not the one read before', () => {
     expect(tail.diagnostics).toMatchObject({ refused: null, restarts: 1 });
   });
 
-  test('because it was removed: what was read is void', () => {
+  test('because it was removed: everything read before is void', () => {
     const path = fresh(numbered(0, 2));
     const tail = new JournalTail(path);
     readAll(tail);
@@ -199,7 +199,7 @@ describe('a journal that is not the one read before', () => {
     expect(tail.diagnostics).toMatchObject({ refused: null, restarts: 1 });
   });
 
-  test('because it was written anew to the same size, with an equal beginning', () => {
+  test('because it was rewritten to the same size, with the same start', () => {
     const beginning = `{"text":"${'x'.repeat(300)}"}\n`;
     const path = fresh(`${beginning}{"n":1}\n`);
     const tail = new JournalTail(path);
@@ -223,7 +223,7 @@ describe('a journal that is not the one read before', () => {
 });
 
 describe('a journal that is damaged', () => {
-  test('gives what can be read and counts the rest', () => {
+  test('yields the readable lines and counts the rest', () => {
     const binary = Buffer.from([0xff, 0xfe, 0x00, 0x0a, 0x00, 0x00, 0x00]);
     const tail = new JournalTail(
       fresh(
@@ -234,7 +234,7 @@ describe('a journal that is damaged', () => {
     expect(tail.diagnostics).toMatchObject({ garbage_lines: 4, oversized_lines: 0 });
   });
 
-  test('passes over a line that is too long, finished or not, and goes on after it', () => {
+  test('skips a line that is too long, finished or not, and continues after it', () => {
     const path = fresh(`{"n":0}\n{"text":"${'x'.repeat(3_000_000)}`);
     const tail = new JournalTail(path, 1_000_000);
     expect(readAll(tail).records).toEqual([{ n: 0 }]);
@@ -267,7 +267,7 @@ describe('a journal that is damaged', () => {
     expect(readAll(tail).records.at(-1)).toEqual({ n: 1 });
   });
 
-  test('whatever bytes are changed in it', () => {
+  test('with any bytes changed in it', () => {
     const random = seededRandom(20_260_205);
     const whole = Buffer.from(numbered(0, 30));
     for (let round = 0; round < 300; round += 1) {

@@ -76,7 +76,7 @@ const RESULT = {
 } as const;
 
 describe('a line', () => {
-  test('carries version, instant and session before what the agent said, and goes into its session folder', () => {
+  test('has version, instant and session before the fields of the agent, and goes into its session folder', () => {
     const sessionId = freshId();
     const writer = open(sessionId);
     expect(writer.path).toBe(join(logsFolder, 'sessions', sessionId, 'tool_use.jsonl'));
@@ -90,30 +90,30 @@ describe('a line', () => {
     expect(linesOf(writer.path)[1]).toMatchObject({ event: 'heartbeat', source: 'stream', agent_id: 'a1' });
   });
 
-  test('of a call has its input redacted, and a digest of the whole input that no order of keys changes', () => {
+  test('of a call has its input redacted, and a digest of the whole input in any order of keys', () => {
     const line = write({ ...CALL, tool_input: { command: `echo ${SECRET}`, env: [{ [SECRET]: 1 }] } });
     expect(line.tool_input).toEqual({ command: 'echo [redacted]', env: [{ '[redacted]': 1 }] });
     expect(line.input_digest).toBe(contentDigest(canonicalJson({ env: [{ [SECRET]: 1 }], command: `echo ${SECRET}` })));
     expect(line.input_digest).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  test('of a call has no secret that only the name of its member shows', () => {
+  test('of a call has no secret that is recognised only by its field name', () => {
     const kept = trimInput({ env: [{ db_password: 'open sesame' }], command: 'open sesame' }, redactShapes);
     expect(kept).toEqual({ env: [{ db_password: '[redacted:value]' }], command: 'open sesame' });
   });
 
-  test('keeps a digest that the agent took itself', () => {
+  test('keeps a digest computed by the agent', () => {
     expect(write({ ...CALL, tool_input: 1, input_digest: '0123456789abcdef' }).input_digest).toBe('0123456789abcdef');
   });
 
-  test('of a result has a preview of 2,000 characters, whole characters only, and the digest of everything', () => {
+  test('of a result has a preview of 2,000 whole characters, and the digest of everything', () => {
     const output = `${'a'.repeat(PREVIEW_LIMIT - 1)}😀 and more`;
     const line = write({ ...RESULT, tool_output_preview: output });
     expect(line.tool_output_preview).toBe('a'.repeat(PREVIEW_LIMIT - 1));
     expect(line.output_digest).toBe(contentDigest(output));
   });
 
-  test('leaks no secret that the cut goes through', () => {
+  test('leaks no part of a secret at the cut', () => {
     const line = write({ ...RESULT, tool_output_preview: `${'a'.repeat(PREVIEW_LIMIT - 5)}${SECRET}` });
     expect(line.tool_output_preview).not.toContain('hunter');
   });
@@ -138,14 +138,14 @@ describe('an input that is too long', () => {
     expect(Buffer.byteLength(json)).toBeLessThanOrEqual(INPUT_LIMIT_BYTES);
   });
 
-  test('keeps its shape where cutting texts is enough', () => {
+  test('keeps its shape if cutting texts is enough', () => {
     const line = write({ ...CALL, tool_input: { command: `gh run view ${'x'.repeat(100_000)}`, timeout: 5 } });
     expect(line.tool_input).toMatchObject({ command: expect.stringMatching(/^gh run view x+…$/), timeout: 5 });
   });
 });
 
 describe('the file', () => {
-  test('has no torn line in its middle: what a killed writer left of one is blanked', () => {
+  test('has no torn line in its middle: a fragment left by a killed writer is blanked', () => {
     const sessionId = freshId();
     const first = open(sessionId);
     first.append({ event: 'user_prompt', origin: 'human' });
@@ -158,7 +158,7 @@ describe('the file', () => {
     expect(linesOf(first.path).map(({ event }) => event)).toEqual(['user_prompt', 'session_start', 'compaction']);
   });
 
-  test('keeps a last line that lacks nothing but its line feed', () => {
+  test('keeps a last line that lacks only its line feed', () => {
     const sessionId = freshId();
     const first = open(sessionId);
     first.append({ event: 'compaction' });
@@ -170,7 +170,7 @@ describe('the file', () => {
     expect(linesOf(first.path).map(({ event }) => event)).toEqual(['compaction', 'user_prompt']);
   });
 
-  test('is not made outside the logs folder', () => {
+  test('is not created outside the logs folder', () => {
     for (const sessionId of ['../evil', 'a/b', 'a:b', 'a\nb', '😀', ''])
       expect(() => open(sessionId)).toThrow('session id');
     const sessionId = freshId();
@@ -196,7 +196,7 @@ describe('the file', () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test('is made with all folders that are missing above it, and anew when they are taken away', () => {
+  test('is created with all missing parent folders, and again if they are removed', () => {
     const deep = join(mkdtempSync(join(logsFolder, 'deep-')), 'a', 'b');
     for (let round = 0; round < 2; round += 1) {
       const writer = JournalWriter.open({ logsFolder: deep, sessionId: 's1', clock: CLOCK, redact });
@@ -207,7 +207,7 @@ describe('the file', () => {
     }
   });
 
-  test('a pipe in its place is refused: writing to one that nobody reads would never end', () => {
+  test('is refused if a pipe is in its place: writing to a pipe without a reader would never end', () => {
     const id = freshId();
     const path = journalPath(logsFolder, id);
     mkdirSync(dirname(path), { recursive: true });
@@ -225,7 +225,7 @@ describe('the file', () => {
   });
 
   // rule: a-torn-line-is-removed
-  test('reports a line that does not fit on the disk, and keeps nothing of its torn half once there is room', () => {
+  test('reports a line that does not fit on the disk, and keeps nothing of its torn half once there is space', () => {
     const script = `
       import { JournalWriter } from '${pathToFileURL(join(packageRoot(), 'dist/src/journal/writer.js'))}';
       import { systemClock } from '${pathToFileURL(join(packageRoot(), 'dist/src/time.js'))}';

@@ -3,13 +3,13 @@ import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { cutText, headOf, lastOf, shorten } from '../../../src/log/shorten.js';
 
-describe('a text that is shortened', () => {
-  test('stays as it is where it is short enough', () => {
+describe('a shortened text', () => {
+  test('is unchanged if it is short enough', () => {
     expect(shorten('abc', 3)).toBe('abc');
     expect(cutText('abc', 3)).toBe('abc');
   });
 
-  test('is as long as allowed, the sign of the cut included', () => {
+  test('is as long as allowed, including the cut mark', () => {
     expect(shorten('abcd', 3)).toBe('ab…');
     expect(cutText('abcd', 3)).toBe('abc');
   });
@@ -66,7 +66,7 @@ describe('a cut through a secret shows no part of it', () => {
     }
   });
 
-  test.each(secrets)('of a stream of which only the end is held, wherever it was dropped: %s', (_, secret) => {
+  test.each(secrets)('of a stream with only its end kept, wherever it was dropped: %s', (_, secret) => {
     for (let before = 0; before < 12_000; before += 101) {
       const tail = new ForeignTail(8_192);
       const text = `${'words '.repeat(before / 6)}\n${secret}it broke\n${before % 2 === 0 ? key(400) : ''}at last\n`;

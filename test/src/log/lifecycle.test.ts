@@ -22,7 +22,7 @@ function services(faults: Record<string, 'start' | 'stop'> = {}) {
   return { seen, logged, lifecycle: new Lifecycle('test', logger, ['a', 'b', 'c'].map(make)) };
 }
 
-test('services start in order and stop in the reverse one, once', async () => {
+test('services start in order and stop in reverse order, once', async () => {
   const { seen, lifecycle } = services();
   await lifecycle.start();
   await lifecycle.start();
@@ -31,13 +31,13 @@ test('services start in order and stop in the reverse one, once', async () => {
   expect(seen).toEqual(['+a', '+b', '+c', '-c', '-b', '-a']);
 });
 
-test('one that cannot start is stopped too, for it may have begun halfway, and those before it', async () => {
+test('a service that cannot start is stopped too, as it may be half started, and those before it', async () => {
   const { seen, lifecycle } = services({ b: 'start' });
   await expect(lifecycle.start()).rejects.toThrow('b is broken');
   expect(seen).toEqual(['+a', '+b', '-b', '-a']);
 });
 
-test('one that cannot stop keeps no other from stopping, and is said', async () => {
+test('a service that cannot stop does not keep others from stopping, and is logged', async () => {
   const { seen, logged, lifecycle } = services({ b: 'stop' });
   await lifecycle.start();
   await lifecycle.stop();

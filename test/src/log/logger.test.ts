@@ -55,7 +55,7 @@ function records(path: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-describe('a record', () => {
+describe('a log record', () => {
   test('is one line of JSON with the time of the clock, the level as a word and the fields', () => {
     const out = memory();
     loggerTo(out).info({ sessions: 12 }, 'watchdog: %d sessions', 12);
@@ -69,7 +69,7 @@ describe('a record', () => {
     });
   });
 
-  test('is scrubbed wherever the secret stands: message, field, key, child binding, error', () => {
+  test('is scrubbed wherever the secret is: message, field, key, child binding, error', () => {
     const out = memory();
     const log = loggerTo(out).child({ bound: 'own-secret-1' });
     log.warn({ deep: { list: [`own-secret-1`] }, 'own-secret-1': 1 }, `bot${BOT_TOKEN}/`);
@@ -80,7 +80,7 @@ describe('a record', () => {
     expect(out.lines.map((line) => JSON.parse(line).bound)).toEqual(['[redacted:own_secret]', '[redacted:own_secret]']);
   });
 
-  test("of grammY's own HttpError shows the reason, not the token", async () => {
+  test('of an HttpError of grammY shows the reason, not the token', async () => {
     const server = createServer((request) => request.socket.destroy());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const api = new Api(BOT_TOKEN, { apiRoot: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
@@ -97,7 +97,7 @@ describe('a record', () => {
     expect(failure).toEqual(err);
   });
 
-  test('of an error holds message, code and causes, and no request; circles end', () => {
+  test('of an error contains message, code and causes, and no request; cycles end', () => {
     const error = Object.assign(new Error('outer'), { code: 'E1', status: 502, request: { headers: { a: 1 } } });
     error.cause = new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })], '');
     const circle = new Error('circle');
@@ -129,7 +129,7 @@ describe('the terminal', () => {
     return result;
   }
 
-  test('shows a person one readable line, without control characters', () => {
+  test('shows one readable line for people, without control characters', () => {
     const tty = stream(true);
     loggerTo(terminalDestination(tty)).warn(
       { session_id: 's\u001b[31m1', findings: [1], err: new Error('no\nway', { cause: new Error('behind') }) },
@@ -140,7 +140,7 @@ describe('the terminal', () => {
     ]);
   });
 
-  test('does not repeat to a person what the sentence says, nor what is absent', () => {
+  test('does not repeat fields that are in the sentence, nor absent ones', () => {
     const tty = stream(true);
     loggerTo(terminalDestination(tty)).info(
       { session_id: 's1', run_id: 'r1', attempt: 1, reason: null },
@@ -149,7 +149,7 @@ describe('the terminal', () => {
     expect(tty.written).toEqual(['10:00:00.000 info  session s1: run started (attempt 1)  run_id=r1  attempt=1\n']);
   });
 
-  test('gets JSON where it is none', () => {
+  test('gets JSON if it is not a terminal', () => {
     const pipe = stream(false);
     loggerTo(terminalDestination(pipe)).info('hello');
     expect(JSON.parse(pipe.written[0] ?? '')).toMatchObject({ msg: 'hello' });
@@ -172,13 +172,13 @@ describe('the terminal', () => {
     ]);
   });
 
-  test('a line that is not JSON passes as it is', () => {
+  test('shows a line that is not JSON as it is', () => {
     expect(readableLine('plain\n')).toBe('plain\n');
   });
 });
 
 describe('the file', () => {
-  test('is rotated by size and keeps so many', async () => {
+  test('is rotated by size and keeps a fixed number', async () => {
     const path = join(folder, 'deep', 'bridge.log');
     const log = loggerTo(new LogFile(path, { maxBytes: 400, keep: 2 }));
     for (let number = 0; number < 30; number += 1) {
@@ -193,7 +193,7 @@ describe('the file', () => {
     expect(kept).toEqual(kept.map((_, index) => `line ${30 - kept.length + index}`));
   });
 
-  test('takes the lines of a tick at its end', async () => {
+  test('gets the lines of a tick at its end', async () => {
     const path = join(folder, 'bridge.log');
     const log = loggerTo(new LogFile(path));
     log.info('1');
@@ -203,7 +203,7 @@ describe('the file', () => {
     expect(records(path).map(({ msg }) => msg)).toEqual(['1', '2']);
   });
 
-  test('that was deleted under the logger is opened anew; two loggers share one', async () => {
+  test('that was deleted under the logger is opened again; two loggers share one', async () => {
     const path = join(folder, 'bridge.log');
     const [one, two] = [loggerTo(new LogFile(path)), loggerTo(new LogFile(path))];
     one.info('1');
@@ -216,7 +216,7 @@ describe('the file', () => {
     expect(records(path).map(({ msg }) => msg)).toEqual(['3', '4']);
   });
 
-  test('that was moved under the logger gets no further line, whether or not another is in its place', async () => {
+  test('that was moved under the logger gets no further line, even without another in its place', async () => {
     const path = join(folder, 'bridge.log');
     const log = loggerTo(new LogFile(path));
     log.info('1');
@@ -232,7 +232,7 @@ describe('the file', () => {
     expect(kept).toEqual([['1'], ['2'], ['3']]);
   });
 
-  test('is rotated by what all its loggers have written', async () => {
+  test('is rotated by the total size written by all its loggers', async () => {
     const path = join(folder, 'bridge.log');
     const limits = { maxBytes: 400, keep: 9 };
     const loggers = [loggerTo(new LogFile(path, limits)), loggerTo(new LogFile(path, limits))];
@@ -245,7 +245,7 @@ describe('the file', () => {
     expect(files.flatMap((file) => records(file))).toHaveLength(30);
   });
 
-  test('whose folder cannot be used is spoken of once, until it can be used again', async () => {
+  test('whose folder cannot be used is reported once, until it can be used again', async () => {
     const out = memory();
     const blocked = join(folder, 'blocked');
     writeFileSync(blocked, '');
@@ -260,7 +260,7 @@ describe('the file', () => {
     await endOfTick();
     expect(out.lines.map((line) => JSON.parse(line).msg)).toEqual([
       'one',
-      expect.stringMatching(/^The log cannot be written to .*blocked\/bridge\.log \(.*This is said once/),
+      expect.stringMatching(/^The log cannot be written to .*blocked\/bridge\.log \(.*This is logged once/),
       'two',
       'three',
       expect.stringMatching(/^The log is written to .* again\.$/),
@@ -268,7 +268,7 @@ describe('the file', () => {
     expect(records(join(blocked, 'bridge.log'))[0]).toMatchObject({ msg: 'three' });
   });
 
-  test('is for its own user alone, and so is the folder that is made for it', async () => {
+  test('is private to its own user, and so is a folder that is created for it', async () => {
     const path = join(folder, 'logs', 'bridge.log');
     loggerTo(new LogFile(path)).info('one');
     await endOfTick();
@@ -277,7 +277,7 @@ describe('the file', () => {
   });
 
   // rule: nothing-is-written-through-a-link
-  test('is not written through a link that was put in its place', async () => {
+  test('is not written through a link that replaced it', async () => {
     const out = memory();
     const [path, victim] = [join(folder, 'bridge.log'), join(folder, 'victim')];
     writeFileSync(victim, 'mine\n');
@@ -297,7 +297,7 @@ describe('the file', () => {
   });
 
   // rule: a-torn-line-is-removed
-  test('keeps nothing of a line that a full disk cut off, once there is room', () => {
+  test('keeps nothing of a line that a full disk cut off, once there is space', () => {
     runOnSmallDisk(
       folder,
       `import { LogFile } from '${pathToFileURL(join(packageRoot(), 'dist/src/log/logDestinations.js'))}';
@@ -312,7 +312,7 @@ describe('the file', () => {
     expect(kept.at(-1)).toBe('room again');
   });
 
-  test('has a line that another process left torn ended before the next one', async () => {
+  test('has a torn line of another process terminated before the next one', async () => {
     const path = join(folder, 'bridge.log');
     writeFileSync(path, '{"msg":');
     loggerTo(new LogFile(path)).info('next');
@@ -320,7 +320,7 @@ describe('the file', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/^\{"msg":\n\{.*"next".*\n$/);
   });
 
-  test('gets the lines of a tick in one piece at its end, and what is urgent at once, in their order', async () => {
+  test('gets the lines of a tick in one piece at its end, and urgent ones at once, in order', async () => {
     const pieces: string[][] = [];
     const log = loggerTo({
       name: 'memory',
@@ -367,9 +367,9 @@ describe('the file', () => {
   test.each([
     ['dies at once', "logger.fatal('last words'); process.kill(process.pid, 'SIGKILL');", 'SIGKILL'],
     ['exits at once', "logger.info('last words'); process.exit();", null],
-    ['speaks as it exits', "process.once('exit', () => logger.info('last words')); process.exit();", null],
+    ['logs as it exits', "process.once('exit', () => logger.info('last words')); process.exit();", null],
     ['throws', "logger.info('last words'); throw new Error('lost');", null],
-  ])('holds the last words of a process that %s', (_, lastSteps, endedBy) => {
+  ])('contains the last line of a process that %s', (_, lastSteps, endedBy) => {
     const path = join(folder, 'bridge.log');
     const module = (name: string) => JSON.stringify(pathToFileURL(join(packageRoot(), 'dist', 'src', name)).href);
     const script = `

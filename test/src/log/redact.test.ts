@@ -29,12 +29,12 @@ describe('our own secrets', () => {
     expect(result).not.toContain(own);
   });
 
-  test('a longer secret is not left half by a shorter one', () => {
+  test('a longer secret is replaced whole, although a shorter one is its prefix', () => {
     const result = createRedactor(['abcdef', 'abcdefghijkl'])('x abcdefghijkl y abcdef z');
     expect(result).toBe('x [redacted:own_secret] y [redacted:own_secret] z');
   });
 
-  test('values under six characters are left out, and a lone surrogate is no obstacle', () => {
+  test('values under six characters are left out, and a lone surrogate is accepted', () => {
     expect(createRedactor(['abc', '', 'bad\ud800secret'])('abc bad\ud800secret')).toBe('abc [redacted:own_secret]');
   });
 });
@@ -90,7 +90,7 @@ describe('shapes of secrets', () => {
     expect(redact(result)).toBe(result);
   });
 
-  test('a private key goes as a whole, also cut off, and what follows stays', () => {
+  test('a private key is removed whole, also cut off, and the text after it stays', () => {
     const key = [
       '-----BEGIN RSA PRIVATE KEY-----',
       'Proc-Type: 4,ENCRYPTED',
@@ -119,7 +119,7 @@ describe('shapes of secrets', () => {
   });
 });
 
-test('characters that nobody sees hide no secret from who takes them away before it is shown', () => {
+test('invisible characters do not hide a secret from redaction', () => {
   const redactOwn = createRedactor(['sup3rSecretTokenOfMine']);
   const token = ['ghp', 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6'].join('_');
   for (const sign of ['\u200b', '\u2060', '\ufeff', '\u{e0041}', '\u00ad']) {
@@ -162,7 +162,7 @@ test('a redacted line of JSON stays JSON', () => {
   }
 });
 
-test('text that is not JSON is redacted all the same', () => {
+test('text that is not JSON is redacted as well', () => {
   expect(redactJsonLine(redact, `{"torn ${BOT_TOKEN}`)).toBe('{"torn [redacted:bot_token]');
 });
 
@@ -187,12 +187,12 @@ describe('hostile input of one megabyte', () => {
   });
 });
 
-describe('our own wording', () => {
+describe('our own text', () => {
   const root = packageRoot();
   /** Where a password is put into an address. */
   const PUT_TOGETHER = '://:${';
 
-  test('stands in no pattern, so that hints stay readable', () => {
+  test('matches no pattern, so that hints stay readable', () => {
     const eaten = ['src', 'monitoring', 'bridge'].flatMap((ring) =>
       readdirSync(join(root, ring), { recursive: true, encoding: 'utf8' })
         .filter((path) => path.endsWith('.ts'))
@@ -208,7 +208,7 @@ describe('our own wording', () => {
 });
 
 describe('an address', () => {
-  test('hides its password and query, and nothing where it has none', () => {
+  test('hides its password and query, and nothing else', () => {
     expect(secretsInAddress('redis://localhost:6379/1')).toEqual([]);
     expect(secretsInAddress('redis://me@localhost:6379')).toEqual([]);
     expect(secretsInAddress('redis://me:p%40ssword@localhost:6379?x=a-secret').sort()).toEqual([

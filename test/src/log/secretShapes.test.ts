@@ -26,7 +26,7 @@ const MARKED: readonly string[] = [
 ];
 
 describe('a token with a mark', () => {
-  test.each(MARKED)('%s is found, whatever stands around it', (token) => {
+  test.each(MARKED)('%s is found, regardless of the surrounding text', (token) => {
     const missed = BEFORE.flatMap((before) => BEHIND.map((behind) => [before, behind] as const)).filter(
       ([before, behind]) => !/^.*\[redacted:[a-z_]+\].*$/s.test(replaceSecrets(before + token + behind)),
     );
@@ -38,7 +38,7 @@ describe('redaction', () => {
   const corpora = [tunedCorpus(SEED), heldOutCorpus(SEED)];
   const texts = corpora.flatMap(({ secrets, lookAlikes }) => [...secrets, ...lookAlikes].map(({ text }) => text));
 
-  test('that is done twice changes nothing more', () => {
+  test('done twice changes nothing more', () => {
     const once = texts.map(replaceSecrets);
     expect(once.filter((text) => replaceSecrets(text) !== text)).toEqual([]);
   });
@@ -98,7 +98,7 @@ describe('our own secrets', () => {
     }
   });
 
-  test('leave other words alone', () => {
+  test('leave other words unchanged', () => {
     const text = 'the pass+word of a peer token that opens nothing else, ghq-peer';
     expect(redact(text)).toBe(text);
   });

@@ -60,7 +60,7 @@ describe('versions', () => {
     ['10.0.0', true],
   ])('%s', (version, supported) => expect(isSupportedVersion(version)).toBe(supported));
 
-  test('an old server is refused in words; one that says no version is not', () => {
+  test('an old server is refused with an explanation; one without a version is not', () => {
     expect(() => requireVersion('# Server\r\nredis_version:6.0.16\r\n', 'redis://:pw@h')).toThrow(
       new UsageError('the Redis at redis://:***@h is version 6.0.16; version 6.2 or newer is needed: update it'),
     );
@@ -69,14 +69,14 @@ describe('versions', () => {
 });
 
 describe('openRedis without a server', () => {
-  test('an address that cannot be used is said without its password', () => {
+  test('an unusable address is reported without its password', () => {
     const open = (url: string) => () => openRedis(url, { purpose: 'commands', clock: systemClock });
-    expect(open('http://me:s3crt@host')).toThrow('http://me:***@host/ is no address of a Redis');
+    expect(open('http://me:s3crt@host')).toThrow('http://me:***@host/ is not a Redis address');
     expect(open('me:s3crt')).toThrow(UsageError);
-    expect(open('redis://localhost/first')).toThrow('"first" is no number of a Redis database');
+    expect(open('redis://localhost/first')).toThrow('"first" is not a Redis database number');
   });
 
-  test('nobody there: UnreachableError in words, and nothing is left running', async () => {
+  test('an unreachable server: UnreachableError with an explanation, and nothing is left running', async () => {
     const port = await closedPort();
     const error = await failureOf(`redis://me:s3crt@127.0.0.1:${port}`);
     expect(error).toBeInstanceOf(UnreachableError);
@@ -86,7 +86,7 @@ describe('openRedis without a server', () => {
     expect(await failureOf('unix:///nowhere/redis.sock')).toBeInstanceOf(UnreachableError);
   });
 
-  test('a command fails by itself, a subscriber goes on waiting', async () => {
+  test('a command fails by itself, a subscriber keeps waiting', async () => {
     const url = `redis://127.0.0.1:${await closedPort()}`;
     const commands = openRedis(url, { purpose: 'commands', clock: systemClock });
     const subscriber = openRedis(url, { purpose: 'subscriber', clock: systemClock });
@@ -103,7 +103,7 @@ describe('openRedis without a server', () => {
 });
 
 describeWithRedis('openRedis', () => {
-  test('passwords work, and a wrong one is said but not shown, nor hidden in the error', async () => {
+  test('passwords work, and a wrong one is reported but not shown, not even inside the error', async () => {
     const { redis, url } = await openTestRedis();
     const user = `u${randomBytes(4).toString('hex')}`;
     await redis.call('ACL', 'SETUSER', user, 'on', '>s3@crt', '~*', '&*', '+@all');
@@ -119,7 +119,7 @@ describeWithRedis('openRedis', () => {
     await redis.call('ACL', 'DELUSER', user);
   });
 
-  test('tells once that Redis is away, and once that it is back', async () => {
+  test('logs once that Redis is unreachable, and once that it is back', async () => {
     const { redis, url } = await openTestRedis();
     const clock = new ManualClock();
     const news: ConnectionNews[] = [];

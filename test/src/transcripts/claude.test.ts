@@ -6,7 +6,7 @@ import { asks, at, calls, claude, linesOf, RECORDED, returns, says, told, transc
 const recorded = (name: string) => told(join(RECORDED, 'claude', name));
 
 describe('a recorded transcript of Claude Code', () => {
-  test('tells batches, declared times and how each call went; a command typed for the harness is no prompt', async () => {
+  test('has batches, declared times and the result of each call; a command for the harness is not a prompt', async () => {
     expect(await recorded('work.jsonl')).toEqual([
       'session_start startup',
       'user_prompt machine',
@@ -31,7 +31,7 @@ describe('a recorded transcript of Claude Code', () => {
     ]);
   });
 
-  test('has its sub-agents with it, each with the call that started it', async () => {
+  test('includes its sub-agents, each with the call that started it', async () => {
     const lines = await recorded('delegate.jsonl');
     expect(lines.filter((line) => line.startsWith('a'))).toEqual([
       'a7952a86bf485d187 of toolu_3_0: user_prompt machine',
@@ -76,7 +76,7 @@ describe('a recorded transcript of Claude Code', () => {
     expect((await recorded(`${name}.jsonl`)).slice(-last.length)).toEqual(last);
   });
 
-  test('tells a retry with its delay as a wait with its end', async () => {
+  test('shows a retry with its delay as a wait with its end', async () => {
     const waits = (await recorded('retry.jsonl')).filter((line) => line.startsWith('wait_start'));
     expect(waits).toEqual([
       'wait_start rate_limit 2026-11-20T23:18:42.831Z',
@@ -84,14 +84,14 @@ describe('a recorded transcript of Claude Code', () => {
     ]);
   });
 
-  test('a call that a hook forbade is blocked', async () => {
+  test('shows a call that a hook forbade as blocked', async () => {
     expect(await recorded('hooked.jsonl')).toContain('post_tool_use toolu_24_0 Bash blocked');
   });
 });
 
 describe('a transcript of an older Claude Code', () => {
   // rule: old-transcripts-end-their-turns
-  test('that never says why a message stopped ends its turn with a message that a prompt follows, or nothing', async () => {
+  test('without stop reasons ends its turn with a message before a prompt, or with its last one', async () => {
     const path = transcript([
       asks(0, 'do it'),
       says(1, 'On it'),
@@ -118,7 +118,7 @@ describe('a transcript of an older Claude Code', () => {
     expect(lines.find(({ event }) => event === 'turn_end')?.timestamp).toBe('2026-02-05T09:00:04.000Z');
   });
 
-  test('does not take what the harness fills in behind an exit for the agent going on', async () => {
+  test('does not take text that the harness adds after an exit as the agent continuing', async () => {
     const path = transcript([
       asks(0, 'what does it do?'),
       says(5, 'It does that'),
@@ -168,7 +168,7 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
-  test('places a mode that is written without a time behind what stands before it', async () => {
+  test('places a mode without a time after the line before it', async () => {
     const switched = { type: 'permission-mode', permissionMode: 'default', sessionId: 'c1' };
     const path = transcript([
       asks(0, 'do it', { permissionMode: 'acceptEdits' }),
@@ -183,7 +183,7 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
-  test('owes an answer to a shell command of a person where the model is asked about its output', async () => {
+  test('owes an answer to a shell command of a person if the model is asked about its output', async () => {
     const path = transcript([
       asks(0, '<bash-input>ls</bash-input>'),
       asks(1, '<bash-stdout>a</bash-stdout>'),
@@ -199,7 +199,7 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
-  test('owes nothing for a /compact, in whatever form it was typed', async () => {
+  test('owes nothing for a /compact, in any form it was typed', async () => {
     const path = transcript([
       asks(0, 'do it'),
       says(5, 'Done', 'end_turn'),
@@ -218,7 +218,7 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
-  test('keeps sub-agents in the same file: a chain without a name belongs to the call that asked the same words', async () => {
+  test('keeps sub-agents in the same file: an unnamed chain belongs to the call with the same text', async () => {
     const side = (rest: object) => ({ isSidechain: true, ...rest });
     const path = transcript([
       asks(0, 'delegate'),
@@ -250,7 +250,7 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
-  test('repeats in its progress what a sub-agent wrote, which counts as that agent', async () => {
+  test('repeats lines of a sub-agent in its progress; they count for that agent', async () => {
     const inner = calls(2, 'x', 'Read', {});
     const path = transcript([
       asks(0, 'delegate'),
@@ -276,18 +276,18 @@ describe('a transcript of an older Claude Code', () => {
     ['blocked', 'PreToolUse:Bash hook error: [guard]: no', {}],
     ['failed', "Exit code 1\nThe user doesn't want to proceed with this tool use", {}],
     ['failed', '<tool_use_error>File does not exist.</tool_use_error>', {}],
-  ])('tells a call as %s by %j', async (outcome, text, rest) => {
+  ])('shows a call as %s by %j', async (outcome, text, rest) => {
     const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(2, 't1', text, true, rest)]);
     expect((await told(path)).at(-1)).toBe(`post_tool_use t1 Bash ${outcome}`);
   });
 
-  test('takes no word of a tool for a failure', async () => {
+  test('does not take output of a tool as a failure', async () => {
     const text = "Error: The user doesn't want to proceed";
     const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(2, 't1', text)]);
     expect((await told(path)).at(-1)).toBe('post_tool_use t1 Bash ok');
   });
 
-  test('lets a call without a result end with the turn that a new prompt ends', async () => {
+  test('ends a call without a result with the turn, at the next prompt', async () => {
     const path = transcript([asks(0, 'go'), calls(1, 't1'), asks(90_000, 'are you there?'), calls(90_001, 't2')]);
     expect((await told(path)).slice(3)).toEqual([
       'turn_end interrupted',
@@ -296,7 +296,7 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
-  test('knows whose words a prompt is', async () => {
+  test('knows the author of a prompt', async () => {
     const path = transcript([
       asks(0, '<command-name>/clear</command-name>'),
       asks(1, '<local-command-stdout></local-command-stdout>'),
@@ -321,7 +321,7 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
-  test('waits for a person whom a tool asks, and for the time that a call declares', async () => {
+  test('waits for a person asked by a tool, and for the declared time of a call', async () => {
     const path = transcript([
       asks(0, 'go'),
       calls(1, 't1', 'AskUserQuestion', {}),

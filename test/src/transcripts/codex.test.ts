@@ -18,7 +18,7 @@ const message = (role: string, text: string): Fields => ({ type: 'message', role
 
 describe('a recorded rollout of Codex', () => {
   // rule: old-transcripts-end-their-turns
-  test('tells batches by responses, exit codes, and calls that the harness refused', async () => {
+  test('has batches by response, exit codes, and calls that the harness refused', async () => {
     expect(await recorded('work')).toEqual([
       'session_start startup',
       'user_prompt machine',
@@ -47,7 +47,7 @@ describe('a recorded rollout of Codex', () => {
     expect((await recorded(name)).slice(-last.length)).toEqual(last);
   });
 
-  test('compares results without what Codex puts before them', async () => {
+  test('compares results without the prefix that Codex adds', async () => {
     const framed = (chunk: string, code: number, text: string) =>
       `Chunk ID: ${chunk}\nWall time: 0.${chunk} seconds\nProcess exited with code ${code}\nOutput:\n${text}`;
     const path = transcript([
@@ -63,7 +63,7 @@ describe('a recorded rollout of Codex', () => {
 });
 
 describe('an older rollout of Codex', () => {
-  test('without events of turns ends one with a message that a prompt follows, or nothing', async () => {
+  test('without turn events ends a turn with a message before a prompt, or with its last one', async () => {
     const path = transcript([
       meta(),
       item(1, message('user', '<environment_context>…')),
@@ -98,7 +98,7 @@ describe('an older rollout of Codex', () => {
     ]);
   });
 
-  test('of bare items has the time of its beginning', async () => {
+  test('of bare items uses its start time', async () => {
     const path = transcript([
       { id: 'old', timestamp: new Date(START).toISOString(), instructions: null },
       { record_type: 'state' },
@@ -145,7 +145,7 @@ describe('an older rollout of Codex', () => {
     ['codex-tui', ['attended']],
     ['codex_exec', []],
   ])(
-    'of a sub-agent of %s tells whether a person sits before it, who does not speak to it',
+    'of a sub-agent of %s shows whether a person is present, who does not write to it',
     async (originator, sources) => {
       const source = { subagent: { thread_spawn: { parent_thread_id: 'r0' } } };
       const path = transcript([
@@ -194,7 +194,7 @@ describe('an older rollout of Codex', () => {
     ]);
   });
 
-  test('may name the turn behind the prompt that began it; a turn that was broken off ends with the next', async () => {
+  test('may name the turn after the prompt that started it; an interrupted turn ends with the next', async () => {
     const path = transcript([
       meta(),
       event(1, { type: 'user_message', message: 'go' }),

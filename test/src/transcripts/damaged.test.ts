@@ -38,7 +38,7 @@ function damage(random: Random, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, damage(random, member)]));
 }
 
-test('levels without end and names that every object has are read like anything else', async () => {
+test('endless levels and names that every object has are read like anything else', async () => {
   const deep = (depth: number, inner: string) => `${'{"a":'.repeat(depth)}${inner}${'}'.repeat(depth)}`;
   const head = '"timestamp":"2026-02-05T09:00:00Z","sessionId":"c1","uuid":"u"';
   const progress = `{"type":"progress",${head},"data":{"agentId":"a","message":`;

@@ -61,7 +61,7 @@ describe('a session recorded in a terminal', () => {
     },
   );
 
-  test('is judged so by the command, in words', () => {
+  test('gets the same verdict from the command, in words', () => {
     const path = join(RECORDED, 'claude-2.1.330/mode-changed-meanwhile.jsonl');
     const args = ['assess', path, '--replay', '--now', isoTime(anHourLater(path))];
     const { code, out } = watchkeeper(testFolder(), args);

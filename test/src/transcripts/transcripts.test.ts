@@ -123,7 +123,7 @@ describe('the verdict of a transcript', () => {
     expect(imported).toEqual(expected.map((verdict) => ({ ...verdict, format: 'journal' })));
   });
 
-  test('finds a cascade, and a silence behind a message that ended nothing', async () => {
+  test('finds a cascade, and a silence after a message that ended nothing', async () => {
     const failing = transcript(OLDER.codex ?? []);
     const [session] = (await assessPaths([failing], { thresholds: DEFAULT_THRESHOLDS, now: null, replay: true }))
       .sessions;
@@ -142,7 +142,7 @@ describe('the verdict of a transcript', () => {
   });
 
   // rule: a-sub-agent-is-not-silence
-  test('of a call that started a sub-agent is not silence while that one works', async () => {
+  test('of a call that started a sub-agent is not silent while that one works', async () => {
     const side = { isSidechain: true, agentId: 'ag' };
     const path = transcript([asks(0, 'go'), calls(1, 't1', 'Task', { prompt: 'look' })], 'main.jsonl');
     const folder = join(path, '../main/subagents');
@@ -163,7 +163,7 @@ describe('the verdict of a transcript', () => {
 });
 
 describe('watchkeeper', () => {
-  test('assess recognises every format by content, below a folder and named', () => {
+  test('assess recognises every format by content, in a folder and by name', () => {
     const folder = testFolder();
     for (const program of ['claude', 'codex'])
       cpSync(join(RECORDED, program), join(folder, 'all', program), { recursive: true });
@@ -190,7 +190,7 @@ describe('watchkeeper', () => {
   });
 
   // rule: a-transcript-reads-like-a-journal
-  test('import writes the same bytes each time, without secrets, and no more than a journal holds', () => {
+  test('import writes the same bytes each time, without secrets, and no more than a journal allows', () => {
     const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
     const own = 'a-password-of-ours';
     const path = transcript([
@@ -212,7 +212,7 @@ describe('watchkeeper', () => {
     expect(readdirSync(folder)).toEqual(['a.jsonl']);
   });
 
-  test('import of an older journal gives one of the newest shape', () => {
+  test('import of an older journal writes one of the newest format', () => {
     const folder = testFolder();
     const line = {
       tool_name: 'Bash',

@@ -22,7 +22,7 @@ function standStillUntilEnded(pid: number | undefined): void {
   while (performance.now() < end || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
 }
 
-test('a program whose end is seen before its last words keeps them, though nobody reads them for a while', async () => {
+test('the last output of a program is kept if its exit is seen first and nobody reads for a while', async () => {
   const { child, ended } = startSpeaker();
   const output = new ProgramOutput(child.stdout, systemClock);
   const first = output.chunks().next();
@@ -35,7 +35,7 @@ test('a program whose end is seen before its last words keeps them, though nobod
   await ended;
 });
 
-test('what it wrote to standard error is there, too, for whoever waits a moment for it', async () => {
+test('its last standard error is available after a short wait as well', async () => {
   const { child, ended } = startSpeaker();
   const output = new ProgramOutput(child.stdout, systemClock);
   const words = new LastWords(child.stderr, systemClock);

@@ -44,12 +44,12 @@ describe('a line of the protocol', () => {
     expect(parseProgramLine(JSON.stringify(line))).toEqual([{ kind: 'journal', event }]);
   });
 
-  test('cannot pass for another time, version or session', () => {
+  test('cannot claim another time, version or session', () => {
     const line = { event: 'compaction', v: 9, timestamp: '1970-01-01T00:00:00Z', session_id: 'other', __proto__: null };
     expect(parseProgramLine(JSON.stringify(line))).toEqual([{ kind: 'journal', event: { event: 'compaction' } }]);
   });
 
-  test('a message with words is both activity and a note', () => {
+  test('a message with text is both activity and a note', () => {
     expect(parseProgramLine('{"event":"assistant_message","text":"hm"}')).toEqual([
       { kind: 'journal', event: { event: 'assistant_message' } },
       { kind: 'note', text: 'hm' },

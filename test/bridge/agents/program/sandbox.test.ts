@@ -63,7 +63,7 @@ const describeSandbox = trouble === null ? describe : describe.skip;
 
 describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${trouble})`}`, () => {
   // rule: a-sandbox-ends-whole
-  test('is ended whole, with a tool that has shed its environment, its session and its parents', async () => {
+  test('is ended whole, including a tool that has left its environment, its session and its parents', async () => {
     const started = start(
       `(env -i setsid /bin/sh -c 'trap "" TERM; echo >up; sleep 61; sleep 62' &) ; trap "" TERM; wait; sleep 61`,
     );
@@ -88,7 +88,7 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
   });
 
   // rule: a-sandbox-ends-whole
-  test('hears SIGTERM itself, and has its time to end', async () => {
+  test('receives SIGTERM itself, and has time to end', async () => {
     const started = start(`trap 'echo bye >last; exit 0' TERM; echo >up; while :; do sleep 0.05; done`);
     const ended = endOf(started);
     await untilThere(join(started.folder, 'work', 'up'));
@@ -97,18 +97,18 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
     expect(readFileSync(join(started.folder, 'work', 'last'), 'utf8')).toBe('bye\n');
   });
 
-  test('that a signal ends is told by that signal, and one whose program is gone as one that cannot start', async () => {
+  test('reports the signal that ended it, and a missing program as one that cannot start', async () => {
     expect(await endOf(start('kill -SEGV $$'))).toMatchObject({ reason: 'run_failed_signal_SIGSEGV' });
     expect(await endOf(start('exit 3'))).toMatchObject({ reason: 'run_failed_exit_3' });
   });
 
-  test('that cannot be made names no path to the chat', async () => {
+  test('that cannot be created shows no path to the chat', async () => {
     const end = await endOf(start('echo hi', { masked: ['/proc/self/status'] }));
     expect(end).toMatchObject({ kind: 'failed', detail: expect.not.stringContaining('/') });
   });
 
   // rule: a-sandbox-keeps-agents-in
-  test('cannot change what others start or trust, nor put another folder in its place', async () => {
+  test('cannot change what others start or trust, nor replace another folder', async () => {
     const folder = testFolder();
     const home = join(folder, 'home');
     for (const path of ['.ssh', '.config/systemd', '.config/git', 'apps/settings'])
@@ -127,7 +127,7 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
     expect(existsSync(join(home, 'free'))).toBe(true);
   });
 
-  test('does not see what is masked, by whatever name', async () => {
+  test('does not see what is masked, by any name', async () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'work', 'logs'), { recursive: true });
     writeFileSync(join(folder, 'work', 'logs', 'a.log'), 'words');

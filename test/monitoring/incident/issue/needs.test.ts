@@ -15,28 +15,28 @@ function incidentOf(changes: Partial<Incident> = {}, reason = 'run_failed_exit_1
   return { ...newIncident(new ManualClock(), { ...facts, ...rest }), ...changes };
 }
 
-describe('an incident that is open', () => {
+describe('an open incident', () => {
   test.each<[string, Partial<Incident>, string, string]>([
     ['that will be tried again', {}, 'nobody_yet', 'the message is tried once more.'],
     [
       'whose second attempt failed',
       { attempt: 2 },
       'person',
-      'Find out why: both attempts failed, and nobody tries again.',
+      'Find out why both attempts failed. The message is not tried again.',
     ],
     [
       'that is not tried again',
       { not_revived_because: 'the project says so' },
       'person',
-      'Find out why: the attempt failed, and nobody tries again.',
+      'Find out why the attempt failed. The message is not tried again.',
     ],
     [
       'that is only reported',
       { rule: 'loop', acting: false },
       'person',
-      'This rule only reports, so the run goes on: `watchkeeper cancel tg_popoto_-1_2` ends it.',
+      'This rule only reports, so the run continues: `watchkeeper cancel tg_popoto_-1_2` ends it.',
     ],
-    ['of a queue', { rule: 'backlog' }, 'person', 'Nobody takes up messages: `watchkeeper doctor` says why.'],
+    ['of a queue', { rule: 'backlog' }, 'person', 'Nothing picks up messages: `watchkeeper doctor` says why.'],
     ['of a provider', { rule: 'provider_outage' }, 'nobody_yet', 'messages wait until the provider answers.'],
   ])('%s', (_, changes, who, what) => {
     expect(needsOf(incidentOf(changes))).toEqual({ who, what });
@@ -45,7 +45,7 @@ describe('an incident that is open', () => {
 
 describe('an incident that has ended', () => {
   test.each<[NonNullable<Incident['outcome']>, string]>([
-    ['recovered', 'the second attempt works.'],
+    ['recovered', 'the second attempt is working.'],
     ['answered', 'the answer arrived after all.'],
     ['cancelled_by_person', 'a person cancelled the message.'],
     ['revival_cancelled', 'a person cancelled the second attempt.'],
@@ -55,7 +55,7 @@ describe('an incident that has ended', () => {
     expect(needsOf(incidentOf({ outcome }))).toEqual({ who: 'nobody', what });
   });
 
-  test('by itself needs nobody, and no second attempt is claimed', () => {
+  test('by itself needs nobody, and claims no second attempt', () => {
     const what = 'it is over.';
     expect(needsOf(incidentOf({ outcome: 'recovered', acting: false }))).toEqual({ who: 'nobody', what });
     const lane = { kind: 'lane', lane: 'host-a:/srv/popoto' } as const;
@@ -69,11 +69,11 @@ describe('an incident that has ended', () => {
     ['run_failed_rate_limit', "The provider's limit is reached: wait for its end, or raise it."],
     [
       'run_failed_context_overflow',
-      'The conversation no longer fits the model: the message has to be sent in a new one.',
+      'The conversation no longer fits the model: send the message in a new conversation.',
     ],
     ['run_interrupted_too_often', 'The bridge was stopped during every attempt: find out what stops it.'],
-    ['run_failed_exit_1', 'Find out why: the attempt failed, and nobody tries again.'],
-  ])('told, after %s', (reason, what) => {
+    ['run_failed_exit_1', 'Find out why the attempt failed. The message is not tried again.'],
+  ])('reported as a failure, after %s', (reason, what) => {
     expect(needsOf(incidentOf({ outcome: 'told' }, reason))).toEqual({ who: 'person', what });
   });
 
@@ -81,14 +81,14 @@ describe('an incident that has ended', () => {
     [
       'revival_failed',
       { revival_session_id: 'tg_popoto_-1_2_r1' },
-      'Find out why: both attempts failed, and nobody tries again.',
+      'Find out why both attempts failed. The message is not tried again.',
     ],
-    ['session_gone', {}, 'The store lost its record of the message: whoever asked has to send it again.'],
-    ['revival_gone', {}, 'The store lost its record of the message: whoever asked has to send it again.'],
+    ['session_gone', {}, 'Redis lost its record of the message: the person who asked must send it again.'],
+    ['revival_gone', {}, 'Redis lost its record of the message: the person who asked must send it again.'],
     [
       'provider_down',
       { rule: 'provider_outage' },
-      'The provider did not answer for too long: messages failed, and have to be sent again.',
+      'The provider was unavailable for too long: messages failed and must be sent again.',
     ],
   ])('%s needs a person', (outcome, changes, what) => {
     expect(needsOf(incidentOf({ outcome, ...changes }))).toEqual({ who: 'person', what });

@@ -16,9 +16,9 @@ async function reportUntilOver({ clock, successor }: Scene, id: string, rule: Ru
   }
 }
 
-describe('a rule that comes while the answer to the POST of another rule is lost', () => {
+describe('a rule that is reported while the answer to the POST of another rule is lost', () => {
   // rule: new-issues-are-capped
-  test('is in the roll-up issue: one of a rule within the hour, also for a third rule', async () => {
+  test('is in the roll-up issue: one new issue within the hour, also for a third rule', async () => {
     const opened = await scene();
     const { peer, clock, successor, posts } = opened;
     peer.inject({ kind: 'lost_answer', ...CREATE });
@@ -47,7 +47,7 @@ describe('a rule that comes while the answer to the POST of another rule is lost
     ['a gateway failed', { kind: 'status', status: 502, ...CREATE }],
   ];
 
-  test.each(unmade)('is there, too, where none was made, which is filed later: %s', async (_name, fault) => {
+  test.each(unmade)('is there as well if that issue was not created, and is filed later: %s', async (_name, fault) => {
     const opened = await scene();
     const { peer, clock, successor, posts } = opened;
     const begun = clock.now();
@@ -62,7 +62,7 @@ describe('a rule that comes while the answer to the POST of another rule is lost
     expect(peer.issues().map(({ body }) => sessionsIn(body))).toEqual([['B'], ['A']]);
   });
 
-  test('files its own after the hour though nobody came back to find out', async () => {
+  test('files its own issue after the hour although nobody came back to resolve the first', async () => {
     const { peer, clock, successor } = await scene();
     peer.inject({ kind: 'reset', ...CREATE });
     await successor().createInvestigationIssue(occurrence('A'));
@@ -74,9 +74,9 @@ describe('a rule that comes while the answer to the POST of another rule is lost
   });
 });
 
-describe('two rules that two hosts file in the same moment', () => {
+describe('two rules that two hosts report at the same moment', () => {
   // rule: new-issues-are-capped
-  test('make one new issue: of two that see each other announced neither posts, and the later is in the roll-up issue', async () => {
+  test('make one new issue: if both have announced theirs, neither posts, and the later one is rolled up', async () => {
     const { peer, clock, records, successor, posts } = await scene();
     const [first, second] = [successor(), successor()];
     let other: Promise<ReportOutcome> | null = null;
@@ -96,7 +96,7 @@ describe('two rules that two hosts file in the same moment', () => {
 });
 
 describe('an incident that is in the roll-up issue because of the cap', () => {
-  test('stays there though its own POST had failed before', async () => {
+  test('stays there although its own POST had failed before', async () => {
     const { peer, clock, successor } = await scene();
     peer.inject({ kind: 'status', status: 403, ...CREATE });
     expect(await successor().createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'pending' });
@@ -111,7 +111,7 @@ describe('an incident that is in the roll-up issue because of the cap', () => {
     expect(peer.issues()[1]?.body).toContain('It recovered.');
   });
 
-  test('stays there, too, where the answer to the POST of that issue was lost, and the hour is over meanwhile', async () => {
+  test('stays there as well if the answer to the POST of that issue was lost and the hour has passed', async () => {
     const { peer, clock, successor } = await scene();
     await successor().createInvestigationIssue(occurrence('A'));
     peer.inject({ kind: 'lost_answer', ...CREATE });

@@ -32,8 +32,8 @@ const NO_LABELS = { kind: 'status', status: 403, method: 'POST', path: /\/labels
 describe('an issue that a stranger files', () => {
   // rule: only-own-issues-count
   test.each([
-    ['the mark of former versions', formerMark(SILENCE)],
-    ['the mark of an own issue, copied', MARKS.line(SILENCE)],
+    ['the mark of older versions', formerMark(SILENCE)],
+    ['a copied mark of an own issue', MARKS.line(SILENCE)],
   ])('with %s and closes as not planned does not keep the watchdog from filing its own', async (_name, mark) => {
     const { peer, reporter } = await scene({}, false);
     peer.inject(NO_LABELS);
@@ -61,7 +61,7 @@ describe('an issue that a stranger files', () => {
     for (const foreign of [before, after]) expect(foreign).toMatchObject({ state: 'open', comments: [] });
   });
 
-  test('and that a former version had taken for its own is given up: the own one goes on', async () => {
+  test('and that an older version had adopted is dropped: the own one continues', async () => {
     const { peer, clock, records, successor } = await scene();
     await successor().createInvestigationIssue(occurrence('A'));
     const number = await peer.openIssue({ ...LOOK_ALIKE, body: formerMark(SILENCE) });
@@ -79,7 +79,7 @@ describe('an issue that a stranger files', () => {
 });
 
 describe('an issue of our own', () => {
-  test('of a former version is joined, and gets the mark with the key', async () => {
+  test('from an older version is joined, and gets the mark with the key', async () => {
     const { peer, reporter } = await scene();
     const number = await peer.openIssue({
       ...LOOK_ALIKE,
@@ -92,7 +92,7 @@ describe('an issue of our own', () => {
     expect(issue?.body.split('\n')[0]).toBe(MARKS.line(SILENCE));
   });
 
-  test('goes on when the token becomes the one of another user', async () => {
+  test('continues when the token becomes that of another user', async () => {
     const { peer, clock, records, successor } = await scene();
     await successor().createInvestigationIssue(occurrence('A'));
     const { body = '' } = peer.issues()[0] ?? {};
@@ -119,7 +119,7 @@ describe('an issue of our own', () => {
   });
 });
 
-describe('the token of an app, which cannot be asked whose it is', () => {
+describe('the token of an app, whose owner cannot be queried', () => {
   const ASKED = { kind: 'status', status: 403, method: 'GET', path: /^\/user$/, times: Infinity } as const;
 
   test('files, and knows its own issues by their author from then on', async () => {
@@ -134,7 +134,7 @@ describe('the token of an app, which cannot be asked whose it is', () => {
     expect(await sink.list('all')).toEqual([created]);
   });
 
-  test('takes issues of bots for its own before that, because only an installed app files as one', async () => {
+  test('takes issues of bots as its own before that, because only an installed app files as one', async () => {
     const peer = await startGithubPeer({ repository: REPOSITORY, token: 'ghs_installation0000000000000000000000000' });
     afterThisTest(() => peer.stop());
     peer.inject(ASKED);
@@ -156,7 +156,7 @@ describe('the token of an app, which cannot be asked whose it is', () => {
     expect((await sink.list('all')).map(({ number }) => number)).toEqual([4]);
   });
 
-  test('of a person that may not be asked is an error, and nothing is filed', async () => {
+  test('that belongs to a person instead is an error, and nothing is filed', async () => {
     const { peer, reporter } = await scene();
     peer.inject(ASKED);
     expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'pending' });
@@ -165,7 +165,7 @@ describe('the token of an app, which cannot be asked whose it is', () => {
 });
 
 describeWithRedis('the key of the marks', () => {
-  test('is the same for all processes and after a restart, and comes back from its copy where the store was lost', async () => {
+  test('is the same for all processes and after a restart, and is restored from its copy if the store was lost', async () => {
     const { redis, prefix } = await openTestRedis();
     const keys = keysIn(prefix);
     const copy = join(testFolder(), 'issue-marker-key');

@@ -49,7 +49,7 @@ describe('an issue', () => {
     expect(JSON.stringify(peer.state())).not.toContain(OWN_SECRET);
   });
 
-  test('takes other words for what was done, also when it was closed meanwhile, and is not reopened by them', async () => {
+  test('updates what was done, even after it was closed, and is not reopened by that', async () => {
     const { peer, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     await peer.closeIssue(1, 'completed');
@@ -70,7 +70,7 @@ describe('an issue', () => {
     expect(open.peer.issues()[0]?.body).toContain('input-A');
   });
 
-  test('is commented at most every four hours', async () => {
+  test('gets a comment at most every four hours', async () => {
     const { peer, clock, reporter } = await scene();
     const comments = () => peer.issues()[0]?.comments.map(({ body }) => body);
     await reporter.createInvestigationIssue(occurrence('A'));
@@ -84,7 +84,7 @@ describe('an issue', () => {
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['D', 'C', 'B', 'A']);
   });
 
-  test('that people closed as not planned is left alone, and its link serves', async () => {
+  test('that a person closed as not planned is left alone, and its link is used', async () => {
     const { peer, reporter } = await scene();
     const { url } = await reporter.createInvestigationIssue(occurrence('A'));
     await peer.closeIssue(1, 'not_planned');
@@ -136,7 +136,7 @@ describe('an issue', () => {
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
 
-  test('that was deleted while a known occurrence had something to add is looked for again', async () => {
+  test('that was deleted is looked for again when a known occurrence has an update', async () => {
     const { peer, clock, records, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     pretendDeleted(records);
@@ -160,7 +160,7 @@ describe('an issue', () => {
     expect(url).toBe(peer.issues().find(({ number }) => number === open)?.url);
   });
 
-  test('is found by its marker where the record was lost, and its text is kept', async () => {
+  test('is found by its marker if the record was lost, and its text is kept', async () => {
     const { peer, clock, records, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     await peer.openIssue({
@@ -180,7 +180,7 @@ describe('an issue', () => {
 });
 
 describe('at most one new issue per project and hour', () => {
-  test('what other rules find is in one roll-up issue, whose link it gets; after the hour they have their own', async () => {
+  test('other rules go into one roll-up issue and get its link; after the hour they have their own', async () => {
     const { peer, clock, reporter, successor } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'));
@@ -203,7 +203,7 @@ describe('at most one new issue per project and hour', () => {
     expect(peer.issues()).toHaveLength(3);
   });
 
-  test('a roll-up issue that people closed as completed is reopened, one closed as not planned left alone', async () => {
+  test('a roll-up issue that was closed as completed is reopened; one closed as not planned is left alone', async () => {
     const { peer, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     const { url } = await reporter.createInvestigationIssue(occurrence('B', 'crash'));
@@ -259,9 +259,9 @@ describe('an issue whose occurrences have all ended well', () => {
     await reporter.createInvestigationIssue(recovered('B'));
     await successor().createInvestigationIssue(recovered('B'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
-    expect(peer.issues()[0]?.body).toContain('**Needs nobody:** the second attempt works.');
+    expect(peer.issues()[0]?.body).toContain('**Needs nobody:** the second attempt is working.');
     expect(peer.issues()[0]?.comments.map(({ body }) => body)).toEqual([
-      'All 2 occurrences ended well; the last: the second attempt works. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
+      'All 2 occurrences ended well; the last: the second attempt is working. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
     ]);
 
     await reporter.createInvestigationIssue(occurrence('C'));
@@ -271,7 +271,7 @@ describe('an issue whose occurrences have all ended well', () => {
     expect(peer.issues()[0]?.comments).toHaveLength(2);
   });
 
-  test('stays open while one of them has failed, until a person closes it; what returns then may close it again', async () => {
+  test('stays open while one has failed, until a person closes it; a later recovery may close it again', async () => {
     const { peer, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     await reporter.createInvestigationIssue(failed('A'));
@@ -285,12 +285,12 @@ describe('an issue whose occurrences have all ended well', () => {
     await reporter.createInvestigationIssue(recovered('C'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
     expect(peer.issues()[0]?.comments.at(-1)?.body).toMatch(
-      /^Every occurrence since it was last opened ended well; the last: the second attempt works\. /,
+      /^Every occurrence since it was last opened ended well; the last: the second attempt is working\. /,
     );
   });
 
   // rule: an-issue-is-closed-and-reopened
-  test('is kept open by a person who opens it again', async () => {
+  test('is kept open by a person who reopens it', async () => {
     const { peer, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     await reporter.createInvestigationIssue(recovered('A'));
@@ -300,7 +300,7 @@ describe('an issue whose occurrences have all ended well', () => {
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
   });
 
-  test('is not touched where a person closed it as not planned', async () => {
+  test('is left alone if a person closed it as not planned', async () => {
     const { peer, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     await peer.closeIssue(1, 'not_planned');
@@ -308,7 +308,7 @@ describe('an issue whose occurrences have all ended well', () => {
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'not_planned', comments: [] }]);
   });
 
-  test('is closed later where GitHub was away, and its comment is not repeated', async () => {
+  test('is closed later if GitHub was unavailable, and its comment is not repeated', async () => {
     const { peer, clock, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     // The first write is the text, the second closes it.
@@ -328,9 +328,9 @@ describe('an issue whose occurrences have all ended well', () => {
   });
 
   test.each([
-    ['the answer to the request that closed it was lost', (peer: GithubPeer) => loseClose(peer)],
-    ['the process died that had just closed it', (_: GithubPeer, records: InMemoryIssueRecords) => loseRecord(records)],
-  ])('%s: it gets its note once, and a person who opens it again has the last word', async (_, lose) => {
+    ['the reply to its closing request was lost', (peer: GithubPeer) => loseClose(peer)],
+    ['the process died after closing it', (_: GithubPeer, records: InMemoryIssueRecords) => loseRecord(records)],
+  ])('%s: it gets its note once, and stays open if a person reopens it', async (_, lose) => {
     const { peer, clock, records, reporter, successor } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     lose(peer, records);
@@ -346,7 +346,7 @@ describe('an issue whose occurrences have all ended well', () => {
     expect(peer.issues()).toMatchObject([{ state: 'open' }]);
   });
 
-  test('is open again where another process put an occurrence in while it was being closed', async () => {
+  test('is open again if another process added an occurrence while it was being closed', async () => {
     const { peer, clock, records, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     const slow = new GitHubIssues({ apiUrl: peer.url, token: peer.token, repository: REPOSITORY }, clock, GOING);
@@ -370,7 +370,7 @@ describe('an issue whose occurrences have all ended well', () => {
   });
 });
 
-describe('a create whose outcome is not known', () => {
+describe('a create with an unknown outcome', () => {
   const lost: readonly [string, GithubFault, number][] = [
     ['the answer was lost after the issue was made', { kind: 'lost_answer', ...CREATE }, 1],
     ['the connection broke before', { kind: 'reset', ...CREATE }, 2],
@@ -446,7 +446,7 @@ describe('a create whose outcome is not known', () => {
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
 
-  test('the process dies after the POST went out: its successor finds the issue', async () => {
+  test('the process dies after the POST: its successor finds the issue', async () => {
     const { peer, clock, records, reporter, successor, posts } = await scene();
     records.noteCreated = () => Promise.reject(new Error('the store went away'));
     await expect(reporter.createInvestigationIssue(occurrence('A'))).rejects.toThrow('the store went away');
@@ -459,8 +459,8 @@ describe('a create whose outcome is not known', () => {
   });
 });
 
-describe('GitHub is not well', () => {
-  test('a limit is kept by all reports of the project, and then the issue is filed', async () => {
+describe('GitHub faults', () => {
+  test('a rate limit applies to all reports of the project, and then the issue is filed', async () => {
     const { peer, clock, reporter } = await scene();
     peer.inject({ ...secondaryLimit(120), ...CREATE });
     const limited = await reporter.createInvestigationIssue(occurrence('A'));
@@ -476,7 +476,7 @@ describe('GitHub is not well', () => {
     expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({ state: 'filed' });
   });
 
-  test('where the list cannot be read nothing is created', async () => {
+  test('nothing is created if the list cannot be read', async () => {
     const { peer, clock, reporter, posts } = await scene();
     peer.inject({ kind: 'status', status: 502, method: 'GET', path: /\/issues$/ });
     expect(await reporter.createInvestigationIssue(occurrence('A'))).toMatchObject({
@@ -503,7 +503,7 @@ describe('GitHub is not well', () => {
     expect(sessionsIn(peer.issues()[0]?.body)).toEqual(['B', 'A']);
   });
 
-  test('a comment that is lost is not repeated, and the report is done', async () => {
+  test('a lost comment is not repeated, and the report is done', async () => {
     const { peer, clock, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
     await clock.advance(5 * HOUR);
@@ -520,7 +520,7 @@ describe('GitHub is not well', () => {
     expect(peer.issues()[0]?.comments).toEqual([]);
   });
 
-  test('after a day without success the report is given up', async () => {
+  test('the report is given up after a day without success', async () => {
     const { peer, clock, reporter } = await scene();
     peer.inject({ kind: 'status', status: 401, times: Number.POSITIVE_INFINITY });
     const first = occurrence('A', 'silence', { at: clock.now() });
@@ -581,7 +581,7 @@ describe('two processes', () => {
   });
 });
 
-test('without GitHub the issues are files with the same story', async () => {
+test('issues without GitHub are files with the same story', async () => {
   const folder = join(testFolder(), 'issues');
   mkdirSync(folder);
   const clock = new ManualClock();
@@ -597,7 +597,7 @@ test('without GitHub the issues are files with the same story', async () => {
   expect(readdirSync(folder).sort()).toEqual(['1.comments.md', '1.md', '2.md']);
   expect(text('1.md')).toContain('"title": "[Watchdog] popoto: silence"');
   expect(text('1.md')).toContain('"state": "closed"');
-  expect(text('1.comments.md')).toContain('the second attempt works.');
+  expect(text('1.comments.md')).toContain('the second attempt is working.');
   expect(sessionsIn(text('2.md'))).toEqual(['B']);
 });
 
@@ -628,7 +628,7 @@ describe('an issue that is a file', () => {
     return { folder, clock, reporter, files };
   };
 
-  test('and that a person deleted is filed anew where there is something to add', async () => {
+  test('and was deleted by a person is filed again if there is something to add', async () => {
     const { folder, clock, reporter, files } = await opened();
     await reporter.createInvestigationIssue(occurrence('A'));
     rmSync(join(folder, '1.md'));
@@ -642,7 +642,7 @@ describe('an issue that is a file', () => {
   test.each([
     ['of an occurrence that it has', () => recovered('A')],
     ['of another occurrence', () => occurrence('C')],
-  ])('gets no words %s of the one whose number it was given', async (_, told) => {
+  ])('takes over no text %s from a deleted issue with the same number', async (_, told) => {
     const { folder, clock, reporter, files } = await opened();
     await reporter.createInvestigationIssue(occurrence('A'));
     rmSync(join(folder, '1.md'));

@@ -105,7 +105,7 @@ describe('text of others', () => {
     expect(defuse(expected)).toBe(expected);
   });
 
-  test('in prose shows as it is: entities are escaped before zero-width spaces are put in', () => {
+  test('in prose is shown as it is: entities are escaped before zero-width spaces are inserted', () => {
     expect(prose('&commat;octocat &#64;x <b>@y</b>')).toBe(
       '&amp;commat;octocat &amp;#\u200b64;x &lt;b&gt;@\u200by&lt;/b&gt;',
     );
@@ -115,14 +115,14 @@ describe('text of others', () => {
     expect(prose('\u202egnp\u0000')).toBe('gnp');
   });
 
-  test('holds nothing that nobody sees', () => {
+  test('contains no invisible characters', () => {
     const hidden = [...'obey me'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
     const text = `a${hidden}\u200e\u2060\ufe01b`;
     expect([prose(text), code(text), fenced([text])]).toEqual(['ab', '`ab`', '```text\nab\n```']);
   });
 
   // rule: an-issue-is-harmless
-  test('names tools and sub-agents in code spans, where they could be links: also in the issue of a public repository', () => {
+  test('names tools and sub-agents in code spans if they could be links, also in a public repository', () => {
     const names = ['_www.evil.example/x', '@octocat', 'ftp://evil.example', 'mcp.tool'];
     for (const name of names) {
       const said = `the last failure was ${quotedName(name, 'a call')} at 10:00`;
@@ -144,7 +144,7 @@ describe('text of others', () => {
 });
 
 describe('the body', () => {
-  test('holds session, project, duration, attempt, finding, what was done and the calls', () => {
+  test('has session, project, duration, attempt, finding, what was done and the calls', () => {
     const body = issueBody(recordOf(occurrence('A')), 'full');
     expect(body.split('\n')[0]).toBe(MARKS.line(FINGERPRINT));
     for (const part of [
@@ -166,7 +166,7 @@ describe('the body', () => {
     }
   });
 
-  test('begins with what it needs of a person: of the occurrences that are open the newest that needs one', () => {
+  test('begins with what it needs from a person: the newest such need of an open occurrence', () => {
     const needing = (id: string, needs: Occurrence['needs']) => occurrence(id, { needs, session_id: `s_${id}` });
     const firstLine = (...needs: Occurrence['needs'][]) => {
       const record = recordOf(...needs.map((one, index) => needing(`I${index}`, one)));
@@ -190,7 +190,7 @@ describe('the body', () => {
     const one = withOccurrence(empty, occurrence('A', { rule: 'crash' }), true);
     const body = writeBody(withOccurrence(one, occurrence('B', { rule: 'loop' }), false), 'full', 'mark');
     expect(body).toContain(
-      'Project `popoto`, rules `crash`, `loop`: 2 occurrences, the latest at 2026-02-05 10:00:00 UTC. They are collected here because a project gets one new issue an hour at the most.',
+      'Project `popoto`, rules `crash`, `loop`: 2 occurrences, the latest at 2026-02-05 10:00:00 UTC. They are collected here because a project gets at most one new issue per hour.',
     );
     expect(body).toContain('### 2026-02-05 10:00:00 UTC · crash');
     expect(writeBody(one, 'full', 'mark')).toContain('Project `popoto`, rule `crash`: 1 occurrence, ');
@@ -207,7 +207,7 @@ describe('the body', () => {
   });
 
   // rule: an-issue-is-harmless
-  test('is made harmless wherever the text of others stands', () => {
+  test('is made harmless wherever it contains text of others', () => {
     const evil = 'fixes #12 @octocat --> ``` <img src=x> GH-7';
     const body = issueBody(
       recordOf(
@@ -225,7 +225,7 @@ describe('the body', () => {
     expect(issueComment(occurrence('A', { finding: evil }))).not.toMatch(/#\d|@\w|GH-\d/);
   });
 
-  test('shows every occurrence, the newest first, and says when there are more than are kept', () => {
+  test('shows every occurrence, the newest first, and says if there are more than are kept', () => {
     const many = Array.from({ length: 60 }, (_, index) =>
       occurrence(`I${index}`, { at: AT + index * MINUTE, session_id: `s_${index}`, calls: [] }),
     );
@@ -238,7 +238,7 @@ describe('the body', () => {
     expect(body).toContain('10 older occurrences are left out.');
   });
 
-  test('stays under 60,000 characters: the text found first goes, then old calls, then old occurrences', () => {
+  test('stays under 60,000 characters: the excerpt goes first, then old calls, then old occurrences', () => {
     const long = (id: number, calls: number) =>
       occurrence(`I${id}`, {
         session_id: `s_${id}`,
@@ -263,8 +263,8 @@ describe('the body', () => {
   });
 });
 
-describe('what is kept of an occurrence', () => {
-  test('is the oldest that ended well, if one of more than fifty has to go: one that did not keeps the issue open', () => {
+describe('which occurrences are kept', () => {
+  test('drops the oldest that ended well if there are more than fifty; one that did not keeps the issue open', () => {
     const ended = { who: 'nobody', what: 'it is over.' } as const;
     const failed = { who: 'person', what: 'Find out why.' } as const;
     const many = Array.from({ length: 60 }, (_, index) =>
@@ -274,7 +274,7 @@ describe('what is kept of an occurrence', () => {
     expect([kept.length, kept[0], kept[1]]).toEqual([50, 'I0', 'I11']);
   });
 
-  test('is the newest in any case, also if it alone ended well', () => {
+  test('always keeps the newest, even if only that one ended well', () => {
     const ended = { who: 'nobody', what: 'it is over.' } as const;
     const failed = { who: 'person', what: 'Find out why.' } as const;
     const many = Array.from({ length: 51 }, (_, index) =>
@@ -284,7 +284,7 @@ describe('what is kept of an occurrence', () => {
     expect([kept.length, kept[0], kept.at(-1)]).toEqual([50, 'I1', 'I50']);
   });
 
-  test('is redacted before it is cut', () => {
+  test('redacts an occurrence before it is cut', () => {
     const redact = createRedactor(['own-secret-1']);
     const kept = storable(
       occurrence('A', {
@@ -301,7 +301,7 @@ describe('what is kept of an occurrence', () => {
     expect(kept.calls[0]?.output).toHaveLength(200);
   });
 
-  test('a record of fifty long occurrences stays small enough to be read and written each time', () => {
+  test('keeps a record of fifty long occurrences small enough to be read and written each time', () => {
     const long = (id: number) =>
       occurrence(`I${id}`, {
         finding: 'x'.repeat(2_000),
@@ -313,7 +313,7 @@ describe('what is kept of an occurrence', () => {
     expect(JSON.stringify(recordOf(...all)).length).toBeLessThan(150_000);
   });
 
-  test('is the same once per incident; other words for what was done replace the former', () => {
+  test('keeps one occurrence per incident; a new text for what was done replaces the old one', () => {
     const record = recordOf(occurrence('A'));
     expect(withOccurrence(record, occurrence('A'), false)).toBe(record);
     const retold = withOccurrence({ ...record, stale: false }, occurrence('A', { done: 'It recovered.' }), false);

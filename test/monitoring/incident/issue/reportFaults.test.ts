@@ -44,7 +44,7 @@ async function reportUntilOver({
   }
 }
 
-describe('a fault that passes', () => {
+describe('a temporary fault', () => {
   const faults: readonly [string, (now: number) => GithubFault, string[], number][] = [
     ['502 for the list', () => ({ ...status(502), ...LIST }), ['pending', 'filed'], 1],
     ['502 for the POST', () => ({ ...status(502), ...CREATE }), ['ambiguous', 'filed'], 2],
@@ -74,11 +74,11 @@ describe('a fault that passes', () => {
   });
 });
 
-describe('a fault that stays', () => {
+describe('a permanent fault', () => {
   const faults: readonly [string, GithubFault, RegExp][] = [
     ['401, token revoked', status(401), /GITHUB_TOKEN, which is wrong, expired or revoked/],
     ['404', status(404), /repository's name/],
-    ['410, issues are switched off', status(410), /issues are switched off/],
+    ['410, issues are switched off', status(410), /issues are disabled/],
     ['403, no right', status(403), /right to write issues/],
     ['422', { ...status(422), ...CREATE }, /422/],
     ['502', status(502), /502/],
@@ -87,23 +87,26 @@ describe('a fault that stays', () => {
   ];
 
   // rule: an-issue-is-given-up-after-a-day
-  test.each(faults)('%s: tried for a day, seldom, then given up with the reason', async (_name, fault, words) => {
-    const opened = await scene();
-    const { peer, clock } = opened;
-    const begun = clock.now();
-    peer.inject({ ...fault, times: Number.POSITIVE_INFINITY });
-    const { states, url, error } = await reportUntilOver(opened);
-    expect(states.at(-1)).toBe('given_up');
-    expect({ url, error }).toEqual({ url: null, error: expect.stringMatching(words) });
-    expect(clock.now() - begun).toBeGreaterThan(DAY);
-    expect(clock.now() - begun).toBeLessThan(DAY + 2 * HOUR);
-    expect(peer.issues()).toEqual([]);
-  });
+  test.each(faults)(
+    '%s: tried for a day, at growing intervals, then given up with the reason',
+    async (_name, fault, words) => {
+      const opened = await scene();
+      const { peer, clock } = opened;
+      const begun = clock.now();
+      peer.inject({ ...fault, times: Number.POSITIVE_INFINITY });
+      const { states, url, error } = await reportUntilOver(opened);
+      expect(states.at(-1)).toBe('given_up');
+      expect({ url, error }).toEqual({ url: null, error: expect.stringMatching(words) });
+      expect(clock.now() - begun).toBeGreaterThan(DAY);
+      expect(clock.now() - begun).toBeLessThan(DAY + 2 * HOUR);
+      expect(peer.issues()).toEqual([]);
+    },
+  );
 });
 
 describe('a repository that was renamed', () => {
   // rule: an-issue-is-filed-once
-  test('gets its issue under its new name, by one POST, and that is said once', async () => {
+  test('gets its issue under its new name, by one POST, and that is logged once', async () => {
     const heard: string[] = [];
     const opened = await scene({}, true, RENAMED);
     const { peer, clock, records, posts } = opened;
@@ -130,7 +133,7 @@ describe('a repository that was renamed', () => {
 
 describe('a twin that a race made', () => {
   // rule: an-issue-is-filed-once
-  test('is closed by whoever sees both: the older one is kept, with both occurrences', async () => {
+  test('is closed by the first process that sees both: the older one is kept, with both occurrences', async () => {
     const opened = await scene();
     const { peer, posts } = opened;
     // Another installation, which shares no record, posts between our list and our POST.
@@ -150,7 +153,7 @@ describe('a twin that a race made', () => {
     expect(peer.issues()).toHaveLength(2);
   });
 
-  test('that cannot be looked for does not take the link away', async () => {
+  test('that cannot be looked for does not remove the link', async () => {
     const { peer, reporter } = await scene();
     let lists = 0;
     peer.inject({ ...status(502), ...LIST, when: () => ++lists === 2 });

@@ -83,7 +83,7 @@ issueSinkContract('A folder', async () => {
 });
 
 describe('GitHub', () => {
-  test('tells whether everybody can read the repository', async () => {
+  test('shows whether everybody can read the repository', async () => {
     const peer = await startPeer();
     expect(await sinkOf(peer).visibility()).toBe('public');
     await peer.setPrivate(true);
@@ -130,7 +130,7 @@ describe('GitHub', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test('limits say how long they last', async () => {
+  test('rate limits include how long they last', async () => {
     const peer = await startPeer();
     const clock = new ManualClock();
     // A new one each time, because each pauses after its limit.
@@ -160,7 +160,7 @@ describe('GitHub', () => {
     expect(error.message).not.toContain(token);
   });
 
-  test('nobody listening means not reached, also for a create', async () => {
+  test('a refused connection counts as not reached, also for a create', async () => {
     const peer = await startPeer();
     const sink = sinkOf(peer);
     await sink.create('first', 'body');
@@ -168,7 +168,7 @@ describe('GitHub', () => {
     expect((await failure(sink.create('second', 'body'))).kind).toBe('not_reached');
   });
 
-  test('a list that came cut off, or is no list, is not taken for an empty one', async () => {
+  test('a list that is cut off, or is not a list, is not mistaken for an empty one', async () => {
     const peer = await startPeer();
     for (const body of ['', '{"message":"maintenance"}', '[{"number":"1"}]', '[{"numb']) {
       peer.inject({
@@ -182,14 +182,14 @@ describe('GitHub', () => {
     }
   });
 
-  test('a create whose answer is no issue is ambiguous', async () => {
+  test('a create whose reply is not an issue is ambiguous', async () => {
     const peer = await startPeer();
     peer.inject({ kind: 'status', status: 201, body: {}, method: 'POST', path: /\/issues$/ });
     expect((await failure(sinkOf(peer).create('x', 'body'))).kind).toBe('ambiguous');
   });
 
   // rule: an-issue-is-filed-once
-  test('a label that cannot be had does not prevent the issue, which is then found without it', async () => {
+  test('a label that cannot be created does not prevent the issue, which is then found without it', async () => {
     const peer = await startPeer();
     peer.inject({ kind: 'status', status: 403, method: 'POST', path: /\/labels$/ });
     peer.inject({ kind: 'status', status: 422, method: 'POST', path: /\/issues$/ });
@@ -199,7 +199,7 @@ describe('GitHub', () => {
     expect(await sink.list('all')).toMatchObject([{ number }]);
   });
 
-  test('the label is made once, and an issue refused for another reason is not tried again', async () => {
+  test('the label is created once, and an issue refused for another reason is not tried again', async () => {
     const peer = await startPeer();
     const sink = sinkOf(peer);
     await sink.create('one', 'body');
@@ -213,7 +213,7 @@ describe('GitHub', () => {
   });
 });
 
-describe('A folder', () => {
+describe('a folder of issues', () => {
   test('two processes never take the same number, and leave nothing half-written', async () => {
     const folder = testFolder();
     const sinks = [new LocalIssues(folder, systemClock), new LocalIssues(folder, systemClock)];
@@ -225,7 +225,7 @@ describe('A folder', () => {
     expect(readFileSync(fileURLToPath(created[0]?.url ?? ''), 'utf8')).toContain('issue 0');
   });
 
-  test('that cannot be used is not reached, and a damaged file is named', async () => {
+  test('an unusable folder counts as not reached, and a damaged file is named', async () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'file'), '');
     const blocked = new LocalIssues(join(folder, 'file', 'issues'), systemClock);

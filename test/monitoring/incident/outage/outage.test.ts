@@ -47,7 +47,7 @@ interface Working {
   readonly journal: JournalWriter;
 }
 
-const WAITING = 'The provider of the model seems to be down.';
+const WAITING = 'The model provider seems to be down.';
 
 async function work(scene: WatchdogScene, messageId: string, project = 'popoto'): Promise<Working> {
   const session = await runOf(scene, messageId);
@@ -145,7 +145,7 @@ function told(scene: WatchdogScene): string[] {
 }
 
 describeWithRedis('five of eight sessions that fall silent together', () => {
-  test('are one outage with one issue: held, told kindly once, tried by one message, released one at a time', async () => {
+  test('are one outage with one issue: held, reported kindly once, probed by one message, released one at a time', async () => {
     const { scene, affected } = await provider(8, 5);
     await fallSilent(scene, affected);
     await until(() => told(scene).length === 5);
@@ -190,7 +190,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
   });
 
   // rule: an-outage-survives-its-watchdog
-  test('are held by a successor that knows nothing but the store, whose probe is the same one', async () => {
+  test('are held by a successor that knows only the store, with the same probe', async () => {
     const { scene, affected } = await provider(8, 5);
     await fallSilent(scene, affected);
     const first = await firstProbe(scene);
@@ -209,7 +209,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
   });
 
   // rule: an-outage-is-probed
-  test('wait on while a probe fails, and are told when probes were tried often enough', async () => {
+  test('keep waiting while a probe fails, and are reported as failed after enough probes', async () => {
     const { scene, affected, agents } = await provider(8, 6);
     const live = () => {
       for (const { journal } of agents.slice(6)) journal.append({ event: 'assistant_message' });
@@ -240,7 +240,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     await atRest(scene);
     for (const session of affected) expect(await statusOf(scene, session)).toBe('failed');
     await until(() => scene.said.filter((text) => text.includes('Sorry')).length === 6);
-    const last = scene.said.filter((text) => text.includes('I did not try again: the provider of its model was down'));
+    const last = scene.said.filter((text) => text.includes('I did not try again: the model provider was down'));
     expect(last).toHaveLength(1);
   }, 60_000);
 
@@ -256,7 +256,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     await until(async () => (await incidentOf(scene, held)) === null);
   });
 
-  test('have the next one tried at once when a person cancels the one that is tried: that tells nothing of the provider', async () => {
+  test('have the next probe at once if a person cancels the first: that proves nothing about the provider', async () => {
     const { scene, affected } = await provider(8, 5);
     await fallSilent(scene, affected);
     const probe = await firstProbe(scene);
@@ -268,7 +268,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
   });
 
   // rule: an-outage-waits-for-the-others
-  test('within a minute and not at once are the same outage: who comes first waits for the others', async () => {
+  test('within a minute but not at once are the same outage: the first ones wait for the others', async () => {
     const scene = await openWatchdogScene();
     const agents: Working[] = [];
     for (let number = 1; number <= 8; number += 1) agents.push(await work(scene, `${number}`));
@@ -326,9 +326,9 @@ function writtenAt({ issues }: GithubPeer): string {
   return JSON.stringify(issues()).replaceAll('\\', '');
 }
 
-describeWithRedis('an outage that befalls sessions of two projects', () => {
+describeWithRedis('an outage that affects sessions of two projects', () => {
   // rule: an-outage-keeps-projects-apart
-  test('has an issue in each, which names the sessions of that project and no other, from its beginning to its end', async () => {
+  test('has an issue in each, which names the sessions of that project and no other, from start to end', async () => {
     const { popoto, cetacea, reporter, connect } = await twoRepositories();
     const projectOf = (number: number) => (number <= 2 ? 'cetacea' : 'popoto');
     const { scene, affected } = await provider(8, 5, { saga: { reporter } }, projectOf);
@@ -357,7 +357,7 @@ describeWithRedis('an outage that befalls sessions of two projects', () => {
       [cetacea, ofCetacea, ofPopoto],
     ] as const) {
       expect(peer.issues()).toMatchObject([{ title: expect.stringContaining('provider_outage') }]);
-      expect(peer.issues()[0]?.body).toContain('It is over, after 5 sessions.');
+      expect(peer.issues()[0]?.body).toContain('The outage is over; it affected 5 sessions.');
       for (const id of own) expect(writtenAt(peer)).toMatch(new RegExp(id));
       for (const id of others) expect(writtenAt(peer)).not.toMatch(new RegExp(id));
     }
@@ -369,7 +369,7 @@ describeWithRedis('an outage that befalls sessions of two projects', () => {
 
 describeWithRedis('no outage', () => {
   // rule: an-outage-needs-many-sick-sessions
-  test('are three, or a quarter: each goes its own way', async () => {
+  test('are three sessions, or a quarter: each is handled alone', async () => {
     const { scene, affected } = await provider(12, 3);
     await fallSilent(scene, affected);
     await until(async () => (await incidentOf(scene, must(affected[2])))?.step === 'released');
@@ -394,7 +394,7 @@ describeWithRedis('no outage', () => {
     expect(await outageOf(scene)).toBeNull();
   });
 
-  test('is what is silent because its bridge is gone', async () => {
+  test('is silence because the bridge is gone', async () => {
     const scene = await openWatchdogScene();
     const { session } = await work(scene, '1');
     const silent = await openIncident(scene, session, { findings: [findingOf('silence')] });
@@ -402,7 +402,7 @@ describeWithRedis('no outage', () => {
     expect(signOfOutage({ ...silent, findings: [...silent.findings, findingOf('orphan', 'run_lost')] })).toBeNull();
   });
 
-  test('are two messages that failed twice: each is one sign, whatever its attempts', async () => {
+  test('are two messages that failed twice: each counts once, whatever its attempts', async () => {
     const scene = await openWatchdogScene();
     const first = [await work(scene, '1'), await work(scene, '2')];
     await startWatchdog(scene);
@@ -414,7 +414,7 @@ describeWithRedis('no outage', () => {
   });
 
   // rule: an-outage-needs-many-sick-sessions
-  test('are agents that a signal ended together', async () => {
+  test('are agents that were killed together by a signal', async () => {
     const scene = await openWatchdogScene();
     const agents: Working[] = [];
     for (let number = 1; number <= 5; number += 1) agents.push(await work(scene, `${number}`));
@@ -448,7 +448,7 @@ describeWithRedis('a project that only reports', () => {
   });
 
   // rule: an-outage-keeps-projects-apart
-  test('beside one that acts is not touched, and its messages are no probes', async () => {
+  test('is not affected beside one that acts, and its messages are not used as probes', async () => {
     const reporting = { thresholds: DEFAULT_THRESHOLDS, actions: { ...DEFAULT_ACTIONS, silence: 'report' } as const };
     const rulesOf = (key: string) => (key === 'cetacea' ? reporting : null);
     const { scene, affected } = await provider(8, 5, { rulesOf }, (number) => (number <= 2 ? 'cetacea' : 'popoto'));

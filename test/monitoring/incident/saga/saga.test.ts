@@ -126,7 +126,7 @@ describeWithRedis('a first failure', () => {
     hasWorked = true;
     await settle(saga, incident.incident_id);
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', outcome: null });
-    expect(issueText(scene)).not.toContain('that attempt works');
+    expect(issueText(scene)).not.toContain('that attempt is working');
 
     await settle(saga, second.incident_id);
     await releaseRun(scene, revival);
@@ -150,7 +150,7 @@ describeWithRedis('a first failure', () => {
 });
 
 describeWithRedis('a second failure', () => {
-  test('is told with the exact first paragraph, once, and never revived', async () => {
+  test('is reported with the exact first paragraph, once, and never revived', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga();
     const { session } = await reviveFirst(scene, saga);
@@ -179,7 +179,7 @@ describeWithRedis('a second failure', () => {
 
 describeWithRedis('a cause that is not revived', () => {
   for (const because of ["the agent's credentials were refused", 'no credit left', 'the conversation is too long']) {
-    test(`(${because}) is told at the first failure`, async () => {
+    test(`(${because}) is reported at the first failure`, async () => {
       const scene = await openSagaScene();
       const saga = scene.saga();
       const session = await activeSession(scene);
@@ -193,7 +193,7 @@ describeWithRedis('a cause that is not revived', () => {
     });
   }
 
-  test('is also a run whose death could not be proven in time', async () => {
+  test('includes a run whose death could not be proven in time', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga();
     const session = await activeSession(scene);
@@ -211,7 +211,7 @@ describeWithRedis('a cause that is not revived', () => {
     expect(await scene.store.records.lane(LANE)).toMatchObject({ holder: runIdOf(session) });
   });
 
-  test('has all its time again after a gap, in which nobody could prove anything', async () => {
+  test('gets its full time again after a gap in which nothing could be proven', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const incident = await openIncident(scene, session);
@@ -236,8 +236,8 @@ describeWithRedis('a cause that is not revived', () => {
   });
 });
 
-describeWithRedis('a failure after which the run may not be tried again', () => {
-  test('is told with the reason', async () => {
+describeWithRedis('a failure after which the run must not be tried again', () => {
+  test('is reported with the reason', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga({ keptBack: () => 'its host was lost' });
     const session = await activeSession(scene);
@@ -250,9 +250,9 @@ describeWithRedis('a failure after which the run may not be tried again', () => 
   });
 });
 
-describeWithRedis('a failure that nobody can be told of', () => {
+describeWithRedis('a failure that cannot be reported to anyone', () => {
   // rule: an-issue-is-given-up-after-a-day
-  test('says in its own lines that message and report were given up, and in no other', async () => {
+  test('records in its own lines that message and report were given up, and in no other', async () => {
     const scene = await openSagaScene();
     const { store, clock, logger, events } = scene;
     const writer = {
@@ -280,7 +280,7 @@ describeWithRedis('a failure that nobody can be told of', () => {
 });
 
 describeWithRedis('an answer', () => {
-  test('stored before the release closes the incident unclaimed', async () => {
+  test('stored before the release closes the incident without a claim', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga();
     const session = await activeSession(scene);
@@ -292,7 +292,7 @@ describeWithRedis('an answer', () => {
     expect(await scene.store.records.claimOf(session)).toBeNull();
   });
 
-  test('before anything was reported: still exactly one line says detected', async () => {
+  test('before anything was reported still leaves exactly one detected line', async () => {
     const scene = await openSagaScene();
     const report = { state: 'given_up', url: null, tries: 1, due_at: null, last_error: 'no' } as const;
     const saga = scene.saga({ reporter: { report: async () => report, noteOutcome: async () => undefined } });
@@ -304,10 +304,10 @@ describeWithRedis('an answer', () => {
   });
 });
 
-describeWithRedis('an answer that the store forgot and the journal of its run did not', () => {
+describeWithRedis('an answer that the store forgot but the journal of its run has', () => {
   for (const isProven of [true, false]) {
     const how = isProven ? 'proven dead' : 'not proven dead in time, whose lane stays blocked';
-    test(`is the end of a lost run (${how}): nothing is run again, nobody is told of a failure`, async () => {
+    test(`is the end of a lost run (${how}): nothing is run again, and no failure is reported`, async () => {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
       await scene.clock.advance(1_000);
@@ -334,7 +334,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     });
   }
 
-  test('is left by the next bridge to the incident that has its session, and is sent like any other', async () => {
+  test('is left to the open incident of its session by the next bridge, and is sent as usual', async () => {
     const scene = await openSagaScene();
     const { store, clock, logger } = scene;
     const session = await activeSession(scene);
@@ -364,7 +364,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
   });
 
   // rule: an-answer-on-the-disk-counts
-  test('of a second attempt grants that one again, which ends with it, where the first would be told', async () => {
+  test('of a second attempt recreates that attempt, which ends with it, instead of a failure of the first', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const revivalId = revivalSessionId(session.session_id);
@@ -394,7 +394,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     ['failure', 'failed', 'told'],
     ['cancelled', 'cancelled', 'cancelled_by_person'],
   ] as const)(
-    'of which the chat was told (%s) is the end of its message: nothing is run again',
+    'that was sent to the chat (%s) is the end of its message: nothing is run again',
     async (kind, status, outcome) => {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
@@ -412,7 +412,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
     },
   );
 
-  test('is in doubt where the host has started anew since nobody could have sent it: its disk may have lost the end of that', async () => {
+  test('is in doubt after a reboot, although it was marked unsent: the disk may have lost the later mark', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await scene.clock.advance(1_000);
@@ -429,7 +429,7 @@ describeWithRedis('an answer that the store forgot and the journal of its run di
   });
 
   // rule: an-answer-on-the-disk-counts
-  test('is not taken for an answer to a later message with the same number', async () => {
+  test('is not taken as an answer to a later message with the same number', async () => {
     const scene = await openSagaScene();
     const { logsFolder, journal } = journalOf(scene, { session_id: 'tg_popoto_-100_1' });
     journal.append({ event: 'session_end', reason: 'answered', answer: 'to somebody else' });
@@ -458,7 +458,7 @@ function journalOf({ folder, clock }: SagaScene, { session_id: sessionId }: Pick
 
 describeWithRedis('a cancellation while the incident is open', () => {
   for (const reportOnly of [false, true]) {
-    test(`ends the session as cancelled and tells the chat once (${reportOnly ? 'only reported' : 'acting'})`, async () => {
+    test(`ends the session as cancelled and notifies the chat once (${reportOnly ? 'only reported' : 'acting'})`, async () => {
       const scene = await openSagaScene();
       const saga = scene.saga();
       const session = await activeSession(scene);
@@ -477,7 +477,7 @@ describeWithRedis('a cancellation while the incident is open', () => {
     });
   }
 
-  test('does not wait for a slow report, and the record learns its URL all the same', async () => {
+  test('does not wait for a slow report, and the record still gets its URL', async () => {
     const scene = await openSagaScene();
     const slow = slowReporter(scene);
     const saga = scene.saga({ reporter: slow.reporter });
@@ -538,7 +538,7 @@ function slowReporter(scene: SagaScene): { reporter: SagaContext['reporter']; go
 
 describeWithRedis('a report', () => {
   // rule: an-issue-keeps-nobody-waiting
-  test('that is slow keeps a revival waiting for 10 s at most; its URL comes later', async () => {
+  test('that is slow delays a revival by at most 10 s; its URL comes later', async () => {
     const scene = await openSagaScene();
     const slow = slowReporter(scene);
     const saga = scene.saga({ reporter: slow.reporter });
@@ -564,7 +564,7 @@ describeWithRedis('a report', () => {
     expect(stepsOf(eventLines(scene))).toEqual(['detected', 'revived', 'reported']);
   });
 
-  test('that is under way is not asked for again, and nobody is sent round in a circle', async () => {
+  test('that is in progress is not requested again, and schedules no immediate retry', async () => {
     const scene = await openSagaScene();
     const slow = slowReporter(scene);
     const saga = scene.saga({ reporter: slow.reporter });
@@ -601,7 +601,7 @@ describeWithRedis('a report', () => {
   });
 
   // rule: an-incident-closes-without-its-line
-  test('whose end cannot be noted is closed when it can; meanwhile its session is free, and one line tells the end', async () => {
+  test('whose outcome cannot be noted is closed later; meanwhile its session is free, and one line has the end', async () => {
     const scene = await openSagaScene();
     const github = { isAway: true };
     const saga = () => scene.saga({ reporter: notingWhenBack(scene, github) });
@@ -623,7 +623,7 @@ describeWithRedis('a report', () => {
   });
 
   // rule: an-incident-closes-without-its-line
-  test('whose end can never be noted is closed after ten tries, with a line that says so', async () => {
+  test('whose outcome can never be noted is closed after ten tries, with a line that says so', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga({ reporter: notingWhenBack(scene, { isAway: true }) });
     const { incident } = await answeredWhileAccused(scene, saga);
@@ -637,7 +637,7 @@ describeWithRedis('a report', () => {
     expect(scene.logged.join()).toContain('given up after 10 tries: away');
   });
 
-  test('that breaks is not repeated without a pause', async () => {
+  test('that fails is not repeated without a pause', async () => {
     const scene = await openSagaScene();
     let tries = 0;
     const report = async () => {
@@ -656,7 +656,7 @@ describeWithRedis('a report', () => {
     expect(next).toBeGreaterThan(scene.clock.now());
   });
 
-  test('says a cause once, and the last words of the agent', async () => {
+  test('gives a cause once, and the last output of the agent', async () => {
     const scene = await openSagaScene();
     const untrustedExcerpt = 'it was silence; its last words: disk full';
     const incident = await openIncident(scene, await activeSession(scene), { untrustedExcerpt });
@@ -665,7 +665,7 @@ describeWithRedis('a report', () => {
     expect(issueText(scene).match(/it was silence/g)).toHaveLength(1);
   });
 
-  test('that never comes: the revival goes on, and the incident stays open for it', async () => {
+  test('that never comes: the revival continues, and the incident stays open for it', async () => {
     const scene = await openSagaScene();
     const slow = slowReporter(scene);
     const saga = scene.saga({ reporter: slow.reporter, hasWorked: async () => true });
@@ -703,7 +703,7 @@ describeWithRedis('an incident that only reports', () => {
     });
   });
 
-  test('is taken on to stopping by a revive rule that joins', async () => {
+  test('starts to stop the run when a revive rule joins', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga();
     const session = await activeSession(scene);
@@ -725,7 +725,7 @@ describeWithRedis('an incident that only reports', () => {
 });
 
 describeWithRedis('a run that has ended', () => {
-  test.each(['released', 'revived', 'told', 'closed'] as const)('at %s is accused of nothing more', async (step) => {
+  test.each(['released', 'revived', 'told', 'closed'] as const)('gets no more accusations at %s', async (step) => {
     const scene = await openSagaScene();
     const incident = await openIncident(scene, await activeSession(scene));
     expect(joiningFindings({ ...incident, step }, [findingOf('loop')], DEFAULT_ACTIONS)).toBeNull();
@@ -733,7 +733,7 @@ describeWithRedis('a run that has ended', () => {
   });
 });
 
-describeWithRedis('a watchdog whose lease is another’s', () => {
+describeWithRedis('a watchdog whose lease belongs to another', () => {
   for (const step of ['opened', 'stopping', 'told', 'revived'] as const) {
     test(`at ${step}: changes nothing and writes nothing`, async () => {
       const scene = await openSagaScene();
@@ -758,13 +758,13 @@ describeWithRedis('a watchdog whose lease is another’s', () => {
       await saga.settle();
       const after = { lines: eventLines(scene), incident: await incidentNow(scene, incident), said: [...scene.said] };
       expect(after).toEqual(before);
-      expect(scene.logged.join('')).not.toContain('does not come to rest');
+      expect(scene.logged.join('')).not.toContain('keeps changing');
     });
   }
 });
 
-describeWithRedis('what is broken around an incident', () => {
-  test('an event file that cannot be written is said, and the recovery goes on', async () => {
+describeWithRedis('faults around an incident', () => {
+  test('an event file that cannot be written is logged, and the recovery continues', async () => {
     const scene = await openSagaScene();
     mkdirSync(scene.events.file);
     const saga = scene.saga();
@@ -800,7 +800,7 @@ describeWithRedis('what is broken around an incident', () => {
     });
   });
 
-  test('many wakes at once lead to few looks', async () => {
+  test('many wakes at once lead to few checks', async () => {
     const scene = await openSagaScene();
     let looks = 0;
     const records = new Proxy(scene.store.records, {
@@ -820,10 +820,10 @@ describeWithRedis('what is broken around an incident', () => {
   });
 });
 
-describeWithRedis('two watchdogs that both believe to act', () => {
+describeWithRedis('two watchdogs that both consider themselves acting', () => {
   for (const [name, because] of [
     ['revive once', null],
-    ['tell once', 'no credit left'],
+    ['report once', 'no credit left'],
   ] as const) {
     test(name, async () => {
       const scene = await openSagaScene();
@@ -956,6 +956,10 @@ async function checkOutcome(scene: SagaScene, incident: Incident, steps: string[
     open: 0,
   });
   expect(issueText(scene)).toMatch(
-    outcome === 'recovered' ? /that attempt works/ : outcome === 'told' ? /The chat was told/ : /A person cancelled/,
+    outcome === 'recovered'
+      ? /that attempt is working/
+      : outcome === 'told'
+        ? /The chat was notified/
+        : /A person cancelled/,
   );
 }

@@ -25,18 +25,18 @@ describe('a finding in plain words', () => {
   const found = (rule: Finding['rule'], rest: Partial<Finding> = {}): Finding => ({
     ...CRASH,
     rule,
-    evidence: ['nothing was heard of the agent since 14:04:46 UTC: for 15 min, and 10 min may pass'],
+    evidence: ['no activity of the agent for 15 min since 14:04:46 UTC (limit 10 min)'],
     clock: MEASURED,
     ...rest,
   });
 
   test.each<[string, Finding]>([
     [
-      'The agent hung in Bash for 15 minutes.',
+      'The agent was stuck in Bash for 15 minutes.',
       found('silence', { waits_considered: [{ ...WAIT, kind: 'tool', excuses: false }] }),
     ],
     [
-      'A sub-agent hung in Bash for 15 minutes.',
+      'A sub-agent was stuck in Bash for 15 minutes.',
       found('silence', {
         waits_considered: [{ ...WAIT, owner: 'Bash of sub-agent a1', kind: 'tool', excuses: false }],
         clock: { ...MEASURED, agent: 'a1' },
@@ -44,7 +44,7 @@ describe('a finding in plain words', () => {
     ],
     ['The agent said nothing for 15 minutes.', found('silence')],
     [
-      'The agent waited in vain for the model for 10 minutes.',
+      'The agent got no answer from the model for 10 minutes.',
       found('silence', {
         waits_considered: [{ ...WAIT, kind: 'rate_limit', excuses: false }],
         clock: { ...MEASURED, value: 10 * MINUTE + 3 * SECOND },
@@ -60,26 +60,26 @@ describe('a finding in plain words', () => {
     ],
     ['The agent repeated the same steps without getting anywhere.', found('loop')],
     ['The service that ran the agent stopped.', found('orphan')],
-    ['The agent was ended by SIGSEGV.', findCrash('run_failed_signal_SIGSEGV', 0)],
+    ['The agent was killed by SIGSEGV.', findCrash('run_failed_signal_SIGSEGV', 0)],
   ])('%s', (sentence, finding) => {
     expect(inPlainWords(finding)).toBe(sentence);
   });
 });
 
-describe('what the chat hears of an incident', () => {
-  test('says what failed, how it ended, what comes next, and where to read on', () => {
+describe('the chat messages of an incident', () => {
+  test('say what failed, how it ended, what comes next, and where to find more', () => {
     const incident = incidentOf(CRASH, { attempt: 2, untrusted_excerpt: 'its last words: no space left' });
     const reported = { ...incident, report: { ...incident.report, url: 'https://github.com/x/y/issues/4' } };
     expect(failureText(reported).split('\n\n')).toEqual([
       FAILURE_PARAGRAPH,
-      'The agent ended with exit code 1 and without an answer.',
+      'The agent exited with code 1 and without an answer.',
       'How it ended: `its last words: no space left`',
-      'This was the second attempt, so I stop here. Send the message again if I should start over.',
+      'This was the second attempt, so I will not try again. To start over, send the message again.',
       'Issue: https://github.com/x/y/issues/4',
     ]);
   });
 
-  test("links and mentions nobody by an agent's last words", () => {
+  test('turn the last output of an agent into no link or mention', () => {
     const words = 'ask @octocat\n\n```\n[here](https://evil.example) `now`';
     const [paragraph] = failureText(incidentOf(CRASH, { untrusted_excerpt: words }))
       .split('\n\n')
@@ -87,26 +87,26 @@ describe('what the chat hears of an incident', () => {
     expect(paragraph).toBe("How it ended: `ask @octocat`\n`'''`\n`[here](https://evil.example) 'now'`");
   });
 
-  test('names an issue that is a file without its path, which nobody in a chat could open', () => {
+  test('name an issue file without its path, which cannot be opened from a chat', () => {
     const incident = incidentOf(CRASH, { attempt: 2 });
     const reported = { ...incident, report: { ...incident.report, url: 'file:///srv/wk/logs/issues/7.md' } };
-    expect(failureText(reported)).toMatch(/\n\nIssue: 7\.md, a file that the operator has$/);
+    expect(failureText(reported)).toMatch(/\n\nIssue: 7\.md, which the operator of this bot can read$/);
   });
 
-  test('says why it tries once more', () => {
+  test('give the reason for trying again', () => {
     expect(progressText(incidentOf(CRASH))).toBe(
-      'The first attempt failed. The agent ended with exit code 1 and without an answer. I am trying once more.',
+      'The first attempt failed. The agent exited with code 1 and without an answer. I am trying again.',
     );
   });
 
   // rule: plain-words-say-a-cause-once
-  test('says a cause once', () => {
+  test('give a cause once', () => {
     const printed = 'its last words: ERROR: disk quota exceeded';
     const paragraphsOf = (excerpt: string) =>
       failureText(incidentOf(CRASH, { untrusted_excerpt: excerpt }))
         .split('\n\n')
         .slice(1, 3);
-    const cause = 'The agent ended with exit code 1 and without an answer.';
+    const cause = 'The agent exited with code 1 and without an answer.';
     expect(paragraphsOf(`${printed}; ${CRASH.evidence[0]}`)).toEqual([cause, `How it ended: \`${printed}\``]);
     expect(paragraphsOf(String(CRASH.evidence[0]))[1] ?? '').not.toContain('How it ended');
   });

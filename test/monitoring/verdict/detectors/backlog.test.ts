@@ -88,7 +88,7 @@ async function stalled(scene: WatchdogScene): Promise<Incident> {
 
 describeWithRedis('a head that waits', () => {
   // rule: a-backlog-is-found-in-time
-  test('for more than ten minutes in a free lane is reported at that instant, not at a tick, and closed when it is taken', async () => {
+  test('for more than ten minutes in a free lane is reported at that instant, and closed when it is taken', async () => {
     const scene = await openWatchdogScene();
     const session = await acceptMessage(scene);
     await bridgeSays(scene, { took_job_at: scene.clock.now() + BACKLOG_MS });
@@ -109,7 +109,9 @@ describeWithRedis('a head that waits', () => {
     expect(incident.subject).toEqual({ kind: 'lane', lane: session.lane });
     expect(incident.findings[0]?.evidence.join('; ')).toContain('a worker on host-a is free');
     expect(ticksIn(scene)).toBe(1);
-    expect(issueText(scene)).toContain('Finding: the next message of a folder has waited since 10:00:00 UTC');
+    expect(issueText(scene)).toContain(
+      'Finding: the next message for a folder has been waiting for 10 min since 10:00:00 UTC',
+    );
 
     await start(scene, session);
     await until(async () => {
@@ -126,7 +128,7 @@ describeWithRedis('a head that waits', () => {
   });
 
   // rule: a-backlog-is-found-in-time
-  test('is reported at that instant, too, though its bridge took it in and woke nobody', async () => {
+  test('is reported at that instant even if its bridge accepted it without a wake', async () => {
     const scene = await openWatchdogScene();
     await bridgeSays(scene, { took_job_at: scene.clock.now() + 2 * BACKLOG_MS });
     await startWatchdog(scene);
@@ -144,7 +146,7 @@ describeWithRedis('a head that waits', () => {
   });
 
   // rule: a-limit-is-waited-for
-  test("for the end of a provider's limit waits rightly; its clock begins there", async () => {
+  test('for the end of a rate limit is fine; its clock starts there', async () => {
     const scene = await openWatchdogScene();
     const session = await start(scene, await acceptMessage(scene));
     const proof = { run_id: runIdOf(session), proven_at: scene.clock.now(), by: 'scan' } as const;
@@ -159,7 +161,7 @@ describeWithRedis('a head that waits', () => {
   });
 
   // rule: a-backlog-is-found-in-time
-  test('behind a run waits rightly, however long; its clock begins when the lane is free', async () => {
+  test('behind a run is fine, however long; its clock starts when the lane is free', async () => {
     const scene = await openWatchdogScene({ actions: { silence: 'off', runaway: 'off' } });
     const running = await start(scene, await acceptMessage(scene, '1'));
     const next = await acceptMessage(scene, '2');
@@ -178,7 +180,7 @@ describeWithRedis('a head that waits', () => {
     expect((await openIncidents(scene))[0]?.session_id).toBe(next.session_id);
   });
 
-  test('behind a run is reported when nobody is alive who could end that run', async () => {
+  test('behind a run is reported if nobody is alive who could end that run', async () => {
     const scene = await openWatchdogScene({ actions: { silence: 'off' } });
     await start(scene, await acceptMessage(scene, '1'));
     await acceptMessage(scene, '2');
@@ -191,7 +193,7 @@ describeWithRedis('a head that waits', () => {
   });
 
   // rule: a-stopping-bridge-is-not-absent
-  test('while its bridge is being stopped waits rightly behind a run; in a free lane it is reported, and the words say so', async () => {
+  test('while its bridge is stopping is fine behind a run; in a free lane it is reported with that reason', async () => {
     const scene = await openWatchdogScene({ actions: { silence: 'off' } });
     await start(scene, await acceptMessage(scene, '1'));
     await acceptMessage(scene, '2');
@@ -203,40 +205,40 @@ describeWithRedis('a head that waits', () => {
     await atRest(scene);
     const incidents = await openIncidents(scene);
     expect(incidents.map(({ session_id }) => session_id)).toEqual([alone.session_id]);
-    expect(incidents[0]?.findings[0]?.evidence.join()).toContain('is being stopped: its runs may finish');
+    expect(incidents[0]?.findings[0]?.evidence.join()).toContain('is shutting down: its runs may finish');
   });
 
-  test('on another host whose bridge is being stopped is reported from here', async () => {
+  test('on another host whose bridge is stopping is reported from here', async () => {
     const scene = await openWatchdogScene();
     await waitingAlone(scene, '1', 'popoto', 'host-b');
     await bridgeSays(scene, { owner: { ...HERE, host: 'host-b' }, draining_since: scene.clock.now() });
     await startWatchdog(scene);
     const { findings } = await stalled(scene);
-    expect(findings[0]?.evidence.join()).toContain('the bridge on host-b is being stopped');
+    expect(findings[0]?.evidence.join()).toContain('the bridge on host-b is shutting down');
   });
 
   // rule: a-backlog-is-found-in-time
-  test('on a busy host is reported, and the words say so', async () => {
+  test('on a busy host is reported, with that reason', async () => {
     const scene = await openWatchdogScene();
     await waitingAlone(scene, '1');
     await bridgeSays(scene, { is_full: true });
     await startWatchdog(scene);
     const { findings } = await stalled(scene);
-    expect(findings[0]?.evidence).toContain('all workers on host-a are busy: as many agents run as may run at once');
+    expect(findings[0]?.evidence).toContain('all workers on host-a are busy: the maximum number of agents is running');
   });
 
-  test('while the worker takes no jobs is reported, and the words say since when', async () => {
+  test('while the worker takes no jobs is reported, with the time since when', async () => {
     const scene = await openWatchdogScene();
     await waitingAlone(scene, '1');
     await bridgeSays(scene);
     await startWatchdog(scene);
     const { findings } = await stalled(scene);
     expect(findings[0]?.evidence).toContain(
-      'the bridge on host-a is there, but its worker took its last job at 10:00:00 UTC',
+      'the bridge on host-a is running, but its worker took its last job at 10:00:00 UTC',
     );
   });
 
-  test('is not reported where the rule is switched off, and only looked at where nobody acts', async () => {
+  test('is not reported if the rule is off, and only listed if the check does not act', async () => {
     const off = await openWatchdogScene({ actions: { backlog: 'off' } });
     await acceptMessage(off);
     await off.watchdogLease.start();
@@ -250,7 +252,7 @@ describeWithRedis('a head that waits', () => {
     expect(await openIncidents(scene)).toEqual([]);
   });
 
-  test('is found by a successor that never saw it begin: a restart excuses nothing', async () => {
+  test('is found by a successor that never saw it start: a restart excuses nothing', async () => {
     const scene = await openWatchdogScene();
     await acceptMessage(scene);
     await scene.clock.advance(BACKLOG_MS + 1);
@@ -261,15 +263,17 @@ describeWithRedis('a head that waits', () => {
 
 describeWithRedis('many heads that wait', () => {
   // rule: one-cause-makes-one-backlog
-  test('for want of a worker are one incident and one issue per project, closed when the last is taken', async () => {
+  test('for lack of a worker are one incident and one issue per project, closed when the last is taken', async () => {
     const scene = await openWatchdogScene();
     const waiting = await Promise.all(Array.from({ length: 60 }, (_, index) => waitingAlone(scene, `${index + 1}`)));
     await startWatchdog(scene);
     const incident = await stalled(scene);
     expect(incident.subject).toEqual({ kind: 'queue', host: HOST });
-    expect(incident.findings[0]?.evidence).toContain('no worker is alive on host-a: no bridge has ever spoken');
-    expect(incident.findings[0]?.evidence).toContain('the next messages of 60 folders wait so');
-    expect(scene.logged.filter((line) => line.includes('the next message of a folder has waited'))).toHaveLength(1);
+    expect(incident.findings[0]?.evidence).toContain('no worker is alive on host-a: no bridge has ever reported');
+    expect(incident.findings[0]?.evidence).toContain('the next messages of 60 folders wait as well');
+    expect(scene.logged.filter((line) => line.includes('the next message for a folder has been waiting'))).toHaveLength(
+      1,
+    );
 
     // A worker that comes back empties the lanes; that the cause has changed makes no second incident.
     await bridgeSays(scene, { took_job_at: scene.clock.now() + DAY });
@@ -308,7 +312,7 @@ describeWithRedis('many heads that wait', () => {
     expect(projects.sort()).toEqual(['cetacea', 'popoto']);
   });
 
-  test('leave the sessions alone: no record names the incident, and a run begins as ever', async () => {
+  test('do not affect the sessions: no record names the incident, and a run starts as usual', async () => {
     const scene = await openWatchdogScene();
     const session = await waitingAlone(scene, '1');
     await runOf(scene, '2');

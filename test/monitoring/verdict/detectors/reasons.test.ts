@@ -6,7 +6,7 @@ import {
   reasonWord,
 } from '../../../../monitoring/verdict/detectors/reasons.js';
 
-describe('The word of a reason', () => {
+describe('the word of a reason', () => {
   test.each<[string, Reason]>([
     ['run_lost', { kind: 'plain', reason: 'run_lost' }],
     ['run_failed_rate_limit', { kind: 'plain', reason: 'run_failed_rate_limit' }],
@@ -16,7 +16,7 @@ describe('The word of a reason', () => {
     ['provider_outage_of_12', { kind: 'counted', rule: 'provider_outage', count: 12 }],
     ['run_failed_exit_137', { kind: 'exit', code: 137 }],
     ['run_failed_signal_SIGKILL', { kind: 'signal', signal: 'SIGKILL' }],
-  ])('%s is read as the fact from which it was made', (word, reason) => {
+  ])('%s is parsed as the fact that it was made from', (word, reason) => {
     expect(reasonWord(reason)).toBe(word);
     expect(readReason(word)).toEqual(reason);
   });
@@ -32,7 +32,7 @@ describe('The word of a reason', () => {
     'silent_for_seconds',
     'run_failed_signal_sigkill',
     'run_failed_signal_SIGKILL; rm -rf /',
-  ])('%j, which nothing here writes, says nothing', (word) => {
+  ])('%j, which nothing here writes, has no meaning', (word) => {
     expect(readReason(word)).toBeNull();
   });
 

@@ -10,23 +10,23 @@ const VALUES: readonly unknown[] = [
 ];
 
 describe('the fingerprint of a JSON value', () => {
-  test('is the same whatever the order of its keys', () => {
+  test('is the same in any order of its keys', () => {
     const left = { command: 'npm test', env: { CI: '1', HOME: '/root' }, args: [{ b: 1, a: 2 }] };
     const right = { args: [{ a: 2, b: 1 }], env: { HOME: '/root', CI: '1' }, command: 'npm test' };
     expect(fingerprintOfJson(left)).toBe(fingerprintOfJson(right));
   });
 
-  test('tells apart what differs in anything else', () => {
+  test('changes with any other difference', () => {
     const prints = new Set(VALUES.map((value) => fingerprintOfJson(value)));
     expect(new Set(VALUES.map((value) => canonicalJson(value))).size).toBe(VALUES.length);
     expect(prints.size).toBe(VALUES.length);
   });
 
-  test('depends on what stands before it', () => {
+  test('depends on the fingerprint before it', () => {
     expect(fingerprintOfJson({ a: 1 }, 1)).not.toBe(fingerprintOfJson({ a: 1 }, 2));
   });
 
-  test('of brackets without end is made without looking at them all', () => {
+  test('of endlessly nested brackets is computed without reading them all', () => {
     const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
     expect(fingerprintOfJson(nested(5_000))).toBe(fingerprintOfJson(nested(70)));
     expect(fingerprintOfJson(nested(60))).not.toBe(fingerprintOfJson(nested(61)));

@@ -69,7 +69,7 @@ describe('the verdict does not depend on', () => {
     }
   });
 
-  test('lines that are there twice', async () => {
+  test('repeated lines', async () => {
     const random = seededRandom(2);
     for (let round = 0; round < ROUNDS; round += 1) {
       const lines = randomJournal(random, 60);
@@ -84,7 +84,7 @@ describe('the verdict does not depend on', () => {
     }
   });
 
-  test('the byte at which a look ended, and what was judged in between', async () => {
+  test('the byte at which a look ended, and what is judged in between', async () => {
     const random = seededRandom(3);
     for (let round = 0; round < ROUNDS; round += 1) {
       const lines = randomJournal(random, 40);
@@ -105,7 +105,7 @@ describe('the verdict does not depend on', () => {
     }
   });
 
-  test('how often it was asked for', () => {
+  test('how often it was computed', () => {
     const random = seededRandom(4);
     for (let round = 0; round < ROUNDS; round += 1) {
       const lines = randomJournal(random, 40);
@@ -172,7 +172,7 @@ describe('a line from the future', () => {
     });
   });
 
-  test('among thousands of them is there in time', async () => {
+  test('among thousands of them counts in time', async () => {
     const lines = [prompt(0)];
     for (let index = 5_000; index > 0; index -= 1) lines.push(call(1_000 + index, `c${index}`));
     const follower = new JournalFollower(fresh(toText(lines)));
@@ -184,7 +184,7 @@ describe('a line from the future', () => {
     }
   });
 
-  test('counts no longer when the clock was set back', async () => {
+  test('no longer counts when the clock was set back', async () => {
     const lines: Line[] = [prompt(0)];
     for (let index = 1; index < 100; index += 1) lines.push(call(index, `c${index}`), result(index + 0.5, `c${index}`));
     const follower = new JournalFollower(fresh(toText(lines)));
@@ -208,7 +208,7 @@ describe('a journal', () => {
     expect(follower.diagnostics.misplaced_lines).toBe(0);
   });
 
-  test('that was truncated or replaced is judged by what it holds now', async () => {
+  test('that was truncated or replaced is judged by its present content', async () => {
     const path = fresh(toText([prompt(0), call(1, 'c1')]));
     const follower = new JournalFollower(path);
     await follower.look(at(2));
