@@ -35,6 +35,8 @@ const UNTOUCHED = {
   rev: 1,
 } as const;
 
+const MOST_CHANGES_PER_MS = 1_000;
+
 /** @returns a pending session, accepted at `now` (epoch ms) */
 export function newSession(draft: SessionDraft, now: number): AgentSession {
   const { chat_id, message_id, thread_id, sender, message_text, ...session } = draft;
@@ -72,7 +74,8 @@ export function newOutboxEntry(
     claimed_until: null,
     last_error: null,
     created_at: now,
-    rev: 1,
+    // A sender that still holds an entry that Redis has forgotten must not save it over one that was stored again.
+    rev: now * MOST_CHANGES_PER_MS,
   };
 }
 

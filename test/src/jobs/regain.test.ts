@@ -58,6 +58,20 @@ describeWithRedis('a session that the store has forgotten', () => {
     expect(await records.session(session.session_id)).toBeNull();
   });
 
+  test('and had answered gets a final message that a sender of the forgotten one cannot change', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const { outbox, records, regain, transitions } = scene.store;
+    await transitions.complete(session.session_id, must(session.run).run_id, 'aloft');
+    const held = must(await outbox.claim(session.session_id, HOUR, OWNER)).entry;
+    await forgetAll(scene.store);
+    await scene.clock.advance(1);
+    expect(await regain.ended(session, { kind: 'answer', text: 'aloft', mayBeInChat: true })).toBe(true);
+    await outbox.claim(session.session_id, HOUR, OWNER);
+    expect(await outbox.save({ ...held, state: 'sent' }, { progress_message_id: null })).toBeNull();
+    expect(await records.outboxEntry(session.session_id)).toMatchObject({ state: 'sending' });
+  });
+
   test('that is a second attempt uses the one revival of its message', async () => {
     const scene = await openSagaScene();
     const first = await activeSession(scene);
