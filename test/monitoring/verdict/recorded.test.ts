@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { command as assessCommand } from '../../../bridge/cli/assess.js';
 import { assessPaths } from '../../../monitoring/offline/assessPaths.js';
+import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
 import { runCommand } from '../../bridge/cli/inProcess.js';
@@ -12,8 +13,6 @@ import { toText } from './journals.js';
 import { JUDGEMENT_CASES } from './judgementCases.js';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures');
-/** Rules that only report; the others end a run. */
-const REPORTING = ['loop'];
 
 describe('recorded sessions, judged at every instant', () => {
   const outcomes = new Map<string, string>();
@@ -29,7 +28,7 @@ describe('recorded sessions, judged at every instant', () => {
     expect(sessions).toHaveLength(92);
     const accused = sessions.flatMap(({ file, findings }) =>
       findings
-        .filter(({ rule }) => !REPORTING.includes(rule))
+        .filter(({ rule }) => DEFAULT_ACTIONS[rule] !== 'report')
         .map(({ rule }) => `${outcomes.get(file)} ${file} ${rule}`),
     );
     expect(accused).toEqual([
@@ -114,7 +113,8 @@ describe('cases from the text of the judgement', () => {
     expect([...numbers].sort((left, right) => left - right)).toEqual(
       Array.from({ length: 19 }, (_, index) => index + 1),
     );
-    expect(new Set(JUDGEMENT_CASES.map(({ id }) => id)).size).toBe(JUDGEMENT_CASES.length);
+    const ids = JUDGEMENT_CASES.map(({ id }) => id);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
   test.each(JUDGEMENT_CASES.map((each) => [each.judgement, each.id, each] as const))(

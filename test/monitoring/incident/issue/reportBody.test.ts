@@ -76,7 +76,8 @@ describe('the marker', () => {
     expect(MARKS.fingerprintIn(new IssueMarks('0'.repeat(64)).line(FINGERPRINT))).toBeNull();
     expect(MARKS.fingerprintIn(formerMark(FINGERPRINT))).toBe(FINGERPRINT);
     expect(MARKS.keyedIn(formerMark(FINGERPRINT))).toBeNull();
-    expect(new Set([...fingerprintsOf('popoto'), ...fingerprintsOf('popot')]).size).toBe(16);
+    const [one, other] = [fingerprintsOf('popoto'), fingerprintsOf('popot')];
+    expect(new Set([...one, ...other]).size).toBe(one.length + other.length);
     expect(issueTitle('popoto', 'silence')).toBe('[Watchdog] popoto: silence');
   });
 });
