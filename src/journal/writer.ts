@@ -100,10 +100,11 @@ export class JournalWriter {
   }
 }
 
-/** Refuses a link in the folder's place. */
+/** Refuses a link in the folder's place. A folder that was just created is none, so most runs need not look. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, PRIVATE_FOLDER);
+    return;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
     else if (errorCode(error) !== 'EEXIST') throw error;
