@@ -12,6 +12,7 @@ import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import { parseObject } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
 import { Rounds } from '../../src/rounds.js';
@@ -172,9 +173,5 @@ function foldersOf(incidents: readonly Incident[]): ReadonlySet<string> {
 }
 
 function holderOf(lease: HeldLease | null): ProcessIdentity | null {
-  try {
-    return lease === null || lease.owner === '' ? null : (JSON.parse(lease.owner) as ProcessIdentity);
-  } catch {
-    return null;
-  }
+  return parseObject<ProcessIdentity>(lease?.owner ?? '') as ProcessIdentity | null;
 }

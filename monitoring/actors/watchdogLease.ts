@@ -6,6 +6,7 @@
  * the bridge lives, and `bridge.log` has every step. Whatever the standby still tries to store is refused.
  */
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
+import { parseObject } from '../../src/json.js';
 import { KeptLease, type KeptLeaseOptions, type LeaseWords } from '../../src/redis/keptLease.js';
 import type { ActingLease } from '../lateness/watchdogGaps.js';
 
@@ -62,15 +63,10 @@ export class WatchdogLease extends KeptLease {
 
 /** Whether the holder gives way: the holder from another logs folder (`actedFolders.ts`) to both, a standby to a bridge. */
 function givesWay(owner: string, toStandby: boolean): boolean {
-  try {
-    const { stands_in, stands_by } = JSON.parse(owner) as { stands_in?: boolean; stands_by?: boolean };
-    return stands_in === true || (stands_by === true && !toStandby);
-  } catch {
-    return false;
-  }
+  const marks = parseObject<{ stands_in: boolean; stands_by: boolean }>(owner);
+  return marks?.stands_in === true || (marks?.stands_by === true && !toStandby);
 }
 
-/** @returns the name of the lease that a logs folder's acting watchdog holds */
 export function watchdogLeaseName(logsId: string): string {
   return `watchdog:${logsId}`;
 }

@@ -2,6 +2,7 @@
  * The gaps in which a watchdog of a logs folder was suspended, or its clock jumped, shared with every other watchdog of that
  * folder.
  */
+import { parseObject } from '../json.js';
 import { DAY } from '../time.js';
 import type { WatchdogGap } from './findings.js';
 import { StorePart } from './storePart.js';
@@ -32,10 +33,7 @@ export class Gaps extends StorePart {
 }
 
 function parse(text: string): WatchdogGap | null {
-  try {
-    const gap = JSON.parse(text) as WatchdogGap;
-    return Number.isFinite(gap.from) && Number.isFinite(gap.until) && typeof gap.by?.host === 'string' ? gap : null;
-  } catch {
-    return null;
-  }
+  const gap = parseObject<WatchdogGap>(text);
+  const isWhole = Number.isFinite(gap?.from) && Number.isFinite(gap?.until) && typeof gap?.by?.host === 'string';
+  return isWhole ? (gap as WatchdogGap) : null;
 }

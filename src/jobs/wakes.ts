@@ -3,6 +3,7 @@
  * correctness: every listener also checks on a schedule.
  */
 import type { Redis } from 'ioredis';
+import { parseObject } from '../json.js';
 import type { Message } from '../redis/commit.js';
 import type { Service } from '../service.js';
 import type { Keys } from './keys.js';
@@ -56,7 +57,8 @@ export class Wakes implements Service {
 
   readonly #receive = (channel: string, text: string): void => {
     if (channel !== this.#keys.wakeChannel) return;
-    const wake = parseWake(text);
+    // Anybody may publish. An invalid message is ignored, because a lost wake does no harm.
+    const wake = parseObject<Wake>(text);
     if (wake !== null) this.#notify(wake);
   };
 
@@ -74,17 +76,6 @@ export class Wakes implements Service {
   }
 }
 
-/** Notifies all listeners that something is worth checking now. */
 export async function publishWake({ redis, keys }: { redis: Redis; keys: Keys }, wake: Wake): Promise<void> {
   await redis.publish(keys.wakeChannel, JSON.stringify(wake));
-}
-
-/** Anybody may publish; invalid messages are ignored, because a lost wake does no harm. */
-function parseWake(text: string): Wake | null {
-  try {
-    const wake: unknown = JSON.parse(text);
-    return typeof wake === 'object' && wake !== null ? (wake as Wake) : null;
-  } catch {
-    return null;
-  }
 }

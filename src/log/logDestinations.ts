@@ -3,6 +3,7 @@ import { closeSync, fstatSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LineAppender } from '../files/lineAppender.js';
 import { openToAppendSync, PRIVATE_FOLDER } from '../files/privateFiles.js';
+import { parseObject } from '../json.js';
 import type { LogDestination } from './logger.js';
 import { oneLine } from './visibleText.js';
 
@@ -37,7 +38,7 @@ const OMITTED = new Set(['level', 'time', 'pid', 'msg', 'err']);
 
 /** @returns `10:00:00.000 warn  msg  field=value  err: message`, always a single line */
 export function readableLine(line: string): string {
-  const record = parseRecord(line);
+  const record = parseObject<Record<string, unknown>>(line);
   if (record === null) return line;
   const time = String(record.time ?? '').slice(11, 23);
   const message = String(record.msg ?? '');
@@ -54,15 +55,6 @@ export function readableLine(line: string): string {
 /** Whether the sentence contains the name or id already, or there is none. The file keeps them all. */
 function isShown(value: unknown, message: string): boolean {
   return value === null || (typeof value === 'string' && message.includes(value));
-}
-
-function parseRecord(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }
 
 function errorWords(error: unknown): string {

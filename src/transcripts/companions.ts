@@ -2,13 +2,15 @@
  * Finds the transcripts of one session. Claude Code keeps each sub-agent's in a separate file: in `SESSION/subagents/` (and
  * folders below), up to 2.0 beside the session's own. The names only say which files to read; their content decides.
  */
+
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { readPlainFileSync } from '../files/plainFile.js';
 import { JOURNAL_SUFFIX } from '../journal/path.js';
 import { JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
-import { asFields, parseJson, textAt } from './draft/fields.js';
+import { parseJson } from '../json.js';
+import { asFields, textAt } from './draft/fields.js';
 import type { TranscriptFiles } from './transcriptTail.js';
 
 const AGENT_FILE = /^agent-.*\.jsonl$/;

@@ -1,7 +1,8 @@
 /** What the dialects of agents that print one JSON event per line share. */
 import { z } from 'zod';
+import { parseJson } from '../../../src/json.js';
 import type { FailureCause } from '../program/contract.js';
-import { type ProgramEvent, type ProgramLine, parseJson } from '../program/protocol.js';
+import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 
 const anyEvent = z.object({ type: z.string() });
 

@@ -9,6 +9,7 @@
  */
 import { z } from 'zod';
 import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
+import { parseJson } from '../../../src/json.js';
 import { FAILURE_CAUSES, type FailureCause } from './contract.js';
 
 /** A program's own reason for not answering. */
@@ -136,15 +137,6 @@ function interpret(line: Line): ProgramLine[] {
       return [{ kind: 'journal', event: { ...line, source: line.source } }];
     default:
       return [{ kind: 'journal', event: line }];
-  }
-}
-
-/** @returns the value of a line of JSON; null if it is none */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

@@ -1,9 +1,11 @@
 /** The items of a conversation with Codex' model: messages, calls, results. */
+
 import { QUESTIONS } from '../../journal/agentVocabulary.js';
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalEvent } from '../../journal/schema.js';
+import { parseJson } from '../../json.js';
 import type { Draft, Say } from '../draft/draft.js';
-import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson, textAt } from '../draft/fields.js';
+import { asFields, contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
 import { readOutput } from './outputs.js';
 
 /** Texts that the harness adds to the conversation in the person's name. */

@@ -3,7 +3,8 @@
  * JSON with the exit code. Only these frames are read, never the tool's own words.
  */
 import type { Outcome } from '../../journal/schema.js';
-import { asFields, contentText, type Fields, fieldsAt, numberAt, parseJson } from '../draft/fields.js';
+import { parseJson } from '../../json.js';
+import { asFields, contentText, type Fields, fieldsAt, numberAt } from '../draft/fields.js';
 
 export interface ReadOutput {
   /** Whole, as the model saw it. */

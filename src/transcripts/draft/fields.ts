@@ -42,12 +42,3 @@ export function contentText(content: unknown): string {
 function partText(part: Fields): string {
   return typeof part.text === 'string' ? part.text : `[${textAt(part, 'type') ?? 'unknown'}]`;
 }
-
-/** @returns the value; null if the text is not JSON */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
