@@ -27,11 +27,11 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
   describe(`${name} as a sink for issues`, () => {
     test('an issue is created once, with title, body and label, and found by list and number', async () => {
       const { sink, see } = await start();
-      expect(await sink.list('all')).toEqual([]);
+      expect(await sink.list()).toEqual([]);
       const created = await sink.create('[Watchdog] popoto: silence', BODY);
       expect(created).toMatchObject({ state: 'open', closedAs: null, closedAt: null, body: BODY });
       expect(new URL(created.url).href).toBe(created.url);
-      expect(await sink.list('all')).toEqual([created]);
+      expect(await sink.list()).toEqual([created]);
       expect(await sink.get(created.number)).toEqual(created);
       expect(await see(created.number)).toEqual({
         title: '[Watchdog] popoto: silence',
@@ -46,7 +46,7 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       await fileForeign();
       const numbers: number[] = [];
       for (let count = 0; count < 103; count += 1) numbers.push((await sink.create(`issue ${count}`, BODY)).number);
-      expect((await sink.list('all')).map(({ number }) => number)).toEqual(numbers.toReversed());
+      expect((await sink.list()).map(({ number }) => number)).toEqual(numbers.toReversed());
     });
 
     test('an issue that is not wanted is closed as not planned, with its text and comments', async () => {
@@ -61,10 +61,10 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
         body: BODY,
       });
       expect((await see(twin.number)).comments).toEqual([expect.stringContaining(`#${kept.number} goes on`)]);
-      expect(await sink.list('open')).toEqual([kept]);
+      expect((await sink.list()).filter(({ state }) => state === 'open')).toEqual([kept]);
     });
 
-    test('closed issues are only in the list of every state, with how they were closed', async () => {
+    test('closed issues are in the list, with how they were closed', async () => {
       const { sink, close } = await start();
       const [one, two, three] = [
         await sink.create('one', BODY),
@@ -73,8 +73,7 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       ];
       await close(one.number, 'completed');
       await close(two.number, 'not_planned');
-      expect((await sink.list('open')).map(({ number }) => number)).toEqual([three.number]);
-      expect(await sink.list('all')).toMatchObject([
+      expect(await sink.list()).toMatchObject([
         { number: three.number, state: 'open', closedAs: null },
         { number: two.number, state: 'closed', closedAs: 'not_planned', closedAt: expect.any(Number) },
         { number: one.number, state: 'closed', closedAs: 'completed', closedAt: expect.any(Number) },

@@ -2,20 +2,12 @@
 import { join } from 'node:path';
 import { repositoryOf } from '../../../src/config/issuePlaces.js';
 import type { Project, Settings } from '../../../src/config/settings.js';
-import type { Logger } from '../../../src/log/logger.js';
-import type { Redact } from '../../../src/log/redact.js';
-import type { Clock } from '../../../src/time.js';
 import { GitHubIssues } from './githubIssues.js';
-import type { IssueRecords } from './issueRecords.js';
 import { LocalIssues } from './localIssues.js';
-import { ProjectIssues } from './projectIssues.js';
+import { ProjectIssues, type ProjectIssuesOptions } from './projectIssues.js';
 
-export interface ConfiguredIssuesOptions {
+export interface ConfiguredIssuesOptions extends Omit<ProjectIssuesOptions, 'projectKey' | 'sink' | 'publicDetail'> {
   readonly settings: Settings;
-  readonly records: IssueRecords;
-  readonly redact: Redact;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Aborts what is in progress when the process stops. */
   readonly stopping: AbortSignal;
 }

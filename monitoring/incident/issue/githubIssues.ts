@@ -4,6 +4,7 @@
  *
  * Pages are followed by hand: the paginate plugin takes a list whose body was cut off for an empty one.
  */
+import { z } from 'zod';
 import { failpoint } from '../../../src/failpoints.js';
 import type { Clock } from '../../../src/time.js';
 import { type GitHubAccess, GitHubRepository } from './githubRepository.js';
@@ -23,16 +24,21 @@ interface IssueChange {
   readonly state_reason?: 'completed' | 'not_planned';
 }
 
-/** The fields of GitHub's answer about an issue that are read. Each is checked, because a server's answer may lack it. */
-interface IssueAnswer {
-  readonly number?: unknown;
-  readonly html_url?: unknown;
-  readonly state?: unknown;
-  readonly state_reason?: unknown;
-  readonly closed_at?: unknown;
-  readonly body?: unknown;
-  readonly user?: unknown;
-}
+/** What is read of GitHub's answer about an issue; a server's answer may lack any of it. */
+const ISSUE = z.object({
+  number: z.number(),
+  html_url: z.string(),
+  state: z.enum(['open', 'closed']),
+  state_reason: z.string().nullable().catch(null),
+  closed_at: z.string().nullable().catch(null),
+  body: z.string().catch(''),
+  user: z
+    .object({ id: z.number(), type: z.string().catch('') })
+    .nullable()
+    .catch(null),
+  labels: z.array(z.union([z.string(), z.object({ name: z.string().catch('') })])).catch([]),
+});
+type Issue = z.infer<typeof ISSUE>;
 
 /** Tokens of an app's installation; GitHub does not say to whom such a token belongs. */
 const INSTALLATION_TOKEN = /^ghs_/;
@@ -65,14 +71,14 @@ export class GitHubIssues implements IssueSink {
     return data.private === true || data.visibility === 'internal' ? 'private' : 'public';
   }
 
-  async list(state: 'open' | 'all'): Promise<IssueSummary[]> {
+  async list(): Promise<IssueSummary[]> {
     await this.#learnSelf();
     const found: IssueSummary[] = [];
     for (let page = 1; page <= MOST_PAGES; page += 1) {
       const { data, headers } = await this.#repository.ask((rest, target) =>
         rest.issues.listForRepo({
           ...target,
-          state,
+          state: 'all',
           ...(this.#isLabelled && { labels: WATCHDOG_LABEL }),
           sort: 'created',
           direction: 'desc',
@@ -83,7 +89,7 @@ export class GitHubIssues implements IssueSink {
       if (!Array.isArray(data))
         throw new SinkError('not_reached', `The list of issues of ${this.#repository.name} came cut off`);
       for (const answer of data) {
-        const issue = answer.pull_request ? null : this.#summaryOf(answer, 'not_reached');
+        const issue = answer.pull_request ? null : this.#summaryOf(this.#read(answer, 'not_reached'));
         if (issue?.isOwn) found.push(issue);
       }
       if (!headers.link?.includes('rel="next"')) return found;
@@ -100,7 +106,7 @@ export class GitHubIssues implements IssueSink {
       const { data } = await this.#repository.ask((rest, target) =>
         rest.issues.get({ ...target, issue_number: number }),
       );
-      const summary = this.#summaryOf(data, 'not_reached');
+      const summary = this.#summaryOf(this.#read(data, 'not_reached'));
       // A transferred issue answers from its new place, under another number.
       return summary.number === number ? summary : null;
     } catch (error) {
@@ -154,11 +160,12 @@ export class GitHubIssues implements IssueSink {
       'once',
     );
     failpoint('issue.post.after');
-    const { id } = authorOf(data);
-    if (id !== null) this.#self = id;
-    const summary = { ...this.#summaryOf(data, 'ambiguous'), isOwn: true };
-    this.#isLabelled = hasOurLabel(data);
-    return summary;
+    const issue = this.#read(data, 'ambiguous');
+    this.#self = issue.user?.id ?? this.#self;
+    this.#isLabelled = issue.labels.some(
+      (label) => (typeof label === 'string' ? label : label.name) === WATCHDOG_LABEL,
+    );
+    return { ...this.#summaryOf(issue), isOwn: true };
   }
 
   /** Anybody may file in a public repository, with any text: only the author distinguishes our issues from others. */
@@ -176,9 +183,8 @@ export class GitHubIssues implements IssueSink {
   }
 
   /** Only an app that somebody with rights has installed can file as a bot. */
-  #isOwn(answer: IssueAnswer): boolean {
-    const { id, isBot } = authorOf(answer);
-    return this.#self === 'an_app' ? isBot : id !== null && id === this.#self;
+  #isOwn({ user }: Issue): boolean {
+    return user !== null && (this.#self === 'an_app' ? user.type === 'Bot' : user.id === this.#self);
   }
 
   /** @returns whether the label is known to exist; if it cannot be made, the report still goes on */
@@ -200,36 +206,24 @@ export class GitHubIssues implements IssueSink {
   }
 
   /** @param otherwise the meaning of an answer that cannot be read */
-  #summaryOf(answer: IssueAnswer, otherwise: 'not_reached' | 'ambiguous'): IssueSummary {
-    const issue = issueIn(answer);
-    if (issue === null) throw new SinkError(otherwise, `${this.#repository.name} gave an answer that is no issue`);
-    return { ...issue, isOwn: this.#isOwn(answer) };
+  #read(answer: unknown, otherwise: 'not_reached' | 'ambiguous'): Issue {
+    const { data } = ISSUE.safeParse(answer);
+    if (data === undefined) throw new SinkError(otherwise, `${this.#repository.name} gave an answer that is no issue`);
+    return data;
   }
-}
 
-/** @returns the issue, without its ownership; null if the answer is no issue */
-function issueIn(answer: IssueAnswer): Omit<IssueSummary, 'isOwn'> | null {
-  const { number, html_url: url, state, state_reason: reason, closed_at: closedAt, body } = answer;
-  if (typeof number !== 'number' || typeof url !== 'string' || (state !== 'open' && state !== 'closed')) return null;
-  const closed = state === 'closed';
-  const unwanted = reason === 'not_planned' || reason === 'duplicate';
-  return {
-    number,
-    url,
-    state,
-    closedAs: closed ? (unwanted ? 'not_planned' : 'completed') : null,
-    closedAt: closed && typeof closedAt === 'string' ? Date.parse(closedAt) : null,
-    body: typeof body === 'string' ? body : '',
-  };
-}
-
-function authorOf({ user }: IssueAnswer): { readonly id: number | null; readonly isBot: boolean } {
-  const { id, type } = (user ?? {}) as { id?: unknown; type?: unknown };
-  return { id: typeof id === 'number' ? id : null, isBot: type === 'Bot' };
-}
-
-function hasOurLabel({ labels }: { readonly labels?: unknown }): boolean {
-  const isOurs = (label: string | { name?: string }) =>
-    (typeof label === 'string' ? label : label.name) === WATCHDOG_LABEL;
-  return Array.isArray(labels) && labels.some(isOurs);
+  #summaryOf(issue: Issue): IssueSummary {
+    const { number, html_url: url, state, state_reason: reason, closed_at: closedAt, body } = issue;
+    const isClosed = state === 'closed';
+    const isUnwanted = reason === 'not_planned' || reason === 'duplicate';
+    return {
+      number,
+      url,
+      state,
+      closedAs: isClosed ? (isUnwanted ? 'not_planned' : 'completed') : null,
+      closedAt: isClosed && closedAt !== null ? Date.parse(closedAt) : null,
+      body,
+      isOwn: this.#isOwn(issue),
+    };
+  }
 }

@@ -48,7 +48,7 @@ export class IssueFinder {
    */
   async #marked(fingerprint: string): Promise<IssueSummary | null> {
     const marks = await this.#ledger.marks();
-    const listed = await this.#sink.list('all');
+    const listed = await this.#sink.list();
     const marked = listed.filter(({ body }) => marks.fingerprintIn(body) === fingerprint);
     const open = marked.filter(({ state }) => state === 'open').sort((a, b) => a.number - b.number);
     const [kept, ...twins] = open;

@@ -1,9 +1,9 @@
-/** Changes to the records of issues, each by compare-and-set. */
+/** The records of a project's issues, one for each topic; each change is a compare-and-set. */
 import { INCIDENT_RULES } from '../../../src/config/rules.js';
 import { ConflictError } from '../../../src/errors.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { headOf } from '../../../src/log/shorten.js';
-import { fingerprintOf, fingerprintsOf, IssueMarks, type IssueTopic, SEVERAL_FAULTS } from './issueMarker.js';
+import { fingerprintOf, IssueMarks, type IssueTopic, SEVERAL_FAULTS } from './issueMarker.js';
 import {
   emptyRecord,
   type IssueRecord,
@@ -30,24 +30,24 @@ export class IssueLedger {
   }
 
   /** @returns the record; an empty one with `rev` 0 if none is stored */
-  async of(fingerprint: string): Promise<IssueRecord> {
+  async of(topic: IssueTopic): Promise<IssueRecord> {
+    const fingerprint = fingerprintOf(this.#projectKey, topic);
     const stored = await this.#records.get(fingerprint);
-    return stored === null
-      ? emptyRecord(fingerprint, this.#projectKey, this.#topicOf(fingerprint))
-      : ofFormerVersion(stored);
+    return stored === null ? emptyRecord(fingerprint, this.#projectKey, topic) : ofFormerVersion(stored);
   }
 
   /**
    * @param edit called again with the newer record if another process was first; returns the same object to change nothing
    * @returns the record as it is stored now
    */
-  async change(fingerprint: string, edit: (record: IssueRecord) => IssueRecord): Promise<IssueRecord> {
+  async change(topic: IssueTopic, edit: (record: IssueRecord) => IssueRecord): Promise<IssueRecord> {
     for (let round = 0; round < MOST_TRIES; round += 1) {
-      const record = await this.of(fingerprint);
+      const record = await this.of(topic);
       const changed = edit(record);
       if (changed === record) return record;
       if (await this.put(changed, record.rev)) return { ...changed, rev: record.rev + 1 };
     }
+    const fingerprint = fingerprintOf(this.#projectKey, topic);
     throw new ConflictError(`The record of issue ${fingerprint} is being changed by another process all the time`);
   }
 
@@ -56,12 +56,12 @@ export class IssueLedger {
     return this.#records.put(record.fingerprint, record, expectedRev);
   }
 
-  /** Notes the issue of the fingerprint. If the answer was lost, it counts as new since its POST. */
-  async adopt(fingerprint: string, issue: IssueSummary): Promise<IssueRecord> {
-    const { creating_since } = await this.of(fingerprint);
+  /** Notes the issue of the topic. If the answer was lost, it counts as new since its POST. */
+  async adopt(topic: IssueTopic, issue: IssueSummary): Promise<IssueRecord> {
+    const { creating_since } = await this.of(topic);
     // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
-    if (creating_since !== null) await this.noteCreated(fingerprint, creating_since);
-    return this.change(fingerprint, (record) => {
+    if (creating_since !== null) await this.noteCreated(topic, creating_since);
+    return this.change(topic, (record) => {
       if (record.issue?.number === issue.number && record.creating_since === null) return record;
       const reconciled = record.creating_since !== null;
       const isAnother = record.issue !== null && record.issue.number !== issue.number;
@@ -79,8 +79,8 @@ export class IssueLedger {
   }
 
   /** Adds the occurrence to the issue's record, once per incident. */
-  join(fingerprint: string, occurrence: Occurrence, leftAlone = false): Promise<IssueRecord> {
-    return this.change(fingerprint, (record) => {
+  join(topic: IssueTopic, occurrence: Occurrence, leftAlone = false): Promise<IssueRecord> {
+    return this.change(topic, (record) => {
       const joined = withOccurrence(record, occurrence, false);
       return joined.left_alone === leftAlone ? joined : { ...joined, left_alone: leftAlone };
     });
@@ -90,10 +90,10 @@ export class IssueLedger {
    * Notes that the incident belongs in the project's roll-up issue, whatever happens to that.
    * @returns the record of the roll-up issue
    */
-  async rollUp(fingerprint: string, incidentId: string): Promise<IssueRecord> {
+  async rollUp(topic: IssueTopic, incidentId: string): Promise<IssueRecord> {
     const target = fingerprintOf(this.#projectKey, SEVERAL_FAULTS);
     const isOther = (one: { readonly incident_id: string }) => one.incident_id !== incidentId;
-    await this.change(fingerprint, (record) => ({
+    await this.change(topic, (record) => ({
       ...record,
       // A POST that was refused has left it there.
       occurrences: record.occurrences.filter(isOther),
@@ -101,47 +101,36 @@ export class IssueLedger {
         -MOST_ELSEWHERE,
       ),
     }));
-    return this.of(target);
+    return this.of(SEVERAL_FAULTS);
   }
 
   /** @returns the incident's record: that of its rule, or of the issue into which the cap moved it */
   async homeOf({ rule, incident_id }: Occurrence): Promise<IssueRecord> {
-    const record = await this.of(fingerprintOf(this.#projectKey, rule));
-    const moved = record.elsewhere.find((one) => one.incident_id === incident_id);
-    return moved === undefined ? record : this.of(moved.fingerprint);
+    const record = await this.of(rule);
+    const isMoved = record.elsewhere.some((one) => one.incident_id === incident_id);
+    return isMoved ? this.of(SEVERAL_FAULTS) : record;
   }
 
   async marks(): Promise<IssueMarks> {
     return new IssueMarks(await this.#records.markerKey());
   }
 
-  /** @returns when the project's last new issue was made, UTC epoch milliseconds; null if more than an hour ago */
-  lastCreated(): Promise<number | null> {
-    return this.#records.lastCreated(this.#projectKey);
-  }
-
   /**
-   * A POST whose answer was lost may have made an issue, and counts as if it had.
-   * @returns the latest instant since which another rule's issue may exist, UTC epoch milliseconds; null if none may
+   * Another rule's POST whose answer was lost counts from the time it went out: the issue may exist.
+   * @returns when the project may last have got a new issue, UTC epoch milliseconds; 0 if not within the hour
    */
-  async creatingBeside(fingerprint: string): Promise<number | null> {
-    const others = fingerprintsOf(this.#projectKey).filter((other) => other !== fingerprint);
-    const records = await Promise.all(others.map((other) => this.of(other)));
-    const instants = records.flatMap(({ creating_since }) => creating_since ?? []);
-    return instants.length === 0 ? null : Math.max(...instants);
+  async lastNewBeside(topic: IssueTopic): Promise<number> {
+    // In this order: what is settled in between moves from the first to the second.
+    const others = await Promise.all(INCIDENT_RULES.filter((rule) => rule !== topic).map((rule) => this.of(rule)));
+    const last = await this.#records.lastCreated(this.#projectKey);
+    return Math.max(last ?? 0, ...others.map(({ creating_since }) => creating_since ?? 0));
   }
 
   /** A roll-up issue is no new issue of a rule, and does not count against one. */
-  async noteCreated(fingerprint: string, at: number): Promise<void> {
-    if (this.#topicOf(fingerprint) === SEVERAL_FAULTS) return;
-    await this.#records.noteCreated(this.#projectKey, Math.max(at, (await this.lastCreated()) ?? 0));
-  }
-
-  #topicOf(fingerprint: string): IssueTopic {
-    const topics: readonly IssueTopic[] = [...INCIDENT_RULES, SEVERAL_FAULTS];
-    const topic = topics.find((candidate) => fingerprintOf(this.#projectKey, candidate) === fingerprint);
-    if (topic === undefined) throw new RangeError(`${fingerprint} is no fingerprint of project ${this.#projectKey}`);
-    return topic;
+  async noteCreated(topic: IssueTopic, at: number): Promise<void> {
+    if (topic === SEVERAL_FAULTS) return;
+    const last = await this.#records.lastCreated(this.#projectKey);
+    await this.#records.noteCreated(this.#projectKey, Math.max(at, last ?? 0));
   }
 }
 

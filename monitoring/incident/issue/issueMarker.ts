@@ -1,7 +1,7 @@
 /** How an issue is recognised: a hidden first line that people do not see and do not edit by accident. */
 
 import { createHash, createHmac } from 'node:crypto';
-import { INCIDENT_RULES, type IncidentRule } from '../../../src/config/rules.js';
+import type { IncidentRule } from '../../../src/config/rules.js';
 
 /** A project's roll-up issue collects faults of rules that may not have an issue of their own within the hour. */
 export const SEVERAL_FAULTS = 'several_faults';
@@ -12,11 +12,6 @@ export type IssueTopic = IncidentRule | typeof SEVERAL_FAULTS;
 /** @returns what makes two occurrences the same fault: project and topic. The version is part of it. */
 export function fingerprintOf(projectKey: string, topic: IssueTopic): string {
   return createHash('sha256').update(`watchkeeper v1\n${projectKey}\n${topic}`).digest('hex').slice(0, 24);
-}
-
-/** @returns the fingerprints of every rule of a project, without that of its roll-up issue */
-export function fingerprintsOf(projectKey: string): string[] {
-  return INCIDENT_RULES.map((rule) => fingerprintOf(projectKey, rule));
 }
 
 /**

@@ -24,8 +24,8 @@ export interface IssueSummary {
 export interface IssueSink {
   /** Whether people outside the project may read the issues. */
   visibility(): Promise<'public' | 'private'>;
-  /** All own issues with our label, newest first. Fails rather than leaving some out. */
-  list(state: 'open' | 'all'): Promise<IssueSummary[]>;
+  /** All own issues with our label, open or closed, newest first. Fails rather than leaving some out. */
+  list(): Promise<IssueSummary[]>;
   /** @returns null if the issue was deleted */
   get(number: number): Promise<IssueSummary | null>;
   /** One POST. A missing label does not prevent the issue. */

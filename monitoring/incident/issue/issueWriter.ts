@@ -1,10 +1,14 @@
-/** What is written to an issue: its creation, its text, a comment now and then. */
+/**
+ * What is written to an issue: its creation, its text, a comment now and then, and its end. It is closed when everything in it
+ * ended well, and reopened when the fault returns. A person has the last word: an issue that somebody reopens stays open.
+ */
 import type { PublicDetail } from '../../../src/config/settings.js';
 import { describeError } from '../../../src/errors.js';
+import { failpoint } from '../../../src/failpoints.js';
 import { type Clock, HOUR } from '../../../src/time.js';
 import { issueBody, issueComment } from './issueBody.js';
 import type { IssueLedger } from './issueLedger.js';
-import { issueTitle } from './issueMarker.js';
+import { type IssueTopic, issueTitle } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, type Occurrence, withOccurrence } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
@@ -61,14 +65,14 @@ export class IssueWriter {
       throw error;
     }
     // In this order: a crash in between leaves an ambiguous create that counts, not a forgotten one.
-    await this.#ledger.noteCreated(fingerprint, this.#clock.now());
-    await this.#ledger.change(fingerprint, (current) => ({
+    await this.#ledger.noteCreated(rule, this.#clock.now());
+    await this.#ledger.change(rule, (current) => ({
       ...current,
       issue: { number: issue.number, url: issue.url },
       creating_since: null,
       last_comment_at: this.#clock.now(),
     }));
-    await this.writeText(fingerprint);
+    await this.writeText(rule);
     return issue;
   }
 
@@ -76,61 +80,134 @@ export class IssueWriter {
    * Writes the issue's text from its record if it is stale, until the record did not change meanwhile.
    * @throws SinkError
    */
-  async writeText(fingerprint: string): Promise<void> {
+  async writeText(topic: IssueTopic): Promise<void> {
     for (let round = 0; round < MOST_REWRITES; round += 1) {
-      const record = await this.#ledger.of(fingerprint);
+      const record = await this.#ledger.of(topic);
       if (!record.stale || record.issue === null || record.left_alone) return;
-      const mark = (await this.#ledger.marks()).line(fingerprint);
+      const mark = (await this.#ledger.marks()).line(record.fingerprint);
       const body = issueBody(record, await this.#detail(), mark);
       try {
         await this.#sink.update(record.issue.number, body);
       } catch (error) {
         if (error instanceof SinkError && (error.status === 404 || error.status === 410)) {
-          await this.#forgetIssue(fingerprint, record.issue.number);
+          await this.#forgetIssue(topic, record.issue.number);
         }
         throw error;
       }
       if (await this.#ledger.put({ ...record, stale: false }, record.rev)) return;
       // Another process's newer text may just have been overwritten with ours.
-      await this.#ledger.change(fingerprint, (current) => (current.stale ? current : { ...current, stale: true }));
+      await this.#ledger.change(topic, (current) => (current.stale ? current : { ...current, stale: true }));
     }
   }
 
   /**
-   * Comments, if the last comment is four hours old. A comment may be lost: the text above it holds everything.
+   * Comments, if the last comment is four hours old.
    * @returns whether one was written, and what went wrong, in words
    */
   async commentNowAndThen(
-    fingerprint: string,
+    topic: IssueTopic,
     number: number,
     occurrence: Occurrence,
   ): Promise<{ isWritten: boolean; error: string | null }> {
     const now = this.#clock.now();
     let due = false;
-    await this.#ledger.change(fingerprint, (record) => {
+    await this.#ledger.change(topic, (record) => {
       due = record.last_comment_at === null || now - record.last_comment_at >= COMMENT_EVERY_MS;
       return due ? { ...record, last_comment_at: now } : record;
     });
     if (!due) return { isWritten: false, error: null };
+    const error = await this.#comment(number, issueComment(occurrence));
+    return { isWritten: error === null, error };
+  }
+
+  /**
+   * Closes the issue of the record if every occurrence has ended well. Called again, it resumes.
+   * @throws SinkError
+   */
+  async closeIfSettled(topic: IssueTopic): Promise<void> {
+    const record = await this.#ledger.of(topic);
+    if (record.issue === null || !isDue(record)) return;
+    const { number } = record.issue;
+    const seen = await this.#sink.get(number);
+    if (seen?.state === 'open') {
+      if (!(await this.#close(topic, number))) return;
+    } else if (record.closing !== 'closing' || seen?.closedAs !== 'completed') {
+      await this.#ledger.change(topic, (current) =>
+        current.closing === 'closing' ? { ...current, closing: null } : current,
+      );
+      return;
+    }
+    // Otherwise it was closed by a request whose answer was lost, or whose process died: the note is still missing.
+    let isNoted = true;
+    const closed = await this.#ledger.change(topic, (current) => {
+      isNoted = current.closing !== 'closing';
+      return isNoted ? current : { ...current, closing: 'closed', last_comment_at: this.#clock.now() };
+    });
+    // Another process has added an occurrence meanwhile.
+    if (closed.closing !== 'closed') return this.#sink.reopen(number);
+    if (!isNoted) await this.#comment(number, closingComment(closed));
+  }
+
+  /** @returns false if another process has added an occurrence meanwhile */
+  async #close(topic: IssueTopic, number: number): Promise<boolean> {
+    const { closing } = await this.#ledger.change(topic, (record) =>
+      record.closing === null && isDue(record) ? { ...record, closing: 'closing' } : record,
+    );
+    if (closing !== 'closing') return false;
+    failpoint('issue.close.before');
+    await this.#sink.close(number, 'completed');
+    failpoint('issue.close.after');
+    return true;
+  }
+
+  /** Reopens a closed issue for a new occurrence; those already in it no longer count. */
+  async reopen(topic: IssueTopic, number: number): Promise<void> {
+    await this.#sink.reopen(number);
+    await this.#ledger.change(topic, (record) => ({
+      ...record,
+      closing: null,
+      occurrences: record.occurrences.map((one) => ({ ...one, settled: true })),
+    }));
+  }
+
+  /** The issue was seen open: if it had been closed here, a person has reopened it. */
+  async noteOpen(topic: IssueTopic): Promise<void> {
+    await this.#ledger.change(topic, (record) =>
+      record.closing === 'closed' ? { ...record, closing: 'kept_open' } : record,
+    );
+  }
+
+  /** Reopens an issue that another process closed between the check and the new occurrence. */
+  async stayOpen({ rule, closing }: IssueRecord, number: number): Promise<void> {
+    if (closing !== 'closed') return;
+    await this.#sink.reopen(number);
+    await this.#ledger.change(rule, (record) => ({ ...record, closing: null }));
+  }
+
+  /**
+   * Tries once, because the text above it says the same.
+   * @returns what went wrong, in words; null if it is written
+   */
+  async #comment(number: number, text: string): Promise<string | null> {
     try {
-      await this.#sink.comment(number, issueComment(occurrence));
-      return { isWritten: true, error: null };
+      await this.#sink.comment(number, text);
+      return null;
     } catch (error) {
-      if (error instanceof SinkError) return { isWritten: false, error: describeError(error) };
+      if (error instanceof SinkError) return describeError(error);
       throw error;
     }
   }
 
   /** The POST was refused, or never went out: the next one need not wait. */
   async #takeBack(creating: IssueRecord): Promise<void> {
-    await this.#ledger.change(creating.fingerprint, (current) =>
+    await this.#ledger.change(creating.rule, (current) =>
       current.creating_since === creating.creating_since ? { ...current, creating_since: null } : current,
     );
   }
 
   /** Somebody deleted the issue: the next report finds another, or files one. */
-  async #forgetIssue(fingerprint: string, number: number): Promise<void> {
-    await this.#ledger.change(fingerprint, (current) =>
+  async #forgetIssue(topic: IssueTopic, number: number): Promise<void> {
+    await this.#ledger.change(topic, (current) =>
       current.issue?.number === number ? { ...current, issue: null } : current,
     );
   }
@@ -138,4 +215,18 @@ export class IssueWriter {
   async #detail(): Promise<PublicDetail> {
     return (await this.#sink.visibility()) === 'private' ? 'full' : this.#publicDetail;
   }
+}
+
+function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
+  if (closing !== null) return closing === 'closing';
+  return !left_alone && occurrences.length > 0 && occurrences.every(({ settled }) => settled);
+}
+
+function closingComment({ occurrences }: IssueRecord): string {
+  // An occurrence that failed no longer counts once a person has closed the issue after it.
+  const hasFailed = occurrences.some(({ needs }) => needs.who !== 'nobody');
+  const count = hasFailed ? 'Every occurrence since it was last opened' : `All ${occurrences.length} occurrences`;
+  const ended = occurrences.length === 1 ? 'It ended well' : `${count} ended well; the last`;
+  const last = occurrences.at(-1)?.needs.what ?? 'it is over.';
+  return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }

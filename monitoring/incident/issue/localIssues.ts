@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
 import { errorCode, nullIfAbsent } from '../../../src/errno.js';
 import { describeError } from '../../../src/errors.js';
 import { appendPrivately, makePrivateFolder, PRIVATE_FILE } from '../../../src/files/privateFiles.js';
@@ -15,17 +16,17 @@ import { type Clock, isoTime } from '../../../src/time.js';
 import { namedIn } from './issueMarker.js';
 import { type IssueSink, type IssueSummary, SinkError, WATCHDOG_LABEL } from './issueSink.js';
 
-/** The head of an issue's file. */
-interface Head {
-  readonly number: number;
-  readonly title: string;
-  readonly labels: readonly string[];
-  readonly state: 'open' | 'closed';
+/** The head of an issue's file. A person may have edited it: what is missing counts as open and ours. */
+const HEAD = z.object({
+  title: z.string().catch(''),
+  labels: z.array(z.string()).catch([WATCHDOG_LABEL]),
+  state: z.enum(['open', 'closed']).catch('open'),
   /** `completed` or `not_planned`; null while it is open. */
-  readonly state_reason: string | null;
-  readonly created_at: string;
-  readonly closed_at: string | null;
-}
+  state_reason: z.string().nullable().catch(null),
+  created_at: z.string().catch(''),
+  closed_at: z.string().nullable().catch(null),
+});
+type Head = { readonly number: number } & Readonly<z.infer<typeof HEAD>>;
 
 interface LocalIssue {
   readonly head: Head;
@@ -53,13 +54,12 @@ export class LocalIssues implements IssueSink {
     return 'private';
   }
 
-  async list(state: 'open' | 'all'): Promise<IssueSummary[]> {
+  async list(): Promise<IssueSummary[]> {
     return this.#guarded(async () => {
       const found: IssueSummary[] = [];
       for (const number of (await this.#numbers()).sort((a, b) => b - a)) {
         const issue = await this.#read(number);
-        if (issue === null || !issue.head.labels.includes(WATCHDOG_LABEL)) continue;
-        if (state === 'all' || issue.head.state === 'open') found.push(this.#summaryOf(issue));
+        if (issue?.head.labels.includes(WATCHDOG_LABEL)) found.push(this.#summaryOf(issue));
       }
       return found;
     });
@@ -199,26 +199,11 @@ function issueFileText({ head, body }: LocalIssue): string {
   return `${DELIMITER}${JSON.stringify(head, null, 2)}\n${DELIMITER}${body}\n`;
 }
 
-/**
- * A person may have edited it: fields missing from the head count as open and ours.
- * @throws Error if the text does not begin with a head
- */
+/** @throws Error if the text does not begin with a head */
 function parseIssueFile(text: string, path: string, number: number, changedAt: number): LocalIssue {
   const end = text.indexOf(`\n${DELIMITER}`);
   if (!text.startsWith(DELIMITER) || end === -1)
     throw new Error(`${path} does not begin with a head between --- lines`);
-  const head = JSON.parse(text.slice(DELIMITER.length, end)) as Partial<Head>;
-  return {
-    head: {
-      number,
-      title: head.title ?? '',
-      labels: Array.isArray(head.labels) ? head.labels : [WATCHDOG_LABEL],
-      state: head.state === 'closed' ? 'closed' : 'open',
-      state_reason: typeof head.state_reason === 'string' ? head.state_reason : null,
-      created_at: head.created_at ?? '',
-      closed_at: typeof head.closed_at === 'string' ? head.closed_at : null,
-    },
-    body: text.slice(end + 1 + DELIMITER.length).replace(/\n$/, ''),
-    changedAt,
-  };
+  const head = { number, ...HEAD.parse(JSON.parse(text.slice(DELIMITER.length, end))) };
+  return { head, body: text.slice(end + 1 + DELIMITER.length).replace(/\n$/, ''), changedAt };
 }

@@ -19,14 +19,14 @@
  * neither posts.
  */
 import type { PublicDetail } from '../../../src/config/settings.js';
+import { describeError } from '../../../src/errors.js';
 import type { ReportState } from '../../../src/jobs/incidents.js';
 import type { Logger } from '../../../src/log/logger.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
-import { IssueCloser } from './issueCloser.js';
 import { IssueFinder } from './issueFinder.js';
 import { IssueLedger } from './issueLedger.js';
-import { SEVERAL_FAULTS } from './issueMarker.js';
+import { type IssueTopic, SEVERAL_FAULTS } from './issueMarker.js';
 import {
   type IssueRecord,
   type IssueRecords,
@@ -37,7 +37,6 @@ import {
 } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 import { IssueWriter } from './issueWriter.js';
-import { finished, RETRY_IN_DOUBT_MS, type ReportOutcome, unfinished } from './reportOutcome.js';
 
 export interface ProjectIssuesOptions {
   readonly projectKey: string;
@@ -50,17 +49,33 @@ export interface ProjectIssuesOptions {
   readonly logger: Logger;
 }
 
+/** The outcome of one report, and when to retry if it could not be made. */
+export interface ReportOutcome {
+  readonly state: ReportState;
+  /** The issue's address for people; also set while its text could not be written yet. */
+  readonly url: string | null;
+  /** When to report again, UTC epoch milliseconds; null if the report has ended. */
+  readonly retry_at: number | null;
+  /** The obstacle, for the operator. */
+  readonly error: string | null;
+}
+
 const REOPEN_WITHIN_MS = 14 * DAY;
 const NEW_ISSUE_EVERY_MS = HOUR;
 /** How long a list may lag behind a POST whose answer was lost. */
 const RECONCILE_WITHIN_MS = 2 * MINUTE;
 const RETRY_BUSY_MS = 5 * SECOND;
+/** While it is not known whether the issue was created. */
+const RETRY_IN_DOUBT_MS = 15 * SECOND;
+const RETRY_UNREACHED_MS = MINUTE;
+const RETRY_REFUSED_MS = 15 * MINUTE;
+/** People need time to repair a token; nobody needs an issue a day later. */
+const GIVE_UP_AFTER_MS = DAY;
 
 export class ProjectIssues {
   readonly #ledger: IssueLedger;
   readonly #finder: IssueFinder;
   readonly #writer: IssueWriter;
-  readonly #closer: IssueCloser;
   readonly #redact: Redact;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -70,7 +85,6 @@ export class ProjectIssues {
     this.#ledger = new IssueLedger(records, projectKey);
     this.#finder = new IssueFinder(sink, this.#ledger, logger);
     this.#writer = new IssueWriter(sink, this.#ledger, publicDetail, clock);
-    this.#closer = new IssueCloser(sink, this.#ledger, clock);
     this.#redact = redact;
     this.#clock = clock;
     this.#logger = logger;
@@ -99,27 +113,27 @@ export class ProjectIssues {
 
   /** An incident that was reported before stays in its issue, whatever happened to that. */
   async #reportAgain(record: IssueRecord, occurrence: Occurrence): Promise<ReportOutcome | null> {
-    const { fingerprint, issue } = record;
+    const { rule: topic, issue } = record;
     if (issue === null || occurrenceIn(record, occurrence.incident_id) === undefined) return null;
-    await this.#ledger.change(fingerprint, (current) => withOccurrence(current, occurrence, false));
-    await this.#writer.writeText(fingerprint);
-    await this.#closer.closeIfSettled(fingerprint);
+    await this.#ledger.change(topic, (current) => withOccurrence(current, occurrence, false));
+    await this.#writer.writeText(topic);
+    await this.#writer.closeIfSettled(topic);
     return finished(stateIn(record, occurrence), issue.url);
   }
 
   async #place(record: IssueRecord, occurrence: Occurrence): Promise<ReportOutcome> {
-    const { fingerprint } = record;
+    const { rule: topic } = record;
     const issue = await this.#finder.issueOf(record);
     if (issue === null || this.#isLongOver(issue)) return this.#createIfCertain(record, occurrence);
     if (issue.closedAs === 'not_planned') {
-      await this.#ledger.adopt(fingerprint, issue);
-      await this.#ledger.join(fingerprint, occurrence, true);
+      await this.#ledger.adopt(topic, issue);
+      await this.#ledger.join(topic, occurrence, true);
       this.#log(occurrence, issue, 'was closed as not planned and is left alone');
       return finished(stateIn(record, occurrence), issue.url);
     }
-    if (issue.state === 'closed') await this.#closer.reopen(fingerprint, issue.number);
-    else await this.#closer.noteOpen(fingerprint);
-    return this.#join(fingerprint, issue, stateIn(record, occurrence), occurrence);
+    if (issue.state === 'closed') await this.#writer.reopen(topic, issue.number);
+    else await this.#writer.noteOpen(topic);
+    return this.#join(topic, issue, stateIn(record, occurrence), occurrence);
   }
 
   #isLongOver({ closedAs, closedAt }: IssueSummary): boolean {
@@ -128,16 +142,16 @@ export class ProjectIssues {
 
   /** @param state of the report once the occurrence has joined the issue */
   async #join(
-    fingerprint: string,
+    topic: IssueTopic,
     issue: IssueSummary,
     state: ReportState,
     occurrence: Occurrence,
   ): Promise<ReportOutcome> {
-    await this.#ledger.adopt(fingerprint, issue);
-    const joined = await this.#ledger.join(fingerprint, occurrence);
-    await this.#closer.stayOpen(joined, issue.number);
-    await this.#writer.writeText(fingerprint);
-    const comment = await this.#writer.commentNowAndThen(fingerprint, issue.number, occurrence);
+    await this.#ledger.adopt(topic, issue);
+    const joined = await this.#ledger.join(topic, occurrence);
+    await this.#writer.stayOpen(joined, issue.number);
+    await this.#writer.writeText(topic);
+    const comment = await this.#writer.commentNowAndThen(topic, issue.number, occurrence);
     this.#log(occurrence, issue, comment.isWritten ? 'has it now, and a comment says so' : 'has it now');
     return { ...finished(state, issue.url), error: comment.error };
   }
@@ -149,9 +163,9 @@ export class ProjectIssues {
       const error = 'Whether the issue was created is not known; it is looked for until that is certain';
       return { state: 'ambiguous', url: null, retry_at: Math.min(now + RETRY_IN_DOUBT_MS, certainAt), error };
     }
-    const isFree = async () => record.rule === SEVERAL_FAULTS || !(await this.#isCapped(record.fingerprint));
+    const isFree = () => this.#isFree(record.rule);
     if (!(await isFree())) {
-      const rollUp = await this.#ledger.rollUp(record.fingerprint, occurrence.incident_id);
+      const rollUp = await this.#ledger.rollUp(record.rule, occurrence.incident_id);
       return this.#place(rollUp, occurrence);
     }
     const issue = await this.#writer.create(record, occurrence, isFree);
@@ -161,21 +175,16 @@ export class ProjectIssues {
     }
     this.#log(occurrence, issue, 'is filed for it');
     const older = await this.#finder.olderTwin(issue, record.fingerprint);
-    const stored = await this.#ledger.of(record.fingerprint);
+    const stored = await this.#ledger.of(record.rule);
     if (older === null) return finished(stateIn(stored, occurrence), issue.url);
     const state = record.rule === SEVERAL_FAULTS ? 'capped' : 'joined';
-    return this.#join(record.fingerprint, older, state, occurrence);
+    return this.#join(record.rule, older, state, occurrence);
   }
 
-  /**
-   * Another rule's POST whose answer was lost counts from the time it went out: the issue may exist.
-   * @returns whether the project had a new issue within the hour
-   */
-  async #isCapped(fingerprint: string): Promise<boolean> {
-    // In this order: what is settled in between moves from the first to the second.
-    const creating = await this.#ledger.creatingBeside(fingerprint);
-    const last = await this.#ledger.lastCreated();
-    return this.#clock.now() < Math.max(creating ?? 0, last ?? 0) + NEW_ISSUE_EVERY_MS;
+  /** @returns whether the project had no new issue within the hour; the roll-up issue may be created at any time */
+  async #isFree(topic: IssueTopic): Promise<boolean> {
+    if (topic === SEVERAL_FAULTS) return true;
+    return this.#clock.now() >= (await this.#ledger.lastNewBeside(topic)) + NEW_ISSUE_EVERY_MS;
   }
 
   #log({ incident_id, session_id, project_key, rule }: Occurrence, issue: IssueSummary, what: string): void {
@@ -187,4 +196,32 @@ export class ProjectIssues {
 function stateIn(record: IssueRecord, { incident_id }: Occurrence): ReportState {
   if (record.rule === SEVERAL_FAULTS) return 'capped';
   return occurrenceIn(record, incident_id)?.filed ? 'filed' : 'joined';
+}
+
+function finished(state: ReportState, url: string): ReportOutcome {
+  return { state, url, retry_at: null, error: null };
+}
+
+/** @param occurredAt when the occurrence began: a day later the report is given up; both UTC epoch milliseconds */
+function unfinished(record: IssueRecord, error: SinkError, occurredAt: number, now: number): ReportOutcome {
+  const outcome = { url: record.issue?.url ?? null, error: describeError(error) };
+  if (now - occurredAt > GIVE_UP_AFTER_MS) return { ...outcome, state: 'given_up', retry_at: null };
+  const state = record.creating_since === null ? 'pending' : 'ambiguous';
+  return { ...outcome, state, retry_at: now + retryAfter(error) };
+}
+
+/** @returns milliseconds */
+function retryAfter({ kind, retryAfterMs }: SinkError): number {
+  switch (kind) {
+    case 'limited':
+      return Math.min(Math.max(retryAfterMs ?? MINUTE, SECOND), HOUR);
+    case 'not_reached':
+      return RETRY_UNREACHED_MS;
+    case 'ambiguous':
+      return RETRY_IN_DOUBT_MS;
+    case 'refused':
+      return RETRY_REFUSED_MS;
+    default:
+      return kind satisfies never;
+  }
 }

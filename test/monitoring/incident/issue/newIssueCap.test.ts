@@ -1,7 +1,7 @@
 /** A project gets one new issue an hour, beside its roll-up issue, whatever becomes of the answers to the requests that create them. */
 
 import { describe, expect, test } from '@jest/globals';
-import type { ReportOutcome } from '../../../../monitoring/incident/issue/reportOutcome.js';
+import type { ReportOutcome } from '../../../../monitoring/incident/issue/projectIssues.js';
 import type { Rule } from '../../../../src/config/rules.js';
 import { HOUR, MINUTE, SECOND } from '../../../../src/time.js';
 import type { GithubFault } from '../../../peers/github/faults.js';

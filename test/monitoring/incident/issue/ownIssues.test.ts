@@ -129,9 +129,9 @@ describe('the token of an app, whose owner cannot be queried', () => {
     const access = { apiUrl: peer.url, token: peer.token, repository: REPOSITORY };
     const sink = new GitHubIssues(access, new ManualClock(), GOING);
     await peer.openIssue({ ...LOOK_ALIKE, body: MARKS.line(SILENCE) });
-    expect(await sink.list('all')).toEqual([]);
+    expect(await sink.list()).toEqual([]);
     const created = await sink.create('own', MARKS.line(SILENCE));
-    expect(await sink.list('all')).toEqual([created]);
+    expect(await sink.list()).toEqual([created]);
   });
 
   test('takes issues of bots as its own before that, because only an installed app files as one', async () => {
@@ -153,7 +153,7 @@ describe('the token of an app, whose owner cannot be queried', () => {
       method: 'GET',
       path: /\/issues$/,
     });
-    expect((await sink.list('all')).map(({ number }) => number)).toEqual([4]);
+    expect((await sink.list()).map(({ number }) => number)).toEqual([4]);
   });
 
   test('that belongs to a person instead is an error, and nothing is filed', async () => {

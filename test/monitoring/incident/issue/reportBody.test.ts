@@ -1,12 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { code, defuse, fenced, prose } from '../../../../monitoring/incident/issue/defuse.js';
 import { issueComment, issueBody as writeBody } from '../../../../monitoring/incident/issue/issueBody.js';
-import {
-  fingerprintOf,
-  fingerprintsOf,
-  IssueMarks,
-  issueTitle,
-} from '../../../../monitoring/incident/issue/issueMarker.js';
+import { fingerprintOf, IssueMarks, issueTitle } from '../../../../monitoring/incident/issue/issueMarker.js';
 import {
   emptyRecord,
   type IssueRecord,
@@ -16,6 +11,7 @@ import {
   withOccurrence,
 } from '../../../../monitoring/incident/issue/issueRecords.js';
 import { quotedName, subAgent } from '../../../../monitoring/verdict/clocks/plainName.js';
+import { INCIDENT_RULES } from '../../../../src/config/rules.js';
 import type { PublicDetail } from '../../../../src/config/settings.js';
 import { createRedactor } from '../../../../src/log/redact.js';
 import { MINUTE } from '../../../../src/time.js';
@@ -76,8 +72,8 @@ describe('the marker', () => {
     expect(MARKS.fingerprintIn(new IssueMarks('0'.repeat(64)).line(FINGERPRINT))).toBeNull();
     expect(MARKS.fingerprintIn(formerMark(FINGERPRINT))).toBe(FINGERPRINT);
     expect(MARKS.keyedIn(formerMark(FINGERPRINT))).toBeNull();
-    const [one, other] = [fingerprintsOf('popoto'), fingerprintsOf('popot')];
-    expect(new Set([...one, ...other]).size).toBe(one.length + other.length);
+    const of = (project: string) => INCIDENT_RULES.map((rule) => fingerprintOf(project, rule));
+    expect(new Set([...of('popoto'), ...of('popot')]).size).toBe(2 * INCIDENT_RULES.length);
     expect(issueTitle('popoto', 'silence')).toBe('[Watchdog] popoto: silence');
   });
 });

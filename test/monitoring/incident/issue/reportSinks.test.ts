@@ -104,7 +104,7 @@ describe('GitHub', () => {
     expect((await failure(sink.update(number, 'new'))).kind).toBe('not_reached');
     peer.inject({ ...fault, method: 'GET' });
     // Another one, because the first pauses after that.
-    expect((await failure(sinkOf(peer).list('all'))).kind).toBe('not_reached');
+    expect((await failure(sinkOf(peer).list())).kind).toBe('not_reached');
     expect(peer.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues'))).toHaveLength(2);
   });
 
@@ -144,18 +144,18 @@ describe('GitHub', () => {
     const reset = String(clock.now() / 1_000 + 600);
     const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
     peer.inject({ kind: 'status', status: 403, headers, method: 'GET' });
-    expect(await failure(sink().list('all'))).toMatchObject({ kind: 'limited', retryAfterMs: 600_000 });
+    expect(await failure(sink().list())).toMatchObject({ kind: 'limited', retryAfterMs: 600_000 });
     peer.inject({ kind: 'status', status: 429, method: 'GET' });
-    expect(await failure(sink().list('all'))).toMatchObject({ kind: 'limited', retryAfterMs: null });
+    expect(await failure(sink().list())).toMatchObject({ kind: 'limited', retryAfterMs: null });
     peer.inject({ kind: 'status', status: 403, method: 'GET' });
-    expect(await failure(sink().list('all'))).toMatchObject({ kind: 'refused' });
+    expect(await failure(sink().list())).toMatchObject({ kind: 'refused' });
     expect(peer.issues()).toEqual([]);
   });
 
   test('a wrong token is refused with what to check, and is not shown', async () => {
     const peer = await startPeer();
     const token = `ghp_${'wrong'.repeat(8)}`;
-    const error = await failure(sinkOf(peer, token).list('all'));
+    const error = await failure(sinkOf(peer, token).list());
     expect(error).toMatchObject({ kind: 'refused', status: 401, message: expect.stringContaining('GITHUB_TOKEN') });
     expect(error.message).not.toContain(token);
   });
@@ -178,7 +178,7 @@ describe('GitHub', () => {
         body,
         method: 'GET',
       });
-      expect((await failure(sinkOf(peer).list('all'))).kind).toBe('not_reached');
+      expect((await failure(sinkOf(peer).list())).kind).toBe('not_reached');
     }
   });
 
@@ -196,7 +196,7 @@ describe('GitHub', () => {
     const sink = sinkOf(peer);
     const { number } = await sink.create('unlabelled', 'body');
     expect(peer.issues()).toMatchObject([{ number, labels: [] }]);
-    expect(await sink.list('all')).toMatchObject([{ number }]);
+    expect(await sink.list()).toMatchObject([{ number }]);
   });
 
   test('the label is created once, and an issue refused for another reason is not tried again', async () => {
@@ -231,7 +231,7 @@ describe('a folder of issues', () => {
     const blocked = new LocalIssues(join(folder, 'file', 'issues'), systemClock);
     expect(await failure(blocked.create('x', 'body'))).toMatchObject({ kind: 'not_reached' });
     writeFileSync(join(folder, '3.md'), 'no head');
-    const error = await failure(new LocalIssues(folder, systemClock).list('all'));
+    const error = await failure(new LocalIssues(folder, systemClock).list());
     expect(error).toMatchObject({ kind: 'not_reached', message: expect.stringContaining('3.md') });
   });
 });
