@@ -31,7 +31,7 @@ export interface Bridge {
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Ends every run by force, and returns when they are put back or that takes too long. */
-  hurry(): Promise<void>;
+  stopNow(): Promise<void>;
   /** Reads the configuration again; never throws. */
   reload(): Promise<void>;
   /** One line in its log. */
@@ -123,12 +123,12 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
     async stop() {
       logger.info('the bridge is stopping');
       const marked = work.stopMark.set();
-      chat.telegram?.chat.hurry();
+      chat.telegram?.chat.stopSoon();
       // The mark's file must be complete before the process may exit.
       await awaitStop(Promise.all([lifecycle.stop(), marked]).then(leave), settings.timings, clock, logger);
     },
-    async hurry() {
-      chat.telegram?.chat.hurry();
+    async stopNow() {
+      chat.telegram?.chat.stopSoon();
       await work.runner.killAll();
       // It leads a process group of its own, and would go on unseen.
       await ground.redis.stop();

@@ -13,7 +13,7 @@ export interface SignalHandlers {
   /** Reads the configuration again. Never throws. */
   reload(): Promise<void>;
   /** Saves at once what must not be lost. Never throws. */
-  hurry(): Promise<void>;
+  stopNow(): Promise<void>;
 }
 
 export interface SignalSurroundings {
@@ -27,14 +27,14 @@ export interface SignalSurroundings {
 
 const STOPPING = { SIGTERM: 143, SIGINT: 130, SIGQUIT: 131 } as const;
 /** After the second request, even if the store does not answer. */
-const HURRY_MS = 10 * SECOND;
+const STOP_NOW_MS = 10 * SECOND;
 
 export class ServiceSignals {
   readonly #surroundings: SignalSurroundings;
   readonly #clock: Clock;
   readonly #stopping = new AbortController();
   #handlers: SignalHandlers | null = null;
-  #isHurrying = false;
+  #isStoppingNow = false;
 
   constructor(surroundings: SignalSurroundings, clock: Clock) {
     this.#surroundings = surroundings;
@@ -68,11 +68,11 @@ export class ServiceSignals {
       return;
     }
     this.#say(`${name}: asked to stop again, so it stops at once`);
-    const handlers = this.#isHurrying ? null : this.#handlers;
-    this.#isHurrying = true;
+    const handlers = this.#isStoppingNow ? null : this.#handlers;
+    this.#isStoppingNow = true;
     const exit = () => this.#surroundings.exit(code);
     if (handlers === null) exit();
-    else void atMost(this.#clock, HURRY_MS, handlers.hurry(), undefined).finally(exit);
+    else void atMost(this.#clock, STOP_NOW_MS, handlers.stopNow(), undefined).finally(exit);
   }
 
   #reload(): void {

@@ -41,8 +41,8 @@ examples:
       const stopping = context.untilStopped();
       const standby = await assembleStandby(source, logStream, stopping);
       const { log, reload } = standby;
-      // Everything it does is stored first, so there is nothing to save in a hurry.
-      context.handleSignals({ log, reload, hurry: async () => undefined });
+      // Everything it does is stored first, so there is nothing to save before an immediate stop.
+      context.handleSignals({ log, reload, stopNow: async () => undefined });
       await standby.start();
       await untilAborted(stopping);
       await standby.stop();

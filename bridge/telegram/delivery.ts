@@ -98,7 +98,7 @@ export class TelegramDelivery implements SayingChat, Service {
   }
 
   /** The bridge stops: after `drainMs` nothing more is sent. What is not settled then waits for the next start. */
-  hurry(): void {
+  stopSoon(): void {
     this.#deadline ??= this.#base.clock.after(this.#drainMs, () => {
       this.#isStopping = true;
       this.#ending.abort();
@@ -108,7 +108,7 @@ export class TelegramDelivery implements SayingChat, Service {
   /** After the runs and before the delivery service: the current part is still sent, the rest stays for the next start. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.hurry();
+    this.stopSoon();
     await Promise.all([this.#closing.settled(), this.#progress.stop()]);
   }
 

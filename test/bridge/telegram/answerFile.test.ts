@@ -172,7 +172,7 @@ describeWithRedis('a fault at the file', () => {
     const first = deliveryOf(scene);
     const delivering = first.deliver(session.session_id);
     await scene.peer.waitFor(() => hang.used === 1);
-    first.hurry();
+    first.stopSoon();
     await scene.clock.advance(scene.drainMs);
     await delivering;
     await first.stop();

@@ -51,7 +51,7 @@ describeWithRedis('the last line of a progress message', () => {
     const next = deliveryOf({ ...scene, edits: new ProgressEdits(scene) });
     await untilClosed(scene, serviceOf(scene, next), session);
     expect(shown(scene)).toEqual(['Done in 1 second.', ANSWER]);
-    died.hurry();
+    died.stopSoon();
     await scene.clock.advance(scene.drainMs);
     await died.stop();
   });

@@ -256,7 +256,7 @@ describeWithRedis('the final message', () => {
     const first = deliveryOf(scene);
     const delivering = first.deliver(session.session_id);
     await scene.peer.waitFor(() => hang.used === 1);
-    first.hurry();
+    first.stopSoon();
     await scene.clock.advance(scene.drainMs);
     expect(await delivering).toBe('sending');
     await first.stop();
@@ -269,7 +269,7 @@ describeWithRedis('the final message', () => {
   test('that is stored after the drain is not sent, and not in doubt', async () => {
     const scene = await openScene();
     const first = deliveryOf(scene);
-    first.hurry();
+    first.stopSoon();
     await scene.clock.advance(scene.drainMs);
     const session = await answered(scene, await activeSession(scene), ANSWER);
     expect(await first.deliver(session.session_id)).toBe('queued');
@@ -439,7 +439,7 @@ describeWithRedis('the final message', () => {
     const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
     const service = new DeliveryService(scene, chat);
     const session = await answered(scene, await activeSession(scene), ANSWER);
-    delivery.hurry();
+    delivery.stopSoon();
     await service.lastLook();
     await delivery.stop();
     await service.stop();
