@@ -64,16 +64,16 @@ export class LostHosts implements Service {
     let taken = 0;
     for (const host of new Set([...homes, ...(await store.records.hosts())])) {
       if (host === here) continue;
-      const word = await store.presences.lastWord(host);
-      if (this.#noteSilence(host, word)) taken += await this.#takeOver(host, word);
+      const seen = await store.presences.lastSeen(host);
+      if (this.#noteSilence(host, seen)) taken += await this.#takeOver(host, seen);
     }
     return taken;
   }
 
   /** @returns whether the host is lost */
-  #noteSilence(host: string, word: string | null): boolean {
+  #noteSilence(host: string, seen: number | null): boolean {
     const { logger, runLeaseMs } = this.#options;
-    const isLost = this.#silent.look(host, word ?? 'never') >= 2 * runLeaseMs;
+    const isLost = this.#silent.look(host, String(seen)) >= 2 * runLeaseMs;
     if (isLost && !this.#lost.has(host))
       logger.info({ host }, `the bridge of ${host} is lost: it has not reported for two leases`);
     if (!isLost && this.#lost.has(host)) logger.info({ host }, `the bridge of ${host} is back`);
@@ -82,20 +82,20 @@ export class LostHosts implements Service {
     return isLost;
   }
 
-  async #takeOver(host: string, word: string | null): Promise<number> {
+  async #takeOver(host: string, seen: number | null): Promise<number> {
     const { records } = this.#options.store;
     let taken = 0;
     for (const { lane, holder, head } of await records.lanesWorthALook(host)) {
       if (head === null || holder !== null) continue;
       for (const session of await records.sessions(await records.waitingIn(lane))) {
-        if (session instanceof CorruptRecordError || !(await this.#take(session, host, word))) continue;
+        if (session instanceof CorruptRecordError || !(await this.#take(session, host, seen))) continue;
         taken += 1;
       }
     }
     return taken;
   }
 
-  async #take(session: AgentSession, host: string, word: string | null): Promise<boolean> {
+  async #take(session: AgentSession, host: string, seen: number | null): Promise<boolean> {
     const { store, logger, places, host: here } = this.#options;
     const {
       session_id,
@@ -104,7 +104,7 @@ export class LostHosts implements Service {
     } = session;
     const directory = directoryFor(places, project_key, chat_id, thread_id);
     if (directory === null) return false;
-    const isStillSilent = store.presences.isSilentSince(host, word);
+    const isStillSilent = store.presences.isSilentSince(host, seen);
     const moved = await store.lanes.moveTo(session, laneOf(here, directory), directory, [isStillSilent]);
     if (moved !== null)
       logger.warn({ session_id, host }, `session ${session_id}: its message is taken over from the lost host ${host}`);

@@ -5,12 +5,12 @@
 import { applyCommit, type Check, documentChecks, type Write } from '../redis/commit.js';
 import type { Guard } from './incidentTransitions.js';
 import { type AgentSession, isDelivered } from './model.js';
+import { unreadable } from './records.js';
 import { StorePart } from './storePart.js';
-import { missing, unreadable } from './straySessions.js';
+import { missing } from './straySessions.js';
 
 const SCAN_COUNT = 1_000;
 
-/** A session that has been kept for long enough. */
 export interface ExpiredSession {
   readonly sessionId: string;
   /** Null if another process has deleted the record. */

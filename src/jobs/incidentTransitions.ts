@@ -3,10 +3,9 @@
  * was paused and wakes up late changes nothing.
  */
 import { applyCommit, type Check } from '../redis/commit.js';
-import { laneBlockWrites } from './blockedLanes.js';
 import { moveIncident, openedIncident, subjectFreed, subjectTaken } from './incidentChange.js';
 import type { Incident, IncidentOutcome } from './incidents.js';
-import { laneEntryWrites } from './lanes.js';
+import { laneBlockWrites, laneEntryWrites } from './lanes.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from './model.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import { changeSession, laneReleaseWrites, outboxWrites, sessionWrites, wakeWrite } from './sessionChange.js';

@@ -1,10 +1,12 @@
-/** The list of sessions that wait in a lane: adding one, finding the next one, removing one or moving it to another lane. */
+/** The lanes: the list of sessions that wait in each, and those that are blocked by a run that could not be proven dead. */
 import type { CorruptRecordError } from '../errors.js';
+import { parseObject } from '../json.js';
 import { applyCommit, type Check, documentChecks, type Write } from '../redis/commit.js';
 import { Script } from '../redis/script.js';
-import type { AgentSession } from './model.js';
+import type { Keys } from './keys.js';
+import type { AgentSession, BlockedLane, DeathProof } from './model.js';
 import { hostOfLane } from './names.js';
-import { changeSession, type WakeOption, wakeWrite } from './sessionChange.js';
+import { changeSession, freeLaneWrites, type WakeOption, wakeWrite } from './sessionChange.js';
 import { readSession } from './sessionCodec.js';
 import { type StoreContext, StorePart } from './storePart.js';
 
@@ -61,7 +63,7 @@ export class Lanes extends StorePart {
     fence: readonly Check[],
   ): Promise<AgentSession | null> {
     if (session.status !== 'pending') return null;
-    return changeSession(this.context, session, {
+    const moved = await changeSession(this.context, session, {
       patch: { lane, working_directory: workingDirectory },
       checks: [...fence, { read: ['GET', this.keys.laneHolder(session.lane)], equals: null }],
       writes: [
@@ -69,6 +71,7 @@ export class Lanes extends StorePart {
         ...laneEntryWrites(this.context, { ...session, lane }, 'RPUSH'),
       ],
     });
+    return moved?.session ?? null;
   }
 
   /** Removes a lane from its host's list once no session waits in it and no run holds it. */
@@ -84,6 +87,39 @@ export class Lanes extends StorePart {
         ['DEL', keys.laneFree(lane)],
       ],
     });
+  }
+}
+
+/** Lanes whose last run could not be proven dead: they stay held until it is. */
+export class BlockedLanes extends StorePart {
+  /** @returns all of them; of an unreadable one only the lane and its holder are known */
+  async all(): Promise<BlockedLane[]> {
+    const { redis, keys } = this;
+    const found = await redis.hgetall(keys.blockedLanes);
+    const unknown = async (lane: string) => withoutRecord(lane, (await redis.get(keys.laneHolder(lane))) ?? '');
+    return Promise.all(Object.entries(found).map(([lane, text]) => readBlocked(text) ?? unknown(lane)));
+  }
+
+  async noteReported(blocked: BlockedLane, guard: readonly Check[]): Promise<boolean> {
+    const { redis, keys } = this;
+    const isHeld: Check = { read: ['GET', keys.laneHolder(blocked.lane)], equals: blocked.run_id };
+    return applyCommit(redis, {
+      checks: [...guard, isHeld],
+      writes: [blockWrite(keys, { ...blocked, is_told: true })],
+    });
+  }
+
+  /** @returns whether the lane is no longer blocked; false if its holder changed in the same instant */
+  async free(blocked: BlockedLane, proof: DeathProof, guard: readonly Check[]): Promise<boolean> {
+    const { redis, keys } = this;
+    if (proof.run_id !== blocked.run_id) return false;
+    const { lane, session_id } = blocked;
+    const current = await redis.get(keys.laneHolder(lane));
+    const writes: Write[] = [['HDEL', keys.blockedLanes, lane]];
+    if (session_id !== null) writes.push(['ZREM', keys.runLeases, session_id]);
+    if (current === blocked.run_id) writes.push(...freeLaneWrites(keys, lane, this.clock.now()));
+    const checks: Check[] = [...guard, { read: ['GET', keys.laneHolder(lane)], equals: current }];
+    return applyCommit(redis, { checks, writes });
   }
 }
 
@@ -106,6 +142,27 @@ export function laneEntryWrites(
     ['SADD', keys.hosts, hostOfLane(session.lane)],
   ];
   return !wakes ? entry : [...entry, wakeWrite(keys, { lane: session.lane })];
+}
+
+/** @returns the writes that end a session whose run is not proven dead: its lane stays held */
+export function laneBlockWrites(keys: Keys, session: AgentSession, now: number): Write[] {
+  const { lane, run, session_id, project_key } = session;
+  const blocked = { lane, run_id: run?.run_id ?? '', run, session_id, project_key, since: now, is_told: false };
+  return [blockWrite(keys, blocked)];
+}
+
+/** @returns a blocked lane whose holder has no record */
+export function withoutRecord(lane: string, runId: string): BlockedLane {
+  return { lane, run_id: runId, run: null, session_id: null, project_key: null, since: 0, is_told: false };
+}
+
+export function blockWrite(keys: Keys, blocked: BlockedLane): Write {
+  return ['HSET', keys.blockedLanes, blocked.lane, JSON.stringify(blocked)];
+}
+
+function readBlocked(text: string): BlockedLane | null {
+  const found = parseObject<BlockedLane>(text);
+  return typeof found?.lane === 'string' && typeof found.run_id === 'string' ? (found as BlockedLane) : null;
 }
 
 /** An empty table of Lua is an object in JSON. */

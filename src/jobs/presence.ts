@@ -79,18 +79,12 @@ export class Presences extends StorePart {
 
   /** @returns when a bridge of the host last announced that it serves, epoch milliseconds; null if none ever did */
   async lastSeen(host: string): Promise<number | null> {
-    const instant = await this.lastWord(host);
-    return instant === null ? null : Number(instant);
+    return this.#read(this.keys.bridgeSeen(host));
   }
 
-  /** @returns the same as the stored text, for comparison */
-  async lastWord(host: string): Promise<string | null> {
-    return this.redis.get(this.keys.bridgeSeen(host));
-  }
-
-  /** @returns the check that no bridge of the host has announced itself since `word` was read */
-  isSilentSince(host: string, word: string | null): Check {
-    return { read: ['GET', this.keys.bridgeSeen(host)], equals: word };
+  /** @returns the check that no bridge of the host has announced itself since `lastSeen`, as {@link lastSeen} returned it */
+  isSilentSince(host: string, lastSeen: number | null): Check {
+    return { read: ['GET', this.keys.bridgeSeen(host)], equals: lastSeen === null ? null : String(lastSeen) };
   }
 
   /** @returns the places that the host serves, as last announced by its bridge; none if it never had one */

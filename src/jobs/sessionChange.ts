@@ -33,23 +33,13 @@ export interface WakeOption {
 }
 
 export interface ChangedSession {
-  /** After the change. */
   readonly session: AgentSession;
   /** The results of the change's reads. */
   readonly found: readonly (string | null)[];
 }
 
-/** @returns the session after the change; null if another process changed it first, or a further check did not hold */
+/** @returns null if another process changed the session first, or a further check did not hold */
 export async function changeSession(
-  context: StoreContext,
-  session: AgentSession,
-  change: Change,
-): Promise<AgentSession | null> {
-  return (await changeAndRead(context, session, change))?.session ?? null;
-}
-
-/** As {@link changeSession}. */
-export async function changeAndRead(
   { redis, keys }: StoreContext,
   session: AgentSession,
   change: Change,
@@ -71,29 +61,18 @@ export function patched(session: AgentSession, patch: SessionPatch): AgentSessio
   return Object.assign({ ...session }, patch, { request });
 }
 
-type Decide = (session: AgentSession) => Change | null;
-
-/** As {@link updateAndRead}. */
-export async function updateSession(
-  context: StoreContext,
-  sessionId: string,
-  decide: Decide,
-): Promise<AgentSession | null> {
-  return (await updateAndRead(context, sessionId, decide))?.session ?? null;
-}
-
 /**
  * Reads, lets `decide` choose, and writes; tries again if another process was faster.
  * @param decide returns null if the change is not wanted in this state
  * @param known the record as last seen, tried first without reading; null: read it
- * @returns the session after the change; null if it does not exist, `decide` did not want it, or a further check of the change
- *   did not hold although the record was unchanged
+ * @returns null if there is no session, `decide` did not want the change, or a further check of the change did not hold although
+ *   the record was unchanged
  * @throws ConflictError if the record kept changing
  */
-export async function updateAndRead(
+export async function updateSession(
   context: StoreContext,
   sessionId: string,
-  decide: Decide,
+  decide: (session: AgentSession) => Change | null,
   known: AgentSession | null = null,
 ): Promise<ChangedSession | null> {
   let refusedAt: number | null = null;
@@ -103,7 +82,7 @@ export async function updateAndRead(
     const change = session === null || session.rev === refusedAt ? null : decide(session);
     if (isKnown && change === null) continue;
     if (session === null || change === null) return null;
-    const changed = await changeAndRead(context, session, change);
+    const changed = await changeSession(context, session, change);
     if (changed !== null) return changed;
     refusedAt = session.rev;
   }
@@ -134,7 +113,6 @@ export function sessionWrites(keys: Keys, previous: AgentSession | null, next: A
   return writes;
 }
 
-/** @returns the write that puts a session into the index of its status */
 export function sessionIndexWrite(keys: Keys, session: AgentSession): Write {
   return ['ZADD', keys.status(statusIndexOf(session.status)), String(indexScore(session)), session.session_id];
 }
@@ -172,7 +150,6 @@ export function wakeWrite(keys: Keys, wake: Wake): Write {
   return { channel: keys.wakeChannel, wake };
 }
 
-/** @returns the index for sessions of this status */
 export function statusIndexOf(status: SessionStatus): 'pending' | 'active' | 'ended' {
   switch (status) {
     case 'pending':

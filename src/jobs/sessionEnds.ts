@@ -1,7 +1,6 @@
 /** What an end by an answer or by a person changes: the session, its lane, and the final message, all in one commit. */
 
-import { laneBlockWrites } from './blockedLanes.js';
-import { laneEntryWrites } from './lanes.js';
+import { laneBlockWrites, laneEntryWrites } from './lanes.js';
 import type { AgentSession, OutboxEntry } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, wakeWrite } from './sessionChange.js';

@@ -2,14 +2,13 @@
 import type { Redis } from 'ioredis';
 import { Leases } from '../redis/leases.js';
 import type { Clock } from '../time.js';
-import { BlockedLanes } from './blockedLanes.js';
 import { BridgeStarts } from './bridgeStarts.js';
 import { ChatMemory } from './chatMemory.js';
 import { Expiry } from './expiry.js';
 import { Gaps } from './gaps.js';
 import { IncidentTransitions } from './incidentTransitions.js';
 import { keysIn } from './keys.js';
-import { Lanes } from './lanes.js';
+import { BlockedLanes, Lanes } from './lanes.js';
 import { Outbox } from './outbox.js';
 import { OwedEvents } from './owedEvents.js';
 import { Presences } from './presence.js';

@@ -1,10 +1,10 @@
 /** Sessions that no index, lane, lease or final message refers to, or that wait for an incident that no longer exists. */
 import type { Redis } from 'ioredis';
-import { CorruptRecordError } from '../errors.js';
 import { type Check, type CheckedWrites, documentChecks, type Write } from '../redis/commit.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, isDelivered, type OutboxEntry, SESSION_STATUSES } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
+import { unreadable } from './records.js';
 import {
   outboxWrites,
   patched,
@@ -121,12 +121,6 @@ async function withDeadIncident({ keys, records }: StoreContext, session: AgentS
   };
 }
 
-/** Such records are set aside elsewhere. */
-export function unreadable(error: unknown): 'unreadable' {
-  if (error instanceof CorruptRecordError) return 'unreadable';
-  throw error;
-}
-
 async function undelivered(
   { redis, keys, clock }: StoreContext,
   session: AgentSession,
@@ -168,36 +162,30 @@ function finalMessage(session: AgentSession, texts: FinalTexts, now: number): Ou
   }
 }
 
-/** @returns the ids without a record in indexes, leases and the list of what is due */
-export async function namesWithoutSession({ redis, keys }: StoreContext, most: number): Promise<Stray[]> {
-  const among = async (index: string, keyOf: (id: string) => string) =>
-    missing(redis, await redis.zrange(index, '0', String(most - 1)), keyOf);
-  const found: Stray[] = [];
-  for (const index of ['pending', 'active'] as const) {
-    for (const id of await among(keys.status(index), keys.session)) {
-      found.push({
-        reason: 'session_record_missing',
-        id,
-        end: `was ${index} and has no record: its message is unknown`,
-        lost: { sessionId: id, projectKey: null },
-        checks: [{ read: ['EXISTS', keys.session(id)], equals: '0' }],
-        writes: [
-          ['ZREM', keys.status(index), id],
-          ['ZREM', keys.runLeases, id],
-        ],
-      });
-    }
-  }
-  for (const id of await among(keys.outboxDue, keys.outbox)) {
-    found.push({
-      reason: 'final_message_missing',
-      id,
-      end: 'had a due final message without a record; the message is dropped',
-      checks: [{ read: ['EXISTS', keys.outbox(id)], equals: '0' }],
-      writes: [['ZREM', keys.outboxDue, id]],
+/** @returns the ids without a record in the indexes of sessions and incidents, and in the list of what is due */
+export async function namesWithoutRecord({ redis, keys }: StoreContext, most: number): Promise<Stray[]> {
+  const among = async (index: string, keyOf: (id: string) => string, reason: string, end: string) => {
+    const ids = await missing(redis, await redis.zrange(index, '0', String(most - 1)), keyOf);
+    return ids.map((id): Stray => {
+      return { reason, id, end, checks: [{ read: ['EXISTS', keyOf(id)], equals: '0' }], writes: [['ZREM', index, id]] };
     });
-  }
-  return found;
+  };
+  const sessions = async (status: 'pending' | 'active') => {
+    const end = `was ${status} and has no record: its message is unknown`;
+    const found = await among(keys.status(status), keys.session, 'session_record_missing', end);
+    return found.map(({ writes, ...stray }): Stray => {
+      const lost = { sessionId: stray.id, projectKey: null };
+      return { ...stray, lost, writes: [...writes, ['ZREM', keys.runLeases, stray.id]] };
+    });
+  };
+  const dropped = 'had a due final message without a record; the message is dropped';
+  const released = 'was open and has no record; its session is judged again';
+  return [
+    ...(await sessions('pending')),
+    ...(await sessions('active')),
+    ...(await among(keys.outboxDue, keys.outbox, 'final_message_missing', dropped)),
+    ...(await among(keys.openIncidents, keys.incident, 'incident_record_missing', released)),
+  ];
 }
 
 /** @returns those of the ids that have no record */

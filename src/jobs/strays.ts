@@ -4,19 +4,14 @@
  * records, so that it is short, and the next one continues.
  */
 
+import { parseObject } from '../json.js';
 import { applyCommit, type Check, documentChecks } from '../redis/commit.js';
-import { BlockedLanes, blockWrite, withoutRecord } from './blockedLanes.js';
+import { BlockedLanes, blockWrite, withoutRecord } from './lanes.js';
 import { isDelivered, type Run } from './model.js';
 import { hostOfLane } from './names.js';
+import { unreadable } from './records.js';
 import { StorePart } from './storePart.js';
-import {
-  type FinalTexts,
-  missing,
-  namesWithoutSession,
-  type Stray,
-  straysOfSession,
-  unreadable,
-} from './straySessions.js';
+import { type FinalTexts, namesWithoutRecord, type Stray, straysOfSession } from './straySessions.js';
 
 const SCAN_COUNT = 500;
 const MOST_SCANS = 4;
@@ -36,8 +31,7 @@ export class Strays extends StorePart {
    * @param texts sent if a final message was lost before it was sent
    */
   async find(runLeaseMs: number, texts: FinalTexts): Promise<Stray[]> {
-    const found = [...(await namesWithoutSession(this.context, MOST_NAMES)), ...(await this.#namesWithoutIncident())];
-    found.push(...(await this.#leasesWithoutRun()));
+    const found = [...(await namesWithoutRecord(this.context, MOST_NAMES)), ...(await this.#leasesWithoutRun())];
     const held: string[] = [];
     this.#unread = [];
     for (let scans = 0; scans < MOST_SCANS; scans += 1) {
@@ -75,18 +69,6 @@ export class Strays extends StorePart {
       ...idsIn(part, keys.lane('')).map((lane) => this.#ofLane(lane)),
     ]);
     return found.flat().filter((stray) => stray !== null);
-  }
-
-  async #namesWithoutIncident(): Promise<Stray[]> {
-    const { redis, keys } = this;
-    const open = await redis.zrange(keys.openIncidents, '0', String(MOST_NAMES - 1));
-    return (await missing(redis, open, keys.incident)).map((id) => ({
-      reason: 'incident_record_missing',
-      id,
-      end: 'was open and has no record; its session is judged again',
-      checks: [{ read: ['EXISTS', keys.incident(id)], equals: '0' }],
-      writes: [['ZREM', keys.openIncidents, id]],
-    }));
   }
 
   /** The lease of a run that blocks its lane is needed: two of them may be the proof. */
@@ -214,8 +196,8 @@ export class Strays extends StorePart {
     for (let from = 0; from < ids.length; from += AT_ONCE) {
       const part = ids.slice(from, from + AT_ONCE);
       for (const run of await Promise.all(part.map((id) => redis.hget(keys.session(id), 'run')))) {
-        const runId = runIdIn(run ?? '');
-        if (runId === null) return null;
+        const runId = parseObject<Run>(run ?? '')?.run_id;
+        if (typeof runId !== 'string') return null;
         runs.add(runId);
       }
     }
@@ -223,15 +205,6 @@ export class Strays extends StorePart {
   }
 }
 
-/** @returns the rest after the prefix, of the keys that have it */
 function idsIn(keys: readonly string[], prefix: string): string[] {
   return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
-}
-
-function runIdIn(run: string): string | null {
-  try {
-    return (JSON.parse(run) as Partial<Run>).run_id ?? null;
-  } catch {
-    return null;
-  }
 }

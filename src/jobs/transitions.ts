@@ -19,16 +19,14 @@ import { newSession, type SessionDraft } from './newRecords.js';
 import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
 import {
   type Change,
-  changeAndRead,
+  changeSession,
   holderCheck,
   sessionWrites,
-  updateAndRead,
   updateSession,
   type WakeOption,
   wakeWrite,
 } from './sessionChange.js';
 import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from './sessionEnds.js';
-import type { StoreContext } from './storePart.js';
 import { StorePart } from './storePart.js';
 
 export interface AcceptedMessage {
@@ -55,6 +53,8 @@ export interface AnsweredSession {
   /** The session that may start now in the released lane; null if there is none. */
   readonly next: string | null;
 }
+
+type Decide = (session: AgentSession) => Change | null;
 
 export class Transitions extends StorePart {
   /**
@@ -94,7 +94,7 @@ export class Transitions extends StorePart {
    */
   async start(session: AgentSession, run: Run, leaseMs: number): Promise<BegunSession | null> {
     if (session.status !== 'pending') return null;
-    const started = await changeAndRead(this.context, session, startedChange(this.context, session, run, leaseMs));
+    const started = await changeSession(this.context, session, startedChange(this.context, session, run, leaseMs));
     return started && { session: started.session, conversationId: started.found[0] ?? null };
   }
 
@@ -114,12 +114,11 @@ export class Transitions extends StorePart {
     });
   }
 
-  /** What a run learns while it runs: the agent's process, the provider's conversation, the progress message, a full disk. */
   async recordRun(sessionId: string, runId: string, learned: Learned): Promise<AgentSession | null> {
     const decide = ownedChange(this.context, runId, (session, run) =>
       learnedChange(this.context, session, run, learned),
     );
-    return updateSession(this.context, sessionId, decide);
+    return this.#update(sessionId, decide);
   }
 
   /**
@@ -139,7 +138,7 @@ export class Transitions extends StorePart {
       at: 'complete',
       ...endedChange(this.context, session, given, isGone),
     }));
-    return endOf(this.context, sessionId, decide, known);
+    return this.#end(sessionId, decide, known);
   }
 
   /**
@@ -147,7 +146,7 @@ export class Transitions extends StorePart {
    * @returns null if the session is not active, or an incident has it
    */
   async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
-    return endOf(this.context, sessionId, (session) => {
+    return this.#end(sessionId, (session) => {
       if (!isRunBy(session, runId) || session.incident_id !== null) return null;
       const change = endedChange(this.context, session, end, true);
       return { at: 'complete_forgotten', ...change, checks: [holderCheck(this.keys, session)] };
@@ -167,7 +166,7 @@ export class Transitions extends StorePart {
     notBefore: number | null = null,
   ): Promise<AgentSession | null> {
     if (proof.run_id !== runId) return null;
-    return updateSession(this.context, sessionId, (session) => {
+    return this.#update(sessionId, (session) => {
       if (!isRunBy(session, runId) || session.incident_id !== null || session.stop !== null) return null;
       if (session.interruptions >= MOST_INTERRUPTIONS) return null;
       return {
@@ -183,7 +182,7 @@ export class Transitions extends StorePart {
    * @returns the session afterwards; null if it has ended already
    */
   async cancel(sessionId: string, text: string): Promise<AgentSession | null> {
-    return updateSession(this.context, sessionId, (session) => {
+    return this.#update(sessionId, (session) => {
       if (session.status === 'pending') return { at: 'cancel', ...cancelledChange(this.context, session, text) };
       if (session.status !== 'active' || session.run === null) return null;
       const stop: StopRequest = {
@@ -198,7 +197,7 @@ export class Transitions extends StorePart {
 
   /** Stores that no process of the run is left. The lane stays held: the watchdog decides what follows. */
   async release(sessionId: string, proof: DeathProof): Promise<AgentSession | null> {
-    return updateSession(this.context, sessionId, (session) => {
+    return this.#update(sessionId, (session) => {
       if (!isRunBy(session, proof.run_id) || session.released !== null) return null;
       return { at: 'release', patch: { released: proof }, writes: [wakeWrite(this.keys, { session: sessionId })] };
     });
@@ -206,20 +205,19 @@ export class Transitions extends StorePart {
 
   /** `active → cancelled`, if a person requested it, once the run is proven dead and no incident has the session. */
   async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
-    return updateSession(this.context, sessionId, (session) => {
+    return this.#update(sessionId, (session) => {
       if (!isRunBy(session, runId) || session.incident_id !== null) return null;
       if (session.released === null || session.stop?.cause !== 'cancel') return null;
       return cancelledChange(this.context, session, text);
     });
   }
-}
 
-async function endOf(
-  context: StoreContext,
-  sessionId: string,
-  decide: (session: AgentSession) => Change | null,
-  known: AgentSession | null = null,
-): Promise<AnsweredSession | null> {
-  const ended = await updateAndRead(context, sessionId, decide, known);
-  return ended && { session: ended.session, next: ended.found[0] ?? null };
+  async #update(sessionId: string, decide: Decide): Promise<AgentSession | null> {
+    return (await updateSession(this.context, sessionId, decide))?.session ?? null;
+  }
+
+  async #end(sessionId: string, decide: Decide, known: AgentSession | null = null): Promise<AnsweredSession | null> {
+    const ended = await updateSession(this.context, sessionId, decide, known);
+    return ended && { session: ended.session, next: ended.found[0] ?? null };
+  }
 }

@@ -62,7 +62,7 @@ describeWithRedis('messages that wait on a host whose bridge has been silent for
     const scene = await openScene();
     const waiting = await threeWaiting(scene);
     const { presences } = scene.store;
-    const word = await presences.lastWord('harbour');
+    const word = await presences.lastSeen('harbour');
     await scene.clock.advance(SECOND);
     await speak(scene, 'harbour');
     const [first] = await scene.store.records.sessions(waiting);

@@ -122,14 +122,14 @@ describeWithRedis('a bridge that is gone', () => {
     expect(await store.presences.ofBot('7')).toMatchObject({ owner: HERE });
     await presence.drain();
     const drainedAt = clock.now();
-    const word = await store.presences.lastWord(HOST);
+    const word = await store.presences.lastSeen(HOST);
     await lookFor(watch, 10 * MINUTE);
     expect(logged).toEqual([]);
     expect(await watch.living()).toMatchObject({ draining_since: drainedAt, said_at: expect.any(Number) });
     expect((await watch.living())?.said_at).toBeGreaterThan(drainedAt + 9 * MINUTE);
     // Another bridge may fetch the bot's messages, and other hosts take over what waits.
     expect(await store.presences.ofBot('7')).toBeNull();
-    expect(await store.presences.lastWord(HOST)).toBe(word);
+    expect(await store.presences.lastSeen(HOST)).toBe(word);
     await presence.stop();
     await lookFor(watch, 3 * MINUTE);
     expect(logged).toMatchObject([{ event: 'bridge_gone', final: false }]);
