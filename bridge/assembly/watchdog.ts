@@ -10,7 +10,6 @@ import type { IssueRecord } from '../../monitoring/incident/issue/issueRecords.j
 import { BacklogWatch } from '../../monitoring/rounds/backlogWatch.js';
 import { BlockedLaneWatch } from '../../monitoring/rounds/blockedLaneWatch.js';
 import { ExpiryRound } from '../../monitoring/rounds/expiryRound.js';
-import { ForgottenIncidents } from '../../monitoring/rounds/forgottenIncidents.js';
 import { RetentionRound } from '../../monitoring/rounds/retentionRound.js';
 import { StrayRound } from '../../monitoring/rounds/strayRound.js';
 import { UnreadableRecords } from '../../monitoring/rounds/unreadableRecords.js';
@@ -37,7 +36,6 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const shared = { store, clock, logger, events, folders };
   const mayHaveProcesses = (lane: string, runId: string) => proofs.mayHaveProcesses(lane, runId);
   const unreadable = new UnreadableRecords({ ...shared, here, runLeaseMs, gaps, mayHaveProcesses });
-  const forgottenIncidents = new ForgottenIncidents(shared, eventsFileOf(settings));
   const requireActing = () => store.leases.require(folders.guard());
   const ping = pingUrl === null ? null : new OutsidePing(pingUrl, clock, logger, isPingDue);
   const watchdog = new SessionWatchdog({
@@ -51,7 +49,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     backlog: new BacklogWatch({ ...judge, logger, backlogMs, folders, lease, saga }),
     blockedLanes: new BlockedLaneWatch(shared, (blocked) => proofs.ofBlocked(blocked)),
     rounds: [
-      new StrayRound({ ...shared, runLeaseMs, unreadable, forgottenIncidents }),
+      new StrayRound({ ...shared, runLeaseMs, unreadable, eventsFile: eventsFileOf(settings) }),
       new ExpiryRound({ ...shared, issues, logsFolder, keptMs: retention.keptMs }),
       new RetentionRound({ clock, logger, logsFolder, retention, requireActing }),
     ],

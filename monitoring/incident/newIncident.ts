@@ -7,14 +7,18 @@ import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
-export interface IncidentFacts {
-  readonly session: AgentSession;
+/** Why a session is accused. */
+export interface Evidence {
   /** At least one; the caller leaves out rules that are switched off. */
   readonly findings: readonly Finding[];
   readonly actions: Readonly<Record<Rule, RuleAction>>;
   readonly toolCount: number;
   /** ISO 8601; null if there was no call. */
   readonly lastToolCall: string | null;
+}
+
+export interface IncidentFacts extends Evidence {
+  readonly session: AgentSession;
   readonly notRevivedBecause?: string | null;
   /** The agent's own words at its end; null if there were none, or they were lost. */
   readonly untrustedExcerpt?: string | null;

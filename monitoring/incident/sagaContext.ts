@@ -71,9 +71,9 @@ export async function logStep(
   { events, logger, clock }: SagaContext,
   incident: Incident,
   session: AgentSession | null,
-  { action: last_action, ...line }: Omit<IncidentLine, 'now'> & { readonly action: ActionTaken },
+  { action: last_action, ...line }: IncidentLine & { readonly action: ActionTaken },
 ): Promise<void> {
-  await writeEvent(events, logger, incidentEvent({ ...incident, last_action }, session, { ...line, now: clock.now() }));
+  await writeEvent(events, logger, incidentEvent({ ...incident, last_action }, session, line, clock.now()));
 }
 
 /** @returns the incident after a change that affects nothing else; null if another process was first */

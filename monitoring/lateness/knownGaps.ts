@@ -4,18 +4,47 @@ import type { Run } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
 /** What a judge has to check before it trusts a clock. */
-export interface KnownGaps {
+export abstract class KnownGaps {
   /**
    * Checks the clocks first, so that a process that was away knows it before it judges anything.
    * @returns the wall clock, UTC epoch milliseconds
    */
-  now(): number;
+  abstract now(): number;
+
   /** @returns the gaps after which every clock of the run restarts; if null, those that concern no particular run */
-  of(run: Run | null): readonly WatchdogGap[];
-  /** @returns the end of the last of them, epoch milliseconds; minus infinity if there is none */
-  lastEnd(run: Run | null): number;
+  abstract of(run: Run | null): readonly WatchdogGap[];
+
   /** Reads what other processes have recorded meanwhile. */
-  refresh(): Promise<void>;
+  abstract refresh(): Promise<void>;
+
+  /** @returns the end of the last of them, epoch milliseconds; minus infinity if there is none */
+  lastEnd(run: Run | null): number {
+    const now = this.now();
+    const ends = this.of(run).map(({ until }) => until);
+    return Math.max(...ends.filter((until) => until <= now));
+  }
+}
+
+/** Gaps that others have recorded; this process knows of no absence of its own. */
+export class RecordedGaps extends KnownGaps {
+  readonly #clock: Clock;
+  readonly #gaps: readonly WatchdogGap[];
+
+  constructor(clock: Clock, gaps: readonly WatchdogGap[] = []) {
+    super();
+    this.#clock = clock;
+    this.#gaps = gaps;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  of(run: Run | null): readonly WatchdogGap[] {
+    return this.#gaps.filter((gap) => excuses(gap, run));
+  }
+
+  async refresh(): Promise<void> {}
 }
 
 /**
@@ -31,36 +60,4 @@ export function excuses(gap: WatchdogGap, run: Run | null): boolean {
   const isOwner =
     run.owner.pid === by.pid && run.owner.pid_start === by.pid_start && run.owner.pid_namespace === by.pid_namespace;
   return isOfHost || isOwner;
-}
-
-/** Gaps that others have recorded; this process knows of no absence of its own. */
-export class RecordedGaps implements KnownGaps {
-  readonly #clock: Clock;
-  readonly #gaps: readonly WatchdogGap[];
-
-  constructor(clock: Clock, gaps: readonly WatchdogGap[] = []) {
-    this.#clock = clock;
-    this.#gaps = gaps;
-  }
-
-  now(): number {
-    return this.#clock.now();
-  }
-
-  of(run: Run | null): readonly WatchdogGap[] {
-    return this.#gaps.filter((gap) => excuses(gap, run));
-  }
-
-  lastEnd(run: Run | null): number {
-    return lastEndOf(this.of(run), this.#clock.now());
-  }
-
-  async refresh(): Promise<void> {}
-}
-
-/** @returns the end of the last gap that has ended by `now` */
-export function lastEndOf(gaps: readonly WatchdogGap[], now: number): number {
-  let last = Number.NEGATIVE_INFINITY;
-  for (const { until } of gaps) if (until <= now) last = Math.max(last, until);
-  return last;
 }

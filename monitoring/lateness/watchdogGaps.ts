@@ -20,9 +20,15 @@ import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
 import type { EventLog } from '../events/notice.js';
-import { describeGap, gapEvent } from './gapEvent.js';
-import { excuses, type KnownGaps, lastEndOf } from './knownGaps.js';
-import { type LatenessLimits, type Readings, recogniseStandstill, type Standstill } from './standstill.js';
+import { excuses, KnownGaps } from './knownGaps.js';
+import {
+  describeGap,
+  gapEvent,
+  type LatenessLimits,
+  type Readings,
+  recogniseStandstill,
+  type Standstill,
+} from './standstill.js';
 
 /** Own gaps that are remembered; as many as the store keeps. */
 const MOST_REMEMBERED = 50;
@@ -55,7 +61,7 @@ interface Unrecorded {
   readonly event: CriticalEvent;
 }
 
-export class WatchdogGaps implements Service, KnownGaps {
+export class WatchdogGaps extends KnownGaps implements Service {
   readonly name = 'pulse of the watchdog';
   readonly #options: WatchdogGapsOptions;
   readonly #troubles: SaidOnce;
@@ -71,6 +77,7 @@ export class WatchdogGaps implements Service, KnownGaps {
   #logsId = '';
 
   constructor(options: WatchdogGapsOptions) {
+    super();
     this.#options = options;
     this.#troubles = new SaidOnce(options.logger);
   }
@@ -112,11 +119,6 @@ export class WatchdogGaps implements Service, KnownGaps {
   of(run: Run | null): readonly WatchdogGap[] {
     const others = this.#recorded.filter((gap) => excuses(gap, run));
     return [...this.#own, ...others];
-  }
-
-  lastEnd(run: Run | null): number {
-    const now = this.now();
-    return lastEndOf(this.of(run), now);
   }
 
   async refresh(): Promise<void> {

@@ -4,9 +4,8 @@
  * answer is the journal's last line, synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was
  * sent is noted beside the logs (`bridge/chat/sendMemory.ts`).
  */
-import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
-import type { Records } from '../../src/jobs/records.js';
+import { type Records, unreadable } from '../../src/jobs/records.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import { readLastLine } from '../../src/journal/lastLine.js';
 import { journalPath } from '../../src/journal/path.js';
@@ -84,9 +83,6 @@ export async function answerInJournal(
 /** A revival may have been made a second time: only its message is as old as it says. */
 async function acceptedAt(records: Records, session: AgentSession): Promise<number> {
   if (session.revival_of === null) return session.created_at;
-  const first = await records.session(session.revival_of).catch((error: unknown) => {
-    if (error instanceof CorruptRecordError) return null;
-    throw error;
-  });
-  return (first ?? session).created_at;
+  const first = await records.session(session.revival_of).catch(unreadable);
+  return (first === null || first === 'unreadable' ? session : first).created_at;
 }

@@ -21,7 +21,7 @@ import type { IncidentSaga } from '../incident/saga/saga.js';
 import { logAccusation } from '../incident/texts/incidentEvents.js';
 import { findBacklog, longestWaiting, type WaitingHead } from '../verdict/detectors/backlog.js';
 import type { UnreadHead } from './unreadableRecords.js';
-import { type WaitingGroup, WaitingHeads, type WaitingHeadsContext } from './waitingHeads.js';
+import { type WaitingGroup, type WaitingHeadsContext, waitingGroups } from './waitingHeads.js';
 
 /** If more lanes of a project than this wait, they do not each have a reason of their own. */
 const MOST_LANE_INCIDENTS = 5;
@@ -55,12 +55,10 @@ interface Stall {
 
 export class BacklogWatch {
   readonly #context: BacklogContext;
-  readonly #heads: WaitingHeads;
   #open = 0;
 
   constructor(context: BacklogContext) {
     this.#context = context;
-    this.#heads = new WaitingHeads(context);
   }
 
   /** @returns the first instant at which a message that comes in from now on could have waited for too long, epoch ms */
@@ -83,7 +81,7 @@ export class BacklogWatch {
   async look(act: boolean, lanes?: readonly LaneView[]): Promise<BacklogLook> {
     const { store, gaps, folders, saga } = this.#context;
     const now = gaps.now();
-    const { groups, deadline, unread } = await this.#heads.groups(now, lanes);
+    const { groups, deadline, unread } = await waitingGroups(this.#context, now, lanes);
     const known = (await store.records.openIncidents()).filter(
       ({ subject }) => subject?.kind === 'lane' || subject?.kind === 'queue',
     );

@@ -24,14 +24,6 @@ export interface ExpiryContext extends Omit<RoundContext, 'events'> {
   readonly keptMs: number;
 }
 
-/** How many of each were removed or trimmed. */
-export interface Expired {
-  readonly sessions: number;
-  readonly journals: number;
-  readonly incidents: number;
-  readonly issueRecords: number;
-}
-
 export class ExpiryRound implements Round {
   readonly #context: ExpiryContext;
   #dueAt = Number.NEGATIVE_INFINITY;
@@ -64,8 +56,8 @@ export class ExpiryRound implements Round {
     }
   }
 
-  /** One round now. */
-  async runOnce(): Promise<Expired> {
+  /** @returns how many of each one round has removed or trimmed */
+  async runOnce() {
     const { store, clock, folders, keptMs } = this.#context;
     const before = clock.now() - keptMs;
     // Removing a file is no commit that would fail for a replaced watchdog.

@@ -11,6 +11,7 @@ import type { Retention } from '../../src/config/settings.js';
 import { nullIfAbsent } from '../../src/errno.js';
 import { describeError, FencedError } from '../../src/errors.js';
 import { replaceDurably } from '../../src/files/durableFile.js';
+import { parseObject } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, DAY, HOUR, isoTime } from '../../src/time.js';
 import { archiveEvents } from '../events/archive.js';
@@ -33,15 +34,6 @@ export interface RetentionContext {
   readonly retention: Retention;
   /** Throws FencedError if another watchdog acts now. */
   requireActing(): Promise<void>;
-}
-
-/** How many of each were moved or removed. */
-export interface Cleared {
-  readonly archivedEvents: number;
-  readonly archives: number;
-  readonly issues: number;
-  readonly reviews: number;
-  readonly rotatedLogs: number;
 }
 
 export class RetentionRound implements Round {
@@ -70,10 +62,10 @@ export class RetentionRound implements Round {
 
   /**
    * One round now.
-   * @returns what was done, and a sentence for each part that failed; one part does not stop the others
+   * @returns how many of each were moved or removed, and a sentence for each part that failed; one part does not stop the others
    * @throws FencedError if another watchdog acts
    */
-  async runOnce(): Promise<{ cleared: Cleared; troubles: string[] }> {
+  async runOnce() {
     await this.#context.requireActing();
     const troubles: string[] = [];
     const failed = (error: unknown) => {
@@ -121,7 +113,7 @@ export class RetentionRound implements Round {
   async #removeIssues(): Promise<number> {
     const { clock, retention, logsFolder } = this.#context;
     const folder = join(logsFolder, 'issues');
-    const [, ...others] = await new LocalIssues(folder, clock).list('all');
+    const [, ...others] = await new LocalIssues(folder, clock).list();
     const before = clock.now() - retention.archiveMs;
     const old = others.filter(({ closedAs, closedAt }) => closedAs === 'completed' && (closedAt ?? before) < before);
     const gone = old.slice(-MOST_ISSUES);
@@ -159,7 +151,7 @@ export class RetentionRound implements Round {
     return due > this.#context.clock.now() + ROUND_EVERY_MS ? Number.NEGATIVE_INFINITY : due;
   }
 
-  async #recordDone(cleared: Cleared): Promise<void> {
+  async #recordDone(cleared: Readonly<Record<string, number>>): Promise<void> {
     const { clock, logsFolder } = this.#context;
     const now = clock.now();
     this.#dueAt = now + ROUND_EVERY_MS;
@@ -170,13 +162,10 @@ export class RetentionRound implements Round {
 
 /** @returns when retention ran last and runs next, epoch milliseconds; null if unknown */
 export async function readRetentionRecord(logsFolder: string): Promise<{ doneAt: number; nextAt: number } | null> {
-  try {
-    const record = JSON.parse(await readFile(join(logsFolder, RECORD), 'utf8')) as Record<string, unknown>;
-    const [doneAt, nextAt] = [Date.parse(String(record.done_at)), Date.parse(String(record.next_at))];
-    return Number.isNaN(doneAt) || Number.isNaN(nextAt) ? null : { doneAt, nextAt };
-  } catch {
-    return null;
-  }
+  const text = await readFile(join(logsFolder, RECORD), 'utf8').catch(() => '');
+  const record = parseObject<{ done_at: unknown; next_at: unknown }>(text);
+  const [doneAt, nextAt] = [Date.parse(String(record?.done_at)), Date.parse(String(record?.next_at))];
+  return Number.isNaN(doneAt) || Number.isNaN(nextAt) ? null : { doneAt, nextAt };
 }
 
 /** A folder that is a link is left alone. */

@@ -3,9 +3,9 @@
  * to the chat, so that they block nothing for ever. A session's record is moved only once its run has certainly ended: a living
  * run renews its lease without reading the record, and its processes carry its mark.
  */
-import { CorruptRecordError } from '../../src/errors.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { UnreadableSession } from '../../src/jobs/quarantine.js';
+import { unreadable } from '../../src/jobs/records.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
 import { noticeEvent } from '../events/notice.js';
 import { FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
@@ -68,8 +68,8 @@ export class UnreadableRecords {
       const found = await store.quarantine.look(sessionId, lane);
       // A session with a lease belongs to a run, or did: it is handled among the active ones.
       if (found === null || !found.waits || (await store.records.leaseUntil(sessionId)) !== null) continue;
-      const isUnreadable = await store.records.session(sessionId).then(() => false, isCorrupt);
-      if (isUnreadable) await this.#move(found, false);
+      const session = await store.records.session(sessionId).catch(unreadable);
+      if (session === 'unreadable') await this.#move(found, false);
     }
   }
 
@@ -105,7 +105,7 @@ export class UnreadableRecords {
 
   async #setIncidentAside(incidentId: string, readable: readonly WatchedRecord[]): Promise<void> {
     const { store, logger, folders } = this.#context;
-    if (!(await store.records.incident(incidentId).then(() => false, isCorrupt))) return;
+    if ((await store.records.incident(incidentId).catch(unreadable)) !== 'unreadable') return;
     const watched = readable.find(({ incident_id }) => incident_id === incidentId);
     const session = watched === undefined ? null : await store.records.session(watched.session_id);
     if (session !== null && session.incident_id !== incidentId) return;
@@ -137,9 +137,4 @@ export class UnreadableRecords {
     const notice = { ...about, step, final: true, reason: 'record_unreadable', details: { kept_as: key } } as const;
     await events.logCriticalEvent(noticeEvent(notice, clock.now()));
   }
-}
-
-function isCorrupt(error: unknown): true {
-  if (error instanceof CorruptRecordError) return true;
-  throw error;
 }

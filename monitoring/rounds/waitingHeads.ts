@@ -34,77 +34,75 @@ export interface WaitingGroup {
   readonly heads: WaitingHead[];
 }
 
-export class WaitingHeads {
-  readonly #context: WaitingHeadsContext;
-
-  constructor(context: WaitingHeadsContext) {
-    this.#context = context;
-  }
-
-  /**
-   * @param now UTC epoch milliseconds
-   * @param ownLanes those of this host that are worth a look, if already known
-   * @returns the groups; when the next head could have waited for too long, UTC epoch milliseconds, null if none could; and the
-   * heads whose records could not be read
-   */
-  async groups(
-    now: number,
-    ownLanes?: readonly LaneView[],
-  ): Promise<{ groups: WaitingGroup[]; deadline: number | null; unread: UnreadHead[] }> {
-    const { store, here, backlogMs, rulesOf } = this.#context;
-    const groups = new Map<string, WaitingGroup>();
-    const unreadHeads: UnreadHead[] = [];
-    let deadline: number | null = null;
-    for (const host of new Set([here.host, ...(await store.records.hosts())])) {
-      const known = host === here.host ? ownLanes : undefined;
-      const { heads, unread } = await this.#heads(known ?? (await store.records.lanesWorthALook(host)));
-      if (heads.length === 0 && unread.length === 0) continue;
-      const worker = await this.#workerOf(host, now);
-      // A host that a bridge serves has a watchdog of its own.
-      if (host !== here.host && worker.kind !== 'gone' && worker.kind !== 'draining') continue;
-      unreadHeads.push(...unread);
-      for (const head of heads) {
-        const { projectKey } = head;
-        const from = backlogFrom(head, worker, backlogMs);
-        if ((rulesOf(projectKey)?.actions ?? DEFAULT_ACTIONS).backlog === 'off') continue;
-        // Behind a run the clock begins when nobody is left: no later than this.
-        if (from === null || from > now) deadline = Math.min(deadline ?? Infinity, from ?? now + backlogMs + 1);
-        if (from === null || from > now) continue;
-        const group = groups.get(`${host} ${projectKey}`) ?? { host, projectKey, worker, heads: [] };
-        group.heads.push(head);
-        groups.set(`${host} ${projectKey}`, group);
-      }
+/**
+ * @param now UTC epoch milliseconds
+ * @param ownLanes those of this host that are worth a look, if already known
+ * @returns the groups; when the next head could have waited for too long, UTC epoch milliseconds, null if none could; and the
+ * heads whose records could not be read
+ */
+export async function waitingGroups(
+  context: WaitingHeadsContext,
+  now: number,
+  ownLanes?: readonly LaneView[],
+): Promise<{ groups: WaitingGroup[]; deadline: number | null; unread: UnreadHead[] }> {
+  const { store, here, backlogMs, rulesOf } = context;
+  const groups = new Map<string, WaitingGroup>();
+  const unreadHeads: UnreadHead[] = [];
+  let deadline: number | null = null;
+  for (const host of new Set([here.host, ...(await store.records.hosts())])) {
+    const known = host === here.host ? ownLanes : undefined;
+    const { heads, unread } = await headsOf(context, known ?? (await store.records.lanesWorthALook(host)));
+    if (heads.length === 0 && unread.length === 0) continue;
+    const worker = await workerOf(context, host, now);
+    // A host that a bridge serves has a watchdog of its own.
+    if (host !== here.host && worker.kind !== 'gone' && worker.kind !== 'draining') continue;
+    unreadHeads.push(...unread);
+    for (const head of heads) {
+      const { projectKey } = head;
+      const from = backlogFrom(head, worker, backlogMs);
+      if ((rulesOf(projectKey)?.actions ?? DEFAULT_ACTIONS).backlog === 'off') continue;
+      // Behind a run the clock begins when nobody is left: no later than this.
+      if (from === null || from > now) deadline = Math.min(deadline ?? Infinity, from ?? now + backlogMs + 1);
+      if (from === null || from > now) continue;
+      const group = groups.get(`${host} ${projectKey}`) ?? { host, projectKey, worker, heads: [] };
+      group.heads.push(head);
+      groups.set(`${host} ${projectKey}`, group);
     }
-    return { groups: [...groups.values()], deadline, unread: unreadHeads };
   }
+  return { groups: [...groups.values()], deadline, unread: unreadHeads };
+}
 
-  async #heads(worthALook: readonly LaneView[]): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
-    const { gaps, store } = this.#context;
-    const notBefore = gaps.lastEnd(null);
-    const lanes = new Map<string, LaneView>();
-    for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);
-    const found = await store.records.sessions([...lanes.keys()]);
-    const heads: WaitingHead[] = [];
-    for (const session of found) {
-      if (session instanceof CorruptRecordError) continue;
-      const lane = lanes.get(session.session_id);
-      lanes.delete(session.session_id);
-      // The pump removes a head that does not wait from its lane.
-      if (lane !== undefined && session.status === 'pending') heads.push(headOf(session, lane, notBefore));
-    }
-    return { heads, unread: [...lanes].map(([sessionId, { lane }]) => ({ sessionId, lane })) };
+async function headsOf(
+  { gaps, store }: WaitingHeadsContext,
+  worthALook: readonly LaneView[],
+): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
+  const notBefore = gaps.lastEnd(null);
+  const lanes = new Map<string, LaneView>();
+  for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);
+  const found = await store.records.sessions([...lanes.keys()]);
+  const heads: WaitingHead[] = [];
+  for (const session of found) {
+    if (session instanceof CorruptRecordError) continue;
+    const lane = lanes.get(session.session_id);
+    lanes.delete(session.session_id);
+    // The pump removes a head that does not wait from its lane.
+    if (lane !== undefined && session.status === 'pending') heads.push(headOf(session, lane, notBefore));
   }
+  return { heads, unread: [...lanes].map(([sessionId, { lane }]) => ({ sessionId, lane })) };
+}
 
-  async #workerOf(host: string, now: number): Promise<WorkerState> {
-    const { store, here, logsFolder } = this.#context;
-    const presence = await store.presences.ofHost(host);
-    const isGone = presence === null || (await isOwnerAlive(presence.owner, here, logsFolder)) === false;
-    if (presence === null || isGone) return { kind: 'gone', lastSeen: await store.presences.lastSeen(host) };
-    if (presence.draining_since !== undefined) return { kind: 'draining' };
-    if (presence.is_full) return { kind: 'busy' };
-    const isDeaf = now - (presence.took_job_at ?? presence.started_at) > DEAF_AFTER_MS;
-    return isDeaf ? { kind: 'deaf', tookJobAt: presence.took_job_at } : { kind: 'free' };
-  }
+async function workerOf(
+  { store, here, logsFolder }: WaitingHeadsContext,
+  host: string,
+  now: number,
+): Promise<WorkerState> {
+  const presence = await store.presences.ofHost(host);
+  const isGone = presence === null || (await isOwnerAlive(presence.owner, here, logsFolder)) === false;
+  if (presence === null || isGone) return { kind: 'gone', lastSeen: await store.presences.lastSeen(host) };
+  if (presence.draining_since !== undefined) return { kind: 'draining' };
+  if (presence.is_full) return { kind: 'busy' };
+  const isDeaf = now - (presence.took_job_at ?? presence.started_at) > DEAF_AFTER_MS;
+  return isDeaf ? { kind: 'deaf', tookJobAt: presence.took_job_at } : { kind: 'free' };
 }
 
 function headOf(session: AgentSession, { lane, holder, freeSince }: LaneView, notBefore: number): WaitingHead {

@@ -125,9 +125,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the hourly cap does not see an issue whose creation is in doubt',
     edits: [
       {
-        file: 'monitoring/incident/issue/projectIssues.ts',
-        find: 'const creating = await this.#ledger.creatingBeside(fingerprint);',
-        replace: "const creating = fingerprint === '' ? await this.#ledger.creatingBeside(fingerprint) : null;",
+        file: 'monitoring/incident/issue/issueLedger.ts',
+        find: '...others.map(({ creating_since }) => creating_since ?? 0)',
+        replace: '...others.map(() => 0)',
       },
     ],
     provokedBy: [round(AGENT_DIES, [['crashes'], ['silent']], { sinkFaults: ['issue_lost'] })],
@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the issue of an outage names the sessions of all projects',
     edits: [
       {
-        file: 'monitoring/incident/outage/newOutage.ts',
+        file: 'monitoring/incident/outage/outageIncidents.ts',
         find: 'const own = affected.filter(({ project_key }) => project_key === projectKey);',
         replace: "const own = affected.filter(({ project_key }) => project_key === projectKey || project_key !== '');",
       },

@@ -13,7 +13,7 @@ import { SECOND } from '../../../src/time.js';
 import { type SagaContext, save, wake } from '../sagaContext.js';
 import { waitingText } from '../texts/chatTexts.js';
 import { correlated, couldBeOutage, signOfOutage, TOGETHER_MS } from './evidence.js';
-import { newOutage, SETTLE_MS } from './newOutage.js';
+import { newOutage, SETTLE_MS } from './outageIncidents.js';
 
 const LOOK_AGAIN_MS = SECOND;
 

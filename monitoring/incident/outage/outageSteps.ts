@@ -15,8 +15,7 @@ import type { Incident, IncidentOutcome, OutageCourse, OutageHold } from '../../
 import { MINUTE } from '../../../src/time.js';
 import { decide, type Progress, type SagaContext, save, saveAndLook, wake } from '../sagaContext.js';
 import { TOGETHER_MS } from './evidence.js';
-import { findOutage } from './newOutage.js';
-import { countIn, keepParts, membersOf, shareReport } from './outageParts.js';
+import { countIn, findOutage, keepParts, membersOf, shareReport } from './outageIncidents.js';
 
 /** Before the second probe, the third, … Each probe uses up the second attempt of a message, so there are few. */
 const PAUSES_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];

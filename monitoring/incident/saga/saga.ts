@@ -11,41 +11,28 @@
  * or a person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
  *
  * The end has two parts: the outcome is decided by a commit, then the closing line is written, the outcome noted on the issue
- * (closing.ts), and the incident closed. So no line announces an end that a faster change had prevented.
+ * (afterFork.ts), and the incident closed. So no line announces an end that a faster change had prevented.
  */
-import type { Rule, RuleAction } from '../../../src/config/rules.js';
 import { describeError, FencedError, WatchkeeperError } from '../../../src/errors.js';
-import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { SaidOnce } from '../../../src/log/saidOnce.js';
 import { SECOND } from '../../../src/time.js';
 import type { WatchedRecord } from '../../actors/watchedRecord.js';
-import { joiningFindings, newIncident } from '../newIncident.js';
+import { type Evidence, joiningFindings, newIncident } from '../newIncident.js';
 import { type Admission, OutageGate } from '../outage/gate.js';
-import { advancePart } from '../outage/outageParts.js';
+import { advancePart } from '../outage/outageIncidents.js';
 import { OutageSteps } from '../outage/outageSteps.js';
 import { decide, logStep, type Progress, type SagaContext, save, saveAndLook } from '../sagaContext.js';
 import { eventNameOf, logAccusation } from '../texts/incidentEvents.js';
-import { followMessage, followRevival } from './afterFork.js';
-import { closeIncident } from './closing.js';
+import { closeIncident, followMessage, followRevival } from './afterFork.js';
 import { DueReports, hasReportEnded } from './dueReports.js';
-import { isSpared } from './putBack.js';
-import { RunEnding } from './runEnding.js';
+import { isSpared, RunEnding } from './runEnding.js';
 import { Turns } from './turns.js';
 
 /** Steps that one call may take: a guard against a cycle, not a limit that is ever met. */
 const MOST_STEPS = 20;
 const RETRY_MS = 5 * SECOND;
-
-/** Why a session is accused. */
-export interface Evidence {
-  readonly findings: readonly Finding[];
-  readonly actions: Readonly<Record<Rule, RuleAction>>;
-  readonly toolCount: number;
-  /** ISO 8601. */
-  readonly lastToolCall: string | null;
-}
 
 export class IncidentSaga {
   readonly #context: SagaContext;

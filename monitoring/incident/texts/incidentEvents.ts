@@ -21,16 +21,16 @@ export interface IncidentLine {
   /** The part of the id behind the incident's: a replayed step has the same id and is dropped by readers. */
   readonly step: Exclude<IncidentStep, 'opened' | 'stopping' | 'released'> | 'reported';
   readonly event: CriticalEventName;
-  /** Epoch milliseconds. */
-  readonly now: number;
   /** Only in the closing line. */
   readonly outcome?: IncidentOutcome;
 }
 
+/** @param now epoch milliseconds */
 export function incidentEvent(
   incident: Incident,
   session: AgentSession | null,
-  { step, event, now, outcome }: IncidentLine,
+  { step, event, outcome }: IncidentLine,
+  now: number,
 ): CriticalEvent {
   return {
     v: 1,

@@ -3,7 +3,6 @@ import type { Acting } from '../../../monitoring/actors/actedFolders.js';
 import { DayZone } from '../../../monitoring/daydream/dayZone.js';
 import { ManyDays } from '../../../monitoring/daydream/manyDays.js';
 import { RecordedGaps } from '../../../monitoring/lateness/knownGaps.js';
-import { ForgottenIncidents } from '../../../monitoring/rounds/forgottenIncidents.js';
 import { StrayRound } from '../../../monitoring/rounds/strayRound.js';
 import { UnreadableRecords } from '../../../monitoring/rounds/unreadableRecords.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
@@ -59,7 +58,7 @@ async function openStrayScene(): Promise<StrayScene> {
       here: { host: HOST },
       mayHaveProcesses: async () => false,
     }),
-    forgottenIncidents: new ForgottenIncidents({ store, clock, logger, events, folders }, events.file),
+    eventsFile: events.file,
     folders,
   });
   const mended = async () => (await round.runOnce()).map(({ reason }) => reason);
