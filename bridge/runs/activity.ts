@@ -1,7 +1,7 @@
 /** What a run is doing now, for the progress message, `/status` and the lease. Kept in memory only. */
+import { subjectOf } from '../../src/journal/agentVocabulary.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf, shorten } from '../../src/log/shorten.js';
-import type { Clock } from '../../src/time.js';
 import type { AgentEvent } from '../agents/program/contract.js';
 import type { Activity } from '../chat/progressView.js';
 
@@ -20,14 +20,8 @@ export function startActivity(now: number): LiveActivity {
   return { startedAt: now, lastEventAt: now, calls: 0, lastCallAt: null, tool: null, note: null };
 }
 
-export interface NoteContext {
-  readonly clock: Pick<Clock, 'now'>;
-  /** Applied before anything is cut, because half of a secret is not recognised any more. */
-  readonly redact: Redact;
-}
-
-export function noteActivity(activity: LiveActivity, event: AgentEvent, { clock, redact }: NoteContext): void {
-  const now = clock.now();
+/** @param redact applied before anything is cut, because half of a secret is not recognised any more */
+export function noteActivity(activity: LiveActivity, event: AgentEvent, now: number, redact: Redact): void {
   activity.lastEventAt = now;
   if (event.type === 'note') activity.note = oneLine(event.text, redact);
   if (event.type !== 'journal') return;
@@ -35,22 +29,14 @@ export function noteActivity(activity: LiveActivity, event: AgentEvent, { clock,
   if (line.event === 'pre_tool_use') {
     activity.calls += 1;
     activity.lastCallAt = now;
-    activity.tool = oneLine(`${line.tool_name}${describeInput(line.tool_input)}`, redact);
+    const subject = subjectOf(line.tool_input);
+    activity.tool = oneLine(subject === null ? line.tool_name : `${line.tool_name}: ${subject}`, redact);
     activity.startedAt = now;
   }
   if (line.event === 'post_tool_use') {
     activity.tool = null;
     activity.startedAt = now;
   }
-}
-
-/** The most informative word of an input; the rest is in the journal. */
-function describeInput(input: unknown): string {
-  if (typeof input !== 'object' || input === null) return '';
-  const fields = input as Record<string, unknown>;
-  const telling = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description'];
-  const found = telling.map((name) => fields[name]).find((value) => typeof value === 'string');
-  return typeof found === 'string' ? `: ${found}` : '';
 }
 
 function oneLine(text: string, redact: Redact): string {

@@ -11,6 +11,7 @@ import { publishWake } from '../../src/jobs/wakes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { untilStored } from '../../src/redis/retry.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from '../agents/program/contract.js';
+import { failedToStart } from '../agents/program/notStarted.js';
 import { noteActivity } from './activity.js';
 import { ActivityPulse } from './activityPulse.js';
 import { CoalescedWake } from './coalescedWake.js';
@@ -56,8 +57,9 @@ export class AgentStream {
     const signal = this.#stopped;
     const { session } = known;
     const agent = context.agents.get(session.project_key);
-    if (agent === undefined) return startFailure(`no project "${session.project_key}" is configured`);
-    let end: AgentEnd = startFailure('the agent ended without saying so');
+    if (agent === undefined)
+      return failedToStart(`no project "${session.project_key}" is configured`, undefined, 'crash');
+    let end = failedToStart('the agent ended without saying so', undefined, 'crash');
     try {
       const request = await untilStored(context.clock, signal, known.warnAway, () => this.#request(conversationId));
       // Nothing is awaited between here and the agent's start, so a later stop finds the agent's process.
@@ -135,7 +137,7 @@ export class AgentStream {
 
   #take(event: Exclude<AgentEvent, { type: 'end' }>): void {
     const journal = this.#journal;
-    noteActivity(this.#known.activity, event, this.#context);
+    noteActivity(this.#known.activity, event, this.#context.clock.now(), this.#context.redact);
     if (event.type === 'conversation') this.#remember({ conversationId: event.conversationId });
     if (event.type === 'journal') {
       this.#pulse.note(event.line);
@@ -175,8 +177,4 @@ export class AgentStream {
     await this.#known.learn({ journalTorn: true }, until);
     await this.#pulse.keepRenewing(until);
   }
-}
-
-function startFailure(detail: string): AgentEnd {
-  return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail };
 }

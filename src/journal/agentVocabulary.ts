@@ -26,6 +26,16 @@ export const ASKING_MODES = words(`default plan ${UNSTATED_MODE} untrusted on-re
 /** They do edits unasked. `auto` asks if its checks of commands refuse too often, or are unavailable. */
 export const EDITING_MODES = words('acceptEdits auto');
 
+/** The fields of a call's input that say best what it does. */
+const SUBJECTS = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description'];
+
+/** @returns the most informative text of a call's input; null if it has none */
+export function subjectOf(input: unknown): string | null {
+  const fields = (typeof input === 'object' ? input : null) as Readonly<Record<string, unknown>> | null;
+  const found = SUBJECTS.map((name) => fields?.[name]).find((value) => typeof value === 'string');
+  return typeof found === 'string' ? found : null;
+}
+
 function words(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.flatMap((list) => list.split(' ')));
 }

@@ -2,6 +2,7 @@
  * A call that no rule allows is denied at once: the agent reads why and what it can do instead, and the person sees what was
  * denied. Nobody watches the dialogs of an agent that works for a chat.
  */
+import { subjectOf } from '../../../src/journal/agentVocabulary.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
 import type { ProtocolLine } from '../program/protocol.js';
@@ -9,8 +10,6 @@ import type { CanUseTool } from './sdk.js';
 
 /** Its only purpose is a person's answer, so no rule can make it useful here. */
 const QUESTION_TOOL = 'AskUserQuestion';
-/** The fields of a call's input that say best what it does. */
-const DESCRIPTIVE_FIELDS = ['command', 'file_path', 'path', 'url', 'query', 'pattern', 'description'];
 const LONGEST_SUBJECT = 120;
 const MOST_SHOWN = 5;
 
@@ -54,8 +53,8 @@ export class Denials {
 }
 
 function describeCall(tool: string, input: Readonly<Record<string, unknown>>): string {
-  const field = DESCRIPTIVE_FIELDS.map((name) => input[name]).find((value) => typeof value === 'string');
-  if (typeof field !== 'string') return tool;
-  const line = redactShapes(field).replace(/\s+/g, ' ').trim();
+  const subject = subjectOf(input);
+  if (subject === null) return tool;
+  const line = redactShapes(subject).replace(/\s+/g, ' ').trim();
   return `${tool}: ${shorten(line, LONGEST_SUBJECT)}`;
 }

@@ -4,6 +4,7 @@
  *
  * Fields are optional if the SDK's types say so, or if they were seen on the wire but are missing from its types.
  */
+import type { Fields } from '../../../src/transcripts/draft/fields.js';
 
 export const SDK_PACKAGE = '@anthropic-ai/claude-agent-sdk';
 
@@ -29,20 +30,12 @@ export interface Voice {
   readonly agent_id?: string;
 }
 
-export interface ContentBlock {
-  readonly type: string;
-  readonly text?: string;
-  readonly id?: string;
-  readonly name?: string;
-  readonly input?: unknown;
-  readonly tool_use_id?: string;
-  readonly is_error?: boolean;
-  readonly content?: unknown;
-}
+/** The blocks are those of Claude Code's transcripts. */
+type Content = string | readonly Fields[];
 
 export interface AssistantMessage extends Voice {
   readonly type: 'assistant';
-  readonly message: { readonly id: string; readonly content: string | readonly ContentBlock[] };
+  readonly message: { readonly id: string; readonly content: Content };
   /** A request that failed for good, reported as a message of the model. */
   readonly error?: string;
 }
@@ -56,7 +49,7 @@ export interface ResultMeta {
 
 export interface UserMessage extends Voice {
   readonly type: 'user';
-  readonly message: { readonly content: string | readonly ContentBlock[] };
+  readonly message: { readonly content: Content };
   readonly tool_result_meta?: readonly ResultMeta[];
 }
 

@@ -1,12 +1,7 @@
 /** Knows the sub-agents, the call that started each, and which of them have an open turn. */
+import type { Lineage } from '../../../src/journal/schema.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import type { SystemMessage, Voice } from './sdk.js';
-
-/** The fields on a sub-agent's line; empty for the main agent. */
-export interface Lineage {
-  readonly agent_id?: string;
-  readonly parent_tool_use_id?: string;
-}
 
 type Started = Extract<SystemMessage, { subtype: 'task_started' }>;
 
@@ -45,7 +40,7 @@ export class SubAgents {
     return this.ended(agentId);
   }
 
-  /** Partial messages name only the call. */
+  /** @returns the fields on a sub-agent's line; empty for the main agent. Partial messages name only the call */
   lineage({ agent_id, parent_tool_use_id }: Voice): Lineage {
     const agentId = agent_id ?? this.#byCall.get(parent_tool_use_id ?? '') ?? parent_tool_use_id ?? undefined;
     if (agentId === undefined) return {};

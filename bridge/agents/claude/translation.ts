@@ -5,21 +5,24 @@
  * signs that the stream goes on. Left out: token usage and cost (nothing here uses them), and messages that only show that the
  * harness is alive (`status`, `heartbeat` of a tool's progress), because it is alive even while the model hangs.
  */
+import type { Lineage } from '../../../src/journal/schema.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
+import { callOf, denialOutcome, resultOf } from '../../../src/transcripts/claude/calls.js';
+import { type Fields, textAt } from '../../../src/transcripts/draft/fields.js';
 import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
-import { blocksOf, returned, spoken } from './contentBlocks.js';
 import { causeOf, describeResult, isRefusal } from './failure.js';
 import type { Denials } from './permissions.js';
 import type {
   AssistantMessage,
   KnownMessage,
   ResultMessage,
+  ResultMeta,
   SdkMessage,
   SystemMessage,
   UserMessage,
   Voice,
 } from './sdk.js';
-import { type Lineage, SubAgents } from './subAgents.js';
+import { SubAgents } from './subAgents.js';
 
 /** The minimum interval of the signs of one stream. */
 const STREAM_SIGN_EVERY_MS = SECOND;
@@ -113,10 +116,10 @@ export class Translation {
   #user(message: UserMessage): ProtocolLine[] {
     const lineage = this.#subAgents.lineage(message);
     return blocksOf(message.message.content).flatMap((block): ProtocolLine[] => {
-      const { tool_use_id } = block;
-      if (block.type !== 'tool_result' || tool_use_id === undefined) return [];
-      const meta = message.tool_result_meta?.find(({ id }) => id === tool_use_id);
-      return [...this.#subAgents.returned(tool_use_id), returned(block, tool_use_id, meta, lineage)];
+      const call = textAt(block, 'tool_use_id');
+      if (block.type !== 'tool_result' || call === null) return [];
+      const meta = message.tool_result_meta?.find(({ id }) => id === call);
+      return [...this.#subAgents.returned(call), { ...returned(block, meta), ...lineage }];
     });
   }
 
@@ -209,4 +212,27 @@ export class Translation {
     this.#lastSign.set(agent, now);
     return [...this.#recovered(lineage), { event: 'heartbeat', source: 'stream', ...lineage }];
   }
+}
+
+function blocksOf(content: string | readonly Fields[]): readonly Fields[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+/** A message of the agent, or a call that it begins. */
+function spoken(block: Fields, batch: string, lineage: Lineage): ProtocolLine {
+  if (block.type === 'tool_use' && textAt(block, 'id') !== null) return { ...callOf(block, batch), ...lineage };
+  const text = block.type === 'text' && lineage.agent_id === undefined ? textAt(block, 'text') : null;
+  return { event: 'assistant_message', ...(text?.trim() && { text }), ...lineage };
+}
+
+/**
+ * The outcome comes from typed fields only: the result's flag, and the stamp of Claude Code's harness on results that are not the
+ * tool's own (`tool_result_meta`, seen with 2.1.329). Validation errors and unknown tools carry no stamp: they are the agent's
+ * failures.
+ */
+function returned(block: Fields, meta: ResultMeta | undefined): ProtocolLine {
+  const denial = denialOutcome(meta?.non_execution_kind ?? null, meta?.permission_decision ?? {});
+  const outcome = block.is_error === true ? (denial ?? 'failed') : 'ok';
+  const { tool_output_preview: tool_output, tool_name: _, ...result } = resultOf(block, outcome);
+  return { ...result, tool_output };
 }

@@ -5,7 +5,7 @@
  * (judgement rules, 11).
  */
 import { z } from 'zod';
-import type { Outcome } from '../../../src/journal/schema.js';
+import { BY_STATUS } from '../../../src/transcripts/codex/outputs.js';
 import type { Dialect } from '../program/programStream.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 import { failure, journal, readEvent } from './eventLines.js';
@@ -26,7 +26,6 @@ type Item = z.infer<typeof itemSchema>;
 
 /** Items that are tool calls; the others are text. */
 const CALLS = ['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call'];
-const OUTCOMES: Readonly<Record<string, Outcome>> = { failed: 'failed', declined: 'rejected' };
 
 export class CodexDialect implements Dialect {
   readonly #open = new Set<string>();
@@ -82,7 +81,7 @@ export class CodexDialect implements Dialect {
 }
 
 function result(item: Item): ProgramEvent {
-  const outcome = OUTCOMES[String(item.status)] ?? 'ok';
+  const outcome = BY_STATUS.get(item.status) ?? 'ok';
   const output = item.aggregated_output ?? item.error ?? item.result ?? '';
   return {
     event: 'post_tool_use',

@@ -12,8 +12,8 @@ import type { Redact } from '../../log/redact.js';
 import { isoTime } from '../../time.js';
 import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
+import { callOf, endedTask, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { placeOf, promptDrafts } from './prompts.js';
-import { declaredTimeout, endedTask, outcomeOf, subAgentHints } from './results.js';
 import { ClaudeWeaver } from './weaver.js';
 
 /** These end a turn. After others (`max_tokens`, `pause_turn`) the harness asks again by itself. */
@@ -103,39 +103,18 @@ function turnAfter(stop: string | null, isText: boolean): NonNullable<Hints['tur
 }
 
 function callDraft(block: Fields, batch: string | null, isStopStated: boolean, say: Say): Draft {
-  const tool = textAt(block, 'name') ?? 'unknown';
-  const input = asFields(block.input) ?? {};
-  const timeout = declaredTimeout(tool, input);
-  return say(
-    {
-      event: 'pre_tool_use',
-      tool_use_id: textAt(block, 'id') ?? 'unknown',
-      tool_name: tool,
-      tool_input: input,
-      ...(timeout !== null && { timeout_ms: timeout }),
-      ...(batch !== null && { batch }),
-    },
-    {
-      turn: isStopStated ? 'goes_on' : 'perhaps',
-      ...(STARTERS.has(tool) && { asked: contentDigest(textAt(input, 'prompt') ?? '') }),
-      ...(QUESTIONS.has(tool) && { asksPerson: true }),
-    },
-  );
+  const call = callOf(block, batch);
+  return say(call, {
+    turn: isStopStated ? 'goes_on' : 'perhaps',
+    ...(STARTERS.has(call.tool_name) && { asked: contentDigest(textAt(fieldsAt(block, 'input'), 'prompt') ?? '') }),
+    ...(QUESTIONS.has(call.tool_name) && { asksPerson: true }),
+  });
 }
 
 function resultDrafts(record: JournalRecord, say: Say): Draft[] {
   return listAt(fieldsAt(record, 'message'), 'content').flatMap((block) => {
-    const id = textAt(block, 'tool_use_id');
-    if (block.type !== 'tool_result' || id === null) return [];
-    const outcome = outcomeOf(block, record);
-    const result: JournalEvent = {
-      event: 'post_tool_use',
-      tool_use_id: id,
-      tool_name: 'unknown',
-      is_error: block.is_error === true,
-      outcome,
-      tool_output_preview: contentText(block.content),
-    };
+    if (block.type !== 'tool_result' || textAt(block, 'tool_use_id') === null) return [];
+    const result = resultOf(block, outcomeOf(block, record));
     const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
     return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, subAgentHints(record))];
   });

@@ -6,7 +6,7 @@ import { contentDigest } from '../../journal/digest.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { Draft, Hints, Say } from '../draft/draft.js';
 import { contentText, fieldsAt, listAt, textAt } from '../draft/fields.js';
-import { endedTask } from './results.js';
+import { endedTask } from './calls.js';
 
 const INTERRUPTION = '[Request interrupted by user';
 const TASK_REPORT = '<task-notification>';

@@ -1,14 +1,11 @@
 /** Codex's records beside the conversation: turns, prompts, signs of life. */
 import type { Draft, Hints, Say } from '../draft/draft.js';
 import { type Fields, fieldsAt, textAt } from '../draft/fields.js';
+import { BY_STATUS } from './outputs.js';
 
 /** Items of a turn that show that a tool is alive. */
 const TOOL_EVENT = /^(?:exec_command|patch_apply|mcp_tool_call|web_search|view_image|dynamic_tool_call)/;
 const SUB_AGENT_EVENT = /^(?:collab_|sub_agent_)/;
-const BY_STATUS: ReadonlyMap<string, 'failed' | 'rejected'> = new Map([
-  ['failed', 'failed'],
-  ['declined', 'rejected'],
-]);
 
 export function eventDrafts(payload: Fields, say: Say): Draft[] {
   const kind = textAt(payload, 'type') ?? '';
@@ -77,6 +74,6 @@ function callOf(fields: Fields): { readonly tool_use_id?: string } {
 function verdictOf(fields: Fields): Hints {
   const id = textAt(fields, 'call_id');
   const failed = fields.success === false || (typeof fields.exit_code === 'number' && fields.exit_code !== 0);
-  const outcome = BY_STATUS.get(textAt(fields, 'status') ?? '') ?? (failed ? 'failed' : undefined);
+  const outcome = BY_STATUS.get(fields.status) ?? (failed ? 'failed' : undefined);
   return id === null || outcome === undefined ? {} : { verdict: { tool_use_id: id, outcome } };
 }

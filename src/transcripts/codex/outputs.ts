@@ -15,6 +15,12 @@ export interface ReadOutput {
   readonly durationMs: number | null;
 }
 
+/** Codex's own word for how an item ended, in its rollouts and in the output of `codex exec --json`. */
+export const BY_STATUS: ReadonlyMap<unknown, 'failed' | 'rejected'> = new Map([
+  ['failed', 'failed'],
+  ['declined', 'rejected'],
+]);
+
 const FRAME_END = /^(?:Output|Total output lines):/m;
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d{1,10})$/m;
 const WALL_TIME = /^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds?$/m;

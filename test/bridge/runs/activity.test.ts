@@ -2,18 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import { noteActivity, startActivity } from '../../../bridge/runs/activity.js';
 import { CoalescedWake } from '../../../bridge/runs/coalescedWake.js';
 import { createRedactor } from '../../../src/log/redact.js';
-import { ManualClock } from '../../harness/clock.js';
 
 describe('the view of a run in a chat', () => {
-  const context = { clock: new ManualClock(), redact: createRedactor(['my-own-secret-value']) };
+  const redact = createRedactor(['my-own-secret-value']);
 
   test.each(['my-own-secret-value', `ghp_${'a'.repeat(36)}`])('shows no part of a secret: %s', (secret) => {
     for (let before = 80; before < 125; before += 1) {
       const activity = startActivity(0);
       const text = `${'x'.repeat(before - 1)} ${secret}`;
-      noteActivity(activity, { type: 'note', text }, context);
+      noteActivity(activity, { type: 'note', text }, 0, redact);
       const line = { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'sh', tool_input: { command: text } } as const;
-      noteActivity(activity, { type: 'journal', line }, context);
+      noteActivity(activity, { type: 'journal', line }, 0, redact);
       expect(activity.note).not.toContain(secret.slice(0, 5));
       expect(activity.tool).not.toContain(secret.slice(0, 5));
     }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { declaredTimeout } from '../../../../src/transcripts/claude/results.js';
+import { declaredTimeout } from '../../../../src/transcripts/claude/calls.js';
 
 test.each<[string, string, Readonly<Record<string, unknown>>, number | null]>([
   ['its timeout', 'Bash', { timeout: 5_000 }, 5_000],

@@ -1,11 +1,13 @@
 /**
- * The outcome of a Claude Code call. Only a result with its error flag set is examined: typed fields decide (current versions),
- * or for older versions the harness's own sentence at the result's beginning, never a tool's words.
+ * The calls of Claude Code and their results: the same blocks in its transcripts and in the stream of its SDK.
+ *
+ * Only a result with its error flag set has its outcome examined: typed fields decide (current versions), or for older versions
+ * the harness's own sentence at the result's beginning, never a tool's words.
  */
 import type { JournalRecord } from '../../journal/record.js';
-import type { Outcome } from '../../journal/schema.js';
+import type { JournalEvent, Outcome } from '../../journal/schema.js';
 import type { Hints } from '../draft/draft.js';
-import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
+import { asFields, contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
 
 const BY_DENIAL: ReadonlyMap<string, Outcome> = new Map([
   ['user-rejected', 'rejected'],
@@ -28,6 +30,36 @@ const BY_BEGINNING: readonly (readonly [RegExp, Outcome])[] = [
 
 /** Tools of an MCP server may use any unit for their `timeout`. */
 const FOREIGN_TOOL = /^mcp__/;
+
+/**
+ * @param block of the type `tool_use`
+ * @param batch the id of its message, which all calls of one message share
+ */
+export function callOf(block: Fields, batch: string | null): Extract<JournalEvent, { event: 'pre_tool_use' }> {
+  const tool_name = textAt(block, 'name') ?? 'unknown';
+  const tool_input = asFields(block.input) ?? {};
+  const timeout = declaredTimeout(tool_name, tool_input);
+  return {
+    event: 'pre_tool_use',
+    tool_use_id: textAt(block, 'id') ?? 'unknown',
+    tool_name,
+    tool_input,
+    ...(timeout !== null && { timeout_ms: timeout }),
+    ...(batch !== null && { batch }),
+  };
+}
+
+/** @param block of the type `tool_result`, which does not name the tool */
+export function resultOf(block: Fields, outcome: Outcome): Extract<JournalEvent, { event: 'post_tool_use' }> {
+  return {
+    event: 'post_tool_use',
+    tool_use_id: textAt(block, 'tool_use_id') ?? 'unknown',
+    tool_name: 'unknown',
+    is_error: block.is_error === true,
+    outcome,
+    tool_output_preview: contentText(block.content),
+  };
+}
 
 export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
   if (result.is_error !== true) return 'ok';
