@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { errorCode } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errno.js';
 import { contentDigest } from '../../src/journal/digest.js';
 import { systemClock } from '../../src/time.js';
 import type { ScenarioFile, Step } from './scenario.js';
@@ -81,8 +81,7 @@ function readTurns(path: string): Conversation['turns'] {
     const { turns }: Conversation = JSON.parse(readFileSync(path, 'utf8'));
     return turns;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
+    return nullIfAbsent(error) ?? [];
   }
 }
 

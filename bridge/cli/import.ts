@@ -57,7 +57,7 @@ async function writeTo(
     new UsageError(`--out: ${out} cannot be written (${describeFileTrouble(cause)})`, { cause });
   let file: LineFile;
   try {
-    file = LineFile.beside(out);
+    file = new LineFile(out);
   } catch (cause) {
     throw cannotWrite(cause);
   }

@@ -5,7 +5,7 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../errno.js';
+import { errorCode, nullIfAbsent } from '../errno.js';
 import { describeError, UsageError } from '../errors.js';
 import { ulid } from '../ids.js';
 import type { Clock } from '../time.js';
@@ -97,7 +97,6 @@ export function readLogsFolderId(logsFolder: string): string | null {
   try {
     return readPlainFileSync(join(logsFolder, ID_FILE), LONGEST_ID_BYTES).trim() || null;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
+    return nullIfAbsent(error);
   }
 }

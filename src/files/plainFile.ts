@@ -7,6 +7,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
 
+/** For files of the product's own, which are no links; a pipe in their place is not waited for. */
+export const READ_NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /** Something other than a plain file is in the file's place. */
 export class NotPlainError extends Error {}
 
@@ -53,17 +56,24 @@ export async function readPlainFile(path: string, longestBytes: number): Promise
   }
 }
 
+/** Opens a file for as long as `work` takes. @throws what `work` throws, and the file system's error */
+export function withFileSync<T>(path: string, flags: number, work: (descriptor: number) => T, mode?: number): T {
+  const descriptor = openSync(path, flags, mode);
+  try {
+    return work(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** The synchronous {@link readPlainFile}. */
 export function readPlainFileSync(path: string, longestBytes: number): string {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
+  return withFileSync(path, constants.O_RDONLY | constants.O_NONBLOCK, (descriptor) => {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new NotPlainError(`it is ${kindOf(stat)}, not a plain file`);
     if (stat.size > longestBytes) throw new NotPlainError(`it is larger than ${longestBytes} bytes`);
     return readFileSync(descriptor, 'utf8');
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }
 
 /** @returns why a file cannot be read, in a clause: `ENOENT`, `it is a pipe, not a plain file` */

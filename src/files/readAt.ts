@@ -1,4 +1,5 @@
-import { readSync } from 'node:fs';
+/** Reads parts of an open file: from a place on, or from its end, because its beginning may be long and is not needed. */
+import { fstatSync, readSync } from 'node:fs';
 
 const SHARED_BYTES = 64 * 1024;
 /** Shared by most reads, one after the other: allocating memory for each costs as much as reading. */
@@ -14,4 +15,28 @@ export function readAt(descriptor: number, position: number, length: number): Bu
     filled += count;
   }
   return buffer.subarray(0, filled);
+}
+
+/**
+ * Reads the end of a file, four times as much each time, until `find` has found what it looks for.
+ * @param descriptor open for reading
+ * @param bytes how much is read first and at most
+ * @param find gets the file's end, valid until it returns, and whether no more will be read; `isWhole` if it is the whole file.
+ *   It returns null to get more
+ * @returns what was found; null if nothing was
+ * @throws the file system's error
+ */
+export function readFromEnd<Found>(
+  descriptor: number,
+  bytes: { readonly first: number; readonly most: number },
+  find: (end: Buffer, extent: { readonly isWhole: boolean; readonly isLast: boolean }) => Found | null,
+): Found | null {
+  const { size } = fstatSync(descriptor);
+  for (let wanted = bytes.first; ; wanted *= 4) {
+    const length = Math.min(wanted, bytes.most, size);
+    const isWhole = length === size;
+    const isLast = isWhole || length === bytes.most;
+    const found = find(readAt(descriptor, size - length, length), { isWhole, isLast });
+    if (found !== null || isLast) return found;
+  }
 }

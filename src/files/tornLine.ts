@@ -6,9 +6,9 @@
  * A file that several processes write may end with an incomplete line because one of them is just writing it. There, a writer
  * blanks only its own remainder, and ends that of others with a line feed.
  */
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
-import { readAt } from './readAt.js';
-import { readFromEnd } from './readFromEnd.js';
+import { constants, fstatSync, writeSync } from 'node:fs';
+import { withFileSync } from './plainFile.js';
+import { readAt, readFromEnd } from './readAt.js';
 
 const NEWLINE = 0x0a;
 const BLANK = 0x20;
@@ -70,15 +70,13 @@ function isJson(bytes: Buffer): boolean {
 
 /** On a descriptor that appends, every write goes to the end, so the file is opened again. */
 function overwrite(path: string, appending: number, start: number, length: number): boolean {
-  let descriptor: number | null = null;
   try {
-    descriptor = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const [found, meant] = [fstatSync(descriptor), fstatSync(appending)];
-    if (found.ino !== meant.ino || found.dev !== meant.dev) return false;
-    return writeSync(descriptor, Buffer.alloc(length, BLANK), 0, length, start) === length;
+    return withFileSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (descriptor) => {
+      const [found, meant] = [fstatSync(descriptor), fstatSync(appending)];
+      if (found.ino !== meant.ino || found.dev !== meant.dev) return false;
+      return writeSync(descriptor, Buffer.alloc(length, BLANK), 0, length, start) === length;
+    });
   } catch {
     return false;
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
   }
 }

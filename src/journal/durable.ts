@@ -1,12 +1,13 @@
 /** Makes a journal's content survive a crash of its host. */
-import { closeSync, constants, fsync, openSync } from 'node:fs';
+import { fsync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { errorCode } from '../errno.js';
+import { nullIfAbsent } from '../errno.js';
 import { failpoint } from '../failpoints.js';
+import { READ_NO_LINK } from '../files/plainFile.js';
 import { journalPath } from './path.js';
 
 const syncFile = promisify(fsync);
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Simultaneous callers share one commit of the file system. A journal that is not in this folder belongs to another host.
@@ -14,22 +15,13 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
  * @throws the file system's error
  */
 export async function makeJournalDurable(logsFolder: string, sessionId: string): Promise<void> {
-  const file = openUnlessMissing(journalPath(logsFolder, sessionId));
+  const file = await open(journalPath(logsFolder, sessionId), READ_NO_LINK).catch(nullIfAbsent);
   if (file === null) return;
   try {
     failpoint('journal.sync.before');
-    await syncFile(file);
+    await syncFile(file.fd);
     failpoint('journal.sync.after');
   } finally {
-    closeSync(file);
-  }
-}
-
-function openUnlessMissing(path: string): number | null {
-  try {
-    return openSync(path, READ);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw error;
+    await file.close();
   }
 }

@@ -1,6 +1,7 @@
 /** Reads the last line of a journal without what is before it. */
-import { closeSync, constants, existsSync, openSync } from 'node:fs';
-import { readFromEnd } from '../files/readFromEnd.js';
+import { existsSync } from 'node:fs';
+import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
+import { readFromEnd } from '../files/readAt.js';
 import { LONGEST_LINE_BYTES } from './reader.js';
 import { type JournalRecord, parseRecord } from './record.js';
 
@@ -19,15 +20,13 @@ const BEHIND_INK = /[\u0000-\u0020]+$/;
 export function readLastLine(path: string): JournalRecord | null {
   // Checked before every run, and usually missing: an error with its stack costs ten times as much as this check.
   if (!existsSync(path)) return null;
-  let descriptor: number | null = null;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const line = readFromEnd(descriptor, READ_BYTES, (end, { isWhole }) => lastLineOf(end, isWhole));
+    const line = withFileSync(path, READ_NO_LINK, (descriptor) =>
+      readFromEnd(descriptor, READ_BYTES, (end, { isWhole }) => lastLineOf(end, isWhole)),
+    );
     return line === null ? null : parseRecord(line.trimStart());
   } catch {
     return null;
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
   }
 }
 

@@ -2,9 +2,8 @@
  * The last tool calls of a journal, for issues and for the prompt of a revival. Read from the end, so a long journal costs
  * nothing more.
  */
-import { constants } from 'node:fs';
-import { openPlainFile } from '../files/plainFile.js';
-import { readFromEnd } from '../files/readFromEnd.js';
+import { openPlainFile, READ_NO_LINK } from '../files/plainFile.js';
+import { readFromEnd } from '../files/readAt.js';
 import { redactShapes } from '../log/redact.js';
 import { headOf } from '../log/shorten.js';
 import { PREVIEW_LIMIT } from './lineOf.js';
@@ -36,7 +35,7 @@ const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
  * @returns the last calls, in the order of their requests; none if there is no readable journal
  */
 export async function readRecentToolCalls(path: string, count: number): Promise<RecentToolCall[]> {
-  const file = await openPlainFile(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  const file = await openPlainFile(path, READ_NO_LINK).catch(() => null);
   if (file === null) return [];
   try {
     const calls = readFromEnd(file.fd, READ_BYTES, (end, { isWhole, isLast }) => {

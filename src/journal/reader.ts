@@ -8,9 +8,10 @@
  * The calls are synchronous, one chunk each: checking 10,000 journals costs 10,000 `lstat` of 2 µs; through the thread pool it
  * would cost a multiple. A caller with a long file gives way to other work between two chunks.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
+import { fstatSync, lstatSync, type Stats } from 'node:fs';
 import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
+import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
 import { readAt } from '../files/readAt.js';
 import { giveWay } from '../time.js';
 import { FileTrace } from './fileTrace.js';
@@ -171,8 +172,7 @@ export class JournalTail implements JournalSource {
   }
 
   #readOn(): JournalBatch {
-    const descriptor = openSync(this.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
+    return withFileSync(this.path, READ_NO_LINK, (descriptor) => {
       const stat = fstatSync(descriptor);
       const isReplaced = !this.#trace.isBlank && !this.#trace.continues(descriptor, stat, this.#offset);
       const restarted = isReplaced || this.#wasHalfALine(descriptor, stat.size);
@@ -185,9 +185,7 @@ export class JournalTail implements JournalSource {
       this.#seenSize = more ? -1 : this.#end;
       this.#seenModified = stat.mtimeMs;
       return { records, restarted, more };
-    } finally {
-      closeSync(descriptor);
-    }
+    });
   }
 
   /** Whether the last line, taken without its newline, was continued differently: two objects on one line are invalid. */

@@ -5,6 +5,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nullIfAbsent } from '../errno.js';
 import { isSessionId } from '../ids.js';
 
 /** Folders with more entries are not checked further: they count as just modified. */
@@ -54,9 +55,6 @@ async function ownFolder(logsFolder: string, sessionId: string): Promise<string 
   return folder;
 }
 
-async function statsOf(path: string): Promise<Stats | null> {
-  return lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+function statsOf(path: string): Promise<Stats | null> {
+  return lstat(path).catch(nullIfAbsent);
 }

@@ -9,14 +9,14 @@
  * Limit: if the disk fails or becomes read-only between the answer's line and the removal, the file stays although it is no
  * longer true.
  */
-import { closeSync, constants, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { constants, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
 import { PRIVATE_FILE } from '../files/privateFiles.js';
 import { journalPath } from './path.js';
 
 const UNSENT_NAME = 'unsent';
 const MAKE = constants.O_CREAT | constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Called after the answer's line is written and before the answer is stored. Never throws: without the file the answer is in
@@ -26,12 +26,7 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 export function markUnsent(logsFolder: string, sessionId: string, bootId: string): void {
   if (bootId === '') return;
   try {
-    const file = openSync(unsentPath(logsFolder, sessionId), MAKE, PRIVATE_FILE);
-    try {
-      writeSync(file, bootId);
-    } finally {
-      closeSync(file);
-    }
+    withFileSync(unsentPath(logsFolder, sessionId), MAKE, (file) => writeSync(file, bootId), PRIVATE_FILE);
   } catch {
     // The answer is in doubt.
   }
@@ -54,20 +49,11 @@ export function dropUnsent(logsFolder: string, sessionId: string): void {
 export function takeUnsent(logsFolder: string, sessionId: string, bootId: string): boolean {
   try {
     const path = unsentPath(logsFolder, sessionId);
-    const madeIn = readMark(path);
+    const madeIn = withFileSync(path, READ_NO_LINK, (file) => readFileSync(file, 'utf8'));
     unlinkSync(path);
     return bootId !== '' && madeIn === bootId;
   } catch {
     return false;
-  }
-}
-
-function readMark(path: string): string {
-  const file = openSync(path, READ);
-  try {
-    return readFileSync(file, 'utf8');
-  } finally {
-    closeSync(file);
   }
 }
 

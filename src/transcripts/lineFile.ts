@@ -1,6 +1,6 @@
 /** A file that is written line by line and appears whole: it is written beside its place, then moved there. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPlainError } from '../files/plainFile.js';
 import { PRIVATE_FILE } from '../files/privateFiles.js';
@@ -11,30 +11,24 @@ export class LineFile {
   readonly #path: string;
   readonly #beside: string;
   readonly #descriptor: number;
-  #buffer: string[] = [];
-  #buffered = 0;
-
-  private constructor(path: string, beside: string) {
-    this.#path = path;
-    this.#beside = beside;
-    this.#descriptor = openSync(beside, 'wx', PRIVATE_FILE);
-  }
+  #buffer = '';
 
   /**
    * @throws NotPlainError if something other than a file has that name
    * @throws the file system's error
    */
-  static beside(path: string): LineFile {
+  constructor(path: string) {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat !== undefined && !stat.isFile()) throw new NotPlainError('it is there already, and not a plain file');
-    return new LineFile(path, join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`));
+    this.#path = path;
+    this.#beside = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+    this.#descriptor = openSync(this.#beside, 'wx', PRIVATE_FILE);
   }
 
   /** @param line without a line end */
   write(line: string): void {
-    this.#buffer.push(line, '\n');
-    this.#buffered += line.length;
-    if (this.#buffered >= BUFFERED_CHARACTERS) this.#flush();
+    this.#buffer += `${line}\n`;
+    if (this.#buffer.length >= BUFFERED_CHARACTERS) this.#flush();
   }
 
   /** Call it once, after the last line. */
@@ -56,11 +50,7 @@ export class LineFile {
   }
 
   #flush(): void {
-    const bytes = Buffer.from(this.#buffer.join(''));
-    for (let written = 0; written < bytes.length; ) {
-      written += writeSync(this.#descriptor, bytes, written);
-    }
-    this.#buffer = [];
-    this.#buffered = 0;
+    writeFileSync(this.#descriptor, this.#buffer);
+    this.#buffer = '';
   }
 }

@@ -114,8 +114,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/journal/durable.ts',
-        find: 'await syncFile(file);',
-        replace: 'if (file < 0) await syncFile(file);',
+        find: 'await syncFile(file.fd);',
+        replace: 'if (file.fd < 0) await syncFile(file.fd);',
       },
     ],
     provokedBy: [round(AGENT_DIES, [['quick', 'slow'], ['slow']])],

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readFromEnd } from '../../../src/files/readFromEnd.js';
+import { readFromEnd } from '../../../src/files/readAt.js';
 
 let folder: string;
 
