@@ -7,13 +7,11 @@ import type { Redact } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { checkCommand } from './command/check.js';
 import { CodexDialect } from './command/codex.js';
-import { commandLine } from './command/commandLine.js';
 import { GeminiDialect } from './command/gemini.js';
 import { plainText } from './command/plainText.js';
-import type { CommandOptions, Output } from './command/settings.js';
-import type { Agent } from './program/contract.js';
+import { CONVERSATION, type CommandOptions, type Output, PROMPT } from './command/settings.js';
+import type { Agent, AgentRequest } from './program/contract.js';
 import { type Dialect, PROTOCOL } from './program/programStream.js';
-import type { ProgramLine } from './program/protocol.js';
 import { startProgram } from './program/startProgram.js';
 
 /** Each run has its own, because a dialect may remember lines. */
@@ -30,29 +28,37 @@ export function createCommandAgent(options: CommandOptions, clock: Clock = syste
     start(given, signal) {
       // If it cannot continue conversations, every message begins a new one, and the journal must say so.
       const request = options.resume === undefined ? { ...given, conversationId: null } : given;
-      const { conversationId, ...line } = commandLine(options, request, randomUUID);
-      const own = DIALECTS[options.output](clock, request.redact);
-      const dialect = conversationId === null ? own : announcing(own, conversationId);
-      return startProgram({ ...line, dialect }, request, signal, clock);
+      const dialect = DIALECTS[options.output](clock, request.redact);
+      return startProgram({ ...commandLine(options, request, randomUUID), dialect }, request, signal, clock);
     },
     check: (request, signal) => checkCommand(options, request, signal, clock),
   };
 }
 
 /**
- * @param conversationId chosen for the program, or continued by it
- * @returns the dialect that reports the conversation with the program's first output, because it may not exist before
+ * @param newId makes the id of a new conversation
+ * @returns the program, its standard input, and the conversation that it is to begin or continue: null if it has none, or
+ *   chooses it itself
  */
-function announcing(dialect: Dialect, conversationId: string): Dialect {
-  let isReported = false;
-  const first = (): ProgramLine[] => {
-    if (isReported) return [];
-    isReported = true;
-    return [{ kind: 'conversation', conversationId }];
-  };
-  return {
-    line: (text) => [...first(), ...dialect.line(text)],
-    ...(dialect.heard !== undefined && { heard: () => [...first(), ...(dialect.heard?.() ?? [])] }),
-    exited: (code) => dialect.exited?.(code) ?? [],
-  };
+export function commandLine(options: CommandOptions, request: AgentRequest, newId: () => string) {
+  const goesOn = options.resume !== undefined && request.conversationId !== null;
+  const words = goesOn ? (options.resume ?? []) : options.command;
+  const takesId = words.some((word) => word.includes(CONVERSATION));
+  const conversationId = takesId ? (goesOn ? request.conversationId : newId()) : null;
+  const byArgument = options.prompt === 'argument';
+  const withPrompt = byArgument && !words.some((word) => word.includes(PROMPT)) ? [...words, PROMPT] : words;
+  const [command = '', ...args] = withPrompt.map((word) =>
+    fill(word, { [CONVERSATION]: conversationId ?? '', [PROMPT]: noOption(request.prompt) }),
+  );
+  return { command, args, input: byArgument ? '' : request.prompt, conversationId };
+}
+
+/** In one pass: placeholders in a person's text are not replaced. */
+function fill(word: string, values: Readonly<Record<string, string>>): string {
+  return word.replace(/\{(?:conversation|prompt)\}/g, (name) => values[name] ?? name);
+}
+
+/** A message must not become an option of the program; a leading space does not matter to a model. */
+function noOption(prompt: string): string {
+  return prompt.startsWith('-') ? ` ${prompt}` : prompt;
 }

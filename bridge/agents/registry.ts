@@ -1,12 +1,14 @@
 /** Creates the agents. A project names one by its kind. */
 import type { z } from 'zod';
 import { Faults } from '../../src/config/faults.js';
-import type { Project } from '../../src/config/settings.js';
+import { servedProjects } from '../../src/config/servedPlaces.js';
+import type { Project, Settings } from '../../src/config/settings.js';
 import { createRedactor } from '../../src/log/redact.js';
 import { createClaudeAgent } from './claude.js';
 import { createCommandAgent } from './command.js';
 import { AGENT_OPTIONS, type AgentKind, isAgentKind } from './options.js';
 import type { Agent } from './program/contract.js';
+import { refuseWithoutSandbox } from './program/isolation.js';
 import { createScriptedAgent } from './scripted.js';
 
 /** `baseFolder` is the base of relative paths. @returns null if the options are not allowed; the faults say why */
@@ -43,4 +45,25 @@ export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
   }
   faults.throwIfAny();
   return agents;
+}
+
+/** The agents of the projects that are served here, exchanged when the configuration is read again. */
+export class ServedAgents {
+  #agents: ReadonlyMap<string, Agent> = new Map();
+
+  /** @throws UsageError if an agent cannot be set up */
+  constructor(projects: Settings['projects']) {
+    this.exchange(projects);
+  }
+
+  get(projectKey: string): Agent | undefined {
+    return this.#agents.get(projectKey);
+  }
+
+  /** @throws UsageError if an agent cannot be set up; then the old ones stay */
+  exchange(projects: Settings['projects']): void {
+    const served = servedProjects(projects);
+    refuseWithoutSandbox(served);
+    this.#agents = createAgents(served);
+  }
 }

@@ -6,7 +6,7 @@ import { servedPlaces } from '../../src/config/servedPlaces.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
-import { ServedAgents } from '../agents/servedAgents.js';
+import { ServedAgents } from '../agents/registry.js';
 import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
@@ -84,7 +84,7 @@ async function buildParts(
   const stores = await openStores(foundation, ground);
   const { store } = stores;
   const events = buildEvents(foundation, store);
-  const forgotten = new ForgottenNotice({ clock, logger, events, host: settings.host });
+  const forgotten = new ForgottenNotice(clock, logger, events, settings.host);
   const chat = buildChat(foundation, store, events, terminal);
   const stopped = new AbortController();
   const watching = buildWatchdog(foundation, { ...stores, events, chat, standsBy: false, stopping: stopped.signal });

@@ -17,7 +17,7 @@ import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
 import type { Service } from '../../src/service.js';
 import { OutsidePing } from '../health/outsidePing.js';
-import { RunProofs } from '../runs/runProofs.js';
+import { RunProofs } from '../runs/proof.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
 import { buildActors, type WatchdogSurroundings } from './watchdogActors.js';
 import { buildSaga } from './watchdogSaga.js';
@@ -30,7 +30,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const actors = buildActors(foundation, surroundings);
   const { gaps, judge, lease, folders } = actors;
   const { runLeaseMs, backlogMs } = timings;
-  const proofs = new RunProofs({ store, gaps, clock, here, logsFolder, runLeaseMs });
+  const proofs = new RunProofs(judge);
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys, join(logsFolder, 'issue-marker-key'));
   const saga = buildSaga(foundation, surroundings, { ...actors, proofs, issues });
   const shared = { store, clock, logger, events, folders };

@@ -8,7 +8,7 @@ import { JudgedSessions } from '../../monitoring/watch/manySessions.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { keptBack } from '../hosts/lostHosts.js';
 import { wasCutDown } from '../runs/cutDown.js';
-import type { RunProofs } from '../runs/runProofs.js';
+import type { RunProofs } from '../runs/proof.js';
 import { StopMark } from '../runs/stopMark.js';
 import type { Foundation } from './foundation.js';
 import type { WatchdogActors, WatchdogSurroundings } from './watchdogActors.js';

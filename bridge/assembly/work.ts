@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { Wakes } from '../../src/jobs/wakes.js';
 import { confinementOf } from '../agents/program/isolation.js';
-import type { ServedAgents } from '../agents/servedAgents.js';
+import type { ServedAgents } from '../agents/registry.js';
 import { Canaries } from '../queue/canary.js';
 import { LaneStarter } from '../queue/laneStarter.js';
 import type { JobQueue } from '../queue/pump.js';
@@ -11,7 +11,6 @@ import { DirectoryWatch } from '../runs/directoryWatch.js';
 import { endProcesses } from '../runs/endRun.js';
 import type { ForgottenNotice } from '../runs/forgottenNotice.js';
 import { CleanStart } from '../runs/predecessors.js';
-import { proveRunDead } from '../runs/proof.js';
 import { Reaper } from '../runs/reaper.js';
 import type { RunContext, RunSurroundings } from '../runs/runContext.js';
 import { Runner } from '../runs/runner.js';
@@ -56,9 +55,8 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
     ...stores,
     stopMark,
     logsFolder,
+    graceMs,
     endOnDisk,
-    proveDead: (run) => proveRunDead(run, here, { clock, logsFolder }),
-    endProcesses: (target) => endProcesses(target, { clock, graceMs }),
   });
   return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart };
 }

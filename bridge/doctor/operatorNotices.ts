@@ -5,7 +5,7 @@ import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
 import { refuseUserWithoutRights, warnOfOpenAgents } from '../agents/program/isolation.js';
-import type { ServedAgents } from '../agents/servedAgents.js';
+import type { ServedAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from './folderChecks.js';
 
 /** @throws UsageError if agents cannot run as the configured user */

@@ -9,7 +9,7 @@ import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
-import { findMarkedProcesses } from '../../src/host/processes.js';
+import { markedPids } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
 import { MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
 import { hostOfLane } from '../../src/jobs/names.js';
@@ -131,7 +131,7 @@ export async function checkLanes(store: Store, host: string): Promise<CheckResul
   const blocked = (await store.blockedLanes.all()).filter(({ lane }) => hostOfLane(lane) === host);
   if (blocked.length === 0) return ok(name, 'no directory is held by a run that could not be ended');
   const kept = blocked.map(({ lane, run_id }) => {
-    return `${lane} (${describeLeft(findMarkedProcesses(run_id).processes.map(({ pid }) => pid))})`;
+    return `${lane} (${describeLeft(markedPids(run_id))})`;
   });
   return fault(
     name,

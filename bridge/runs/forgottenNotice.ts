@@ -15,23 +15,22 @@ const GATHERED_FOR_MS = 10 * SECOND;
 const WRITTEN_WITHIN_MS = 5 * SECOND;
 const MOST_NAMED = 100;
 
-export interface ForgottenNoticeParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly events: EventLog;
-  readonly host: string;
-}
-
 export class ForgottenNotice implements Service {
   readonly name = 'what the store forgot';
-  readonly #parts: ForgottenNoticeParts;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #events: EventLog;
+  readonly #host: string;
   readonly #found = new Set<string>();
   #since: number | null = null;
   #timer: Timer | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: ForgottenNoticeParts) {
-    this.#parts = parts;
+  constructor(clock: Clock, logger: Logger, events: EventLog, host: string) {
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#events = events;
+    this.#host = host;
   }
 
   async start(): Promise<void> {}
@@ -53,42 +52,41 @@ export class ForgottenNotice implements Service {
   readonly noteLost = async (sessionId: string): Promise<void> => {
     this.#note(sessionId, 'its chat is notified');
     const written = this.#writing.then(() => this.#report());
-    await atMost(this.#parts.clock, WRITTEN_WITHIN_MS, written, undefined);
+    await atMost(this.#clock, WRITTEN_WITHIN_MS, written, undefined);
   };
 
   /** The store has forgotten everything, perhaps also sessions unknown to this bridge. Never throws. */
   noteAll(): void {
-    this.#parts.logger.error('Redis has lost all its data; this bridge stores again what it knows');
+    this.#logger.error('Redis has lost all its data; this bridge stores again what it knows');
     this.#gather();
   }
 
   #note(sessionId: string, what: string): void {
-    this.#parts.logger.error({ session_id: sessionId }, `session ${sessionId}: Redis has lost its record; ${what}`);
+    this.#logger.error({ session_id: sessionId }, `session ${sessionId}: Redis has lost its record; ${what}`);
     this.#found.add(sessionId);
     this.#gather();
   }
 
   #gather(): void {
-    this.#since ??= this.#parts.clock.now();
-    this.#timer ??= this.#parts.clock.after(GATHERED_FOR_MS, () => void this.#report());
+    this.#since ??= this.#clock.now();
+    this.#timer ??= this.#clock.after(GATHERED_FOR_MS, () => void this.#report());
   }
 
   /** @returns when everything found so far is written */
   #report(): Promise<void> {
-    const { events, logger, clock, host } = this.#parts;
     this.#timer?.cancel();
     this.#timer = null;
     if (this.#since === null) return this.#writing;
     const sessions = [...this.#found];
-    const details = { host, stored_again: sessions.length, sessions: sessions.slice(0, MOST_NAMED) };
+    const details = { host: this.#host, stored_again: sessions.length, sessions: sessions.slice(0, MOST_NAMED) };
     const about = { event: 'store_forgot', reason: 'records_missing', details } as const;
-    const incident_id = `store-forgot-${ulid(clock)}`;
+    const incident_id = `store-forgot-${ulid(this.#clock)}`;
     const event = noticeEvent({ incident_id, step: 'detected', final: true, ...about }, this.#since);
     this.#since = null;
     this.#found.clear();
-    const written = events
+    const written = this.#events
       .logCriticalEvent(event)
-      .catch((err: unknown) => logger.error({ err, event }, `critical event ${event.id} could not be written`));
+      .catch((err: unknown) => this.#logger.error({ err, event }, `critical event ${event.id} could not be written`));
     this.#writing = Promise.all([this.#writing, written]).then(() => undefined);
     return this.#writing;
   }

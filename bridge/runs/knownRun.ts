@@ -6,7 +6,7 @@ import type { Store } from '../../src/jobs/store.js';
 import { untilStored } from '../../src/redis/retry.js';
 import { type LiveActivity, startActivity } from './activity.js';
 import type { RunContext } from './runContext.js';
-import type { RunTarget } from './runProcesses.js';
+import { type RunTarget, targetOf } from './runProcesses.js';
 
 /** What a run can add to its session's record while it runs. */
 export type Learned = Parameters<Store['transitions']['recordRun']>[2];
@@ -29,7 +29,7 @@ export class KnownRun {
     this.session = session;
     this.runId = ulid(clock);
     this.run = { run_id: this.runId, owner, pid: null, started_at: clock.now(), logs_id: logsId };
-    this.target = { runId: this.runId, groupPid: null };
+    this.target = targetOf(this.run);
     this.activity = startActivity(clock.now());
   }
 
@@ -39,10 +39,10 @@ export class KnownRun {
    */
   async noteAgent(pid: number): Promise<Learned> {
     const start = systemProcessTable().find(pid)?.start;
-    this.target = { runId: this.runId, groupPid: pid, ...(start === undefined ? {} : { groupStart: start }) };
-    await this.#context.reaper.watch(this.runId, pid);
     const agent = { pid, ...(start === undefined ? {} : { pid_start: start }) };
     this.run = { ...this.run, ...agent };
+    this.target = targetOf(this.run);
+    await this.#context.reaper.watch(this.runId, pid);
     return { agent };
   }
 

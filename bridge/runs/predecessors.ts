@@ -8,21 +8,24 @@ import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
+import type { Clock } from '../../src/time.js';
 import type { JobQueue } from '../queue/pump.js';
 import { wasCutDown } from './cutDown.js';
-import { type RunTarget, targetOf } from './runProcesses.js';
+import { endProcesses } from './endRun.js';
+import { proveRunDead } from './proof.js';
+import { targetOf } from './runProcesses.js';
 import type { StopMark } from './stopMark.js';
 
 export interface PredecessorContext {
   readonly store: Store;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
   /** The id of the logs folder. */
   readonly logsId: string;
-  /** Proves it without ending anything. */
-  proveDead(run: Run): Promise<DeathProof | null>;
-  endProcesses(target: RunTarget): Promise<DeathProof | null>;
+  /** Between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** Says whether the owner of a run was stopping when it died. */
@@ -62,25 +65,20 @@ export class CleanStart implements Service {
  * @returns the sessions whose runs are now proven dead
  */
 export async function endPredecessorsRuns(context: PredecessorContext): Promise<string[]> {
-  const { store, logger, here, logsFolder } = context;
+  const { store, logger } = context;
   const ended: string[] = [];
   for (const session of await store.records.sessions(await store.records.sessionIds('active'))) {
     if (session instanceof CorruptRecordError || session.run === null || session.released !== null) continue;
-    const { run } = session;
-    const isOurs = run.owner.host === here.host && (await isOwnerAlive(run.owner, here, logsFolder)) === false;
-    if (!isOurs) continue;
-    const proof = await proveOrEnd(context, run).catch((err: unknown) => {
-      logger.error({ err, session_id: session.session_id }, describeError(err));
-      return null;
-    });
+    const { run, session_id } = session;
+    if (!(await isLeftHere(context, run))) continue;
+    const proof = await endedRun(context, run, { session_id });
     if (proof === null) {
       // Its lane stays held: the watchdog finds the orphan and asks for the proof again.
-      const said = `session ${session.session_id}: what a dead bridge left could not be ended`;
-      logger.error({ session_id: session.session_id }, said);
+      logger.error({ session_id }, `session ${session_id}: what a dead bridge left could not be ended`);
       continue;
     }
-    if ((await hasEnded(context, session, run)) || (await isPutBack(context, session, proof))) continue;
-    if ((await store.transitions.release(session.session_id, proof)) !== null) ended.push(session.session_id);
+    if ((await hasEnded(context, session, run)) || (await isPutBack(context, session, run, proof))) continue;
+    if ((await store.transitions.release(session_id, proof)) !== null) ended.push(session_id);
   }
   await freeBlockedLanes(context);
   return ended;
@@ -99,10 +97,10 @@ async function hasEnded({ store, endOnDisk }: PredecessorContext, session: Agent
 async function isPutBack(
   { store, logger, logsFolder, logsId, stopMark }: PredecessorContext,
   session: AgentSession,
+  run: Run,
   proof: DeathProof,
 ) {
-  const { session_id, run } = session;
-  if (run === null) return false;
+  const { session_id } = session;
   const isStopped = await stopMark.wasStopping(session);
   if (!isStopped && !wasCutDown(logsFolder, logsId, session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
@@ -113,19 +111,28 @@ async function isPutBack(
 
 /** Retries what could not be ended before; if that fails again, the lane stays blocked. */
 async function freeBlockedLanes(context: PredecessorContext): Promise<void> {
-  const { store, logger, here, logsFolder } = context;
-  for (const blocked of await store.blockedLanes.all()) {
+  const { blockedLanes } = context.store;
+  for (const blocked of await blockedLanes.all()) {
     const { run, lane } = blocked;
-    if (run?.owner.host !== here.host || (await isOwnerAlive(run.owner, here, logsFolder)) !== false) continue;
-    const proof = await proveOrEnd(context, run).catch((err: unknown) => {
-      logger.error({ err, lane }, describeError(err));
-      return null;
-    });
-    if (proof !== null) await store.blockedLanes.free(blocked, proof, []);
+    if (run === null || !(await isLeftHere(context, run))) continue;
+    const proof = await endedRun(context, run, { lane });
+    if (proof !== null) await blockedLanes.free(blocked, proof, []);
   }
 }
 
-/** Processes of a past container or boot are not here to be ended. */
-async function proveOrEnd({ proveDead, endProcesses }: PredecessorContext, run: Run): Promise<DeathProof | null> {
-  return (await proveDead(run)) ?? endProcesses(targetOf(run));
+/** A dead bridge of this host has begun the run. */
+async function isLeftHere({ here, logsFolder }: PredecessorContext, { owner }: Run): Promise<boolean> {
+  return owner.host === here.host && (await isOwnerAlive(owner, here, logsFolder)) === false;
+}
+
+/** Processes of a past container or boot are not here to be ended. @returns null if it could not be ended, which is logged */
+async function endedRun(context: PredecessorContext, run: Run, fields: object): Promise<DeathProof | null> {
+  const { clock, logger, here, logsFolder, graceMs } = context;
+  try {
+    const proof = await proveRunDead(run, here, { clock, logsFolder });
+    return proof ?? (await endProcesses(targetOf(run), { clock, graceMs }));
+  } catch (err) {
+    logger.error({ err, ...fields }, describeError(err));
+    return null;
+  }
 }

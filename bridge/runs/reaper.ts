@@ -10,7 +10,7 @@ import { UnreachableError } from '../../src/errors.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { redactShapes } from '../../src/log/redact.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, SECOND, type Timer } from '../../src/time.js';
+import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
 import { LastWords } from '../agents/program/programOutput.js';
 import { DEFAULT_GRACE_MS } from './endRun.js';
 import { tickMs } from './reaperDuty.js';
@@ -142,14 +142,12 @@ export class Reaper implements Service {
 
   async #untilReady(child: Child): Promise<void> {
     const { clock } = this.#options;
-    const outcome = await new Promise<string>((resolve) => {
-      const late = clock.after(START_LIMIT_MS, () => resolve(`was not ready after ${START_LIMIT_MS / SECOND} s`));
+    const known = new Promise<string>((resolve) => {
       child.stdout.once('data', () => resolve('ready'));
       child.once('error', (error) => resolve(`could not be started (${error.message})`));
       child.once('exit', (code) => resolve(`exited with code ${code} at once`));
-      child.once('exit', () => late.cancel());
-      child.stdout.once('data', () => late.cancel());
     });
+    const outcome = await atMost(clock, START_LIMIT_MS, known, `was not ready after ${START_LIMIT_MS / SECOND} s`);
     if (outcome !== 'ready') {
       throw new UnreachableError(`the reaper ${outcome}; without it no agent is started. Is the product built?`);
     }

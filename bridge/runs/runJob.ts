@@ -115,14 +115,12 @@ export class RunJob {
       this.#isGone = proof !== null;
       const { sessionId } = this;
       const { runId, activity } = known;
-      const stopCause = this.#stopper.cause;
-      const tookMs = clock.monotonic() - begunAt;
-      // At once: a watchdog that sees the run dead may start the next one before the chat has answered below.
-      logRunEnd(logger, known.session, { runId, end, stopCause, tookMs, calls: activity.calls });
       known.session = this.#asShown();
+      const ended = { sessionId, runId, known: known.session, end, proof, stopCause: this.#stopper.cause, activity };
+      // At once: a watchdog that sees the run dead may start the next one before the chat has answered below.
+      logRunEnd(logger, known.session, ended, clock.monotonic() - begunAt);
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
       await context.display.end(this.sessionId);
-      const ended = { sessionId, runId, known: known.session, end, proof, stopCause, activity };
       const next = await untilStored(clock, givingUp, this.#known.warnAway, async () => {
         if (end.kind === 'answered') await this.#handOver(journal);
         await stream.remembered();
@@ -196,16 +194,19 @@ export class RunJob {
     const { session } = this.#known;
     const { store, clock, logger, runLeaseMs: leaseMs } = this.#context;
     const { session_id } = session;
-    const onLost = (cause: 'lease_lost' | 'self_fenced') => {
-      if (this.isEnding) return;
-      const why = cause === 'lease_lost' ? "its lane is another run's" : 'its lease could not be renewed in time';
-      logger.error({ session_id }, `session ${session_id}: ending the run: ${why}`);
-      this.stop(cause);
-    };
-    const lastActivity = () => this.#known.activity.lastEventAt;
-    const onStopRequest = () => this.stop('requested');
-    const reclaim = () => this.reclaim();
-    const keeper = { session, leaseMs, since, lastActivity, reclaim, onLost, onStopRequest };
-    return keepRunLease(store, clock, logger, keeper);
+    return keepRunLease(store, clock, logger, {
+      session,
+      leaseMs,
+      since,
+      lastActivity: () => this.#known.activity.lastEventAt,
+      reclaim: () => this.reclaim(),
+      onStopRequest: () => this.stop('requested'),
+      onLost: (cause) => {
+        if (this.isEnding) return;
+        const why = cause === 'lease_lost' ? "its lane is another run's" : 'its lease could not be renewed in time';
+        logger.error({ session_id }, `session ${session_id}: ending the run: ${why}`);
+        this.stop(cause);
+      },
+    });
   }
 }

@@ -3,8 +3,7 @@
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
 import { describeDuration } from '../../src/time.js';
-import type { AgentEnd } from '../agents/program/contract.js';
-import type { StopCause } from './storeEnd.js';
+import type { EndedRun } from './storeEnd.js';
 
 /** @param pid the agent's; null if it has no process or could not be started */
 export function logRunStart(logger: Logger, session: AgentSession, runId: string, pid: number | null): void {
@@ -14,17 +13,10 @@ export function logRunStart(logger: Logger, session: AgentSession, runId: string
   logger.info({ session_id, project_key, agent, attempt, run_id: runId, agent_pid: pid }, said);
 }
 
-export interface RunSummary {
-  readonly runId: string;
-  readonly end: AgentEnd;
-  readonly stopCause: StopCause | null;
-  readonly tookMs: number;
-  readonly calls: number;
-}
-
-export function logRunEnd(logger: Logger, session: AgentSession, summary: RunSummary): void {
+export function logRunEnd(logger: Logger, session: AgentSession, ended: EndedRun, tookMs: number): void {
   const { session_id, project_key } = session;
-  const { runId, end, stopCause, tookMs, calls } = summary;
+  const { runId, end, stopCause } = ended;
+  const { calls } = ended.activity;
   const outcome = end.kind;
   const reason = end.kind === 'failed' ? end.reason : end.kind === 'stopped' ? stopCause : null;
   const how = reason === null ? outcome : `${outcome}, ${reason.replaceAll('_', ' ')}`;

@@ -129,6 +129,15 @@ const INTERRUPTED_TOO_OFTEN: Failure = {
   detail: `the bridge was stopped during every one of ${MOST_INTERRUPTIONS + 1} attempts to run it`,
 };
 
+const NOT_REVIVED_BECAUSE: Readonly<Record<FailureCause, string | null>> = {
+  crash: null,
+  cannot_start: 'something that the agent needs to start is missing, and a second attempt would fail the same way',
+  authentication: "the agent's credentials were refused, and a second attempt would be refused as well",
+  credit: "the agent's account has no credit left",
+  rate_limit: "the provider's usage limit is reached; ask again when it has been reset",
+  context_overflow: 'the conversation no longer fits the model; start a new one with /new',
+};
+
 /** The record may change at any instant, by its progress message or by a person; then it is read again. */
 async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Failure): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await isAccused(context, ended, failure)) return;
@@ -149,7 +158,7 @@ async function isAccused(
   const findings = [findCrash(failure.reason, clock.now())];
   const actions = projectOf(session.project_key)?.actions ?? DEFAULT_ACTIONS;
   // The detail may quote the agent, so it is not evidence.
-  const seen = { notRevivedBecause: reasonNotToRevive(failure.cause), untrustedExcerpt: failure.detail };
+  const seen = { notRevivedBecause: NOT_REVIVED_BECAUSE[failure.cause], untrustedExcerpt: failure.detail };
   const { calls: toolCount, lastCallAt } = ended.activity;
   if (session.incident_id === null) {
     const lastToolCall = lastCallAt === null ? null : isoTime(lastCallAt);
@@ -164,23 +173,4 @@ async function isAccused(
   if ((await store.incidents.save(incident, joining, [])) === null) return false;
   logAccusation(logger, incident, findings);
   return true;
-}
-
-function reasonNotToRevive(cause: FailureCause): string | null {
-  switch (cause) {
-    case 'crash':
-      return null;
-    case 'cannot_start':
-      return 'something that the agent needs to start is missing, and a second attempt would fail the same way';
-    case 'authentication':
-      return "the agent's credentials were refused, and a second attempt would be refused as well";
-    case 'credit':
-      return "the agent's account has no credit left";
-    case 'rate_limit':
-      return "the provider's usage limit is reached; ask again when it has been reset";
-    case 'context_overflow':
-      return 'the conversation no longer fits the model; start a new one with /new';
-    default:
-      return cause satisfies never;
-  }
 }

@@ -3,7 +3,7 @@
  * run as far as it can be seen from here, and checked until the proof is there; then the lane frees itself. An operator can end
  * those processes.
  */
-import { findMarkedProcesses } from '../../src/host/processes.js';
+import { markedPids } from '../../src/host/processes.js';
 import type { BlockedLane, DeathProof } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
 import { noticeEvent, writeEvent } from '../events/notice.js';
@@ -51,7 +51,7 @@ export class BlockedLaneWatch {
   async #report(blocked: BlockedLane): Promise<void> {
     const { store, logger, folders } = this.#context;
     const { lane, run_id: runId, session_id } = blocked;
-    const processes = findMarkedProcesses(runId).processes.map(({ pid }) => pid);
+    const processes = markedPids(runId);
     if (!(await this.#log(blocked, 'detected', { processes }))) return;
     await store.blockedLanes.noteReported(blocked, folders.guard());
     const what = session_id === null ? `run ${runId}` : `the run of session ${session_id}`;

@@ -11,7 +11,7 @@
 import { holdsEntry, laneLimitOf, limitMarkOf, runOfLimit, valueIn } from './marks.js';
 import { listPids, readEnvironment, readMarkLimits, readStat, showsOwnNamespace } from './procfs.js';
 import { psTable } from './ps.js';
-import type { HostProcess, ProcessTable, Snapshot } from './table.js';
+import type { HostProcess, ProcessTable } from './table.js';
 
 /** The variable that marks every process of a run. */
 export const RUN_MARK = 'WATCHKEEPER_RUN';
@@ -29,18 +29,11 @@ export function systemProcessTable(): ProcessTable {
   return showsOwnNamespace() ? procTable : psTable;
 }
 
-/**
- * @returns the living processes with the run's mark. `complete` means that no others exist: the host shows marks, nothing
- *   changed during the scan, and every process that might be the run's could be read
- */
-export function findMarkedProcesses(
-  runId: string,
-  table: ProcessTable = systemProcessTable(),
-): { readonly processes: readonly HostProcess[]; readonly complete: boolean } {
-  const snapshot = table.snapshot(runId);
-  const marked = new Set(snapshot.marked.map((found) => found.pid));
-  const doubtful = snapshot.unreadable.some((found) => hasAncestor(snapshot, found, marked));
-  return { processes: snapshot.marked, complete: snapshot.showsMarks && snapshot.settled && !doubtful };
+/** @returns the pids of the living processes with the run's mark */
+export function markedPids(runId: string): number[] {
+  return systemProcessTable()
+    .snapshot(runId)
+    .marked.map(({ pid }) => pid);
 }
 
 export interface MarkedRun {
@@ -96,16 +89,6 @@ function readEveryProcess(read: (pid: number) => boolean): boolean {
     const unknown = listPids().filter((pid) => !known.has(pid));
     if (unknown.length === 0) return true;
     for (const pid of unknown) if (read(pid)) known.add(pid);
-  }
-  return false;
-}
-
-function hasAncestor(snapshot: Snapshot, found: HostProcess, ancestors: ReadonlySet<number>): boolean {
-  const seen = new Set<number>();
-  for (let at = snapshot.living.get(found.parent); at !== undefined; at = snapshot.living.get(at.parent)) {
-    if (ancestors.has(at.pid)) return true;
-    if (seen.has(at.pid)) return false;
-    seen.add(at.pid);
   }
   return false;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { Agent, AgentEvent, AgentRequest, AgentRun } from '../../bridge/agents/program/contract.js';
 import { endRun } from '../../bridge/runs/endRun.js';
-import { findMarkedProcesses, RUN_MARK } from '../../src/host/processes.js';
+import { markedPids, RUN_MARK } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import { systemClock } from '../../src/time.js';
 import { newRunId } from '../bridge/runs/processes.js';
@@ -244,7 +244,7 @@ function describeOutput(start: Start, can: Can): void {
   can('a tool that holds the output open does not delay the end of the run', 'leaves_tool_behind', async () => {
     const { request, events } = start('leaves_tool_behind');
     expect(endOf(await readOn(events))).toMatchObject({ kind: 'answered' });
-    expect(findMarkedProcesses(request.runId).processes).toHaveLength(1);
+    expect(markedPids(request.runId)).toHaveLength(1);
   });
 }
 
@@ -277,7 +277,7 @@ function describeProcesses(start: Start, can: Can): void {
     const tree = readProcessTree(run.pid ?? 0).map((found) => found.pid);
     expect(tree.length).toBeGreaterThan(1);
     // More may carry it: whoever lost its parent is in no tree.
-    const marked = findMarkedProcesses(request.runId).processes.map((found) => found.pid);
+    const marked = markedPids(request.runId);
     expect(marked).toEqual(expect.arrayContaining(tree));
   });
 
@@ -295,7 +295,7 @@ function describeProcesses(start: Start, can: Can): void {
 
       const target = { runId: request.runId, groupPid: run.pid };
       expect(await endRun(target, { clock: systemClock, graceMs: GRACE_MS })).toMatchObject({ proven: true });
-      expect(findMarkedProcesses(request.runId).processes).toEqual([]);
+      expect(markedPids(request.runId)).toEqual([]);
     },
   );
 }

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import type { AgentEnd, AgentEvent } from '../../bridge/agents/program/contract.js';
-import { findMarkedProcesses } from '../../src/host/processes.js';
+import { systemProcessTable } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import type { HostProcess } from '../../src/host/table.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
@@ -26,8 +26,8 @@ export async function untilGone(pid: number): Promise<void> {
 /** What was killed may take a moment to die. */
 export async function untilGroupGone(runId: string, group: number | null): Promise<readonly HostProcess[]> {
   for (;;) {
-    const { processes } = findMarkedProcesses(runId);
-    if (processes.every((found) => found.group !== group)) return processes;
+    const { marked } = systemProcessTable().snapshot(runId);
+    if (marked.every((found) => found.group !== group)) return marked;
     await nextTurn();
   }
 }

@@ -1,7 +1,7 @@
 /** The doctor's check of the agent `claude`: is it installed, does it start, is it logged in, is its login accepted? */
 import { z } from 'zod';
-import { type Clock, SECOND } from '../../../src/time.js';
 import { parseJson } from '../../../src/json.js';
+import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';
 import { type ProbeEnd, runProbe } from '../program/probe.js';
 import { findInstallation, HOW_TO_INSTALL } from './installation.js';

@@ -2,7 +2,7 @@
  * A short run of a program for the doctor: no standard input, its output kept, its time limited. Unlike an agent's run it is
  * not journaled and carries no mark.
  */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { errorCode } from '../../../src/errno.js';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
@@ -63,7 +63,7 @@ export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock):
   const expired = clock.sleep(probe.limitMs, AbortSignal.any([signal, over.signal]));
   const end = await Promise.race([ended, expired.then((): ProbeEnd => ({ kind: 'late' }))]);
   over.abort();
-  if (end.kind === 'late') endGroup(child);
+  if (end.kind === 'late') signalGroup(child, 'SIGKILL');
   child.stdout.destroy();
   child.stderr.destroy();
   return end;
@@ -73,11 +73,12 @@ function notStarted(error: unknown): ProbeEnd {
   return { kind: 'not_started', why: errorCode(error) || 'it cannot be started' };
 }
 
-function endGroup(child: Child): void {
+/** Signals the group that the child leads. Until the child is reaped, its pid names no other group. */
+export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    process.kill(-child.pid, signal);
   } catch {
-    // It has just ended by itself.
+    // It has just ended by itself, or left its group: the code that ends a run finds the rest.
   }
 }

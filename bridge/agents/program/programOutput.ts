@@ -87,7 +87,8 @@ export class LastWords {
   readonly spoken: Promise<void>;
   readonly #clock: Clock;
   readonly #tail = new ForeignTail();
-  #more = newSignal();
+  #onMore = () => {};
+  #more = this.#untilMore();
   #notifiedAt = Number.NEGATIVE_INFINITY;
 
   constructor(stream: Readable, clock: Clock) {
@@ -102,7 +103,7 @@ export class LastWords {
 
   /** Resolves at the next output, at most once per {@link SIGN_EVERY_MS}. */
   get more(): Promise<void> {
-    return this.#more.promise;
+    return this.#more;
   }
 
   /** @returns at most its last `longest` UTF-16 units, without secrets */
@@ -114,16 +115,14 @@ export class LastWords {
     const now = this.#clock.monotonic();
     if (now - this.#notifiedAt < SIGN_EVERY_MS) return;
     this.#notifiedAt = now;
-    const { resolve } = this.#more;
-    this.#more = newSignal();
-    resolve();
+    const onMore = this.#onMore;
+    this.#more = this.#untilMore();
+    onMore();
   }
-}
 
-function newSignal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
+  #untilMore(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onMore = resolve;
+    });
+  }
 }

@@ -4,7 +4,7 @@
  * It asks the program to stop when the signal aborts. It does not end process trees: after `end`, tools of the program may
  * still be alive, and a program that ignores SIGTERM runs until the run is ended.
  */
-import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { describeCrash } from '../../../monitoring/verdict/detectors/crash.js';
 import { reasonWord } from '../../../monitoring/verdict/detectors/reasons.js';
@@ -13,10 +13,10 @@ import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { shortenToEnd } from '../../../src/log/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../../src/time.js';
 import type { AgentEnd, AgentEvent, AgentRequest, FailureCause } from './contract.js';
-import type { CommandLine } from './findProgram.js';
-import { notStarted } from './notStarted.js';
+import { failedToStart, notStarted } from './notStarted.js';
+import { signalGroup } from './probe.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
-import { type Dialect, ProgramStream } from './programStream.js';
+import { type AgentProgram, ProgramStream } from './programStream.js';
 import { sandboxComplaint, signalInside } from './sandbox.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -32,13 +32,6 @@ const LAST_WORDS_WAIT_MS = 200;
 /** One chunk may contain tens of thousands of lines: after this time, other work in this process gets its turn. */
 const TURN_MS = 5;
 
-export interface AgentProgram extends CommandLine {
-  /** Its standard input; the prompt if absent. */
-  readonly input?: string;
-  /** For this one run; the protocol if absent. */
-  readonly dialect?: Dialect;
-}
-
 /** The output of `prlimit`, before it exits, if it cannot become the agent, for example because its interpreter is missing. */
 const NOT_BECOME = 'prlimit: failed to execute';
 const NOT_FOUND_EXIT = 127;
@@ -47,7 +40,6 @@ export type AgentChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 interface StartedProgram {
   readonly child: AgentChild;
-  readonly pid: number;
   readonly program: AgentProgram;
   readonly request: AgentRequest;
   /** Its abort sends SIGTERM to the program's group. */
@@ -76,17 +68,17 @@ export class ProgramRun {
   #linger: Timer | null = null;
   #quiet: Timer | null = null;
 
-  constructor({ child, pid, program, request, signal, clock }: StartedProgram) {
+  constructor({ child, program, request, signal, clock }: StartedProgram) {
     this.#child = child;
     this.#program = program;
     this.#request = request;
     this.#redact = request.redact ?? createRedactor([]);
     this.#clock = clock;
     this.#signal = signal;
-    this.#stream = new ProgramStream(program.dialect, this.#redact);
+    this.#stream = new ProgramStream(program, this.#redact);
     this.#output = new ProgramOutput(child.stdout, clock);
     this.#lastWords = new LastWords(child.stderr, clock);
-    const stop = () => askGroup(child, pid);
+    const stop = () => signalGroup(child, 'SIGTERM');
     signal.addEventListener('abort', stop, { once: true });
     this.#exit = new Promise((resolve) => {
       child.once('exit', (code, exitSignal) => {
@@ -180,10 +172,7 @@ export class ProgramRun {
       return notStarted(this.#program.command, { code: 'ENOEXEC' });
     }
     const unmade = this.#request.confinement == null ? null : sandboxComplaint(words);
-    if (unmade !== null) {
-      const detail = "the agent's sandbox could not be set up";
-      return { kind: 'failed', cause: 'crash', reason: 'run_failed_to_start', detail, forLog: unmade };
-    }
+    if (unmade !== null) return failedToStart("the agent's sandbox could not be set up", unmade, 'crash');
     const spoken = words === '' ? '' : `its last words: ${shortenToEnd(words, QUOTED_LIMIT)}`;
     // A plain program's standard error says why it failed; its output may be pages of progress.
     const sentences = this.#stream.hearsEverything
@@ -193,16 +182,6 @@ export class ProgramRun {
     const cause = failure?.cause ?? 'crash';
     const until = failure?.until;
     return { kind: 'failed', cause, reason: reasonOf(cause, exit), detail, ...(until !== undefined && { until }) };
-  }
-}
-
-/** Until the child is reaped, its pid names no other group. */
-function askGroup(child: ChildProcess, pid: number): void {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-pid, 'SIGTERM');
-  } catch {
-    // It has ended, or left its group: the code that ends the run finds the rest.
   }
 }
 

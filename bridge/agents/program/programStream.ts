@@ -2,10 +2,11 @@
 import { counted } from '../../../src/counted.js';
 import type { SplitLine } from '../../../src/files/lines.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
-import { createRedactor, type Redact } from '../../../src/log/redact.js';
+import type { Redact } from '../../../src/log/redact.js';
 import { cutText } from '../../../src/log/shorten.js';
 import { Newest } from '../../../src/newest.js';
 import type { AgentEvent, AgentRequest } from './contract.js';
+import type { CommandLine } from './findProgram.js';
 import { type ProgramEvent, type ProgramFailure, type ProgramLine, parseProgramLine } from './protocol.js';
 
 /** How to read a program's output. One per run, because it may have state. */
@@ -20,6 +21,15 @@ export interface Dialect {
 
 /** The protocol (protocol.ts). */
 export const PROTOCOL: Dialect = { line: (text) => (text.trim() === '' ? [] : parseProgramLine(text)) };
+
+export interface AgentProgram extends CommandLine {
+  /** Its standard input; the prompt if absent. */
+  readonly input?: string;
+  /** For this one run; the protocol if absent. */
+  readonly dialect?: Dialect;
+  /** Chosen for the program, or continued by it; absent or null if it names its conversation itself, or has none. */
+  readonly conversationId?: string | null;
+}
 
 /** In UTF-16 units: about thirty chat messages, more than anybody reads there. */
 export const LONGEST_ANSWER = 128 * 1024;
@@ -41,6 +51,8 @@ interface OpenCall {
 export class ProgramStream {
   readonly #dialect: Dialect;
   readonly #redact: Redact;
+  /** Reported with the program's first output, because it may not exist before. */
+  #conversationId: string | null;
   readonly #open = new Newest<string, OpenCall>(MOST_OPEN_CALLS);
   #owesTurn = true;
   #answer: string | null = null;
@@ -48,8 +60,9 @@ export class ProgramStream {
   #garbage = 0;
   #dropped = 0;
 
-  constructor(dialect: Dialect = PROTOCOL, redact: Redact = createRedactor([])) {
+  constructor({ dialect = PROTOCOL, conversationId = null }: AgentProgram, redact: Redact) {
     this.#dialect = dialect;
+    this.#conversationId = conversationId;
     this.#redact = redact;
   }
 
@@ -117,6 +130,8 @@ export class ProgramStream {
 
   #translate(lines: readonly ProgramLine[]): AgentEvent[] {
     const events: AgentEvent[] = [];
+    if (this.#conversationId !== null) events.push({ type: 'conversation', conversationId: this.#conversationId });
+    this.#conversationId = null;
     for (const line of lines) {
       switch (line.kind) {
         case 'journal':

@@ -11,7 +11,8 @@ import type { AgentEnd, AgentRequest, AgentRun } from './contract.js';
 import { findProgram } from './findProgram.js';
 import { markedLine } from './markedLine.js';
 import { endedRun, failedToStart, notStarted } from './notStarted.js';
-import { type AgentChild, type AgentProgram, ProgramRun } from './programRun.js';
+import { type AgentChild, ProgramRun } from './programRun.js';
+import type { AgentProgram } from './programStream.js';
 import { sandboxedLine } from './sandbox.js';
 
 /** The default of the C library, for a program without a PATH. */
@@ -49,7 +50,7 @@ export function startProgram(
   // A program that does not read its prompt closes the pipe; its exit says the rest.
   child.stdin.on('error', () => {});
   child.stdin.end(program.input ?? request.prompt);
-  const run = new ProgramRun({ child, pid: child.pid, program, request, signal, clock });
+  const run = new ProgramRun({ child, program, request, signal, clock });
   return { pid: child.pid, events: run.events() };
 }
 

@@ -6,7 +6,7 @@ import { endRun } from '../../../bridge/runs/endRun.js';
 import { proveRunDead } from '../../../bridge/runs/proof.js';
 import { isProcessAlive, readProcessIdentity } from '../../../src/host/identity.js';
 import { lifeSignFolder, lifeSignPath } from '../../../src/host/lifeSign.js';
-import { systemProcessTable } from '../../../src/host/processes.js';
+import { markedPids, systemProcessTable } from '../../../src/host/processes.js';
 import { readStat } from '../../../src/host/procfs.js';
 import { psTable } from '../../../src/host/ps.js';
 import type { HostProcess, ProcessTable } from '../../../src/host/table.js';
@@ -14,7 +14,7 @@ import type { Run } from '../../../src/jobs/model.js';
 import { systemClock } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
+import { killLeftovers, newRunId, startMarked } from './processes.js';
 
 const LONG_GRACE_MS = 20_000;
 const SHORT_GRACE_MS = 150;

@@ -12,7 +12,7 @@ test('everything that the store forgot is one event, written before a person is 
   const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
   const written: CriticalEvent[] = [];
   const events = { logCriticalEvent: async (event: CriticalEvent) => void written.push(event) };
-  const notice = new ForgottenNotice({ clock, logger, events, host: 'here' });
+  const notice = new ForgottenNotice(clock, logger, events, 'here');
   const sessions = () => written.map(({ details }) => details?.sessions);
   notice.note('one');
   notice.note('two');
@@ -32,7 +32,7 @@ test('a disk that hangs does not delay the notification of a lost message for lo
   const clock = new ManualClock();
   const logger = createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations: [] });
   const events = { logCriticalEvent: () => new Promise<void>(() => undefined) };
-  const notice = new ForgottenNotice({ clock, logger, events, host: 'here' });
+  const notice = new ForgottenNotice(clock, logger, events, 'here');
   const told: string[] = [];
   const tell = async (session: string) => {
     await notice.noteLost(session);

@@ -7,12 +7,12 @@ import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { endRun } from '../../../bridge/runs/endRun.js';
 import { isProcessAlive, readProcessIdentity } from '../../../src/host/identity.js';
 import { holdsEntry } from '../../../src/host/marks.js';
-import { findMarkedProcesses, systemProcessTable } from '../../../src/host/processes.js';
+import { markedPids, systemProcessTable } from '../../../src/host/processes.js';
 import { parseStat, readStat } from '../../../src/host/procfs.js';
 import { parsePs, psTable } from '../../../src/host/ps.js';
 import { systemClock } from '../../../src/time.js';
 import { readProcessTree } from '../../harness/processTree.js';
-import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
+import { killLeftovers, newRunId, startMarked } from './processes.js';
 
 // covers: src/host/identity.ts
 // covers: src/host/marks.ts
@@ -81,10 +81,15 @@ describe('marked processes', () => {
     const runId = newRunId();
     const { pid, said } = await startMarked(runId, "setsid sh -c 'echo $$; exec sleep 60' & wait");
     const other = await startMarked(newRunId(), 'echo ready; sleep 60', { X_WATCHKEEPER_RUN: runId });
-    const found = findMarkedProcesses(runId);
-    expect(found.processes.map((one) => one.pid).sort()).toEqual([pid, Number(said)].sort());
-    expect(new Set(found.processes.map((one) => one.session)).size).toBe(2);
-    expect(found.processes.map((one) => one.pid)).not.toContain(other.pid);
+    expect(markedPids(runId).sort()).toEqual([pid, Number(said)].sort());
+    expect(
+      new Set(
+        systemProcessTable()
+          .snapshot(runId)
+          .marked.map(({ session }) => session),
+      ).size,
+    ).toBe(2);
+    expect(markedPids(runId)).not.toContain(other.pid);
   });
 
   // rule: a-scan-misses-no-process

@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { findMarkedProcesses, RUN_MARK } from '../../../src/host/processes.js';
+import { RunProcesses } from '../../../bridge/runs/runProcesses.js';
+import { RUN_MARK } from '../../../src/host/processes.js';
 
 const started = new Set<string>();
 let count = 0;
@@ -33,17 +34,12 @@ export async function startMarked(
   return { child, pid: child.pid ?? 0, said: String(said) };
 }
 
-/** @returns the pids of the run's living marked processes */
-export function markedPids(runId: string): number[] {
-  return findMarkedProcesses(runId).processes.map((found) => found.pid);
-}
-
 /** Kills what tests left over, until looking again finds nothing. */
 export function killLeftovers(): void {
   for (const runId of started) {
-    for (let looks = findMarkedProcesses(runId); looks.processes.length > 0 || !looks.complete; ) {
-      for (const { pid } of looks.processes) kill(pid);
-      looks = findMarkedProcesses(runId);
+    const processes = new RunProcesses({ runId, groupPid: null });
+    for (let look = processes.look(); look.left.length > 0 || !look.settled; look = processes.look()) {
+      for (const { pid } of look.left) kill(pid);
     }
   }
   started.clear();

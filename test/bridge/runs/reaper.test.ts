@@ -8,14 +8,14 @@ import { describe, expect, test } from '@jest/globals';
 import { Reaper } from '../../../bridge/runs/reaper.js';
 import { ReaperDuty, tickMs } from '../../../bridge/runs/reaperDuty.js';
 import type { RunTarget } from '../../../bridge/runs/runProcesses.js';
-import { systemProcessTable } from '../../../src/host/processes.js';
+import { markedPids, systemProcessTable } from '../../../src/host/processes.js';
 import { readStat } from '../../../src/host/procfs.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { systemClock } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { killLeftovers, markedPids, newRunId, startMarked } from './processes.js';
+import { killLeftovers, newRunId, startMarked } from './processes.js';
 
 const LONG_LEASE_MS = 60_000;
 const GRACE_MS = 200;

@@ -15,7 +15,7 @@ import { findCrash } from '../../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { limitMarkOf } from '../../../src/host/marks.js';
-import { findMarkedProcesses } from '../../../src/host/processes.js';
+import { markedPids } from '../../../src/host/processes.js';
 import { readMarkLimits, readStat } from '../../../src/host/procfs.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../../src/jobs/names.js';
@@ -220,7 +220,7 @@ describeWithRedis('a run', () => {
       'display ended',
       'unwatched',
     ]);
-    expect(findMarkedProcesses(must(after.run).run_id).processes).toEqual([]);
+    expect(markedPids(must(after.run).run_id)).toEqual([]);
   });
 
   // rule: an-answer-is-on-disk-first

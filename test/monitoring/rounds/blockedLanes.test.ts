@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
-import { endRun } from '../../../bridge/runs/endRun.js';
 import { endPredecessorsRuns } from '../../../bridge/runs/predecessors.js';
 import { proveRunDead } from '../../../bridge/runs/proof.js';
+import { markedPids } from '../../../src/host/processes.js';
 import type { AgentSession, DeathProof } from '../../../src/jobs/model.js';
 import { MINUTE, SECOND, systemClock } from '../../../src/time.js';
-import { killLeftovers, markedPids, newRunId, startMarked } from '../../bridge/runs/processes.js';
+import { killLeftovers, newRunId, startMarked } from '../../bridge/runs/processes.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import {
   acceptMessage,
@@ -113,15 +113,12 @@ describeWithRedis('a run that cannot be proven dead', () => {
       endOnDisk: async () => null,
       stopMark: { wasStopping: async () => false },
       store,
+      clock: systemClock,
+      graceMs: 10 * SECOND,
       logger,
       here: HERE,
       logsFolder: '/nowhere',
       logsId: 'LOGS',
-      proveDead: (run) => proofOf({ run }),
-      async endProcesses(target) {
-        const { proven } = await endRun(target, { clock: systemClock });
-        return proven ? { run_id: target.runId, proven_at: systemClock.now(), by: 'scan' } : null;
-      },
     });
     expect(markedPids(runId)).toEqual([]);
     expect(await store.records.lane(LANE)).toMatchObject({ holder: null });

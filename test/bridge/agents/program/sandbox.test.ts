@@ -7,11 +7,11 @@ import { createCommandAgent } from '../../../../bridge/agents/command.js';
 import type { AgentEnd, AgentRun, Confinement } from '../../../../bridge/agents/program/contract.js';
 import { whyNoSandbox } from '../../../../bridge/agents/program/sandbox.js';
 import { endRun } from '../../../../bridge/runs/endRun.js';
-import { findMarkedProcesses, RUN_MARK } from '../../../../src/host/processes.js';
+import { markedPids, RUN_MARK } from '../../../../src/host/processes.js';
 import { systemClock } from '../../../../src/time.js';
 import { testFolder } from '../../../harness/folder.js';
 import { afterThisTest } from '../../../harness/scope.js';
-import { killLeftovers, markedPids, newRunId } from '../../runs/processes.js';
+import { killLeftovers, newRunId } from '../../runs/processes.js';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 const trouble = whyNoSandbox();
@@ -73,7 +73,7 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
     expect(markedPids(runId).length).toBeGreaterThan(3);
     const report = await endRun({ runId, groupPid: run.pid }, { clock: systemClock, graceMs: 200 });
     expect(report).toMatchObject({ proven: true, by: 'mark', survivors: [] });
-    expect(findMarkedProcesses(runId).processes).toEqual([]);
+    expect(markedPids(runId)).toEqual([]);
     await ended;
   });
 

@@ -352,8 +352,8 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
       here: { ...OWNER, boot_id: 'a later one' },
       logsFolder,
       logsId: 'LOGS',
-      proveDead: async ({ run_id }) => ({ run_id, proven_at: clock.now(), by: 'scan' }),
-      endProcesses: async () => null,
+      clock,
+      graceMs: 0,
       endOnDisk: onDisk,
       stopMark: { wasStopping: async () => false },
     });
