@@ -2,11 +2,13 @@
  * Delivers a session's final message to a Telegram chat: at most one send of each part's text, and at least one send or edit
  * that holds it, or a recorded give-up.
  *
- * queued ──claim──▶ sending ──all parts placed─▶ sent
- * ▲                 │ not reached, limited: certainly nothing happened
- * └─────────────────┤
- * ├── refused for good, or a day old ──▶ given_up (unknown, if a part is in doubt)
- * └── the outcome of a part's send is unknown: the part is *in doubt*
+ * ```text
+ * queued ──claim──▶ sending ──all parts placed──▶ sent
+ *    ▲                 │ not reached, limited: certainly nothing happened
+ *    └─────────────────┤
+ *                      ├── refused for good, or a day old ──▶ given_up (unknown, if a part is in doubt)
+ *                      └── the outcome of a part's send is unknown: the part is *in doubt*
+ * ```
  *
  * A part in doubt is never sent again. It is put by an edit into a placeholder, which may be repeated because it is not the
  * text. The progress message never holds it, because another process may still edit that and must not overwrite the part.

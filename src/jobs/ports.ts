@@ -1,4 +1,4 @@
-/** The two interfaces that turn dependencies around: `monitoring` decides, `bridge` reaches out. */
+/** The three interfaces that turn dependencies around: `monitoring` decides, `bridge` reaches out. */
 import type { DeliveryState } from './model.js';
 import type { LaneView } from './records.js';
 

@@ -1,12 +1,14 @@
 /**
  * The transitions of a session by a person or a run. `incidentTransitions.ts` has those by the watchdog.
  *
- *     accept start complete
- *   ─────────▶ pending ───────▶ active ─────────────────▶ completed
- *                 │  ▲            │  │
- *                 │  └────────────┘  └──── fail, revive ──▶ failed
- *          cancel │    interrupt     │
- *                 └──────────────────┴──────────────────▶ cancelled
+ * ```text
+ *   accept            start                  complete
+ * ─────────▶ pending ───────▶ active ─────────────────▶ completed
+ *               │  ▲            │  │
+ *               │  └────────────┘  └──── fail, revive ──▶ failed
+ *        cancel │    interrupt     │
+ *               └──────────────────┴──────────────────▶ cancelled
+ * ```
  *
  * Every transition is one commit that checks `rev`. Ended sessions never change state again. A pending session is owned by its
  * lane, an active one by its run, which is also what the lane's holder key names.

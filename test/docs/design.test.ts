@@ -1,6 +1,6 @@
 /** docs/design.md stays short enough to be read, and true. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
 import { codeSpans } from './markdown.js';
@@ -30,7 +30,29 @@ describe('docs/design.md', () => {
     expect(new Set(files).size).toBe(files.length);
     expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
+
+  test('leads from each of them to the next: by an import, or by a name in brackets that is in a file before and in this one', () => {
+    const items = itemsBelow('## The way of a message');
+    const sources = items.map((item) => readFileSync(join(ROOT, codeSpans(item)[0] ?? item), 'utf8'));
+    const isLed = (item: string, index: number): boolean => {
+      const [, bracket] = /\(([^()]*`[^`]+`[^()]*(?:\([^()]*)?)\)\s*$/.exec(item) ?? [];
+      const from = /← (\d+)\s*$/.exec(item)?.[1] ?? index;
+      if (bracket === undefined) return imports(sources[Number(from) - 1] ?? '', codeSpans(item)[0] ?? '');
+      const names = codeSpans(bracket);
+      const last = names.at(-1)?.replace(/^.*\./, '') ?? '';
+      const known = sources.slice(0, index + 1);
+      return (
+        names.every((name) => known.some((source) => source.includes(name))) && (sources[index] ?? '').includes(last)
+      );
+    };
+    expect(items.filter((item, index) => index > 0 && !isLed(item, index))).toEqual([]);
+  });
 });
+
+/** By the file's name: which folder it is in, the other test knows. */
+function imports(source: string, path: string): boolean {
+  return source.includes(`/${basename(path, '.ts')}.js'`);
+}
 
 /** @returns the items of the first numbered list below a heading, each with its further lines */
 function itemsBelow(heading: string): string[] {

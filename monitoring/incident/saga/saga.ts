@@ -2,10 +2,12 @@
  * An incident, step by step. Each step is stored before the next one begins, and each effect outside Redis may be repeated
  * without harm, so that a crash anywhere resumes without doing anything twice.
  *
+ * ```text
  * opened ──▶ detected ──▶ stopping ──▶ released ──┬──▶ revived ──▶ closed
- * (event on    (the owner   (the run   │    (a first failure)
- * disk)        is asked)    is proven └──▶ told ─────▶ closed
- * dead)          (a second one, or a cause that is not revived)
+ *            (event on    (the owner   (the run   │    (a first failure)
+ *             disk)        is asked)    is proven └──▶ told ─────▶ closed
+ *                                       dead)          (a second one, or a cause that is not revived)
+ * ```
  *
  * The report runs beside the steps; the revival and the failure message wait for its URL for a bounded time. A stored answer,
  * or a person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
