@@ -13,7 +13,6 @@ import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, work
 import { awaitStop } from '../health/orderlyStop.js';
 import { RestartWatch } from '../health/restartWatch.js';
 import { StorePulse } from '../health/storePulse.js';
-import { probeFolder } from '../health/writeProbe.js';
 import { WakeListener } from '../queue/wakeListener.js';
 import { ForgottenNotice } from '../runs/forgottenNotice.js';
 import { buildChat } from './chat.js';
@@ -61,7 +60,7 @@ export async function assembleBridge(
   const { settings } = source;
   const agents = new ServedAgents(settings.projects);
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
-  await logStartNotices(settings, foundation.logger);
+  await logStartNotices(settings, foundation.logger, streams.terminal.lines !== null);
   const ground = await takeGround(foundation, stopping);
   try {
     const parts = await buildParts(foundation, ground, { agents, streams, stopping });
@@ -91,12 +90,11 @@ async function buildParts(
   const connection = await ground.connections.open('blocking');
   const work = buildWork(foundation, { stores, chat, agents, forgotten, connection, leaving: stopping });
   const intakes = buildIntakes(foundation, { store: stores.intakeStore, work, events, chat, terminal });
-  const { logStream } = streams;
-  return { foundation, ground, stores, agents, events, forgotten, chat, watching, work, intakes, stopped, logStream };
+  return { foundation, ground, stores, agents, events, forgotten, chat, watching, work, intakes, stopped, ...streams };
 }
 
 function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
-  const { foundation, ground, stores, agents, chat, watching, work, stopped } = parts;
+  const { foundation, ground, stores, agents, chat, watching, work, stopped, terminal } = parts;
   const { settings, clock, logger } = foundation;
   const presence = buildPresence(parts);
   const lifecycle = new Lifecycle('bridge', logger, servicesOf(parts, presence));
@@ -118,7 +116,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
         await leave();
         throw error;
       }
-      logger.info(`the bridge is up: ${describeService(settings)}`);
+      logger.info(`the bridge is up: ${describeService(settings, terminal.lines !== null)}`);
     },
     async stop() {
       logger.info('the bridge is stopping');
@@ -194,9 +192,6 @@ function gaugesOf({ foundation, stores, events, watching, work, intakes }: Bridg
     workerGauge(work.worker, clock),
     directoriesGauge(work.directories),
     watchdogGauge(watching.watchdog, watching.lease, clock),
-    logsGauge(
-      () => probeFolder(settings.logsFolder),
-      () => events.owed(),
-    ),
+    logsGauge(settings.logsFolder, events),
   ];
 }

@@ -1,7 +1,6 @@
 /** The watchdog as a process of its own: a standby beside a bridge, or a single look. */
 
 import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
-import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { homesOf } from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -15,7 +14,6 @@ import { reloadConfiguration } from '../doctor/operatorNotices.js';
 import { bridgeGauge, logsGauge, redisGauge, watchdogGauge } from '../health/gauges.js';
 import { StorePulse } from '../health/storePulse.js';
 import { logWhatWaits } from '../health/whatWaits.js';
-import { probeFolder } from '../health/writeProbe.js';
 import { JobQueue } from '../queue/pump.js';
 import { Connections } from '../redis/connections.js';
 import { redisUrlOf } from '../redis/endpoint.js';
@@ -26,33 +24,12 @@ import { buildWatchdog } from './watchdog.js';
 
 const LOG_FILE = 'watchdog.log';
 
-export interface Standby {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Reads the configuration again; never throws. */
-  reload(): Promise<void>;
-  /** One line in its log. */
-  log(sentence: string): void;
-}
-
-/** Each leaves nothing open. */
-export interface SingleLook {
-  /** Only looks: nothing is stored, filed or sent. */
-  look(): Promise<TickSummary>;
-  /** One look, and everything that follows from it. */
-  lookAndAct(): Promise<TickSummary>;
-}
-
 /**
  * @param source read again for every setting that may be reloaded
  * @param stopping ends the wait for an unreachable Redis
  * @throws UnreachableError if there is no Redis
  */
-export async function assembleStandby(
-  source: ConfigSource,
-  logStream: TerminalStream,
-  stopping: AbortSignal,
-): Promise<Standby> {
+export async function assembleStandby(source: ConfigSource, logStream: TerminalStream, stopping: AbortSignal) {
   const foundation = layFoundation(source.settings, logStream, LOG_FILE);
   const { logger } = foundation;
   const stores = await openStores(foundation, stopping);
@@ -60,7 +37,8 @@ export async function assembleStandby(
   const parts = buildParts(foundation, stores, () => logWhatWaits(store, foundation.here, logger));
   const lifecycle = new Lifecycle('watchdog', logger, servicesOf(foundation, parts, logStream));
   return {
-    log: (sentence) => logger.info(sentence),
+    log: (sentence: string) => logger.info(sentence),
+    /** Reads the configuration again; never throws. */
     reload: () => reloadConfiguration(source, null, logger),
     async start() {
       await claimSchema(store.redis, store.keys);
@@ -75,14 +53,19 @@ export async function assembleStandby(
   };
 }
 
-/** @throws UnreachableError if there is no Redis */
-export async function assembleLook(settings: Settings, logStream: TerminalStream): Promise<SingleLook> {
+/**
+ * @returns two ways of looking once; each leaves nothing open
+ * @throws UnreachableError if there is no Redis
+ */
+export async function assembleLook(settings: Settings, logStream: TerminalStream) {
   const foundation = layFoundation(settings, logStream, LOG_FILE);
   const stores = await openStores(foundation, null);
   const { close } = stores;
   const { watchdog, lease, record } = buildParts(foundation, stores);
   return {
+    /** Only looks: nothing is stored, filed or sent. */
     look: () => watchdog.checkAllSessions({ act: false }).finally(close),
+    /** One look, and everything that follows from it. */
     async lookAndAct() {
       try {
         await lease.start();
@@ -148,10 +131,7 @@ function servicesOf(
     redisGauge(() => store.presences.touch(host), clock),
     watchdogGauge(watching.watchdog, watching.lease, clock),
     bridgeGauge(() => bridgeWatch.living(), clock),
-    logsGauge(
-      () => probeFolder(logsFolder),
-      () => events.owed(),
-    ),
+    logsGauge(logsFolder, events),
   ];
   return [
     // If it shares the environment of the bridge beside it, the port belongs to the bridge.

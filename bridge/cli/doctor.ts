@@ -7,7 +7,7 @@ import { type CheckResult, fault, type Verdict } from '../doctor/checkResult.js'
 import { examine } from '../doctor/examine.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
-import { fitted } from './table.js';
+import { paragraph } from './table.js';
 
 const WORDS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'WARNING', fault: 'FAULT', skipped: 'skipped' };
 const WIDTH = Math.max(...Object.values(WORDS).map((word) => word.length)) + 2;
@@ -58,7 +58,7 @@ async function diagnose(
     const remedy = 'correct the configuration, then run the doctor again: nothing else can be checked before';
     return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
   }
-  const { checks: found, isRedisReachable } = await examine(settings, { quick, clock: systemClock });
+  const { checks: found, isRedisReachable } = await examine(settings, quick, systemClock);
   // Error texts of other programs may repeat what they were called with.
   const redact = createRedactor(settings.secrets);
   const checks = found.map((check) => ({ ...check, found: redact(check.found) }));
@@ -80,11 +80,7 @@ function describe(checks: readonly CheckResult[], io: CommandContext['io']): str
   const indent = ' '.repeat(WIDTH);
   const lines = checks.map(({ name, verdict, found, remedy }) => {
     const words = `${WORDS[verdict].padEnd(WIDTH)}${name}: ${found}`;
-    const told = remedy === null ? words : `${words}\n→ ${remedy}`;
-    const [first = '', ...more] = told.split('\n');
-    return [first, ...more.map((line) => `${indent}${line}`)]
-      .map((line) => fitted(line.split(' '), ' ', io, indent))
-      .join('\n');
+    return paragraph(remedy === null ? words : `${words}\n→ ${remedy}`, io, indent);
   });
   const faults = checks.filter(({ verdict }) => verdict === 'fault').length;
   const warnings = checks.filter(({ verdict }) => verdict === 'warning').length;

@@ -56,7 +56,7 @@ examples:
   watchkeeper events --follow --json | jq .reason
   watchkeeper events --after start --limit 1000 --json`,
   async run(args, context) {
-    const { values, positionals } = readOptions(joinAges(args), OPTIONS, 2);
+    const { values, positionals } = readOptions(args, OPTIONS, 2);
     const [verb, cursor] = positionals;
     requireOnly(values, verb);
     switch (verb) {
@@ -100,15 +100,6 @@ function requireOnly(values: Values, verb = 'read'): void {
   if ([values.follow, values.collapse, values.limit].filter((value) => value !== undefined).length > 1) {
     throw new UsageError('--follow, --collapse and --limit exclude each other; choose one');
   }
-}
-
-/** `--since -1h` means an age, but a value that begins with a dash must be joined to its option. */
-function joinAges(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => {
-    if (/^-\d/.test(arg) && /^--(since|before)$/.test(args[index - 1] ?? '')) return [];
-    const next = args[index + 1] ?? '';
-    return /^--(since|before)$/.test(arg) && /^-\d/.test(next) ? [`${arg}=${next}`] : [arg];
-  });
 }
 
 async function readEvents(values: Values, context: CommandContext): Promise<ExitCode> {

@@ -72,7 +72,7 @@ export function laterEnd({ outcome }: Incident, revival: AgentSession | null): s
 }
 
 /** @returns the second attempts by their ids, without any that cannot be read */
-async function revivalsOf(incidents: readonly Incident[], records: Records): Promise<Map<string, AgentSession>> {
+export async function revivalsOf(incidents: readonly Incident[], records: Records): Promise<Map<string, AgentSession>> {
   const ids = incidents.flatMap(({ revival_session_id: id }) => (id === null ? [] : [id]));
   const found = await records.sessions(ids);
   return new Map(

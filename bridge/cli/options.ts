@@ -12,8 +12,8 @@ const AGE_UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: H
 /** JavaScript takes anything shorter for a year. */
 const DATE = /^\d{4}-\d{2}-\d{2}/;
 
-/** A number after an option is its value: ids of groups in Telegram begin with "-". */
-const NEGATIVE_NUMBER = /^-\d+$/;
+/** A number or an age after an option is its value: ids of groups in Telegram begin with "-". */
+const NEGATIVE_NUMBER = /^-\d+[smhd]?$/;
 
 /**
  * @param words the most words without a name that the command takes

@@ -1,7 +1,7 @@
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.js';
 import type { ProjectRules } from '../../src/config/settings.js';
-import { CorruptRecordError, UsageError } from '../../src/errors.js';
+import { UsageError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -14,9 +14,9 @@ import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
-import { laterEnd } from './incidents.js';
+import { laterEnd, revivalsOf } from './incidents.js';
 import { readOptions } from './options.js';
-import { fitted } from './table.js';
+import { paragraph } from './table.js';
 import { describeThresholds } from './thresholds.js';
 
 const NAME_WIDTH = 14;
@@ -72,7 +72,8 @@ example:
         }
         if (outbox !== null && session.answer === null) lines.push(['message', outbox.text]);
         if (incident !== null) {
-          const words = describeIncident(incident, await revivalOf(incident, store));
+          const [revival = null] = (await revivalsOf([incident], store.records)).values();
+          const words = describeIncident(incident, revival);
           lines.push(['incident', `${incident.incident_id}, ${words}`]);
         }
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
@@ -99,12 +100,7 @@ export async function sessionOf(sessionId: string, { records }: Store): Promise<
 
 /** Further lines of a text are indented: other people's words must not look like a line of ours. */
 function renderLine([name, text]: NamedLine, { io, redact }: CommandContext): string {
-  const indent = ' '.repeat(NAME_WIDTH);
-  return redact(text)
-    .split('\n')
-    .map((line, index) => `${index === 0 ? name.padEnd(NAME_WIDTH) : indent}${line}`)
-    .map((line) => fitted(line.split(' '), ' ', io, indent))
-    .join('\n');
+  return paragraph(`${name.padEnd(NAME_WIDTH)}${redact(text)}`, io, ' '.repeat(NAME_WIDTH));
 }
 
 /** Closed incidents that are searched for the session's own. */
@@ -115,12 +111,6 @@ async function incidentOf({ session_id, incident_id }: AgentSession, { records }
   if (incident_id !== null) return records.incident(incident_id);
   const closed = await records.closedIncidents(INCIDENTS_SEARCHED);
   return closed.find((incident) => incident.session_id === session_id && incident.subject === undefined) ?? null;
-}
-
-/** Also null if it cannot be read: the session itself can still be shown. */
-async function revivalOf({ revival_session_id: id }: Incident, { records }: Store): Promise<AgentSession | null> {
-  const [revival = null] = id === null ? [] : await records.sessions([id]);
-  return revival instanceof CorruptRecordError ? null : revival;
 }
 
 function describeIncident(incident: Incident, revival: AgentSession | null): string {
@@ -143,13 +133,15 @@ async function judge(
   foundation: Foundation,
 ): Promise<{ verdict: Verdict; by: JudgedBy } | null> {
   const presence = await store.presences.ofHost(session.run?.owner.host ?? foundation.settings.host);
-  const told = presence?.rules;
+  const published = presence?.rules;
   const context = judgeContext(foundation, store, await recordedGaps(foundation, store, session));
-  const judging = new SessionJudge(told === undefined ? context : { ...context, rulesOf: (key) => told[key] ?? null });
+  const judging = new SessionJudge(
+    published === undefined ? context : { ...context, rulesOf: (key) => published[key] ?? null },
+  );
   await context.watched.refreshOne(session.session_id);
   const verdict = await judging.judge(session.session_id, await store.records.leaseUntil(session.session_id));
   if (verdict === null) return null;
-  const source = told === undefined ? 'own_configuration' : 'bridge';
+  const source = published === undefined ? 'own_configuration' : 'bridge';
   return { verdict, by: { source, ...verdict.rules } };
 }
 

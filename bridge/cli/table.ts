@@ -113,13 +113,21 @@ export function fitted(
   return [first, ...more.map((line) => `${indent}${line}`)].join('\n');
 }
 
+/** @returns a text for a person, as {@link fitted} word by word, all lines below the first indented */
+export function paragraph(text: string, io: { readonly columns?: number | undefined }, indent: string): string {
+  const [first = '', ...more] = text.split('\n');
+  return [first, ...more.map((line) => `${indent}${line}`)]
+    .map((line) => fitted(line.split(' '), ' ', io, indent))
+    .join('\n');
+}
+
 /** @returns texts of others as lines for a person, without secrets */
 export function linesOf(
   texts: readonly string[],
   io: { readonly columns?: number | undefined },
   redact: Redact,
 ): string[] {
-  return texts.map((text) => fitted(redact(oneLine(text)).split(' '), ' ', io));
+  return texts.map((text) => paragraph(redact(oneLine(text)), io, INDENT));
 }
 
 /** @returns lines of so many columns, those below the first shorter; a part that is wider than a line is not broken */

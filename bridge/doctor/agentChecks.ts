@@ -3,7 +3,7 @@ import type { Project, Settings } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import type { Agent, AgentCheckRequest } from '../agents/program/contract.js';
 import { createAgents } from '../agents/registry.js';
-import { type CheckResult, fault, ok, warning } from './checkResult.js';
+import { type CheckResult, fault, ok } from './checkResult.js';
 
 /** Each check may start an agent's program, which may be large. */
 const MOST_AT_ONCE = 2;
@@ -42,14 +42,5 @@ async function checkAgent(
   const name = `agent of ${key}`;
   const check = await agent.check?.({ ...look, workingDirectory: directory }, signal);
   if (check === undefined) return ok(name, `${agent.kind}; it can only be checked while it works`);
-  switch (check.verdict) {
-    case 'ok':
-      return ok(name, check.found);
-    case 'warning':
-      return warning(name, check.found, check.remedy);
-    case 'fault':
-      return fault(name, check.found, check.remedy);
-    default:
-      return check satisfies never;
-  }
+  return { name, ...check };
 }

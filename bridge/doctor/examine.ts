@@ -16,20 +16,12 @@ import { checkTornLines } from './tornLineChecks.js';
 const QUICK_LIMIT_MS = 1.5 * SECOND;
 const FULL_LIMIT_MS = 40 * SECOND;
 
-export interface ExamineOptions {
-  /** For health checks: takes at most two seconds, asks nobody outside, writes nothing. */
-  readonly quick: boolean;
-  readonly clock: Clock;
-}
-
-export interface Examination {
-  readonly checks: readonly CheckResult[];
-  /** False if a Redis should answer and does not. */
-  readonly isRedisReachable: boolean;
-}
-
-/** Checks everything that is configured. Faults are results, not exceptions. */
-export async function examine(settings: Settings, { quick, clock }: ExamineOptions): Promise<Examination> {
+/**
+ * Checks everything that is configured. Faults are results, not exceptions.
+ * @param quick for health checks: takes at most two seconds, asks nobody outside, writes nothing
+ * @returns the results; `isRedisReachable` is false if a Redis should answer and does not
+ */
+export async function examine(settings: Settings, quick: boolean, clock: Clock) {
   const ending = new AbortController();
   const limitMs = quick ? QUICK_LIMIT_MS : FULL_LIMIT_MS;
   const part = (name: string, work: Promise<CheckResult[]>) => examined(name, work, limitMs, clock);

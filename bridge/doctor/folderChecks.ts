@@ -10,7 +10,7 @@ import { errorCode } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
 import { SECOND } from '../../src/time.js';
 import { lineOfUser } from '../agents/program/agentUser.js';
-import { probeFolder } from '../health/writeProbe.js';
+import { probeFolder } from '../health/gauges.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const run = promisify(execFile);

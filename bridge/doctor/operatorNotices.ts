@@ -8,10 +8,13 @@ import { refuseUserWithoutRights, warnOfOpenAgents } from '../agents/program/iso
 import type { ServedAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from './folderChecks.js';
 
-/** @throws UsageError if agents cannot run as the configured user */
-export async function logStartNotices(settings: Settings, logger: Logger): Promise<void> {
+/**
+ * @param canType whether a person can type in this process's terminal
+ * @throws UsageError if agents cannot run as the configured user
+ */
+export async function logStartNotices(settings: Settings, logger: Logger, canType: boolean): Promise<void> {
   for (const notice of settings.notices) logger.warn(notice);
-  for (const sentence of toFillIn(settings)) logger.info(sentence);
+  for (const sentence of toFillIn(settings, canType)) logger.info(sentence);
   refuseUserWithoutRights(settings);
   await warnOfAgents(settings, logger);
 }
@@ -44,12 +47,13 @@ async function warnOfAgents(settings: Settings, logger: Logger): Promise<void> {
 }
 
 /** Settings that the operator still has to fill in for a bridge that runs with less than it can do. */
-function toFillIn({ telegram, github, logsFolder }: Settings): string[] {
+function toFillIn({ telegram, github, logsFolder }: Settings, canType: boolean): string[] {
   const sentences: string[] = [];
   if (telegram === null) {
-    sentences.push(
-      'to fill in: TELEGRAM_BOT_TOKEN (or TELEGRAM_BOT_TOKEN_FILE), from @BotFather; until then this terminal is the chat, and `watchkeeper enqueue` gives it work',
-    );
+    const chat = canType
+      ? 'this terminal is the chat, and `watchkeeper enqueue` gives it work'
+      : 'only `watchkeeper enqueue` gives it work, because nobody can type here (standard input is not a terminal); answers are printed to standard output';
+    sentences.push(`to fill in: TELEGRAM_BOT_TOKEN (or TELEGRAM_BOT_TOKEN_FILE), from @BotFather; until then ${chat}`);
   }
   if (github === null) {
     sentences.push(

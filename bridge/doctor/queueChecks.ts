@@ -73,9 +73,10 @@ export async function checkCanary(
 export async function checkBridge(store: Store, here: ProcessIdentity, clock: Clock): Promise<CheckResult> {
   const name = 'bridge';
   const { host } = here;
-  const presence = await livingBridge(store, here);
+  const presence = unlessDead(await store.presences.ofHost(host), here);
   if (presence === null) {
-    const waiting = await countWaiting(store, host);
+    const lanes = await store.records.lanes(host);
+    const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0);
     const lastSeen = await store.presences.lastSeen(host);
     const words = waiting === 0 ? 'nothing is waiting' : `waiting: ${counted(waiting, 'message')}`;
     const seen = lastSeen === null ? '' : `, the last one reported at ${isoTime(lastSeen)}`;
@@ -86,43 +87,29 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
       'start `watchkeeper bridge`; if one is running, give both the same REDIS_URL and WATCHKEEPER_HOST',
     );
   }
-  const {
-    owner,
-    took_job_at: tookAt,
-    started_at: startedAt,
-    is_full: isFull,
-    draining_since: drainingSince,
-  } = presence;
-  if (drainingSince !== undefined)
+  const { owner, took_job_at, started_at, is_full, draining_since } = presence;
+  if (draining_since !== undefined)
     return warning(
       name,
-      `process ${owner.pid} of the host "${host}" has been shutting down since ${isoTime(drainingSince)}: its runs may finish, and it starts nothing new`,
+      `process ${owner.pid} of the host "${host}" has been shutting down since ${isoTime(draining_since)}: its runs may finish, and it starts nothing new`,
       'start `watchkeeper bridge` again when it has stopped',
     );
-  const ageMs = clock.now() - (tookAt ?? startedAt);
+  const ageMs = clock.now() - (took_job_at ?? started_at);
   const words = `process ${owner.pid} serves the host "${host}", its worker took a job ${describeDuration(ageMs)} ago`;
   // If every slot is taken, no job can be taken.
-  if (ageMs <= JOB_LATE_MS || isFull) return ok(name, words);
+  if (ageMs <= JOB_LATE_MS || is_full) return ok(name, words);
   return fault(
     name,
-    tookAt === null ? `process ${owner.pid} serves the host "${host}", but its worker has taken no job yet` : words,
+    took_job_at === null
+      ? `process ${owner.pid} serves the host "${host}", but its worker has taken no job yet`
+      : words,
     'restart the bridge, and check the end of its bridge.log: its worker has lost the queue',
   );
-}
-
-/** @returns the latest presence of this host's bridge; null if there is none, or its process is dead */
-async function livingBridge(store: Store, here: ProcessIdentity): Promise<Presence | null> {
-  return unlessDead(await store.presences.ofHost(here.host), here);
 }
 
 /** The presence of a killed bridge stays for half a minute. */
 export function unlessDead(presence: Presence | null, here: ProcessIdentity): Presence | null {
   return presence === null || isProcessAlive(presence.owner, here) === false ? null : presence;
-}
-
-async function countWaiting(store: Store, host: string): Promise<number> {
-  const lanes = await store.records.lanes(host);
-  return lanes.reduce((sum, { waiting }) => sum + waiting, 0);
 }
 
 /** Checks whether the next message of each directory of this host may begin. */

@@ -6,23 +6,25 @@ import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js'
 const CLOCK_WARNING_MS = SECOND;
 const NEARLY_FULL = 0.9;
 
-export interface RedisLimits {
-  /** In milliseconds. Clocks that differ by more than half of it make watchdogs change places. */
-  readonly watchdogLeaseMs: number;
-  /** True for the JavaScript server, which has no settings to correct. */
-  readonly keepsNothing?: boolean;
-}
-
-/** @param redis a connection that answers */
-export async function checkRedis(redis: Redis, clock: Clock, limits: RedisLimits): Promise<CheckResult[]> {
+/**
+ * @param redis a connection that answers
+ * @param watchdogLeaseMs clocks that differ by more than half of it make watchdogs change places; milliseconds
+ * @param keepsNothing true for the JavaScript server, which has no settings to correct
+ */
+export async function checkRedis(
+  redis: Redis,
+  clock: Clock,
+  watchdogLeaseMs: number,
+  keepsNothing: boolean,
+): Promise<CheckResult[]> {
   const info = readInfo(await redis.info());
   return [
     ok('redis', `${info.get('server_name') ?? 'redis'} ${versionOf(info)} answers`),
     checkEviction(info),
-    checkPersistence(info, limits.keepsNothing === true),
+    checkPersistence(info, keepsNothing),
     checkMemory(info),
-    await checkRole(info),
-    await checkClock(redis, clock, limits),
+    checkRole(info),
+    await checkClock(redis, clock, watchdogLeaseMs),
   ];
 }
 
@@ -80,14 +82,14 @@ function checkMemory(info: ReadonlyMap<string, string>): CheckResult {
     : fault(name, `${words}: it is full and refuses every message`, remedy);
 }
 
-async function checkRole(info: ReadonlyMap<string, string>): Promise<CheckResult> {
+function checkRole(info: ReadonlyMap<string, string>): CheckResult {
   const name = 'redis role';
   if (info.get('role') !== 'slave') return ok(name, 'it accepts writes');
   return fault(name, 'this is a replica: it accepts no writes', 'set REDIS_URL to the address of the primary');
 }
 
 /** Processes write leases in their hosts' time; the clock of Redis represents the other host. */
-async function checkClock(redis: Redis, clock: Clock, limits: RedisLimits): Promise<CheckResult> {
+async function checkClock(redis: Redis, clock: Clock, watchdogLeaseMs: number): Promise<CheckResult> {
   const name = 'clock';
   const before = clock.now();
   const [seconds, microseconds] = await redis.time();
@@ -97,7 +99,7 @@ async function checkClock(redis: Redis, clock: Clock, limits: RedisLimits): Prom
   if (apartMs < CLOCK_WARNING_MS) return ok(name, words);
   const remedy =
     'synchronise the clocks (`timedatectl set-ntp true`, chrony or ntpd) of all hosts that share this Redis';
-  return apartMs > limits.watchdogLeaseMs / 2
+  return apartMs > watchdogLeaseMs / 2
     ? fault(name, `${words}: leases of living runs and watchdogs would appear expired`, remedy)
     : warning(name, words, remedy);
 }

@@ -76,7 +76,7 @@ async function lookInside(
   const store = openStore(commands, clock);
   const here = readProcessIdentity(settings.host);
   const presence = botId === null ? null : unlessDead(await store.presences.ofBot(botId), here);
-  const checks = await checkRedis(commands, clock, { ...settings.timings, keepsNothing: !persistent });
+  const checks = await checkRedis(commands, clock, settings.timings.watchdogLeaseMs, !persistent);
   checks.push(await checkSchema(commands, store.keys));
   if (mayWrite) checks.push(await checkCanary(commands, await open(url, 'blocking'), store.keys.bullPrefix, clock));
   checks.push(

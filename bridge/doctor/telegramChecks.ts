@@ -5,7 +5,7 @@ import { counted } from '../../src/counted.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { TelegramApi } from '../telegram/api.js';
-import { ChatError } from '../telegram/chatError.js';
+import { asChatError } from '../telegram/chatError.js';
 import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
 
 /** Another poller, interrupted by our poll, comes back within this time: backoffs begin with a few seconds. */
@@ -172,11 +172,6 @@ async function checkChat(api: TelegramApi, chatId: string): Promise<CheckResult>
           'ask that person to send /start to the bot once, or correct the id in `chats`',
         );
   }
-}
-
-function asChatError(error: unknown): ChatError {
-  if (error instanceof ChatError) return error;
-  throw error;
 }
 
 /** Checks whether anybody may send messages. */

@@ -19,7 +19,6 @@ import type { Logger } from '../../src/log/logger.js';
 import { redactUrl } from '../../src/redis/connect.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
 import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { type Claim, claimFolder } from '../redis/claim.js';
 
@@ -41,8 +40,7 @@ export interface OnlyBridgeOptions {
   readonly stopping: AbortSignal;
 }
 
-export class OnlyBridge implements Service {
-  readonly name = 'claim of the host id';
+export class OnlyBridge {
   readonly #options: OnlyBridgeOptions;
   readonly #owner: string;
   readonly #lost = new AbortController();
@@ -111,9 +109,6 @@ export class OnlyBridge implements Service {
     }
     this.#rounds.start('with a pause');
   }
-
-  /** Nothing to do: the claim is kept since {@link claim}. */
-  async start(): Promise<void> {}
 
   /** Releases the claims, so that a successor need not wait. */
   async stop(): Promise<void> {

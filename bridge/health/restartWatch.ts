@@ -1,14 +1,14 @@
 /** Records the bridge's starts, and reports when they follow each other quickly: something keeps ending it. */
+import { type EventLog, noticeEvent } from '../../monitoring/events/notice.js';
 import { counted } from '../../src/counted.js';
 import { type BridgeStarts, MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, isoTime } from '../../src/time.js';
 
 export interface RestartWatchParts {
   readonly starts: BridgeStarts;
-  readonly events: { logCriticalEvent(event: CriticalEvent): Promise<void> };
+  readonly events: EventLog;
   readonly host: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -30,7 +30,7 @@ export class RestartWatch implements Service {
     try {
       this.#start = await starts.begin(host);
       const recent = await starts.recent(host);
-      if (recent.length >= MOST_QUICK_STARTS) await this.#tell(recent);
+      if (recent.length >= MOST_QUICK_STARTS) await this.#report(recent);
     } catch (err) {
       logger.warn({ err }, 'the start of this bridge could not be recorded');
     }
@@ -45,7 +45,7 @@ export class RestartWatch implements Service {
     await starts.ended(host, start).catch((err: unknown) => logger.debug({ err }, 'this stop could not be recorded'));
   }
 
-  async #tell(recent: readonly number[]): Promise<void> {
+  async #report(recent: readonly number[]): Promise<void> {
     const { starts, events, host, clock, logger } = this.#parts;
     const within = describeDuration(QUICK_MS);
     logger.error(
@@ -54,21 +54,11 @@ export class RestartWatch implements Service {
     );
     if (!(await starts.isNews(host))) return;
     // The same for all starts of one series: a bridge that is killed between the two writes reports nothing twice.
-    const incidentId = `bridge-restarts-${host.replace(/[^\w-]/g, '_')}-${recent[0]}`;
-    await events.logCriticalEvent({
-      v: 1,
-      id: `${incidentId}.detected`,
-      incident_id: incidentId,
-      final: true,
-      timestamp: isoTime(clock.now()),
-      event: 'bridge_restarts',
-      session_id: null,
-      project_key: null,
-      reason: 'started_in_quick_succession',
-      rule: null,
-      action_taken: 'detected',
-      github_issue: null,
-      details: { host, starts: recent.map(isoTime) },
-    });
+    const incident_id = `bridge-restarts-${host.replace(/[^\w-]/g, '_')}-${recent[0]}`;
+    const about = { event: 'bridge_restarts', reason: 'started_in_quick_succession' } as const;
+    const details = { host, starts: recent.map(isoTime) };
+    await events.logCriticalEvent(
+      noticeEvent({ incident_id, step: 'detected', final: true, ...about, details }, clock.now()),
+    );
   }
 }

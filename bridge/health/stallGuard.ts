@@ -18,6 +18,7 @@ const ON_TIME_WITHIN = 2;
 /** The thread's data. */
 export interface StallGuardData {
   readonly shared: SharedArrayBuffer;
+  /** How long the loop may be blocked, in milliseconds. */
   readonly limitMs: number;
   readonly tickMs: number;
   /** Where the last message goes besides standard error; null: nowhere else. */
@@ -26,12 +27,8 @@ export interface StallGuardData {
   readonly isTerminal: boolean;
 }
 
-export interface StallGuardOptions {
+interface StallGuardOptions extends Omit<StallGuardData, 'shared' | 'tickMs'> {
   readonly beat: LoopBeat;
-  /** How long the loop may be blocked, in milliseconds. */
-  readonly limitMs: number;
-  readonly logFile: string | null;
-  readonly isTerminal: boolean;
   readonly logger: Logger;
 }
 
@@ -51,9 +48,9 @@ export class StallGuard implements Service {
 
   async start(): Promise<void> {
     if (this.#thread !== null) return;
-    const { beat, limitMs, logFile, isTerminal, logger } = this.#options;
-    const tickMs = limitMs / LOOKS_PER_LIMIT;
-    const workerData: StallGuardData = { shared: beat.shared, limitMs, tickMs, logFile, isTerminal };
+    const { beat, logger, ...given } = this.#options;
+    const tickMs = given.limitMs / LOOKS_PER_LIMIT;
+    const workerData: StallGuardData = { ...given, shared: beat.shared, tickMs };
     this.#thread = new Worker(compiledProgram('bridge/health/stallGuardMain'), { workerData, env: {} });
     this.#thread.on('error', (err) => logger.error({ err }, 'the event loop is no longer watched'));
     this.#thread.unref();

@@ -16,19 +16,6 @@ const STDERR = 2;
 const STACK_WITHIN_MS = SECOND;
 const MOST_FRAMES = 10;
 
-/** The fields that are read of the debugger's messages. A frame's own `url` is empty. */
-interface ScriptMessage {
-  readonly params: { readonly scriptId: string; readonly url: string };
-}
-interface PausedMessage {
-  readonly params: {
-    readonly callFrames: readonly {
-      readonly functionName: string;
-      readonly location: { readonly scriptId: string; readonly lineNumber: number };
-    }[];
-  };
-}
-
 const { shared, limitMs, tickMs, logFile, isTerminal } = workerData as StallGuardData;
 const counter = new Int32Array(shared);
 const logDestination = logFile === null ? null : new LogFile(logFile);
@@ -49,11 +36,12 @@ function say(msg: string): void {
 async function standingAt(): Promise<string | null> {
   const seen = new AbortController();
   let words: string | null = null;
+  // A frame's own `url` is empty.
   const urls = new Map<string, string>();
   const session = new Session();
   session.connectToMainThread();
-  session.on('Debugger.scriptParsed', ({ params }: ScriptMessage) => urls.set(params.scriptId, params.url));
-  session.on('Debugger.paused', ({ params }: PausedMessage) => {
+  session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
+  session.on('Debugger.paused', ({ params }) => {
     const frames = params.callFrames.slice(0, MOST_FRAMES);
     words = frames
       .map(({ functionName, location: { scriptId, lineNumber } }) => {

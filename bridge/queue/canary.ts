@@ -8,6 +8,7 @@ import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
+import type { WorkerSigns } from '../health/gauges.js';
 
 const CANARY_EVERY_MS = 30 * SECOND;
 /**
@@ -18,12 +19,7 @@ const MOST_LEFT = 10;
 
 export interface CanariesParts {
   readonly queue: { addCanary(): Promise<void> };
-  readonly worker: {
-    /** When it last took a job or ended one. */
-    readonly lastActiveAt: number | null;
-    /** Whether every slot is taken: then it rightly takes no job. */
-    readonly isFull: boolean;
-  };
+  readonly worker: WorkerSigns;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long this process may stall, in milliseconds; a worker may for five times that long. */

@@ -58,7 +58,7 @@ export class LaneStarter implements Lanes {
 
   /** The session has a final message: it no longer waits. */
   forget(sessionId: string): void {
-    this.#options.queue.waiting.forget(sessionId);
+    this.#options.queue.waiting.delete(sessionId);
   }
 
   /**

@@ -76,7 +76,7 @@ export class JobQueue implements WorkQueue {
    */
   async pumpLane(lane: string, head?: string): Promise<number> {
     if (hostOfLane(lane) !== this.#host) return 0;
-    const known = head === undefined ? undefined : this.waiting.find(head);
+    const known = head === undefined ? undefined : this.waiting.get(head);
     if (known?.lane === lane) {
       await this.enqueueJob(known);
       return 1;
@@ -120,14 +120,14 @@ export class JobQueue implements WorkQueue {
   async regainWaiting(): Promise<string[]> {
     const { regain, records } = this.#store;
     const stored = new Set<string>();
-    for (const found of await records.sessions(this.waiting.all().map(({ session_id }) => session_id))) {
+    for (const found of await records.sessions([...this.waiting.keys()])) {
       if (found instanceof CorruptRecordError) continue;
       stored.add(found.session_id);
       // The wake for its final message was missed. If it stayed remembered, it would run again once its record has expired.
-      if (found.ended_at !== null) this.waiting.forget(found.session_id);
+      if (found.ended_at !== null) this.waiting.delete(found.session_id);
     }
     const regained: string[] = [];
-    for (const session of inOrder(this.waiting.all().filter(({ session_id }) => !stored.has(session_id)))) {
+    for (const session of inOrder([...this.waiting.values()].filter(({ session_id }) => !stored.has(session_id)))) {
       const { session_id } = session;
       if ((await regain.isMissing(session_id)) && (await regain.waiting(session))) regained.push(session_id);
     }

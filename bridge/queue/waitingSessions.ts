@@ -10,38 +10,22 @@ const MOST_REMEMBERED = 1_000;
 /** UTF-16 units, the length of Telegram's messages; a message from the command line may be longer. */
 const LONGEST_REMEMBERED = 4_096;
 
-export class WaitingSessions {
-  /** By id, the oldest first. */
-  readonly #sessions = new Newest<string, AgentSession>(MOST_REMEMBERED);
+/** By id, the oldest first. */
+export class WaitingSessions extends Newest<string, AgentSession> {
+  constructor() {
+    super(MOST_REMEMBERED);
+  }
 
   /** @param session pending */
   keep(session: AgentSession): void {
-    if (session.request.message_text.length > LONGEST_REMEMBERED) this.forget(session.session_id);
-    else this.#sessions.set(session.session_id, session);
+    if (session.request.message_text.length > LONGEST_REMEMBERED) this.delete(session.session_id);
+    else this.set(session.session_id, session);
   }
 
   /** @returns the session, which is forgotten here; null if it was not remembered */
   take(sessionId: string): AgentSession | null {
-    const session = this.find(sessionId);
-    this.forget(sessionId);
+    const session = this.get(sessionId) ?? null;
+    this.delete(sessionId);
     return session;
-  }
-
-  find(sessionId: string): AgentSession | null {
-    return this.#sessions.get(sessionId) ?? null;
-  }
-
-  has(sessionId: string): boolean {
-    return this.#sessions.has(sessionId);
-  }
-
-  /** The oldest first. */
-  all(): AgentSession[] {
-    return [...this.#sessions.values()];
-  }
-
-  /** The session has a final message: it no longer waits. */
-  forget(sessionId: string): void {
-    this.#sessions.delete(sessionId);
   }
 }

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { Settings } from '../../src/config/settings.js';
+import { errorCode } from '../../src/errno.js';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
@@ -15,7 +16,7 @@ const LONGEST_BYTES = 64 * 1024;
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, including the final zero. */
 const LONGEST_SOCKET_PATH = 103;
 
-const IDENTITY = z.object({
+export const PROCESS_IDENTITY = z.object({
   host: z.string(),
   boot_id: z.string(),
   pid_namespace: z.string(),
@@ -30,13 +31,12 @@ const ENDPOINT = z.object({
   kind: z.enum(['redis-server', 'valkey-server', 'js-redis-server']),
   /** Whether the data outlives the server. */
   persistent: z.boolean(),
-  server: IDENTITY,
-  owner: IDENTITY,
+  server: PROCESS_IDENTITY,
+  owner: PROCESS_IDENTITY,
 });
 
 export type Endpoint = z.infer<typeof ENDPOINT>;
 export type ServerKind = Endpoint['kind'];
-export const PROCESS_IDENTITY = IDENTITY;
 
 /** A socket in the folder, which only its owner can enter; if the path is too long for a socket, a port with a password. */
 export type Place =
@@ -98,7 +98,7 @@ export function readEndpoint(folder: string): Endpoint | 'corrupt' | null {
   try {
     text = readPlainFileSync(endpointPath(folder), LONGEST_BYTES);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw new UnreachableError(`${endpointPath(folder)} cannot be read: ${describeError(error)}`);
   }
   try {

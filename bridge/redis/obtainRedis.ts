@@ -3,20 +3,13 @@ import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
-import { type EmbeddedRedis, startEmbeddedRedis } from './embeddedRedis.js';
-
-export type BridgeRedis = Pick<EmbeddedRedis, 'url' | 'lost' | 'stop'>;
+import { startEmbeddedRedis } from './embeddedRedis.js';
 
 /**
  * @param stopping ends the wait for it
  * @throws UsageError, UnreachableError as {@link startEmbeddedRedis}
  */
-export async function obtainRedis(
-  settings: Settings,
-  clock: Clock,
-  logger: Logger,
-  stopping: AbortSignal,
-): Promise<BridgeRedis> {
+export async function obtainRedis(settings: Settings, clock: Clock, logger: Logger, stopping: AbortSignal) {
   const never = new AbortController().signal;
   if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
   const { logsFolder, programPath: path, host, timings } = settings;

@@ -16,14 +16,7 @@ import {
   writeEndpoint,
 } from './endpoint.js';
 import { findServerProgram } from './programs.js';
-import {
-  answers,
-  endByConnection,
-  type ServerFolder,
-  type ServerStart,
-  startServer,
-  stopServer,
-} from './serverProcess.js';
+import { answers, endByConnection, type ServerFolder, startServer, stopServer } from './serverProcess.js';
 
 /**
  * An owner in another pid namespace is invisible from here. It is alive if and only if its server answers, because a container
@@ -96,7 +89,7 @@ export async function startFirst(path: string, ours: ServerFolder): Promise<Endp
   const place = await choosePlace(ours.folder);
   const kind = program?.kind ?? 'js-redis-server';
   const about = { v: 1, url: place.url, kind, persistent: program !== null, owner: ours.here } as const;
-  return startAt({ ...ours, program, place }, about);
+  return startServer({ ...ours, program, place, about });
 }
 
 /** Uses the same address, so that all clients reconnect by themselves, and never a program that cannot read the data. */
@@ -104,11 +97,5 @@ export async function startSuccessor(path: string, ours: ServerFolder, former: E
   const program = former.persistent ? await findServerProgram(path) : null;
   if (former.persistent && program === null) throw new UnreachableError(`${former.kind} is not on PATH any more`);
   const about = { ...former, kind: program?.kind ?? former.kind };
-  return startAt({ ...ours, program, place: placeOf(former.url) }, about);
-}
-
-async function startAt(start: Omit<ServerStart, 'onSpawned'>, about: Omit<Endpoint, 'server'>): Promise<Endpoint> {
-  const onSpawned = (server: ProcessIdentity) => writeEndpoint(start.folder, { ...about, server });
-  const server = await startServer({ ...start, onSpawned });
-  return { ...about, server };
+  return startServer({ ...ours, program, place: placeOf(former.url), about });
 }

@@ -1,11 +1,10 @@
 /** Finds the Redis server that is installed on this machine. */
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { UsageError } from '../../src/errors.js';
 import { isSupportedVersion } from '../../src/redis/connect.js';
 import { SECOND } from '../../src/time.js';
+import { findProgram } from '../agents/program/findProgram.js';
 import type { ServerKind } from './endpoint.js';
 
 const NAMES = ['redis-server', 'valkey-server'] as const;
@@ -25,29 +24,16 @@ export interface ServerProgram {
 export async function findServerProgram(searchPath: string): Promise<ServerProgram | null> {
   const faults: string[] = [];
   for (const kind of NAMES) {
-    const path = findOnPath(kind, searchPath);
-    if (path === null) continue;
-    const fault = await faultOf(path);
-    if (fault === null) return { kind, path };
+    const found = findProgram(kind, searchPath, '/');
+    if (found.kind !== 'found') continue;
+    const fault = await faultOf(found.path);
+    if (fault === null) return { kind, path: found.path };
     faults.push(fault);
   }
   if (faults.length === 0) return null;
   throw new UsageError(
     `${faults.join('; ')}; install version 6.2 or newer, or set REDIS_URL to a Redis that is already running`,
   );
-}
-
-function findOnPath(name: string, searchPath: string): string | null {
-  for (const folder of searchPath.split(delimiter).filter((entry) => entry !== '')) {
-    const path = join(folder, name);
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {
-      // Not in this folder.
-    }
-  }
-  return null;
 }
 
 async function faultOf(path: string): Promise<string | null> {

@@ -11,7 +11,7 @@ import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../..
 import { compiledProgram } from '../../src/host/program.js';
 import { closeRedis, connectOrExplain, openRedis, redactUrl } from '../../src/redis/connect.js';
 import { type Clock, MINUTE, SECOND } from '../../src/time.js';
-import { type Endpoint, logPath, type Place, pidPath, socketPath } from './endpoint.js';
+import { type Endpoint, logPath, type Place, pidPath, socketPath, writeEndpoint } from './endpoint.js';
 import type { ServerProgram } from './programs.js';
 
 /** Reading a large append-only file takes time. */
@@ -36,22 +36,23 @@ export interface ServerStart extends ServerFolder {
   /** Null starts the JavaScript server. */
   readonly program: ServerProgram | null;
   readonly place: Place;
-  /** Called at once, so that the server is recorded before anything else can fail. */
-  readonly onSpawned: (server: ProcessIdentity) => void;
+  /** What is recorded of the server, but for its process. */
+  readonly about: Omit<Endpoint, 'server'>;
 }
 
 /**
- * @returns the process, once it answers
+ * @returns the server as recorded, once it answers
  * @throws UnreachableError if the server does not come up (the message names its log), or if stopped first
  */
-export async function startServer(start: ServerStart): Promise<ProcessIdentity> {
-  const { folder, program, place, here } = start;
+export async function startServer(start: ServerStart): Promise<Endpoint> {
+  const { folder, program, place, about, here } = start;
   rmSync(socketPath(folder), { force: true });
   const child = program === null ? spawnJavaScriptServer(folder, place) : spawnServer(folder, program, place);
   if (child.pid === undefined) throw new UnreachableError(`${program?.path ?? process.execPath} could not be started`);
-  const server = readProcessIdentity(here.host, child.pid);
+  const endpoint = { ...about, server: readProcessIdentity(here.host, child.pid) };
   try {
-    start.onSpawned(server);
+    // At once, so that the server is recorded before anything else can fail.
+    writeEndpoint(folder, endpoint);
     await untilAnswering(child, start);
   } catch (error) {
     child.kill('SIGKILL');
@@ -59,7 +60,7 @@ export async function startServer(start: ServerStart): Promise<ProcessIdentity> 
     throw error;
   }
   child.unref();
-  return server;
+  return endpoint;
 }
 
 /**

@@ -54,6 +54,12 @@ export class ChatError extends WatchkeeperError {
   }
 }
 
+/** @returns the failure of the API; any other error is a bug and is rethrown */
+export function asChatError(error: unknown): ChatError {
+  if (error instanceof ChatError) return error;
+  throw error;
+}
+
 /** Node's codes for a connection that was never made. Others, such as ECONNRESET, say nothing about the request. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 /** The same, if the words say that it happened while connecting. */

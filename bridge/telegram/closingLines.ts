@@ -7,7 +7,7 @@ import { type AgentSession, isDelivered, type OutboxEntry } from '../../src/jobs
 import { DAY, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
 import { waitedMs } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';
-import { ChatError } from './chatError.js';
+import { asChatError, type ChatError } from './chatError.js';
 import type { ProgressEdits } from './progressEdits.js';
 
 /** When another process takes over, should this one die meanwhile. */
@@ -58,13 +58,7 @@ export class ClosingLines {
     const { store, clock } = this.#base;
     const message = { sessionId: entry.session_id, chatId: entry.chat_id, messageId };
     const line = closingLine(entry, await waitedMs(store, entry, session));
-    let failure: ChatError | null = null;
-    try {
-      await this.#edits.close(message, line, this.#ending);
-    } catch (error) {
-      if (!(error instanceof ChatError)) throw error;
-      failure = error;
-    }
+    const failure = await this.#edits.close(message, line, this.#ending).then(() => null, asChatError);
     const delayMs = this.#untilNext(entry, failure);
     if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs });
     else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });

@@ -18,11 +18,11 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   for (const token of tokens) {
     switch (token.type) {
       case 'text':
-        if (token.content !== '') spans.push(styled(token.content, style()));
+        if (token.content !== '') spans.push({ ...style(), text: token.content });
         break;
       case 'softbreak':
       case 'hardbreak':
-        spans.push(styled('\n', style()));
+        spans.push({ ...style(), text: '\n' });
         break;
       case 'code_inline':
         spans.push({ text: token.content, code: true });
@@ -57,10 +57,6 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   return spans;
 }
 
-function styled(text: string, style: Style): Span {
-  return style === PLAIN ? { text } : { ...style, text };
-}
-
 /** A picture is shown by its text, which links to it. Links within that text lead nowhere. */
 function imageSpans(token: Token, style: Style, isLinked: boolean): Span[] {
   const source = attribute(token, 'src');
@@ -77,13 +73,10 @@ function wordsOf(tokens: readonly Token[]): string {
   return words.join('');
 }
 
-const UNEVEN = /[^\S ]| {2}/;
-
 /** @returns the words on one line */
 export function textOf(spans: readonly Span[]): string {
-  let text = '';
-  for (const span of spans) text += span.text;
-  return (UNEVEN.test(text) ? text.replace(/\s+/g, ' ') : text).trim();
+  const text = spans.map((span) => span.text).join('');
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 export function splitAtBreaks(spans: readonly Span[]): Span[][] {

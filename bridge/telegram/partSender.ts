@@ -7,7 +7,7 @@ import { MINUTE, SECOND } from '../../src/time.js';
 import type { FinalText } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
 import type { Destination, TelegramApi, Text } from './api.js';
-import { ChatError } from './chatError.js';
+import { asChatError, type ChatError } from './chatError.js';
 import { type AnswerFile, type AnswerPart, isFile, type MessagePart } from './render.js';
 
 interface PartToPlace {
@@ -98,7 +98,7 @@ export class PartSender {
         this.#formattedOrPlain(part, (text) => this.#api.sendMessage(destination(entry), text, options)),
       );
     } catch (error) {
-      const failure = chatError(error);
+      const failure = asChatError(error);
       if (failure.kind === 'unknown') return again({}, true, failure);
       return this.#settle(entry, failure, false, mayMove);
     }
@@ -110,7 +110,7 @@ export class PartSender {
       const options = { silent: true, signal: this.#signal };
       return await sentOnce(() => this.#api.sendDocument(destination(entry), file, options));
     } catch (error) {
-      const failure = chatError(error);
+      const failure = asChatError(error);
       const left = { kind: 'left_out', reason: failure.description } as const;
       if (failure.kind === 'unknown') return left;
       const outcome = this.#settle(entry, failure, false, mayMove);
@@ -127,7 +127,7 @@ export class PartSender {
       failpoint('answer.placeholder.after');
       return again({ edit_into: messageId }, false, null);
     } catch (error) {
-      const failure = chatError(error);
+      const failure = asChatError(error);
       if (failure.kind === 'unknown') {
         return { ...later(failure, true), longestMs: LONGEST_PLACEHOLDER_BACKOFF_MS };
       }
@@ -145,9 +145,8 @@ export class PartSender {
       failpoint('answer.edit.after');
       return { kind: 'placed', messageId };
     } catch (error) {
-      const failure = chatError(error);
-      if (failure.kind === 'unknown') return later(failure, false);
-      if (failure.kind !== 'refused') return this.#settle(entry, failure, false, mayMove);
+      const failure = asChatError(error);
+      if (failure.kind !== 'refused') return later(failure, false);
       if (NOT_MODIFIED.test(failure.description)) return { kind: 'placed', messageId };
       // Not at once: should every placeholder be refused, the chat must not fill with them.
       if (TARGET_GONE.test(failure.description)) {
@@ -179,7 +178,7 @@ export class PartSender {
     try {
       return await call(part);
     } catch (error) {
-      const failure = chatError(error);
+      const failure = asChatError(error);
       if (failure.kind !== 'refused' || !BAD_FORMATTING.test(failure.description)) throw failure;
       return call({ plain: part.plain, html: null });
     }
@@ -209,10 +208,4 @@ function again(patch: Partial<OutboxEntry>, inDoubt: boolean, failure: ChatError
 
 function later(failure: ChatError, inDoubt: boolean) {
   return { kind: 'later', patch: {}, inDoubt, delayMs: failure.pauseMs, reason: failure.description } as const;
-}
-
-/** @returns the failure of the API; any other error is a bug and is rethrown */
-function chatError(error: unknown): ChatError {
-  if (error instanceof ChatError) return error;
-  throw error;
 }

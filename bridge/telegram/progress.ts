@@ -11,7 +11,7 @@ import { Newest } from '../../src/newest.js';
 import { atMost, SECOND } from '../../src/time.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
 import type { TelegramFoundation, Text } from './api.js';
-import { ChatError } from './chatError.js';
+import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import { learn, type Pace, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
@@ -181,8 +181,7 @@ export class ProgressDisplay implements ProgressView {
       else if (shown.isRecorded && text !== null && text.plain !== shown.text)
         await this.#edit(shown, shown.messageId, text);
     } catch (error) {
-      if (!(error instanceof ChatError)) throw error;
-      this.#learn(shown, error);
+      this.#learn(shown, asChatError(error));
     }
     if (shown.messageId === null || shown.isRecorded) return;
     shown.isRecorded = await this.#isRecordedNow(shown, shown.messageId);

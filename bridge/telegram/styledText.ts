@@ -59,23 +59,13 @@ export function plainLines(text: string): Line[] {
 }
 
 export function plainOf(lines: readonly Line[]): string {
-  let plain = '';
-  for (const [index, { spans }] of lines.entries()) {
-    if (index > 0) plain += '\n';
-    for (const { text } of spans) plain += text;
-  }
-  return plain;
+  return lines.map(({ spans }) => spans.map(({ text }) => text).join('')).join('\n');
 }
 
 export function marked(line: Line): MarkedLine {
-  const { spans, isQuote, code } = line;
-  let html = '';
-  let entities = 0;
-  for (const span of spans) {
-    html += tagged(span, escapeHtml(span.text));
-    entities += entitiesOf(span);
-  }
-  return { spans, isQuote, code, html, entities };
+  const html = line.spans.map((span) => tagged(span, escapeHtml(span.text))).join('');
+  const entities = line.spans.reduce((sum, span) => sum + entitiesOf(span), 0);
+  return { ...line, html, entities };
 }
 
 /** Lines of one block share one pair of tags. */
@@ -114,7 +104,7 @@ export function cutSpans(spans: readonly Span[], room: number): readonly [Span[]
   let entities = 1;
   for (const [index, span] of spans.entries()) {
     // A text that is far too long is not scanned again for each part.
-    const length = span.text.length > left ? span.text.length : tagged(span, '').length + escapedLength(span.text);
+    const length = span.text.length > left ? span.text.length : tagged(span, escapeHtml(span.text)).length;
     entities += entitiesOf(span);
     if (length <= left && entities <= MOST_ENTITIES) {
       head.push(span);
@@ -149,7 +139,7 @@ function fittingEnd(text: string, room: number, mayTear: boolean): number {
   let left = room;
   let end = 0;
   for (const letter of text) {
-    left -= escapedLength(letter);
+    left -= escapeHtml(letter).length;
     if (left < 0) break;
     end += letter.length;
   }
@@ -191,16 +181,4 @@ function tagged({ href, code, bold, italic, struck }: Span, html: string): strin
   if (italic === true) all = `<i>${all}</i>`;
   if (bold === true) all = `<b>${all}</b>`;
   return href === undefined ? all : `<a href="${escapeHtml(href).replaceAll('"', '&quot;')}">${all}</a>`;
-}
-
-function escapedLength(text: string): number {
-  let length = text.length;
-  for (const [sign, more] of [
-    ['&', 4],
-    ['<', 3],
-    ['>', 3],
-  ] as const) {
-    for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) length += more;
-  }
-  return length;
 }

@@ -16,9 +16,13 @@ export function describeIssuePlaces(settings: Pick<Settings, 'github' | 'project
   return `issues go to GitHub, but those of ${inFiles.join(', ')} are files in logs/issues (no \`repository\`)`;
 }
 
-/** @returns one line for the log of a bridge that is up */
-export function describeService(settings: Settings): string {
+/**
+ * @param canType whether a person can type in the bridge's terminal
+ * @returns one line for the log of a bridge that is up
+ */
+export function describeService(settings: Settings, canType: boolean): string {
   const projects = [...settings.projects.keys()].join(', ') || 'none';
-  const chat = settings.telegram === null ? 'the terminal is the chat (no TELEGRAM_BOT_TOKEN)' : 'Telegram';
+  const withoutBot = canType ? 'the terminal is the chat' : 'messages come from `watchkeeper enqueue` only';
+  const chat = settings.telegram === null ? `${withoutBot} (no TELEGRAM_BOT_TOKEN)` : 'Telegram';
   return `projects ${projects}; ${chat}; ${describeIssuePlaces(settings)}; ${settings.agentConcurrency} agents at once`;
 }

@@ -12,7 +12,6 @@ import { openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 // covers: bridge/assembly/foundation.ts
 // covers: bridge/assembly/intakes.ts
 // covers: bridge/assembly/watchdog.ts
-// covers: bridge/assembly/watchdogActors.ts
 // covers: bridge/assembly/work.ts
 
 // rule: a-logs-folder-is-private

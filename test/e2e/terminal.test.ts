@@ -15,6 +15,7 @@ const MAIN = compiledProgram('bridge/cli/main');
 const MESSAGES = ['one', 'two', 'three', 'four', 'five'];
 const testInTerminal = spawnSync('script', ['--version']).status === 0 ? test : test.skip;
 
+// covers: bridge/doctor/operatorNotices.ts
 describeScenes('a bridge without a bot', () => {
   testInTerminal(
     'prompts when one can type, and shows each message below the answer of the one before',
@@ -29,7 +30,8 @@ describeScenes('a bridge without a bot', () => {
       expect(told.map((line) => line.replace(/^\[.*\] | after .*/g, ''))).toEqual(
         MESSAGES.flatMap(() => ['working …', 'answer']),
       );
-      expect(readFileSync(join(folder, 'log'), 'utf8')).toContain('the bridge is up');
+      const log = readFileSync(join(folder, 'log'), 'utf8');
+      expect(log).toMatch(/until then this terminal is the chat[\s\S]*the bridge is up: .*the terminal is the chat/);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -42,6 +44,9 @@ describeScenes('a bridge without a bot', () => {
       const bridge = new Program(process.execPath, [MAIN, 'bridge'], { workingDirectory: folder, environment });
       afterThisTest(() => bridge.stop().then(() => undefined));
       await bridge.says('the bridge is up');
+      expect(bridge.stderr).not.toContain('is the chat');
+      expect(bridge.stderr).toContain('nobody can type here');
+      expect(bridge.stderr).toContain('messages come from `watchkeeper enqueue` only');
       const ids: string[] = [];
       for (const text of MESSAGES) {
         const args = [MAIN, 'enqueue', '--project', 'local', '--text', text, '--json'];

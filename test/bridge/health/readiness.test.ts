@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
 import {
   bridgeGauge,
@@ -94,16 +95,9 @@ describe('a gauge', () => {
       watchdogGauge({ lastTickAt: null, nextTickAt: now }, { isActing: false }, clock),
       true,
     ],
-    ['logs folder: accepts files', logsGauge(well, async () => 0), true],
-    [
-      'logs folder: is full',
-      logsGauge(
-        () => Promise.reject(new Error('ENOSPC')),
-        async () => 0,
-      ),
-      false,
-    ],
-    ['logs folder: lacks lines', logsGauge(well, async () => 2), false],
+    ['logs folder: accepts files', logsGauge(tmpdir(), { owed: async () => 0 }), true],
+    ['logs folder: accepts none', logsGauge('/dev/null', { owed: async () => 0 }), false],
+    ['logs folder: lacks lines', logsGauge(tmpdir(), { owed: async () => 2 }), false],
     ['redis: accepts a write', redisGauge(well, clock), true],
     ['bridge: reported a second ago', bridgeGauge(async () => ({ owner: HERE, said_at: now - SECOND }), clock), true],
     ['bridge: none is alive', bridgeGauge(async () => null, clock), false],

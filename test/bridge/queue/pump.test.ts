@@ -125,7 +125,7 @@ describeWithRedis('the pump', () => {
     const queue = openQueue();
     await queue.rememberAll();
     await queue.pump();
-    queue.waiting.forget(sessions[2] ?? '');
+    queue.waiting.delete(sessions[2] ?? '');
     expect(await queue.regainWaiting()).toEqual([]);
     await forgetAll(store);
     const left = sessions.filter((_, index) => index !== 2);
