@@ -41,6 +41,15 @@ export class CorruptRecordError extends WatchkeeperError {
 }
 
 /**
+ * For the `catch` of a read: unreadable records are set aside elsewhere.
+ * @throws every other error
+ */
+export function unreadable(error: unknown): 'unreadable' {
+  if (error instanceof CorruptRecordError) return 'unreadable';
+  throw error;
+}
+
+/**
  * @param thrown anything that was caught
  * @returns its message and those of its causes, in one line
  */

@@ -35,8 +35,8 @@ export function buildChat(foundation: Foundation, store: Store, events: DurableE
   const router = telegram === null ? inTerminal : new ChatRouter(base, logsFolder, terminal, telegram.chat);
   const delivery = new DeliveryService(base, router);
   const services: Service[] = telegram === null ? [delivery] : [delivery, telegram.chat];
-  const toldEnd = async (id: string, since: number) => telegram?.memory.lastSent(id, since) ?? null;
-  const disk = { records, logsFolder, bootId: here.boot_id, logger, toldEnd };
+  const endInChat = async (id: string, since: number) => telegram?.memory.lastSent(id, since) ?? null;
+  const disk = { records, logsFolder, bootId: here.boot_id, logger, endInChat };
   return {
     router,
     delivery,

@@ -4,8 +4,9 @@
  * answer is the journal's last line, synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was
  * sent is noted beside the logs (`bridge/chat/sendMemory.ts`).
  */
+import { unreadable } from '../../src/errors.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
-import { type Records, unreadable } from '../../src/jobs/records.js';
+import type { Records } from '../../src/jobs/records.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import { readLastLine } from '../../src/journal/lastLine.js';
 import { journalPath } from '../../src/journal/path.js';
@@ -34,7 +35,7 @@ export interface DiskContext {
    * @param since epoch ms: anything sent before belongs to another message
    * @returns how the session's message ended according to its chat; null if nothing complete is known to be there
    */
-  toldEnd(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null>;
+  endInChat(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null>;
 }
 
 /**
@@ -44,21 +45,18 @@ export interface DiskContext {
  * @throws ioredis' error if Redis is unreachable
  */
 export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
-  const { records, logsFolder, bootId, logger, toldEnd } = context;
+  const { records, logsFolder, bootId, logger, endInChat } = context;
   const { session_id } = session;
   const answer = await answerInJournal(records, logsFolder, session);
   if (answer !== null) {
     logger.warn({ session_id }, `session ${session_id}: its journal has an answer, but Redis has lost it`);
     return { kind: 'answer', text: answer, mayBeInChat: !takeUnsent(logsFolder, session_id, bootId) };
   }
-  const told = await toldEnd(session_id, await acceptedAt(records, session));
-  if (told === null) return null;
-  logger.warn(
-    { session_id, kind: told },
-    `session ${session_id}: its chat was notified of its end, but Redis has lost that`,
-  );
+  const kind = await endInChat(session_id, await acceptedAt(records, session));
+  if (kind === null) return null;
+  logger.warn({ session_id, kind }, `session ${session_id}: its chat was notified of its end, but Redis has lost that`);
   // The delivery knows that it was sent, and only closes the progress message.
-  return { kind: told, text: TEXTS[told], mayBeInChat: false };
+  return { kind, text: TEXTS[kind], mayBeInChat: false };
 }
 
 /**

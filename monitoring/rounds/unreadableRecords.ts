@@ -3,9 +3,9 @@
  * to the chat, so that they block nothing for ever. A session's record is moved only once its run has certainly ended: a living
  * run renews its lease without reading the record, and its processes carry its mark.
  */
+import { unreadable } from '../../src/errors.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { UnreadableSession } from '../../src/jobs/quarantine.js';
-import { unreadable } from '../../src/jobs/records.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
 import { noticeEvent } from '../events/notice.js';
 import { FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';

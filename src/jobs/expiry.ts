@@ -2,10 +2,10 @@
  * Removes old records. Redis does not expire them by itself: it cannot know whether an open incident, an undelivered message or
  * a revival still needs them. Every removal is a commit of the acting watchdog, and each call removes a bounded number.
  */
+import { unreadable } from '../errors.js';
 import { applyCommit, type Check, documentChecks, type Write } from '../redis/commit.js';
 import type { Guard } from './incidentTransitions.js';
 import { type AgentSession, isDelivered } from './model.js';
-import { unreadable } from './records.js';
 import { StorePart } from './storePart.js';
 import { missing } from './straySessions.js';
 

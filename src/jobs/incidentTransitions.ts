@@ -104,7 +104,7 @@ export class IncidentTransitions extends StorePart {
    * `… → told`: the session fails and its failure message is queued, in one commit. A run that is not proven dead keeps its
    * lane blocked.
    */
-  async failAndTell(
+  async fail(
     session: AgentSession,
     incident: Incident,
     { endReason, text, patch, guard }: { endReason: string; text: string; patch: Partial<Incident>; guard: Guard },

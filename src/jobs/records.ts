@@ -213,15 +213,6 @@ export class Records {
   }
 }
 
-/**
- * For the `catch` of a read: such records are set aside elsewhere.
- * @throws every other error
- */
-export function unreadable(error: unknown): 'unreadable' {
-  if (error instanceof CorruptRecordError) return 'unreadable';
-  throw error;
-}
-
 /** @returns the records of the ids without the missing and the unreadable ones */
 async function readable<T>(
   ids: readonly string[],

@@ -4,6 +4,7 @@
  * that comes second changes nothing and reads again.
  */
 
+import { unreadable } from '../errors.js';
 import {
   applyCommit,
   type Check,
@@ -16,7 +17,6 @@ import type { Incident, IncidentStep } from './incidents.js';
 import { laneEntryWrites } from './lanes.js';
 import type { AgentSession, Run } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
-import { unreadable } from './records.js';
 import { laneReleaseWrites, outboxWrites, patched, revisionCheck, sessionWrites, wakeWrite } from './sessionChange.js';
 import { endPatch, type KnownEnd } from './sessionEnds.js';
 import { type StoreContext, StorePart } from './storePart.js';

@@ -1,10 +1,11 @@
 /** Sessions that no index, lane, lease or final message refers to, or that wait for an incident that no longer exists. */
+
 import type { Redis } from 'ioredis';
+import { unreadable } from '../errors.js';
 import { type Check, type CheckedWrites, documentChecks, type Write } from '../redis/commit.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, isDelivered, type OutboxEntry, SESSION_STATUSES } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
-import { unreadable } from './records.js';
 import {
   outboxWrites,
   patched,

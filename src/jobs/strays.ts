@@ -4,12 +4,12 @@
  * records, so that it is short, and the next one continues.
  */
 
+import { unreadable } from '../errors.js';
 import { parseObject } from '../json.js';
 import { applyCommit, type Check, documentChecks } from '../redis/commit.js';
 import { BlockedLanes, blockWrite, withoutRecord } from './lanes.js';
 import { isDelivered, type Run } from './model.js';
 import { hostOfLane } from './names.js';
-import { unreadable } from './records.js';
 import { StorePart } from './storePart.js';
 import { type FinalTexts, namesWithoutRecord, type Stray, straysOfSession } from './straySessions.js';
 

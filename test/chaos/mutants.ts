@@ -79,8 +79,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'monitoring/rounds/answeredLocally.ts',
-        find: 'if (told === null) return null;',
-        replace: "if (told === null || told === 'answer') return null;",
+        find: 'if (kind === null) return null;',
+        replace: "if (kind === null || kind === 'answer') return null;",
       },
     ],
     provokedBy: [0, 300, 600].map((delayMs) =>
@@ -100,8 +100,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'monitoring/rounds/answeredLocally.ts',
-        find: 'if (told === null) return null;',
-        replace: "if (told === null || session_id !== '') return null;",
+        find: 'if (kind === null) return null;',
+        replace: "if (kind === null || session_id !== '') return null;",
       },
     ],
     provokedBy: [0, 200, 400].map((delayMs) =>

@@ -119,7 +119,7 @@ export class RunEnding {
     const patch = { not_revived_because: because };
     const text = failureText({ ...incident, ...patch });
     const failure = { endReason: leadingReason(incident), text, patch, guard: folders.guard() };
-    await store.incidents.failAndTell(session, incident, failure);
+    await store.incidents.fail(session, incident, failure);
     return 'look';
   }
 }

@@ -148,7 +148,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     confinementOf: () => null,
     projectOf: () => null,
     waiting,
-    endOnDisk: (session) => endOnDisk({ ...disk, logger, toldEnd: async () => null }, session),
+    endOnDisk: (session) => endOnDisk({ ...disk, logger, endInChat: async () => null }, session),
     forgotten: {
       note: (sessionId) => events.tell(`forgotten ${sessionId}`),
       noteLost: async (sessionId) => events.tell(`forgotten ${sessionId}`),

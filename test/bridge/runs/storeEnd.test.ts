@@ -217,7 +217,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const { context, forgotten } = forgetfulContext(scene);
     const second = revivalOf(first, scene.clock.now());
     const incident = await openIncident(scene, first);
-    await scene.store.incidents.failAndTell(await sessionNow(scene, first), incident, {
+    await scene.store.incidents.fail(await sessionNow(scene, first), incident, {
       endReason: 'silent',
       text: 'it failed',
       patch: {},

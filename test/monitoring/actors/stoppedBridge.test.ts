@@ -33,7 +33,7 @@ async function openStopped() {
     },
   });
   const { store, folder: logsFolder, logger } = scene;
-  disk = { records: store.records, logsFolder, bootId: BOOT, logger, toldEnd: async () => null };
+  disk = { records: store.records, logsFolder, bootId: BOOT, logger, endInChat: async () => null };
   const owner = deadProcess();
   const markOf = (process: ProcessIdentity) => new StopMark(scene.folder, process, scene.logger);
   mark = markOf(owner);

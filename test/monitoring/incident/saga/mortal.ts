@@ -36,7 +36,7 @@ export class Mortal {
 
   context(scene: SagaScene): Partial<SagaContext> {
     const { store } = scene;
-    const moves = ['openAbout', 'save', 'requestStop', 'revive', 'failAndTell', 'cancel', 'free', 'close'];
+    const moves = ['openAbout', 'save', 'requestStop', 'revive', 'fail', 'cancel', 'free', 'close'];
     return {
       store: {
         ...store,

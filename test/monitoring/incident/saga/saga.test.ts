@@ -398,9 +398,9 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
     async (kind, status, outcome) => {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
-      const told: DiskContext['toldEnd'] = async (id, since) =>
+      const endInChat: DiskContext['endInChat'] = async (id, since) =>
         id === session.session_id && since === session.created_at ? kind : null;
-      const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, scene.folder, told), asked) });
+      const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, scene.folder, endInChat), asked) });
       const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
       await settle(saga, incident.incident_id);
       await releaseRun(scene, session);
@@ -443,9 +443,9 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
 function diskOf(
   { store, logger }: SagaScene,
   logsFolder: string,
-  toldEnd: DiskContext['toldEnd'] = async () => null,
+  endInChat: DiskContext['endInChat'] = async () => null,
 ): DiskContext {
-  return { records: store.records, logsFolder, bootId: BOOT, logger, toldEnd };
+  return { records: store.records, logsFolder, bootId: BOOT, logger, endInChat };
 }
 
 function journalOf({ folder, clock }: SagaScene, { session_id: sessionId }: Pick<AgentSession, 'session_id'>) {
