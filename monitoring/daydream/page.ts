@@ -4,7 +4,7 @@
  */
 import { counted } from '../../src/counted.js';
 import { describeDuration } from '../../src/time.js';
-import { endWords } from '../incident/texts/endWords.js';
+import { endWords } from '../incident/texts/incidentEvents.js';
 import type { Day, OtherFacts } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { byFault, grouped, type Job, type JobEnd, needsAPerson, type Trouble, troublesAmong } from './jobFacts.js';

@@ -56,7 +56,10 @@ export class StoredIssueRecords<RecordType extends Revised> {
     return doc === null ? null : (JSON.parse(doc) as RecordType);
   }
 
-  /** @returns false if another process was first */
+  /**
+   * Stores the record with `rev` set to `expectedRev + 1`, if the stored one still has `expectedRev` (0: there is none).
+   * @returns false if another process was first
+   */
   async put(fingerprint: string, record: RecordType, expectedRev: number, guard: Guard = []): Promise<boolean> {
     const key = this.#keys.issue(fingerprint);
     return applyCommit(this.#redis, {

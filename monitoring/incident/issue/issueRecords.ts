@@ -4,6 +4,7 @@
  */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import { timeOfUlid } from '../../../src/ids.js';
+import type { StoredIssueRecords } from '../../../src/jobs/issueRecords.js';
 import type { Outcome } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
@@ -90,19 +91,7 @@ export interface IssueRecord {
 }
 
 /** Where the records are kept. */
-export interface IssueRecords {
-  get(fingerprint: string): Promise<IssueRecord | null>;
-  /**
-   * Stores the record with `rev` set to `expectedRev + 1`, if the stored one still has `expectedRev` (0: there is none).
-   * @returns false if another process was first
-   */
-  put(fingerprint: string, record: IssueRecord, expectedRev: number): Promise<boolean>;
-  /** @returns when the last new issue of the project was made, UTC epoch milliseconds; null if more than an hour ago */
-  lastCreated(projectKey: string): Promise<number | null>;
-  noteCreated(projectKey: string, at: number): Promise<void>;
-  /** @returns the key of this installation's marks; always the same */
-  markerKey(): Promise<string>;
-}
+export type IssueRecords = Omit<StoredIssueRecords<IssueRecord>, 'remove'>;
 
 const MOST_OCCURRENCES = 50;
 /** Older occurrences keep their words and lose their calls: a record stays under about 100 KiB. */

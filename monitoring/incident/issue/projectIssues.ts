@@ -24,7 +24,6 @@ import type { ReportState } from '../../../src/jobs/incidents.js';
 import type { Logger } from '../../../src/log/logger.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
-import { IssueFinder } from './issueFinder.js';
 import { IssueLedger } from './issueLedger.js';
 import { type IssueTopic, SEVERAL_FAULTS } from './issueMarker.js';
 import {
@@ -74,7 +73,6 @@ const GIVE_UP_AFTER_MS = DAY;
 
 export class ProjectIssues {
   readonly #ledger: IssueLedger;
-  readonly #finder: IssueFinder;
   readonly #writer: IssueWriter;
   readonly #redact: Redact;
   readonly #clock: Clock;
@@ -82,8 +80,7 @@ export class ProjectIssues {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ProjectIssuesOptions) {
-    this.#ledger = new IssueLedger(records, projectKey);
-    this.#finder = new IssueFinder(sink, this.#ledger, logger);
+    this.#ledger = new IssueLedger(records, projectKey, sink, logger);
     this.#writer = new IssueWriter(sink, this.#ledger, publicDetail, clock);
     this.#redact = redact;
     this.#clock = clock;
@@ -123,7 +120,7 @@ export class ProjectIssues {
 
   async #place(record: IssueRecord, occurrence: Occurrence): Promise<ReportOutcome> {
     const { rule: topic } = record;
-    const issue = await this.#finder.issueOf(record);
+    const issue = await this.#ledger.issueOf(record);
     if (issue === null || this.#isLongOver(issue)) return this.#createIfCertain(record, occurrence);
     if (issue.closedAs === 'not_planned') {
       await this.#ledger.adopt(topic, issue);
@@ -174,7 +171,7 @@ export class ProjectIssues {
       return { state: 'pending', url: null, retry_at: now + RETRY_BUSY_MS, error };
     }
     this.#log(occurrence, issue, 'is filed for it');
-    const older = await this.#finder.olderTwin(issue, record.fingerprint);
+    const older = await this.#ledger.olderTwin(issue, record.fingerprint);
     const stored = await this.#ledger.of(record.rule);
     if (older === null) return finished(stateIn(stored, occurrence), issue.url);
     const state = record.rule === SEVERAL_FAULTS ? 'capped' : 'joined';

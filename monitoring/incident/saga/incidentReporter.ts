@@ -13,8 +13,7 @@ import { needsOf } from '../issue/needs.js';
 import type { ProjectIssues, ReportOutcome } from '../issue/projectIssues.js';
 import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
 import type { Reporter } from '../sagaContext.js';
-import { endWords } from '../texts/endWords.js';
-import { leadingFinding } from '../texts/incidentEvents.js';
+import { endWords, leadingFinding } from '../texts/incidentEvents.js';
 
 const CALLS_REPORTED = 20;
 const BACKOFF: Backoff = { firstMs: 2 * SECOND, longestMs: HOUR };

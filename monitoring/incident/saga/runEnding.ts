@@ -96,10 +96,7 @@ export class RunEnding {
     return this.#attemptRevival(incident, session);
   }
 
-  /**
-   * The one permitted re-enqueue of a message: takes the claim of (project, chat, message), fails the session and puts its
-   * revival at the lane's head, in one commit.
-   */
+  /** The one permitted re-enqueue of a message. */
   async #attemptRevival(incident: Incident, session: AgentSession): Promise<Progress> {
     const { store, folders } = this.#context;
     const isUsed = (await store.records.claimOf(session)) !== null;

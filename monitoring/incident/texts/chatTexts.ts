@@ -3,8 +3,7 @@ import type { Incident } from '../../../src/jobs/incidents.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
 import { clockTime } from '../../../src/time.js';
-import { endWords } from './endWords.js';
-import { leadingFinding } from './incidentEvents.js';
+import { endWords, leadingFinding } from './incidentEvents.js';
 import { inPlainWords } from './plainWords.js';
 
 /** The first paragraph of every failure message, exactly as the contract has it. */
