@@ -15,9 +15,7 @@ import { createScriptedAgent } from './scripted.js';
 type Maker = (where: string, options: unknown, baseFolder: string, faults: Faults) => Agent | null;
 
 const MAKERS: Readonly<Record<AgentKind, Maker>> = {
-  scripted: maker(AGENT_OPTIONS.scripted, ({ scenario }, baseFolder) =>
-    createScriptedAgent({ baseFolder, ...(scenario !== undefined && { scenario }) }),
-  ),
+  scripted: maker(AGENT_OPTIONS.scripted, ({ scenario }, baseFolder) => createScriptedAgent(scenario, baseFolder)),
   claude: maker(AGENT_OPTIONS.claude, (options) => createClaudeAgent(options)),
   command: maker(AGENT_OPTIONS.command, (options) => createCommandAgent(options)),
 };

@@ -11,37 +11,31 @@ import { endedRun, failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 import { chooseScenario, readScenarioFile } from './scenario.js';
 
-interface ScriptedSettings {
-  /** Path of a scenario file; without one, the default scenario is played. */
-  readonly scenario?: string;
-  /** The base of a relative path; the current directory if absent. */
-  readonly baseFolder?: string;
-}
-
-/** @returns the agent; its scenario file is read again for each run */
-export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Clock = systemClock): Agent {
+/**
+ * @param scenario path of a scenario file, which is read again for each run; without one, the default scenario is played
+ * @param baseFolder the base of a relative path
+ */
+export function createScriptedAgent(scenario?: string, baseFolder = '.', clock: Clock = systemClock): Agent {
+  const path = scenario === undefined ? null : resolve(baseFolder, scenario);
   return {
     kind: 'scripted',
     start(request, signal) {
-      let scenario: string[];
+      const { sessionId, runId, attempt, conversationId } = request;
+      const about = [`--session=${sessionId}`, `--run=${runId}`, `--attempt=${attempt}`];
+      if (conversationId !== null) about.push(`--conversation=${conversationId}`);
       try {
-        scenario = scenarioArguments(settings, request);
+        about.push(...chosenScenario(path, request));
       } catch (error) {
-        return endedRun(failedToStart(describeError(error), `its scenario is ${pathOf(settings)}`));
+        return endedRun(failedToStart(describeError(error), `its scenario is ${path}`));
       }
-      const args = [compiledProgram('bridge/agents/scriptedMain'), ...scenario, ...requestArguments(request)];
+      const args = [compiledProgram('bridge/agents/scriptedMain'), ...about];
       return startProgram({ command: process.execPath, args }, request, signal, clock);
     },
     async check() {
-      const path = pathOf(settings);
       if (path === null) return { verdict: 'ok', found: 'scripted; it plays its friendly default', remedy: null };
       try {
         const { scenarios } = readScenarioFile(path);
-        return {
-          verdict: 'ok',
-          found: `scripted; ${scenarios.length} scenarios in ${settings.scenario}`,
-          remedy: null,
-        };
+        return { verdict: 'ok', found: `scripted; ${scenarios.length} scenarios in ${scenario}`, remedy: null };
       } catch (error) {
         const remedy = `correct ${path}, or the project's \`agent.scenario\``;
         return { verdict: 'fault', found: describeError(error), remedy };
@@ -51,18 +45,7 @@ export function createScriptedAgent(settings: ScriptedSettings = {}, clock: Cloc
 }
 
 /** Checks the file here, so that its faults are reported in words and the child need not load the checking code. */
-function scenarioArguments(settings: ScriptedSettings, request: AgentRequest): string[] {
-  const path = pathOf(settings);
-  if (path === null) return [];
-  const place = chooseScenario(readScenarioFile(path), request.prompt, request.attempt);
+function chosenScenario(path: string | null, { prompt, attempt }: AgentRequest): string[] {
+  const place = path === null ? null : chooseScenario(readScenarioFile(path), prompt, attempt);
   return place === null ? [] : [`--scenario=${path}`, `--place=${place}`];
-}
-
-function pathOf({ scenario, baseFolder = '.' }: ScriptedSettings): string | null {
-  return scenario === undefined ? null : resolve(baseFolder, scenario);
-}
-
-function requestArguments(request: AgentRequest): string[] {
-  const conversation = request.conversationId === null ? [] : [`--conversation=${request.conversationId}`];
-  return [`--session=${request.sessionId}`, `--run=${request.runId}`, `--attempt=${request.attempt}`, ...conversation];
 }

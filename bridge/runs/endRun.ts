@@ -29,7 +29,6 @@ export interface EndOptions {
 }
 
 export interface EndReport {
-  readonly runId: string;
   /** No process of the run is left: two scans found none, and nothing changed during them. */
   readonly proven: boolean;
   /** `tree`: this host shows no marks, so only the recorded process tree could be followed. */
@@ -126,7 +125,6 @@ class Ending {
 
   report(look: Look, proven: boolean, tookMs: number): EndReport {
     return {
-      runId: this.#target.runId,
       proven,
       by: look.showsMarks ? 'mark' : 'tree',
       asked: this.#asked.size,

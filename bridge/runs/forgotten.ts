@@ -7,14 +7,10 @@
 import { CANCELLED_TEXT, LOST_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { revivalSessionId } from '../../src/ids.js';
 import type { AgentSession, Run } from '../../src/jobs/model.js';
-import type { Lanes } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
 import { Newest } from '../../src/newest.js';
-import { type Clock, MINUTE } from '../../src/time.js';
+import { MINUTE } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
-import type { ForgottenNotice } from './forgottenNotice.js';
 import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
 
 /** A failover may be noticed late; it loses the last second before it. */
@@ -23,14 +19,6 @@ const MOST_KEPT = 200;
 /** Other processes may store it again at the same time. */
 const MOST_TRIES = 3;
 
-export interface ReclaimContext {
-  readonly store: Store;
-  readonly logger: Logger;
-  readonly runLeaseMs: number;
-  /** Reports what the store had forgotten. */
-  readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
-}
-
 /**
  * A session that is pending although its run has begun was forgotten: nothing else puts it back while the run lives. The same
  * holds for a session without a record: it is stored again as last known.
@@ -38,7 +26,7 @@ export interface ReclaimContext {
  * @returns whether the run is the session's run in the store, either still or again; false if the session or its lane belongs
  *   to another run
  */
-export async function reclaimRun(context: ReclaimContext, known: AgentSession, run: Run): Promise<boolean> {
+export async function reclaimRun(context: EndContext, known: AgentSession, run: Run): Promise<boolean> {
   const { records, transitions, regain } = context.store;
   const { session_id } = known;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -58,12 +46,7 @@ export async function reclaimRun(context: ReclaimContext, known: AgentSession, r
  * or the session has ended and its final message is known.
  * @throws ioredis' error if Redis is unavailable
  */
-export async function reclaimEnd(
-  context: ReclaimContext,
-  known: AgentSession,
-  ended: EndedRun,
-  run: Run,
-): Promise<void> {
+export async function reclaimEnd(context: EndContext, known: AgentSession, ended: EndedRun, run: Run): Promise<void> {
   const { end, stopCause } = ended;
   const isMissing = await context.store.regain.isMissing(ended.sessionId);
   // The record that said who asked for the end, and why, is lost.
@@ -75,12 +58,12 @@ export async function reclaimEnd(
 }
 
 /**
- * What is known of the final message: `cancelled` if a person's cancellation was the end; `may_stand` if the message may be in
+ * What is known of the final message: `cancelled` if a person's cancellation was the end; `perhaps_sent` if the message may be in
  * the chat already; `unsent` if it is not.
  */
-type KnownFinal = 'cancelled' | 'may_stand' | 'unsent';
+type KnownFinal = 'cancelled' | 'perhaps_sent' | 'unsent';
 
-async function storeMissingEnd(context: ReclaimContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
+async function storeMissingEnd(context: EndContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
   const final = { ...finalOf(end, as), mayBeInChat: as !== 'unsent' };
   const { session_id } = known;
   const isLost = final.kind === 'failure';
@@ -106,13 +89,6 @@ function isNoEnd({ end, stopCause }: EndedRun): boolean {
   return end.kind === 'stopped' || stopCause !== null || (end.kind === 'failed' && end.cause === 'rate_limit');
 }
 
-export interface EndsContext extends ReclaimContext, EndContext {
-  readonly clock: Clock;
-  readonly lanes: Lanes;
-  /** @returns whether this process runs the session, or knows that it waits */
-  isUnderWay(sessionId: string): boolean;
-}
-
 interface KeptEnd {
   readonly ended: EndedRun;
   /** The record as its run last saw it. */
@@ -125,15 +101,18 @@ interface KeptEnd {
 
 /** Ends that were stored recently. A session that was put back to its lane is not among them: it is pending for a reason. */
 export class RecentEnds {
-  readonly #context: EndsContext;
+  readonly #context: EndContext;
+  readonly #isUnderWay: (sessionId: string) => boolean;
   /** By session; the oldest first. */
   readonly #kept = new Newest<string, KeptEnd>(MOST_KEPT);
   /** The latest pass, and the one that follows it. */
   #pass: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
 
-  constructor(context: EndsContext) {
+  /** @param isUnderWay whether this process runs the session, or knows that it waits */
+  constructor(context: EndContext, isUnderWay: (sessionId: string) => boolean) {
     this.#context = context;
+    this.#isUnderWay = isUnderWay;
   }
 
   /** @param isCancelled whether a person cancelled the session */
@@ -190,7 +169,7 @@ export class RecentEnds {
       if (await this.#isFollowed(ended)) continue;
       if (await store.regain.isMissing(ended.sessionId)) {
         // Its final message may be in the chat already; then it must not be sent again.
-        await storeMissingEnd(this.#context, known, ended, run === null ? 'cancelled' : 'may_stand');
+        await storeMissingEnd(this.#context, known, ended, run === null ? 'cancelled' : 'perhaps_sent');
         continue;
       }
       if (run === null) {
@@ -211,8 +190,8 @@ export class RecentEnds {
   async #isFollowed({ sessionId, end }: EndedRun): Promise<boolean> {
     if (end.kind !== 'failed') return false;
     const revival = revivalSessionId(sessionId);
-    const { store, isUnderWay } = this.#context;
-    return this.#kept.has(revival) || isUnderWay(revival) || !(await store.regain.isMissing(revival));
+    const { regain } = this.#context.store;
+    return this.#kept.has(revival) || this.#isUnderWay(revival) || !(await regain.isMissing(revival));
   }
 
   #keep(end: Omit<KeptEnd, 'at'>): void {

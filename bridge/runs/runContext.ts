@@ -2,21 +2,19 @@
 import type { AgentUser } from '../../src/config/agentUser.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
-import type { Chat, Lanes } from '../../src/jobs/ports.js';
+import type { Chat } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Agent, Confinement } from '../agents/program/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import type { WaitingSessions } from '../queue/waitingSessions.js';
-import type { ReclaimContext } from './forgotten.js';
 import type { RunTarget } from './runProcesses.js';
 import type { EndContext } from './storeEnd.js';
 
 /** Those that the bridge runs with. */
-export interface RunSurroundings extends Pick<ReclaimContext, 'store' | 'forgotten'> {
+export interface RunSurroundings extends Pick<EndContext, 'store' | 'lanes' | 'forgotten'> {
   /** The id of the logs folder. */
   readonly logsId: string;
-  readonly lanes: Lanes;
   /** By project. */
   readonly agents: { get(projectKey: string): Agent | undefined };
   readonly chat: Pick<Chat, 'showProgress'>;
@@ -29,7 +27,7 @@ export interface RunSurroundings extends Pick<ReclaimContext, 'store' | 'forgott
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
 }
 
-export interface RunContext extends RunSurroundings, ReclaimContext, EndContext {
+export interface RunContext extends RunSurroundings, EndContext {
   readonly here: ProcessIdentity;
   readonly redact: Redact;
   readonly logsFolder: string;

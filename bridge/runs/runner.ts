@@ -39,8 +39,7 @@ export class Runner implements Service {
     this.#context = context;
     this.#wakes = wakes;
     this.#timings = timings;
-    const isUnderWay = (sessionId: string) => this.#live.has(sessionId) || context.waiting.has(sessionId);
-    this.#ends = new RecentEnds({ ...context, isUnderWay });
+    this.#ends = new RecentEnds(context, (id) => this.#live.has(id) || context.waiting.has(id));
     this.#lanes = new SweptLanes(context);
   }
 
@@ -180,14 +179,13 @@ export class Runner implements Service {
 
   /** The wake only names the session; the record says what is requested, and for which run. */
   #hearStopRequest(sessionId: string): void {
+    const { store, logger } = this.#context;
     const job = this.#live.get(sessionId)?.job;
     if (job === undefined) return;
-    this.#context.store.records.session(sessionId).then(
-      (session) => {
-        if (session?.stop?.run_id === job.runId) job.stop('requested');
-      },
+    store.records.session(sessionId).then(
+      (session) => session?.stop?.run_id === job.runId && job.stop('requested'),
       (err: unknown) =>
-        this.#context.logger.warn({ err, session_id: sessionId }, 'a stop request will be noticed at the next renewal'),
+        logger.warn({ err, session_id: sessionId }, 'a stop request will be noticed at the next renewal'),
     );
   }
 

@@ -24,12 +24,14 @@ import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Project } from '../../src/config/settings.js';
 import { ConflictError } from '../../src/errors.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
+import type { Lanes } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, DAY, isoTime } from '../../src/time.js';
 import type { AgentEnd, FailureCause } from '../agents/program/contract.js';
 import type { LiveActivity } from './activity.js';
+import type { ForgottenNotice } from './forgottenNotice.js';
 
 /**
  * Why a run is ended before its own end. `self_fenced`: its lease could not be renewed in time, and no other process is known
@@ -49,10 +51,15 @@ export interface EndedRun {
   readonly activity: Pick<LiveActivity, 'calls' | 'lastCallAt'>;
 }
 
+/** What the end of a run needs to be stored, also again in a store that has forgotten it. */
 export interface EndContext {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly lanes: Lanes;
+  readonly runLeaseMs: number;
+  /** Reports what the store had forgotten. */
+  readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
   projectOf(key: string): Project | null;
 }
 

@@ -14,8 +14,8 @@ export const PRIVATE_FOLDER = 0o700;
 /** The permissions of group and others. */
 export const SHARED_BITS = 0o077;
 
-/** For files that only grow. */
-const APPEND_FLAGS =
+/** For files that only grow. A link is refused; a pipe that nobody reads does not block the process. */
+export const APPEND_FLAGS =
   constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** In the logs folder. */

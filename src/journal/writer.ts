@@ -5,25 +5,18 @@
  * and a line reported as written survives a bridge that is killed in the next instruction. Writes are not retried, and only an
  * answer's line is synced to the disk (`sync`): the others are evidence about processes, not about power cuts.
  */
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode } from '../errno.js';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { LineAppender } from '../files/lineAppender.js';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../files/privateFiles.js';
+import { APPEND_FLAGS, PRIVATE_FILE, PRIVATE_FOLDER } from '../files/privateFiles.js';
 import type { Redact } from '../log/redact.js';
 import type { Clock } from '../time.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
 import type { JournalEvent } from './schema.js';
-
-/**
- * A link in the journal's place is refused: lines must not leave the logs folder. Non-blocking: a pipe that nobody reads would
- * block the whole process.
- */
-const OPEN_FLAGS =
-  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A line could not be written: the disk is full, or something else is in the journal's place. */
 export class JournalWriteError extends WatchkeeperError {
@@ -113,7 +106,7 @@ function makeFolder(folder: string): void {
 }
 
 function openPlainFile(path: string): number {
-  const descriptor = openSync(path, OPEN_FLAGS, PRIVATE_FILE);
+  const descriptor = openSync(path, APPEND_FLAGS, PRIVATE_FILE);
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);
   throw new Error(`${path} is not a plain file`);

@@ -10,7 +10,8 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../../src/errors.js';
 import { isoTime, MINUTE, SECOND, systemClock, type Timer } from '../../../src/time.js';
-import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
+import type { AgentFailure } from '../program/contract.js';
+import type { ProtocolLine } from '../program/protocol.js';
 import { Denials } from './permissions.js';
 import { type CanUseTool, loadSdk } from './sdk.js';
 import { claudeOptions } from './settings.js';
@@ -99,7 +100,7 @@ try {
     exitCode = 0;
   } else {
     const silent = { cause: 'crash', detail: 'Claude Code ended without a result' } as const;
-    const { cause, detail, until }: ProgramFailure = end ?? silent;
+    const { cause, detail, until }: AgentFailure = end ?? silent;
     writeLine({ event: 'failure', cause, detail, ...(until !== undefined && { until: isoTime(until) }) });
   }
 } catch (error) {

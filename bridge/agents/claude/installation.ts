@@ -30,9 +30,8 @@ export function findInstallation(sdk: string = SDK_PACKAGE): Installation {
 /** In the order in which the SDK (0.3.329) looks for it; npm installs the one that fits the system's C library. */
 function programNames(): string[] {
   const { platform, arch } = process;
-  const suffix = platform === 'win32' ? '.exe' : '';
   const variants = platform === 'linux' ? ['', '-musl'] : [''];
-  return variants.map((variant) => `${SDK_PACKAGE}-${platform}-${arch}${variant}/claude${suffix}`);
+  return variants.map((variant) => `${SDK_PACKAGE}-${platform}-${arch}${variant}/claude`);
 }
 
 function resolveFrom(place: string, name: string): string | null {

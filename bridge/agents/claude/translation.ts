@@ -9,7 +9,8 @@ import type { Lineage } from '../../../src/journal/schema.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
 import { callOf, denialOutcome, resultOf } from '../../../src/transcripts/claude/calls.js';
 import { type Fields, textAt } from '../../../src/transcripts/draft/fields.js';
-import type { ProgramFailure, ProtocolLine } from '../program/protocol.js';
+import type { AgentFailure } from '../program/contract.js';
+import type { ProtocolLine } from '../program/protocol.js';
 import { causeOf, describeResult, isRefusal } from './failure.js';
 import type { Denials } from './permissions.js';
 import type {
@@ -33,7 +34,7 @@ const SAID_NOTHING = '(The agent ended its turn without a word.)';
 /** How the query ended so far. */
 export type QueryEnd =
   | { readonly kind: 'answered'; readonly answer: string }
-  | ({ readonly kind: 'failed' } & ProgramFailure);
+  | ({ readonly kind: 'failed' } & AgentFailure);
 
 export class Translation {
   readonly #clock: Clock;

@@ -50,20 +50,23 @@ export const FAILURE_CAUSES = [
 ] as const;
 export type FailureCause = (typeof FAILURE_CAUSES)[number];
 
+export interface AgentFailure {
+  readonly cause: FailureCause;
+  /** A sentence for a person, in a chat or an issue; may contain the agent's own words, but no path of this host. */
+  readonly detail: string;
+  /** With `rate_limit`: when the limit ends, UTC epoch milliseconds, if the agent said so. */
+  readonly until?: number;
+}
+
 export type AgentEnd =
   | { readonly kind: 'answered'; readonly answer: string }
-  | {
+  | (AgentFailure & {
       readonly kind: 'failed';
-      readonly cause: FailureCause;
       /** Stable, without spaces: `run_failed_exit_1`, `run_failed_signal_SIGKILL`, `run_failed_to_start`. */
       readonly reason: string;
-      /** A sentence for a person, in a chat or an issue; may contain the agent's own words, but no path of this host. */
-      readonly detail: string;
-      /** With `rate_limit`: when the limit ends, UTC epoch milliseconds, if the agent said so. */
-      readonly until?: number;
       /** For the operator only: where to look on this host. */
       readonly forLog?: string;
-    }
+    })
   /** The signal aborted before the agent ended by itself. */
   | { readonly kind: 'stopped' };
 

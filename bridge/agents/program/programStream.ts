@@ -5,9 +5,9 @@ import type { JournalEvent } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { cutText } from '../../../src/log/shorten.js';
 import { Newest } from '../../../src/newest.js';
-import type { AgentEvent, AgentRequest } from './contract.js';
+import type { AgentEvent, AgentFailure, AgentRequest } from './contract.js';
 import type { CommandLine } from './findProgram.js';
-import { type ProgramEvent, type ProgramFailure, type ProgramLine, parseProgramLine } from './protocol.js';
+import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protocol.js';
 
 /** How to read a program's output. One per run, because it may have state. */
 export interface Dialect {
@@ -56,7 +56,7 @@ export class ProgramStream {
   readonly #open = new Newest<string, OpenCall>(MOST_OPEN_CALLS);
   #owesTurn = true;
   #answer: string | null = null;
-  #failure: ProgramFailure | null = null;
+  #failure: AgentFailure | null = null;
   #garbage = 0;
   #dropped = 0;
 
@@ -72,7 +72,7 @@ export class ProgramStream {
   }
 
   /** The program's own reason for not answering. */
-  get failure(): ProgramFailure | null {
+  get failure(): AgentFailure | null {
     return this.#failure;
   }
 

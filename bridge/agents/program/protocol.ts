@@ -10,15 +10,7 @@
 import { z } from 'zod';
 import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
 import { parseJson } from '../../../src/json.js';
-import { FAILURE_CAUSES, type FailureCause } from './contract.js';
-
-/** A program's own reason for not answering. */
-export interface ProgramFailure {
-  readonly cause: FailureCause;
-  readonly detail: string;
-  /** When a limit ends, UTC epoch milliseconds. */
-  readonly until?: number;
-}
+import { type AgentFailure, FAILURE_CAUSES } from './contract.js';
 
 /** What one line means. */
 export type ProgramLine =
@@ -26,7 +18,7 @@ export type ProgramLine =
   | { readonly kind: 'conversation'; readonly conversationId: string }
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string }
-  | ({ readonly kind: 'failure' } & ProgramFailure)
+  | ({ readonly kind: 'failure' } & AgentFailure)
   /** An event of a later version, or one that only the bridge may write. */
   | { readonly kind: 'ignored' }
   | { readonly kind: 'garbage' };

@@ -15,7 +15,7 @@ import { newRunId } from '../runs/processes.js';
 const scenario = 'test/fixtures/scenarios/contract.json';
 
 describeAgentContract('scripted', (behaviour) => ({
-  agent: createScriptedAgent({ scenario: behaviour === 'cannot_start' ? 'missing.json' : scenario }),
+  agent: createScriptedAgent(behaviour === 'cannot_start' ? 'missing.json' : scenario),
   prompt: behaviour,
 }));
 
@@ -36,7 +36,7 @@ async function play(
   const path = join(folder, 'scenario.json');
   if (scenarios !== undefined) writeFileSync(path, JSON.stringify({ scenarios }));
   const runId = newRunId();
-  const agent = createScriptedAgent(scenarios === undefined ? {} : { scenario: 'scenario.json', baseFolder: folder });
+  const agent = createScriptedAgent(scenarios === undefined ? undefined : 'scenario.json', folder);
   const run = agent.start(
     {
       sessionId: 'tg_test_1_1',

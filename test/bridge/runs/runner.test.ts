@@ -128,7 +128,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
   const redact = createRedactor([]);
   const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
   const events = new Events();
-  const agent = createScriptedAgent({ scenario: join(folder, 'scenario.json') });
+  const agent = createScriptedAgent(join(folder, 'scenario.json'));
   const logger = createLogger({ level: 'debug', redact, clock: systemClock, destinations });
   const here = readProcessIdentity(HOST);
   const disk = { records: store.records, logsFolder: folder, bootId: here.boot_id };
@@ -402,7 +402,7 @@ describeWithRedis('a run', () => {
 
   test('whose agent cannot start is a crash as well', async () => {
     const scene = await openScene({
-      changes: () => ({ agents: { get: () => createScriptedAgent({ scenario: '/missing' }) } }),
+      changes: () => ({ agents: { get: () => createScriptedAgent('/missing') } }),
     });
     const session = await scene.accept('answer');
     await scene.runner.execute(session.session_id, noRoom);

@@ -27,7 +27,7 @@ function say(line: object): void {
 /** @returns the agent's pid, once its tool is up */
 async function startAgent(runId: string): Promise<number | null> {
   await reaper.watch(runId);
-  const run = createScriptedAgent({ scenario: join(folder, 'scenario.json') }).start(
+  const run = createScriptedAgent(join(folder, 'scenario.json')).start(
     {
       sessionId: `tg_standin_1_${runId}`,
       runId,

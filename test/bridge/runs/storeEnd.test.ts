@@ -28,6 +28,8 @@ const ANSWERED = { kind: 'answered', answer: 'the answer' } as const;
 const STOPPED = { kind: 'stopped' } as const;
 const CRASHED = { kind: 'failed', cause: 'crash', reason: 'run_failed_exit_1', detail: 'it exited with 1' } as const;
 
+const nothingRuns = () => false;
+
 function proofFor(scene: SagaScene, session: AgentSession): DeathProof {
   return { run_id: runIdOf(session), proven_at: scene.clock.now(), by: 'scan' };
 }
@@ -48,7 +50,7 @@ function endOf(scene: SagaScene, session: AgentSession, changes: Partial<EndedRu
 /** Twice, because the answer to the first time may have been lost. */
 async function store(scene: SagaScene, session: AgentSession, changes: Partial<EndedRun>, parts: Store = scene.store) {
   const project = { actions: DEFAULT_ACTIONS } as never;
-  const context = { store: parts, clock: scene.clock, logger: scene.logger, projectOf: () => project };
+  const context = { ...forgetfulContext(scene).context, store: parts, projectOf: () => project };
   const ended = endOf(scene, session, changes);
   await storeEnd(context, ended);
   await storeEnd(context, ended);
@@ -88,16 +90,18 @@ describeWithRedis('the end of a run: an agent that answered', () => {
       transitions: Object.create(store.transitions, { complete: { value: complete } }),
     };
     const started: string[] = [];
-    const ends = new RecentEnds({
-      store: losing,
-      clock,
-      logger,
-      runLeaseMs: LEASE_MS,
-      projectOf: () => null,
-      lanes: { startNext: async (lane: string) => void started.push(lane) },
-      isUnderWay: () => false,
-      forgotten: { note: () => undefined, noteLost: async () => undefined },
-    });
+    const ends = new RecentEnds(
+      {
+        store: losing,
+        clock,
+        logger,
+        runLeaseMs: LEASE_MS,
+        projectOf: () => null,
+        lanes: { startNext: async (lane: string) => void started.push(lane) },
+        forgotten: { note: () => undefined, noteLost: async () => undefined },
+      },
+      nothingRuns,
+    );
     ends.note(endOf(scene, session, { known: session }), must(session.run));
     await expect(ends.storeAgain()).rejects.toThrow('Connection is closed.');
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'completed' });
@@ -110,7 +114,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     const ended = endOf(scene, session, { known: session });
     const { context, forgotten } = forgetfulContext(scene);
     await storeEnd(context, ended);
-    const ends = new RecentEnds(context);
+    const ends = new RecentEnds(context, nothingRuns);
     ends.note(ended, must(session.run));
     await forgetAll(scene.store);
     await ends.storeAgain();
@@ -184,7 +188,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const session = await activeSession(scene);
     const { context } = forgetfulContext(scene);
     const isUnderWay = (id: string) => id === `${session.session_id}_r1`;
-    const ends = new RecentEnds({ ...context, isUnderWay });
+    const ends = new RecentEnds(context, isUnderWay);
     ends.note(endOf(scene, session, { known: session, end: CRASHED }), must(session.run));
     await forgetAll(scene.store);
     await ends.storeAgain();
@@ -196,7 +200,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const { context, forgotten } = forgetfulContext(scene);
-    const ends = new RecentEnds(context);
+    const ends = new RecentEnds(context, nothingRuns);
     const second = revivalOf(session, scene.clock.now());
     const run = { ...must(session.run), run_id: runIdOf(second) };
     ends.note(endOf(scene, session, { known: session, end: CRASHED }), must(session.run));
@@ -267,10 +271,8 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
       const session = await activeSession(scene);
       const { context, forgotten } = forgetfulContext(scene);
       const started: string[] = [];
-      const ends = new RecentEnds({
-        ...context,
-        lanes: { startNext: async (lane: string) => void started.push(lane) },
-      });
+      const lanes = { startNext: async (lane: string) => void started.push(lane) };
+      const ends = new RecentEnds({ ...context, lanes }, nothingRuns);
       const isForgotten = rolledBack === 'before its acceptance';
       const ended = endOf(scene, session, { known: session, end: STOPPED, stopCause: 'requested' });
       ends.note(ended, must(session.run), true);
@@ -297,7 +299,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const proof = proofFor(scene, session);
     const waiting = must(await scene.store.transitions.interrupt(session.session_id, runIdOf(session), proof));
     const { context } = forgetfulContext(scene);
-    const ends = new RecentEnds(context);
+    const ends = new RecentEnds(context, nothingRuns);
     ends.noteWithdrawn({ ...waiting, status: 'cancelled', end_reason: 'cancelled_by_person' });
     await ends.storeAgain();
     await ends.storeAgain();
@@ -309,7 +311,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     const { context } = forgetfulContext(scene);
-    const ends = new RecentEnds(context);
+    const ends = new RecentEnds(context, nothingRuns);
     ends.note(endOf(scene, session, { known: session, end: STOPPED, stopCause: 'requested' }), must(session.run), true);
     await openIncident(scene, session);
     await ends.storeAgain();
@@ -325,7 +327,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const scene = await openSagaScene();
     const former = await activeSession(scene);
     const { context } = forgetfulContext(scene);
-    const ends = new RecentEnds(context);
+    const ends = new RecentEnds(context, nothingRuns);
     ends.note(endOf(scene, former, { known: former }), must(former.run));
     const { store: parts, clock } = scene;
     const lost = { ...former, session_id: `${former.session_id}1`, message_id: '11' };
@@ -355,7 +357,7 @@ async function keptEnds(
     await onQuestion(sessionId);
     return isMissing(sessionId);
   };
-  const ends = new RecentEnds(context);
+  const ends = new RecentEnds(context, nothingRuns);
   const sessions: AgentSession[] = [];
   for (let number = 1; number <= count; number += 1) {
     const session = await activeSession(scene, String(number));
@@ -376,7 +378,6 @@ function forgetfulContext({ store, clock, logger }: SagaScene) {
     runLeaseMs: LEASE_MS,
     projectOf: () => null,
     lanes: { startNext: async () => undefined },
-    isUnderWay: () => false,
     forgotten: {
       note: (sessionId: string) => void forgotten.push(sessionId),
       async noteLost(sessionId: string) {
@@ -555,7 +556,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
       await storeEnd(context, ended);
       const putBack = await sessionNow(scene, session);
       expect(putBack).toMatchObject({ status: 'pending', interruptions: 1, run: null });
-      const ends = new RecentEnds(context);
+      const ends = new RecentEnds(context, nothingRuns);
       ends.note(ended, must(session.run));
       await ends.storeAgain();
       expect(await sessionNow(scene, session)).toEqual(putBack);
