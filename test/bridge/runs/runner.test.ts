@@ -34,6 +34,7 @@ import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis, forgetAll, openTestRedis } from '../../harness/redis.js';
 import { RedisGate } from '../../harness/redisGate.js';
 import { afterThisTest } from '../../harness/scope.js';
+import { standIn } from '../../harness/standIn.js';
 import { must } from '../../monitoring/incident/saga/sagaScene.js';
 import { until } from '../../monitoring/watchdogScene.js';
 
@@ -230,12 +231,10 @@ describeWithRedis('a run', () => {
       changes: ({ store, logsFolder }) => ({
         store: {
           ...store,
-          transitions: Object.create(store.transitions, {
-            complete: {
-              value: (id: string, runId: string, answer: string) => {
-                answers.push(readLastLine(journalPath(logsFolder, id))?.answer, answer);
-                return store.transitions.complete(id, runId, answer);
-              },
+          transitions: standIn(store.transitions, {
+            complete: (id: string, runId: string, answer: string) => {
+              answers.push(readLastLine(journalPath(logsFolder, id))?.answer, answer);
+              return store.transitions.complete(id, runId, answer);
             },
           }),
         },
@@ -259,7 +258,7 @@ describeWithRedis('a run', () => {
           await back;
           return transitions.recordRun(...told);
         };
-        return { store: { ...store, transitions: Object.assign(Object.create(transitions), { recordRun }) } };
+        return { store: { ...store, transitions: standIn(transitions, { recordRun }) } };
       },
     });
     const session = await scene.accept('answer: the only one');
@@ -282,12 +281,10 @@ describeWithRedis('a run', () => {
       changes: ({ store, logsFolder }) => ({
         store: {
           ...store,
-          transitions: Object.create(store.transitions, {
-            complete: {
-              value: (id: string, runId: string, answer: string) => {
-                told.push(isUnsent(logsFolder, id));
-                return store.transitions.complete(id, runId, answer);
-              },
+          transitions: standIn(store.transitions, {
+            complete: (id: string, runId: string, answer: string) => {
+              told.push(isUnsent(logsFolder, id));
+              return store.transitions.complete(id, runId, answer);
             },
           }),
         },
@@ -550,7 +547,7 @@ describeWithRedis('a disk that cannot take a journal', () => {
           away(learned)
             ? Promise.reject(new Error('Connection is closed.'))
             : transitions.recordRun(sessionId, runId, learned);
-        return { store: { ...store, transitions: Object.assign(Object.create(transitions), { recordRun }) } };
+        return { store: { ...store, transitions: standIn(transitions, { recordRun }) } };
       },
     });
     writeFileSync(join(scene.folder, 'sessions'), 'a file is in the way');
@@ -758,7 +755,7 @@ describeWithRedis('an unreachable store', () => {
           }
           return store.records.session(id);
         };
-        const records = Object.create(store.records, { session: { value: session } });
+        const records = standIn(store.records, { session });
         return {
           store: { ...store, records },
           endProcesses: (target) => {
@@ -810,7 +807,7 @@ function losingFirstAnswer(store: Store, name: 'start' | 'complete'): Store {
     if (losses === 1) throw new Error('Connection is closed.');
     return made;
   };
-  return { ...store, transitions: Object.create(store.transitions, { [name]: { value } }) };
+  return { ...store, transitions: standIn(store.transitions, { [name]: value }) };
 }
 
 /** Whether the answer in the session's journal counts as one that nobody can have sent. */
@@ -860,13 +857,11 @@ describeWithRedis('other failures', () => {
       changes: ({ store }) => ({
         store: {
           ...store,
-          transitions: Object.create(store.transitions, {
-            interrupt: {
-              value: async (...args: Parameters<Store['transitions']['interrupt']>) => {
-                const pending = await store.transitions.interrupt(...args);
-                again ??= must(scene).runner.execute(args[0], noRoom);
-                return pending;
-              },
+          transitions: standIn(store.transitions, {
+            interrupt: async (...args: Parameters<Store['transitions']['interrupt']>) => {
+              const pending = await store.transitions.interrupt(...args);
+              again ??= must(scene).runner.execute(args[0], noRoom);
+              return pending;
             },
           }),
         },

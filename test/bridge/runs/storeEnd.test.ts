@@ -9,6 +9,7 @@ import type { Store } from '../../../src/jobs/store.js';
 import { DAY, MINUTE, SECOND } from '../../../src/time.js';
 import { TEST_START } from '../../harness/clock.js';
 import { describeWithRedis, forgetAll } from '../../harness/redis.js';
+import { standIn } from '../../harness/standIn.js';
 import {
   activeSession,
   incidentNow,
@@ -87,7 +88,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
     };
     const losing: Store = {
       ...store,
-      transitions: Object.create(store.transitions, { complete: { value: complete } }),
+      transitions: standIn(store.transitions, { complete }),
     };
     const started: string[] = [];
     const ends = new RecentEnds(
@@ -437,14 +438,12 @@ describeWithRedis('the end of a run: an agent that failed', () => {
     const session = await activeSession(scene);
     let isFirst = true;
     // The progress message arrives just between the reading and the opening.
-    const records = Object.create(scene.store.records, {
-      session: {
-        value: async (id: string) => {
-          const found = await scene.store.records.session(id);
-          if (isFirst) await scene.store.transitions.recordRun(id, runIdOf(session), { progressMessageId: '9' });
-          isFirst = false;
-          return found;
-        },
+    const records = standIn(scene.store.records, {
+      session: async (id) => {
+        const found = await scene.store.records.session(id);
+        if (isFirst) await scene.store.transitions.recordRun(id, runIdOf(session), { progressMessageId: '9' });
+        isFirst = false;
+        return found;
       },
     });
     const after = await store(scene, session, { end: CRASHED }, { ...scene.store, records });
