@@ -4,8 +4,6 @@ import { parseJson } from '../../../src/json.js';
 import type { FailureCause } from '../program/contract.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 
-const anyEvent = z.object({ type: z.string() });
-
 /**
  * Each line names the program and version, and the status that made it say so: these agents give nothing but words for why a
  * request was refused.
@@ -24,7 +22,11 @@ const CAUSES: readonly (readonly [RegExp, FailureCause])[] = [
   [/"reason":"API_KEY_INVALID"/, 'authentication'],
 ];
 
-/** @returns the meaning of one line. Events of later versions are ignored; anything that is not an event is garbage */
+/**
+ * @param schema a discriminated union: the field that tells its events apart names the event of a line
+ * @returns the meaning of one line. Events of later versions, which have another name, are ignored. Anything else that does not
+ *   fit is garbage, also a known event that lacks a field: a call that is ignored would be missing in the journal
+ */
 export function readEvent<Event>(
   text: string,
   schema: z.ZodType<Event>,
@@ -34,7 +36,13 @@ export function readEvent<Event>(
   const value = parseJson(text);
   const parsed = schema.safeParse(value);
   if (parsed.success) return interpret(parsed.data);
-  return [{ kind: anyEvent.safeParse(value).success ? 'ignored' : 'garbage' }];
+  return [{ kind: isOfLaterVersion(parsed.error, value) ? 'ignored' : 'garbage' }];
+}
+
+function isOfLaterVersion({ issues: [issue] }: z.ZodError, value: unknown): boolean {
+  const [field, ...deeper] = issue?.path ?? [];
+  if (issue?.code !== 'invalid_union' || field === undefined || deeper.length > 0) return false;
+  return z.looseObject({ [field]: z.string() }).safeParse(value).success;
 }
 
 export function journal(event: ProgramEvent): ProgramLine {

@@ -12,7 +12,12 @@ const error = z.object({ type: z.string(), message: z.string() });
 const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('init'), session_id: z.string() }),
   z.object({ type: z.literal('message'), role: z.string(), content: z.string() }),
-  z.object({ type: z.literal('tool_use'), tool_id: z.string(), tool_name: z.string(), parameters: z.unknown() }),
+  z.object({
+    type: z.literal('tool_use'),
+    tool_id: z.string(),
+    tool_name: z.string(),
+    parameters: z.unknown().optional(),
+  }),
   z.object({
     type: z.literal('tool_result'),
     tool_id: z.string(),

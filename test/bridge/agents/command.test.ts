@@ -360,15 +360,28 @@ describe('a dialect', () => {
     ]);
   });
 
-  test.each([new CodexDialect(), new GeminiDialect()])(
-    '%p treats a line that is not an event as garbage',
-    (dialect) => {
-      expect([...dialect.line('{"type":'), ...dialect.line('warning: x'), ...dialect.line('')]).toEqual([
-        { kind: 'garbage' },
-        { kind: 'garbage' },
-      ]);
+  test.each([
+    ['codex', () => new CodexDialect()],
+    ['gemini', () => new GeminiDialect()],
+  ])(
+    'of %s treats a line that is not an event as garbage, and ignores an event of a later version',
+    (_, newDialect) => {
+      const kindsOf = (text: string) =>
+        newDialect()
+          .line(text)
+          .map(({ kind }) => kind);
+      expect(kindsOf('')).toEqual([]);
+      expect(['{"type":', 'warning: x', '"x"', '{"type":7}', '{}'].flatMap(kindsOf)).toEqual(Array(5).fill('garbage'));
+      expect(kindsOf('{"type":"of tomorrow"}')).toEqual(['ignored']);
     },
   );
+
+  test('treats a known event that lacks a field as garbage, so that no call is lost in silence', () => {
+    expect(new GeminiDialect().line('{"type":"tool_use","tool_id":"a"}')).toEqual([{ kind: 'garbage' }]);
+    expect(read(new GeminiDialect(), [{ type: 'tool_use', tool_id: 'a', tool_name: 'b' }])).toMatchObject([
+      { event: { event: 'pre_tool_use', tool_input: {} } },
+    ]);
+  });
 });
 
 /** What is tried against the real program is what docs/agents.md says. */
