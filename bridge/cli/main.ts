@@ -58,7 +58,7 @@ ${Object.entries(COMMANDS)
   .join('\n')}
 
 \`watchkeeper COMMAND --help\`, or \`watchkeeper help COMMAND\`, explains a command
-with examples. Every command takes --json. \`watchkeeper --version\` tells the
+with examples. Every command takes --json. \`watchkeeper --version\` prints the
 version.
 exit codes: 0 fine, 1 found something, 2 usage or configuration, 3 unreachable
 
