@@ -64,7 +64,7 @@ export async function assessPaths(paths: readonly string[], options: AssessOptio
   const troubles: string[] = [];
   for (const path of paths) {
     for (const journal of await journalsAt(path)) {
-      const { session, isBlank } = await (options.replay ? replayJournal : assessJournal)(journal, options);
+      const { session, isBlank } = await assess(journal, options);
       sessions.push(session);
       const { refused, newer_lines: newer } = session.diagnostics;
       if (newer > 0) troubles.push(`${journal.name} ${describeNewer(newer)}`);
@@ -93,7 +93,11 @@ export interface JournalFile {
 }
 
 interface Judged {
-  readonly session: AssessedSession;
+  readonly assessment: Assessment;
+  /** The session's id in the lines; null if they have none. */
+  readonly sessionId: string | null;
+  readonly diagnostics: FollowDiagnostics;
+  readonly replay?: NonNullable<AssessedSession['replay']>;
   /** It holds no line of a journal, whenever it is judged. */
   readonly isBlank: boolean;
 }
@@ -126,61 +130,51 @@ async function collectJournals(folder: string, found: string[]): Promise<void> {
   }
 }
 
-async function assessJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
+async function assess(journal: JournalFile, options: AssessOptions) {
   const tail = new TranscriptTail(journal.files);
-  const follower = new JournalFollower(tail);
-  follower.remember(tailFor(options.thresholds));
-  await follower.look(options.now ?? Number.POSITIVE_INFINITY);
-  const last = follower.timeline.lastInstant();
-  const now = options.now ?? last ?? 0;
-  // A part of the story that this version cannot read accuses nobody.
-  const known = follower.diagnostics.newer_lines === 0 ? follower.timeline : new Timeline();
-  const assessment = assessSessionHealth(known, options.thresholds, now);
-  const { sessionId, diagnostics } = follower;
-  const session = describeSession(journal, { format: tail.format, sessionId, diagnostics }, assessment);
-  return { session, isBlank: last === null };
+  const judge = options.replay ? replayJournal : judgeJournal;
+  const { assessment, sessionId, isBlank, ...rest } = await judge(tail, options);
+  const { next_deadline: deadline } = assessment;
+  const session: AssessedSession = {
+    file: journal.name,
+    session_id: sessionId ?? journalName(journal.files.path),
+    format: tail.format,
+    ...assessment,
+    next_deadline: deadline === null ? null : isoTime(deadline),
+    ...rest,
+  };
+  return { session, isBlank };
 }
 
-async function replayJournal(journal: JournalFile, options: AssessOptions): Promise<Judged> {
-  const tail = new TranscriptTail(journal.files);
-  const replay = new Replay(options.thresholds, options.now ?? Number.POSITIVE_INFINITY);
+async function judgeJournal(tail: TranscriptTail, { thresholds, now }: AssessOptions): Promise<Judged> {
+  const follower = new JournalFollower(tail);
+  follower.remember(tailFor(thresholds));
+  await follower.look(now ?? Number.POSITIVE_INFINITY);
+  const { timeline, diagnostics, sessionId } = follower;
+  const last = timeline.lastInstant();
+  // A part of the story that this version cannot read accuses nobody.
+  const known = diagnostics.newer_lines === 0 ? timeline : new Timeline();
+  const assessment = assessSessionHealth(known, thresholds, now ?? last ?? 0);
+  return { assessment, sessionId, diagnostics, isBlank: last === null };
+}
+
+async function replayJournal(tail: TranscriptTail, { thresholds, now }: AssessOptions): Promise<Judged> {
+  const replay = new Replay(thresholds, now ?? Number.POSITIVE_INFINITY);
   for await (const { records } of batchesOf(tail)) replay.add(records);
   const { first, last, judged, from, to, sessionId, isBlank, misplaced, untimed } = replay.finish();
   const diagnostics = { ...tail.diagnostics, untimed_lines: untimed, misplaced_lines: misplaced };
   const isReadable = diagnostics.newer_lines === 0;
-  const session: AssessedSession = {
-    ...describeSession(journal, { format: tail.format, sessionId, diagnostics }, last),
-    verdict: isReadable ? (first.length > 0 ? 'unhealthy' : last.verdict) : 'unknown',
-    findings: isReadable ? first : [],
+  const verdict = first.length > 0 ? 'unhealthy' : last.verdict;
+  return {
+    assessment: { ...last, verdict: isReadable ? verdict : 'unknown', findings: isReadable ? first : [] },
+    sessionId,
+    diagnostics,
+    isBlank,
     replay: {
       from: from === null ? null : isoTime(from),
       to: to === null ? null : isoTime(to),
       judged_instants: judged,
       still_true: last.findings.map((finding) => finding.rule),
     },
-  };
-  return { session, isBlank };
-}
-
-interface Reading {
-  readonly format: AssessedSession['format'];
-  /** The session's id in the lines; null if they have none. */
-  readonly sessionId: string | null;
-  readonly diagnostics: FollowDiagnostics;
-}
-
-function describeSession(
-  journal: JournalFile,
-  { format, sessionId, diagnostics }: Reading,
-  assessment: Assessment,
-): AssessedSession {
-  const { next_deadline: deadline } = assessment;
-  return {
-    file: journal.name,
-    session_id: sessionId ?? journalName(journal.files.path),
-    format,
-    ...assessment,
-    next_deadline: deadline === null ? null : isoTime(deadline),
-    diagnostics,
   };
 }

@@ -72,11 +72,7 @@ export class Replay {
   #misplaced = 0;
   #untimed = 0;
 
-  /**
-   * @param thresholds what each rule needs to become true
-   * @param until the last instant to judge, UTC epoch milliseconds; infinite: that of the last line
-   * @param observer is called at every instant
-   */
+  /** @param until the last instant to judge, UTC epoch milliseconds; infinite: that of the last line */
   constructor(thresholds: Thresholds, until = Number.POSITIVE_INFINITY, observer?: ReplayObserver) {
     this.#thresholds = thresholds;
     this.#until = until;

@@ -2,17 +2,16 @@
  * Tries thresholds on recorded runs: replays each run at every instant, counts false alarms and delays against labels, and
  * summarises the readings of runs that are not known to be faulty. One file at a time, in bounded memory.
  */
-import type { Rule, Thresholds } from '../../../src/config/rules.js';
+import type { Thresholds } from '../../../src/config/rules.js';
 import { UsageError } from '../../../src/errors.js';
 import { journalName } from '../../../src/journal/path.js';
 import { batchesOf } from '../../../src/journal/reader.js';
-import type { JournalRecord } from '../../../src/journal/record.js';
 import { TranscriptTail } from '../../../src/transcripts/transcriptTail.js';
 import { type JournalFile, journalsAt } from '../assessPaths.js';
-import { Replay, type ReplayResult } from '../replay.js';
+import { Replay } from '../replay.js';
 import type { Labels } from './labels.js';
-import { ReadingsObserver } from './readings.js';
-import { type FirstTrue, newDistributions, type RunOutcome, Tally, type Trial } from './tally.js';
+import { RunReadings } from './readings.js';
+import { Tally, type Trial } from './tally.js';
 
 export interface BacktestResult {
   readonly runs: number;
@@ -57,49 +56,20 @@ export async function backtestPaths(
 /** @returns why the file is left out, as a sentence; null if it was replayed */
 async function playRun(journal: JournalFile, tallies: readonly Tally[], labels: Labels | null): Promise<string | null> {
   const tail = new TranscriptTail(journal.files);
-  const runs = tallies.map((tally) => new TrialRun(tally));
-  for await (const { records } of batchesOf(tail)) for (const run of runs) run.add(records);
+  const trials = tallies.map((tally) => {
+    const readings = new RunReadings(tally.thresholds);
+    return { tally, readings, replay: new Replay(tally.thresholds, Number.POSITIVE_INFINITY, readings) };
+  });
+  for await (const { records } of batchesOf(tail)) for (const { replay } of trials) replay.add(records);
   const { refused } = tail.diagnostics;
   if (refused !== null) return `${journal.name} cannot be read: ${refused}`;
-  const [played] = runs.map((run) => run.finish());
+  const [played] = trials.map(({ replay }) => replay.finish());
   const id = played?.sessionId ?? journalName(journal.files.path);
   const label = labels?.of(journal.name, id) ?? null;
   if (played?.isBlank !== false) return `${journal.name} holds no line of a journal`;
-  for (const run of runs) run.tally.count({ file: journal.name, session_id: id }, label, run);
+  for (const { tally, readings } of trials) {
+    readings.finish();
+    tally.count({ file: journal.name, session_id: id }, label, readings);
+  }
   return null;
-}
-
-/** One run under one set of thresholds. */
-class TrialRun implements RunOutcome {
-  readonly tally: Tally;
-  readonly readings = newDistributions();
-  readonly first = new Map<Rule, FirstTrue>();
-  readonly #replay: Replay;
-  readonly #observer: ReadingsObserver;
-
-  constructor(tally: Tally) {
-    const { thresholds } = tally;
-    const observer = new ReadingsObserver(thresholds, (rule, reading) => this.readings.get(rule)?.add(reading));
-    this.tally = tally;
-    this.#observer = observer;
-    this.#replay = new Replay(thresholds, Number.POSITIVE_INFINITY, {
-      before: (state, now) => observer.before(state, now),
-      judged: (state, assessment, now) => {
-        observer.judged(state, assessment, now);
-        for (const { rule } of assessment.findings) {
-          if (!this.first.has(rule)) this.first.set(rule, { since: now, lastLine: state.lastLine });
-        }
-      },
-    });
-  }
-
-  add(records: readonly JournalRecord[]): void {
-    this.#replay.add(records);
-  }
-
-  finish(): ReplayResult {
-    const played = this.#replay.finish();
-    this.#observer.finish();
-    return played;
-  }
 }

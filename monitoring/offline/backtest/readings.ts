@@ -1,13 +1,15 @@
 /**
- * The peak of each rule's reading before it fell back, in a replayed run: the silence clock whenever it restarts while work is
- * owed, the streak of failing batches, the time owed since a person last wrote, the number of identical calls in a row. A limit
- * belongs above the readings of healthy runs.
+ * What a replayed run shows under one set of thresholds: when each rule first became true, and the peak of each rule's reading
+ * before it fell back: the silence clock whenever it restarts while work is owed, the streak of failing batches, the time owed
+ * since a person last wrote, the number of identical calls in a row. A limit belongs above the readings of healthy runs.
  */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
+import type { Judged } from '../../verdict/assessSessionHealth.js';
 import { readSilenceClocks } from '../../verdict/clocks/silenceClock.js';
 import { owedUntil } from '../../verdict/timeline/askedPerson.js';
 import type { RunState, TimelineState } from '../../verdict/timeline/state.js';
 import type { ReplayObserver } from '../replay.js';
+import { Distribution } from './distribution.js';
 
 export const MEASURED_RULES = ['silence', 'error_cascade', 'runaway', 'loop'] as const satisfies readonly Rule[];
 export type MeasuredRule = (typeof MEASURED_RULES)[number];
@@ -16,15 +18,21 @@ type Readings = Readonly<Record<MeasuredRule, number>>;
 
 const NOTHING: Readings = { silence: 0, error_cascade: 0, runaway: 0, loop: 0 };
 
-export class ReadingsObserver implements ReplayObserver {
+/** When a rule first became true in a run; UTC epoch milliseconds. */
+interface FirstTrue {
+  readonly since: number;
+  readonly lastLine: number;
+}
+
+export class RunReadings implements ReplayObserver {
+  readonly first = new Map<Rule, FirstTrue>();
+  /** In milliseconds, batches or calls. */
+  readonly peaks = newDistributions();
   readonly #thresholds: Thresholds;
-  readonly #report: (rule: MeasuredRule, reading: number) => void;
   #last = NOTHING;
 
-  /** @param report receives each reading, in milliseconds or counts, when it falls back */
-  constructor(thresholds: Thresholds, report: (rule: MeasuredRule, reading: number) => void) {
+  constructor(thresholds: Thresholds) {
     this.#thresholds = thresholds;
-    this.#report = report;
   }
 
   /** The clocks have moved on since the last look, and nothing else has changed. */
@@ -32,7 +40,8 @@ export class ReadingsObserver implements ReplayObserver {
     this.#last = { ...this.#last, silence: this.#silenceOf(run, now), runaway: owedMs(run, now) };
   }
 
-  judged({ run }: TimelineState, _assessment: unknown, now: number): void {
+  judged({ run, lastLine }: TimelineState, { findings }: Judged, now: number): void {
+    for (const { rule } of findings) if (!this.first.has(rule)) this.first.set(rule, { since: now, lastLine });
     this.#moveTo({
       silence: this.#silenceOf(run, now),
       error_cascade: longest(run.agents.map(({ errors }) => errors.count)),
@@ -41,14 +50,14 @@ export class ReadingsObserver implements ReplayObserver {
     });
   }
 
-  /** The recording ends here: the last peaks are reported, too. */
+  /** The recording ends here: the last peaks count, too. */
   finish(): void {
     this.#moveTo(NOTHING);
   }
 
   #moveTo(readings: Readings): void {
     for (const rule of MEASURED_RULES) {
-      if (readings[rule] < this.#last[rule]) this.#report(rule, this.#last[rule]);
+      if (readings[rule] < this.#last[rule]) this.peaks[rule].add(this.#last[rule]);
     }
     this.#last = readings;
   }
@@ -59,6 +68,11 @@ export class ReadingsObserver implements ReplayObserver {
     const setting = { run, thresholds: this.#thresholds, now, notBefore: Number.NEGATIVE_INFINITY };
     return readSilenceClocks([main], setting).get(main.id)?.clockMs ?? 0;
   }
+}
+
+export function newDistributions(): Readonly<Record<MeasuredRule, Distribution>> {
+  const of = () => new Distribution();
+  return { silence: of(), error_cascade: of(), runaway: of(), loop: of() };
 }
 
 function owedMs(run: RunState, now: number): number {

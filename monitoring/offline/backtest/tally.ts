@@ -1,9 +1,9 @@
 /** Counts the effect of one set of thresholds on all runs. */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
-import { Distribution, type Spread } from './distribution.js';
+import type { Spread } from './distribution.js';
 import type { Label } from './labels.js';
-import { MEASURED_RULES, type MeasuredRule } from './readings.js';
+import { MEASURED_RULES, type MeasuredRule, newDistributions, type RunReadings } from './readings.js';
 
 /** The effect of one rule under one set of thresholds. */
 export interface RuleScore {
@@ -42,28 +42,12 @@ export interface Trial {
   readonly accusations: readonly Accusation[];
 }
 
-/** When a rule first became true in a run; UTC epoch milliseconds. */
-export interface FirstTrue {
-  readonly since: number;
-  readonly lastLine: number;
-}
-
-export interface RunOutcome {
-  readonly first: ReadonlyMap<Rule, FirstTrue>;
-  readonly readings: ReadonlyMap<MeasuredRule, Distribution>;
-}
-
-export function newDistributions(): ReadonlyMap<MeasuredRule, Distribution> {
-  return new Map(MEASURED_RULES.map((rule) => [rule, new Distribution()]));
-}
-
 export class Tally {
   readonly name: string;
   readonly thresholds: Thresholds;
   readonly #accusations: Accusation[] = [];
   readonly #readings = newDistributions();
   readonly #delays = newDistributions();
-  readonly #expected = new Map<MeasuredRule, number>();
   #healthy = 0;
 
   constructor(name: string, thresholds: Thresholds) {
@@ -72,27 +56,26 @@ export class Tally {
   }
 
   /** @param label null for a run about which nothing is known */
-  count(run: Run, label: Label | null, outcome: RunOutcome): void {
+  count(run: Run, label: Label | null, { first, peaks }: RunReadings): void {
     if (label?.kind === 'healthy') this.#healthy += 1;
-    if (label?.kind === 'faulty') this.#countFaulty(run, label, outcome);
-    else for (const [rule, readings] of outcome.readings) this.#readings.get(rule)?.merge(readings);
-    for (const [rule, { since }] of outcome.first) {
+    if (label?.kind === 'faulty') this.#countFaulty(run, label, first);
+    else for (const rule of MEASURED_RULES) this.#readings[rule].merge(peaks[rule]);
+    for (const [rule, { since }] of first) {
       const judgement = judge(rule, label);
       if (judgement !== 'found') this.#accusations.push({ ...run, rule, judgement, since: isoTime(since) });
     }
   }
 
   /** The rule counts as found if it became true at any time after the beginning of the fault. */
-  #countFaulty(run: Run, { rule, since }: Extract<Label, { kind: 'faulty' }>, outcome: RunOutcome): void {
-    this.#expected.set(rule, (this.#expected.get(rule) ?? 0) + 1);
-    const first = outcome.first.get(rule);
+  #countFaulty(run: Run, { rule, since }: Extract<Label, { kind: 'faulty' }>, found: RunReadings['first']): void {
+    const first = found.get(rule);
     if (first === undefined) {
       this.#accusations.push({ ...run, rule, judgement: 'missed', since: null });
       return;
     }
     this.#accusations.push({ ...run, rule, judgement: 'found', since: isoTime(first.since) });
     const delayMs = first.since - (since ?? first.lastLine);
-    if (delayMs > 0) this.#delays.get(rule)?.add(delayMs);
+    if (delayMs > 0) this.#delays[rule].add(delayMs);
   }
 
   result(): Trial {
@@ -108,10 +91,10 @@ export class Tally {
       false_alarms: counted('false_alarm'),
       healthy: this.#healthy,
       found: counted('found'),
-      expected: this.#expected.get(rule) ?? 0,
+      expected: counted('found') + counted('missed'),
       unlabelled: counted('unlabelled'),
-      delay_ms: spreadOf(this.#delays, rule),
-      readings: spreadOf(this.#readings, rule),
+      delay_ms: this.#delays[rule].spread(),
+      readings: this.#readings[rule].spread(),
     };
   }
 }
@@ -120,8 +103,4 @@ function judge(rule: Rule, label: Label | null): Accusation['judgement'] {
   if (label === null) return 'unlabelled';
   if (label.kind === 'healthy') return 'false_alarm';
   return label.rule === rule ? 'found' : 'besides';
-}
-
-function spreadOf(distributions: ReadonlyMap<MeasuredRule, Distribution>, rule: MeasuredRule): Spread {
-  return (distributions.get(rule) ?? new Distribution()).spread();
 }
