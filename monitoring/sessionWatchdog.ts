@@ -164,7 +164,7 @@ export class SessionWatchdog implements Service {
       const rest = saga.settle().then(() => done.abort());
       await Promise.race([rest, clock.sleep(begun + SETTLE_MS - clock.now(), done.signal)]);
       const next = agenda.nextDriveAt;
-      if (!done.signal.aborted || next === null || next > begun + driveMs) return;
+      if (!done.signal.aborted || next > begun + driveMs) return;
       await clock.sleep(Math.max(next - clock.now(), 0));
       for (const id of agenda.takeDueIncidents()) saga.drive(id);
     }

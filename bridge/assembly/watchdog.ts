@@ -23,7 +23,7 @@ import { StrayRound } from '../../monitoring/rounds/strayRound.js';
 import { UnreadableRecords } from '../../monitoring/rounds/unreadableRecords.js';
 import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { Agenda } from '../../monitoring/watch/agenda.js';
-import { JudgedSessions } from '../../monitoring/watch/manySessions.js';
+import { SessionJudge } from '../../monitoring/watch/sessionJudge.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { systemCounters } from '../../src/host/counters.js';
@@ -166,7 +166,7 @@ function buildSaga(
     isAnsweredInJournal: async (session) => (await answerInJournal(store.records, logsFolder, session)) !== null,
     wasStopping: (session) => stopMark.wasStopping(session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
-    sessions: new JudgedSessions(judge),
+    sessions: new SessionJudge(judge),
   });
 }
 

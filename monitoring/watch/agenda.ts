@@ -21,16 +21,13 @@ export interface Due {
 /** Instants by id. */
 export class Deadlines {
   readonly #instants = new Map<string, number>();
-  /** Infinite if there is none; null if it has to be looked for, which costs some 10 µs for a thousand. */
+  /** Null if it has to be looked for, which costs some 10 µs for a thousand. */
   #earliest: number | null = Number.POSITIVE_INFINITY;
 
-  /** Null if there is none. */
-  get earliest(): number | null {
-    this.#earliest ??= [...this.#instants.values()].reduce(
-      (one, other) => Math.min(one, other),
-      Number.POSITIVE_INFINITY,
-    );
-    return Number.isFinite(this.#earliest) ? this.#earliest : null;
+  /** Infinite if there is none. */
+  get earliest(): number {
+    this.#earliest ??= [...this.#instants.values()].reduce((one, other) => Math.min(one, other), Infinity);
+    return this.#earliest;
   }
 
   get(id: string): number | undefined {
@@ -46,7 +43,7 @@ export class Deadlines {
 
   /** @returns the ids whose instant has come, earliest first; they are forgotten */
   takeUntil(now: number): string[] {
-    if ((this.earliest ?? Number.POSITIVE_INFINITY) > now) return [];
+    if (this.earliest > now) return [];
     const due = [...this.#instants].filter(([, instant]) => instant <= now);
     this.keepOnly((_, instant) => instant > now);
     return due.sort(([, left], [, right]) => left - right).map(([id]) => id);
@@ -104,8 +101,8 @@ export class Agenda {
     this.wakeUp();
   }
 
-  /** When the next incident is due to be driven, epoch milliseconds; null if none is. */
-  get nextDriveAt(): number | null {
+  /** When the next incident is due to be driven, epoch milliseconds; infinite if none is. */
+  get nextDriveAt(): number {
     return this.#incidents.earliest;
   }
 
@@ -134,7 +131,7 @@ export class Agenda {
       const due = this.#takeDue(this.#clock.now());
       const count = due.news.length + due.sessions.length + due.incidents.length;
       if (due.tick || due.lanes || count > 0 || signal.aborted) return due;
-      await this.#sleepUntil(this.#earliest());
+      await this.#sleepUntil(Math.min(this.#lanesAt, this.#sessions.earliest, this.#incidents.earliest));
     }
   }
 
@@ -153,14 +150,13 @@ export class Agenda {
   }
 
   #takeDueSessions(now: number): string[] {
-    const { earliest } = this.#sessions;
-    if (earliest === null || earliest > now) return [];
+    if (this.#sessions.earliest > now) return [];
     if (now < this.#togetherUntil) return this.#sessions.takeUntil(now);
     this.#togetherUntil = now + TOGETHER_MS;
     return this.#sessions.takeUntil(this.#togetherUntil);
   }
 
-  #sleepUntil(instant: number | null): Promise<void> {
+  #sleepUntil(instant: number): Promise<void> {
     return new Promise((resolve) => {
       let timer: Timer | null = null;
       this.#wake = () => {
@@ -168,15 +164,8 @@ export class Agenda {
         this.#wake = () => undefined;
         resolve();
       };
-      if (instant !== null) timer = this.#clock.after(instant - this.#clock.now(), this.#wake);
+      if (Number.isFinite(instant)) timer = this.#clock.after(instant - this.#clock.now(), this.#wake);
     });
-  }
-
-  #earliest(): number | null {
-    const { earliest: session } = this.#sessions;
-    const { earliest: incident } = this.#incidents;
-    const earliest = Math.min(this.#lanesAt, session ?? Infinity, incident ?? Infinity);
-    return Number.isFinite(earliest) ? earliest : null;
   }
 }
 

@@ -8,7 +8,7 @@ import type { JournalRecord } from '../../src/journal/record.js';
 import { giveWay } from '../../src/time.js';
 import { USUAL_TAIL } from '../verdict/timeline/callTail.js';
 import { type Entry, isUntimed, toEntry } from '../verdict/timeline/entry.js';
-import { Timeline, USUAL_WINDOW, WIDEST_WINDOW } from '../verdict/timeline/timeline.js';
+import { Timeline, WIDEST_WINDOW } from '../verdict/timeline/timeline.js';
 
 /** A window that was too narrow is made this many times wider. */
 const WINDOW_GROWTH = 128;
@@ -82,10 +82,8 @@ export class JournalFollower {
       batch = this.#tail.readBatch();
     }
     if (!this.#timeline.needsRebuild(now)) return changed;
-    const tooNarrow = this.#timeline.cameTooLate > 0;
-    this.#startAfresh(
-      tooNarrow ? Math.min(WIDEST_WINDOW, this.#timeline.window * WINDOW_GROWTH) : this.#timeline.window,
-    );
+    const { cameTooLate, window } = this.#timeline;
+    this.#startAfresh(cameTooLate > 0 ? Math.min(WIDEST_WINDOW, window * WINDOW_GROWTH) : window);
     this.#tail.rewind();
     await this.look(now);
     return true;
@@ -93,7 +91,7 @@ export class JournalFollower {
 
   #startAfresh(window: number): void {
     this.#untimed = 0;
-    this.#timeline = new Timeline(Math.max(window, USUAL_WINDOW), this.#longestTail);
+    this.#timeline = new Timeline(window, this.#longestTail);
   }
 
   #toEntries(records: readonly JournalRecord[]): Entry[] {

@@ -1,21 +1,26 @@
-/** Judges one active session by everything known about it: its journal, its record, its run's owner and lease. */
+/** Judges active sessions by everything known about them: the journal, the record, the run's owner and lease. */
 
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/config/rules.js';
+import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Run } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
-import type { Clock } from '../../src/time.js';
+import { type Clock, SECOND } from '../../src/time.js';
 import { OwnersAlive, type WatchedRecord } from '../actors/watchedRecord.js';
+import type { ManySessions } from '../incident/sagaContext.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import type { Assessment } from '../verdict/assessSessionHealth.js';
 import { findOrphan, type OrphanFacts } from '../verdict/detectors/orphan.js';
 import type { WatchedSessions } from './watchedSessions.js';
 
 /** A session is still watched after its project was removed from the configuration. */
-export const RULES_OF_UNKNOWN_PROJECTS: ProjectRules = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
+const RULES_OF_UNKNOWN_PROJECTS: ProjectRules = { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS };
+/** A healthy session's silence rarely gets close to its limit; this share of it must have passed. */
+const NEARLY = 0.9;
+/** One count serves everyone who asks within this time. */
+const COUNT_SERVES_MS = SECOND;
 
 export interface JudgeContext {
   readonly store: Store;
@@ -32,22 +37,17 @@ export interface JudgeContext {
 export interface Verdict {
   readonly session: WatchedRecord;
   readonly rules: ProjectRules;
-  /** Everything that was read, and the verdict and the findings below with it. */
+  /** Everything that was read; only with findings of rules that are switched on. */
   readonly assessment: Assessment;
-  /** Only of rules that are switched on. */
-  readonly findings: readonly Finding[];
-  readonly actions: Readonly<Record<Rule, RuleAction>>;
-  readonly toolCount: number;
-  /** ISO 8601. */
-  readonly lastToolCall: string | null;
   /** Epoch milliseconds. */
   readonly judgedAt: number;
   /** When to look at it again, epoch milliseconds. */
   readonly nextLook: number;
 }
 
-export class SessionJudge {
+export class SessionJudge implements ManySessions {
   readonly #context: JudgeContext;
+  #counted: { readonly at: number; readonly withinMs: number; readonly count: Promise<number> } | null = null;
 
   constructor(context: JudgeContext) {
     this.#context = context;
@@ -60,10 +60,10 @@ export class SessionJudge {
    * @returns null if the session is no longer active
    */
   async judge(sessionId: string, leaseUntil: number | null, owners = this.newOwners()): Promise<Verdict | null> {
-    const { watched, gaps, store, rulesOf } = this.#context;
+    const { watched, gaps, store } = this.#context;
     const session = watched.get(sessionId);
     if (session === null) return null;
-    const rules = rulesOf(session.project_key) ?? RULES_OF_UNKNOWN_PROJECTS;
+    const rules = this.#rulesOf(session);
     const now = gaps.now();
     const assessment = await watched.assess(sessionId, rules.thresholds, now, gaps.of(session.run));
     if (assessment === null) return null;
@@ -80,10 +80,6 @@ export class SessionJudge {
       session,
       rules,
       assessment: { ...assessment, verdict: verdictOf(assessment, findings), findings },
-      findings,
-      actions: rules.actions,
-      toolCount: assessment.tool_count,
-      lastToolCall: assessment.last_tool_call,
       judgedAt: now,
       nextLook: Math.min(assessment.next_deadline ?? inOneSilence, inOneSilence),
     };
@@ -122,16 +118,44 @@ export class SessionJudge {
     return new OwnersAlive(this.#context.here, this.#context.logsFolder);
   }
 
+  active(): number {
+    const { watched } = this.#context;
+    return watched.all().filter((session) => !watched.isForeign(session)).length;
+  }
+
+  soonSilent(withinMs: number): Promise<number> {
+    const at = this.#context.gaps.now();
+    const known = this.#counted;
+    if (known !== null && known.withinMs === withinMs && at < known.at + COUNT_SERVES_MS) return known.count;
+    const count = this.#countSoonSilent(withinMs, at);
+    this.#counted = { at, withinMs, count };
+    return count;
+  }
+
+  async #countSoonSilent(withinMs: number, now: number): Promise<number> {
+    const { watched, gaps } = this.#context;
+    let count = 0;
+    for (const session of watched.all()) {
+      if (session.incident_id !== null || watched.isForeign(session)) continue;
+      const { thresholds, actions } = this.#rulesOf(session);
+      if (actions.silence === 'off') continue;
+      const assessment = await watched.assess(session.session_id, thresholds, now, gaps.of(session.run));
+      const silentMs = assessment?.clock.silence_ms ?? 0;
+      const nearlyMs = Math.max(thresholds.silence_ms - withinMs, thresholds.silence_ms * NEARLY);
+      if (silentMs > nearlyMs) count += 1;
+    }
+    return count;
+  }
+
+  #rulesOf({ project_key: project }: WatchedRecord): ProjectRules {
+    return this.#context.rulesOf(project) ?? RULES_OF_UNKNOWN_PROJECTS;
+  }
+
   async #ownerOf(run: Run, leaseUntil: number | null, owners: OwnersAlive): Promise<OrphanFacts> {
     const { gaps, runLeaseMs: leaseMs } = this.#context;
     const owner = `process ${run.owner.pid} on ${run.owner.host}`;
-    return {
-      isOwnerAlive: await owners.isAlive(run.owner),
-      owner,
-      leaseUntil,
-      leaseMs,
-      clocksStart: gaps.lastEnd(run),
-    };
+    const isOwnerAlive = await owners.isAlive(run.owner);
+    return { isOwnerAlive, owner, leaseUntil, leaseMs, clocksStart: gaps.lastEnd(run) };
   }
 }
 
@@ -142,6 +166,6 @@ function verdictOf({ verdict }: Assessment, findings: readonly Finding[]): Asses
 }
 
 /** Nobody has to act, and nobody waits for its outcome. */
-function isNoConcern({ session, findings }: Verdict): boolean {
-  return findings.length === 0 && session.incident_id === null && session.attempt === 1;
+function isNoConcern({ session, assessment }: Verdict): boolean {
+  return assessment.findings.length === 0 && session.incident_id === null && session.attempt === 1;
 }

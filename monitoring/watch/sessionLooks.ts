@@ -168,7 +168,8 @@ export class SessionLooks {
     const { agenda, saga, clock, watched, folders } = this.#context;
     const verdict = await this.#judge.judge(sessionId, leaseUntil, owners);
     if (verdict === null) return [];
-    const { session, findings } = verdict;
+    const { session, rules, assessment } = verdict;
+    const { findings, tool_count: toolCount, last_tool_call: lastToolCall } = assessment;
     if (!act || signal?.aborted) return findings;
     agenda.lookAt(sessionId, verdict.nextLook);
     this.#judge.note(verdict);
@@ -176,7 +177,10 @@ export class SessionLooks {
     if (findings.length === 0) {
       // A watchdog that cannot see the journal does not know which rules another one found true in it.
       if (session.incident_id !== null && !watched.isForeign(session)) await saga.closeHealthy(session.incident_id);
-    } else if (!(await saga.accuse(session, verdict))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
+    } else {
+      const evidence = { findings, actions: rules.actions, toolCount, lastToolCall };
+      if (!(await saga.accuse(session, evidence))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);
+    }
     // Its first attempt's incident waits for its outcome.
     if (session.attempt === 2) await this.#driveIncidentsAbout(session.session_id);
     return findings;

@@ -15,7 +15,7 @@ import { BlockedLaneWatch } from '../../monitoring/rounds/blockedLaneWatch.js';
 import { UnreadableRecords } from '../../monitoring/rounds/unreadableRecords.js';
 import { SessionWatchdog, type WatchdogContext } from '../../monitoring/sessionWatchdog.js';
 import { Agenda } from '../../monitoring/watch/agenda.js';
-import { JudgedSessions } from '../../monitoring/watch/manySessions.js';
+import { SessionJudge } from '../../monitoring/watch/sessionJudge.js';
 import { WatchedSessions } from '../../monitoring/watch/watchedSessions.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS, type Rule, type RuleAction } from '../../src/config/rules.js';
@@ -125,17 +125,15 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
   const hasWorked = (sessionId: string) => watched.hasWorked(sessionId, clock.now());
   const project = options.isConfigured === false ? null : projectWith(options.actions ?? {});
   const rules = (key: string) => options.rulesOf?.(key) ?? project;
-  const sessions = new JudgedSessions({ watched, gaps, rulesOf: rules });
+  const judge = { store, clock, watched, gaps, here: HERE, logsFolder: folder, runLeaseMs: LEASE_MS, rulesOf: rules };
+  const sessions = new SessionJudge(judge);
   const sagaOfIt = scene.saga({ folders, agenda, gaps, hasWorked, sessions, ...options.saga });
   const context: WatchdogContext = {
-    store,
-    clock,
+    ...judge,
     logger,
     wakes,
     lease: watchdogLease,
     folders,
-    watched,
-    gaps,
     saga: sagaOfIt,
     agenda,
     queue,
@@ -168,11 +166,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       here: HERE,
       mayHaveProcesses: async () => options.mayHaveProcesses?.() ?? false,
     }),
-    here: HERE,
-    logsFolder: folder,
     cron: NEVER,
-    runLeaseMs: LEASE_MS,
-    rulesOf: rules,
   };
   const watchdog = new SessionWatchdog({ ...context, ...options.changes?.(context) });
   afterThisTest(async () => {

@@ -37,7 +37,7 @@ describe('deadlines', () => {
         for (const known of plain.instants.keys()) if (known !== id) plain.instants.delete(known);
       }
       expect(deadlines.get(id)).toBe(plain.instants.get(id));
-      expect(deadlines.earliest ?? Infinity).toBe(Math.min(Infinity, ...plain.instants.values()));
+      expect(deadlines.earliest).toBe(Math.min(Infinity, ...plain.instants.values()));
     }
   });
 
