@@ -15,7 +15,7 @@ import type { Detector, Subject } from './detectors/detector.js';
 import { silenceFinding, silentFrom } from './detectors/silence.js';
 import { clocksStart, owedTime, owesWork, type SessionContext } from './owedWork.js';
 import { MAIN_AGENT } from './timeline/entry.js';
-import type { AgentState, TimelineState } from './timeline/state.js';
+import type { RunState, TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
 
 interface Next {
@@ -27,6 +27,8 @@ interface Next {
   /** The rule that could become true then; null if a line that is ahead of the clock counts from then on. */
   readonly next_rule: Rule | null;
 }
+
+const NO_DEADLINE: Next = { next_deadline: null, next_rule: null };
 
 export interface Assessment extends Next {
   /** `unknown`: there is no readable line, and nothing in the store to judge by. */
@@ -50,12 +52,7 @@ export interface Assessment extends Next {
   readonly agents: readonly AgentClock[];
 }
 
-/**
- * @param timeline the fold of the session's journal
- * @param thresholds what each rule needs to become true
- * @param now UTC epoch milliseconds
- * @param context what the store knows
- */
+/** @param now UTC epoch milliseconds */
 export function assessSessionHealth(
   timeline: Timeline,
   thresholds: Thresholds,
@@ -73,15 +70,18 @@ export function assessState(
   now: number,
   context: SessionContext = {},
 ): Assessment {
-  const judged = judge(state, thresholds, now, context);
-  if ('verdict' in judged) {
-    const asking = judged.attention === 'idle' ? clocksOfAsking(state.run, thresholds, now) : [];
-    if (asking.length === 0) return judged;
-    return { ...judged, attention: 'waiting', waits: asking.flatMap(({ waits }) => waits), agents: asking };
+  const { run } = state;
+  const isOfRun = state.lines > 0 && state.lastLine >= (context.started_at ?? Number.NEGATIVE_INFINITY);
+  if (!isOfRun || !owesWork(run, context)) {
+    const resting = isOfRun ? quiet(state, 'healthy') : assessByStore(state, thresholds, now, context);
+    const asking = resting.attention === 'idle' ? clocksOfAsking(run, thresholds, now) : [];
+    if (asking.length === 0) return resting;
+    return { ...resting, attention: 'waiting', waits: asking.flatMap(({ waits }) => waits), agents: asking };
   }
-  const { agents, subject, findings, next } = judged;
-  const { clocks, silence, owed, run } = subject;
-  const described = describeClocks(agents, clocks, now);
+  const subject = subjectOf(run, thresholds, now, context);
+  const { clocks, silence, owed } = subject;
+  const { findings, ...next } = judgeBy(DETECTORS, subject, NO_DEADLINE);
+  const agents = describeClocks(run, clocks, now);
   return {
     verdict: findings.length > 0 ? 'unhealthy' : 'healthy',
     attention: attentionOf(silence, clocks, now),
@@ -93,15 +93,17 @@ export function assessState(
       owed_ms: owed.ms,
       failing_batches: Math.max(...run.agents.map(({ errors }) => errors.count)),
     },
-    waits: described.flatMap(({ waits }) => waits),
-    agents: described,
+    waits: agents.flatMap(({ waits }) => waits),
+    agents,
   };
 }
 
-/** The part of a verdict that a replay needs; describing every clock and wait at each line would be most of the work. */
-export interface Judged {
+interface Judgements extends Next {
   readonly findings: readonly Finding[];
-  readonly next_deadline: number | null;
+}
+
+/** The part of a verdict that a replay needs; describing every clock and wait at each line would be most of the work. */
+export interface Judged extends Judgements {
   /** Before this instant no agent is silent without further activity; UTC epoch milliseconds. */
   readonly quietUntil: number;
 }
@@ -111,53 +113,27 @@ export interface Judged {
  * @param quietUntil before this instant no agent is silent: then no clock is read, which would take most of the time
  */
 export function judgeState(state: TimelineState, thresholds: Thresholds, now: number, quietUntil: number): Judged {
-  if (now < quietUntil && state.lines > 0 && owesWork(state.run, {})) {
-    const subject = { run: state.run, thresholds, now, owed: owedTime(state.run, now, {}) };
-    const { findings, next } = judgeBy(COUNTING_DETECTORS, subject, {
-      next_deadline: quietUntil,
-      next_rule: 'silence',
-    });
-    return { findings, next_deadline: next.next_deadline, quietUntil };
-  }
-  const judged = judge(state, thresholds, now, {});
-  if ('verdict' in judged) return { ...judged, quietUntil: Number.NEGATIVE_INFINITY };
-  const { findings, next, subject } = judged;
-  return { findings, next_deadline: next.next_deadline, quietUntil: silentFrom(subject) };
-}
-
-interface AtWork {
-  readonly agents: readonly AgentState[];
-  readonly subject: Subject;
-  readonly findings: readonly Finding[];
-  readonly next: Next;
-}
-
-/** @returns the whole assessment if nothing is owed, or the journal has no line of the run */
-function judge(
-  state: TimelineState,
-  thresholds: Thresholds,
-  now: number,
-  context: SessionContext,
-): AtWork | Assessment {
-  const ofEarlierRun = state.lastLine < (context.started_at ?? Number.NEGATIVE_INFINITY);
-  if (state.lines === 0 || ofEarlierRun) return assessByStore(state, thresholds, now, context);
   const { run } = state;
-  if (!owesWork(run, context)) return quiet(state, 'healthy');
+  if (state.lines === 0 || !owesWork(run, {})) {
+    return { findings: [], ...NO_DEADLINE, quietUntil: Number.NEGATIVE_INFINITY };
+  }
+  if (now < quietUntil) {
+    const subject = { run, thresholds, now, owed: owedTime(run, now, {}) };
+    return { ...judgeBy(COUNTING_DETECTORS, subject, { next_deadline: quietUntil, next_rule: 'silence' }), quietUntil };
+  }
+  const subject = subjectOf(run, thresholds, now, {});
+  return { ...judgeBy(DETECTORS, subject, NO_DEADLINE), quietUntil: silentFrom(subject) };
+}
 
+function subjectOf(run: RunState, thresholds: Thresholds, now: number, context: SessionContext): Subject {
   const notBefore = clocksStart(now, context);
-  const agents = agentsAtWork(run);
-  const clocks = readSilenceClocks(agents, { run, thresholds, now, notBefore });
+  const clocks = readSilenceClocks(agentsAtWork(run), { run, thresholds, now, notBefore });
   const silence = clocks.get(MAIN_AGENT);
   if (silence === undefined) throw new Error('the main agent is always at work');
-  const subject: Subject = { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
-  return { agents, subject, ...judgeBy(DETECTORS, subject, { next_deadline: null, next_rule: null }) };
+  return { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
 }
 
-function judgeBy<Seen>(
-  detectors: readonly Detector<Seen>[],
-  subject: Seen,
-  before: Next,
-): { readonly findings: readonly Finding[]; readonly next: Next } {
+function judgeBy<Seen>(detectors: readonly Detector<Seen>[], subject: Seen, before: Next): Judgements {
   const findings: Finding[] = [];
   let next = before;
   for (const { rule, judge: judgeRule } of detectors) {
@@ -165,13 +141,12 @@ function judgeBy<Seen>(
     if (finding !== null) findings.push(finding);
     next = earlier(next, { next_deadline: deadline, next_rule: rule });
   }
-  return { findings, next };
+  return { findings, ...next };
 }
 
-function earlier(left: Next, { next_deadline, next_rule }: Next): Next {
-  if (next_deadline === null) return left;
-  const isFirst = left.next_deadline === null || next_deadline < left.next_deadline;
-  return isFirst ? { next_deadline, next_rule } : left;
+function earlier(left: Next, right: Next): Next {
+  if (right.next_deadline === null) return left;
+  return left.next_deadline === null || right.next_deadline < left.next_deadline ? right : left;
 }
 
 /** Without a journal of this run: silence by the store's `last_activity`, else no verdict. (Judgement rules, 19.) */
@@ -199,8 +174,7 @@ function quiet(state: TimelineState, verdict: Assessment['verdict']): Assessment
     verdict,
     attention: 'idle',
     findings: [],
-    next_deadline: null,
-    next_rule: null,
+    ...NO_DEADLINE,
     ...countsOf(state),
     clock: { silence_ms: null, owed_ms: 0, failing_batches: 0 },
     waits: [],

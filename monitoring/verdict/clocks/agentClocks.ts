@@ -38,8 +38,8 @@ export function owingSubAgents({ agents }: RunState): AgentState[] {
   return others.filter(({ parentCall, calls }) => calls.length > 0 || (parentCall !== null && called.has(parentCall)));
 }
 
-/** @returns the clock readings of each agent, the main one first */
-export function describeClocks(agents: readonly AgentState[], clocks: SilenceReadings, now: number): AgentClock[] {
+/** @returns the clock readings of each agent that has a clock, the main one first */
+export function describeClocks({ agents }: RunState, clocks: SilenceReadings, now: number): AgentClock[] {
   return agents.flatMap(({ id, errors }) => {
     const reading = clocks.get(id);
     if (reading === undefined) return [];
@@ -60,9 +60,9 @@ export function describeClocks(agents: readonly AgentState[], clocks: SilenceRea
  * @returns the clock readings of sub-agents, if one of them asks; none if nobody is asked
  */
 export function clocksOfAsking(run: RunState, thresholds: Thresholds, now: number): AgentClock[] {
-  const agents = owingSubAgents(run);
-  const clocks = readSilenceClocks(agents, { run, thresholds, now, notBefore: Number.NEGATIVE_INFINITY });
-  return isPersonAsked(clocks, now) ? describeClocks(agents, clocks, now) : [];
+  const setting = { run, thresholds, now, notBefore: Number.NEGATIVE_INFINITY };
+  const clocks = readSilenceClocks(owingSubAgents(run), setting);
+  return isPersonAsked(clocks, now) ? describeClocks(run, clocks, now) : [];
 }
 
 /**

@@ -41,7 +41,6 @@ export interface Wait {
 }
 
 /**
- * @param agent whose waits
  * @param setting its `notBefore`: clocks and the allowances of calls in flight restarted at this instant
  * @returns every open wait, expired or not, except those for sub-agents, whose ends are read from their clocks
  */
@@ -103,8 +102,6 @@ export function isOpen(wait: Wait, now: number): boolean {
 }
 
 /**
- * @param wait a wait that was examined
- * @param now UTC epoch milliseconds
  * @param agentIsSilent whether its agent was found silent in spite of it
  * @returns the wait with the reason why it does, or does not, excuse the silence
  */

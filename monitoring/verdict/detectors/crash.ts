@@ -6,10 +6,7 @@ import type { Finding } from '../../../src/jobs/findings.js';
 import { isoTime } from '../../../src/time.js';
 import { type PlainReason, readReason } from './reasons.js';
 
-/**
- * @param reason `run_failed_exit_1` and the like
- * @param endedAt epoch milliseconds
- */
+/** @param endedAt epoch milliseconds */
 export function findCrash(reason: string, endedAt: number): Finding {
   return { rule: 'crash', reason, since: isoTime(endedAt), evidence: [describeCrash(reason)], waits_considered: [] };
 }
@@ -25,10 +22,7 @@ const PLAIN_ENDS: Readonly<Record<PlainReason, string>> = {
   run_interrupted_too_often: 'the bridge was stopped during every attempt to run it',
 };
 
-/**
- * @param reason `run_failed_exit_1` and the like
- * @returns how a run ended, as a clause of ours
- */
+/** @returns how a run with the reason, such as `run_failed_exit_1`, ended, as a clause of ours */
 export function describeCrash(reason: string): string {
   const end = readReason(reason);
   switch (end?.kind) {

@@ -35,11 +35,6 @@ function firstSilent({ run, silence: main, clocks, now }: Subject): { agent: str
   return first;
 }
 
-/**
- * @param reading of the clock
- * @param limitMs how long a silence may be
- * @param agent whose clock it is
- */
 export function silenceFinding(
   reading: Omit<SilenceReading, 'waits'>,
   limitMs: number,

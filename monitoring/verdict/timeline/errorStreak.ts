@@ -54,15 +54,11 @@ export function resetErrorCount(streak: ErrorStreak): void {
   streak.failedAt = NEVER;
 }
 
-/**
- * @param key names the batch
- * @param time the request's instant
- */
 export function requestInBatch(streak: ErrorStreak, key: string, time: number): void {
   batchOf(streak, key, time).open += 1;
 }
 
-/** @param key names the batch; one that no request has opened is a result without its request */
+/** @param key of the batch; one that no request has opened is of a result without its request */
 export function resultInBatch(streak: ErrorStreak, key: string, result: ResultEntry): void {
   const batch = batchOf(streak, key, result.time);
   batch.open = Math.max(0, batch.open - 1);

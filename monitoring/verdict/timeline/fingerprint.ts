@@ -8,7 +8,6 @@ const DEEPEST_LEVEL = 64;
 const HIGH_UNIT = 0x100000000;
 
 /**
- * @param text any text
  * @param after the fingerprint of the text before it, so that a text in two parts need not be joined first
  * @returns a whole number below 2^53; equal texts give equal numbers, unequal ones practically never (two FNV-1a hashes with
  * different starts, 53 of their 64 bits). Not safe against adversaries: one who forges it only hides a loop of his own.
@@ -26,9 +25,7 @@ export function fingerprint(text: string, after = 0): number {
 }
 
 /**
- * @param value a JSON value
  * @param after the fingerprint of what precedes it
- * @param level how deep the value is nested
  * @returns a fingerprint; equal values give equal numbers, whatever the order of their keys. Each part is hashed directly,
  * because making JSON of them first takes twice as long as all the rest
  */

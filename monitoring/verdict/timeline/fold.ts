@@ -4,7 +4,6 @@
  * The rules are those of the judgement: which line opens and closes what (1-4), what counts as activity (6, 7), when waits open
  * and close (8, 9), what is owed (16), and that a repeated line counts once (18).
  */
-import { abandonCalls, callKey, isAbandoned, isRepeated } from './callIds.js';
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
 import { endWait, startWait } from './foldWaits.js';
@@ -116,7 +115,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
 function foldCall(state: TimelineState, entry: CallEntry): void {
   const { run } = state;
   const agent = agentOf(run, entry);
-  if (entry.id !== null && isRepeated(run, agent, entry.id)) return;
+  if (isRepeated(run, agent, entry.id)) return;
   // An agent that acts without a prompt has begun a turn; a sub-agent that outlives its parent's turn begins none for its
   // parent.
   if (!run.prompted || agent.id === MAIN_AGENT) openTurn(run, entry.time);
@@ -140,7 +139,7 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
 
 function foldResult(state: TimelineState, entry: ResultEntry): void {
   const { run } = state;
-  if (entry.id !== null && !run.finished.add(callKey(entry.agent, entry.id))) return;
+  if (entry.id !== null && !run.finished.add(entry.agent, entry.id)) return;
   const found = entry.id === null ? findOldest(run, entry) : findCall(run, entry.agent, entry.id);
   const speaker = agentOf(run, entry);
   const owner = found?.agent ?? speaker;
@@ -149,14 +148,18 @@ function foldResult(state: TimelineState, entry: ResultEntry): void {
   if (found !== null) removeCall(owner, found.call);
   showActivity(run, owner, entry.time, entry.id);
   if (speaker !== owner) touch(run, speaker, entry.time);
-  if (found === null && !isAbandoned(run, speaker, entry.id)) state.toolCount += 1;
+  if (found === null && !(entry.id !== null && run.finished.isAbandoned(speaker.id, entry.id))) state.toolCount += 1;
   if (entry.id !== null && owner.waits.length > 0) closeWaits(run, owner, entry.time, (wait) => wait.call === entry.id);
   state.lastToolCall = entry.time;
   run.hasSucceeded ||= entry.outcome === 'ok';
   const batchKey = found?.call.batchKey ?? entry.batch ?? loneCallKey(entry.id ?? String(state.toolCount));
   resultInBatch(owner.errors, batchKey, entry);
   settleInTail(owner, found?.call ?? null, batchKey, entry);
-  if (entry.id !== null && speaker !== owner) run.finished.add(callKey(owner.id, entry.id));
+  if (entry.id !== null && speaker !== owner) run.finished.add(owner.id, entry.id);
+}
+
+function isRepeated(run: RunState, { id: agentId, calls }: AgentState, id: string | null): boolean {
+  return id !== null && (calls.some((call) => call.id === id) || run.finished.has(agentId, id));
 }
 
 /** Unlike pushing, this reserves no spare room, which adds up over thousands of agents. */
@@ -165,6 +168,10 @@ function addCall(run: RunState, agent: AgentState, call: OpenCall): void {
   if (agent.calls.length <= MOST_CALLS) return;
   abandonCalls(run, agent, agent.calls.slice(0, 1));
   agent.calls = agent.calls.slice(1);
+}
+
+function abandonCalls(run: RunState, agent: AgentState, calls: readonly OpenCall[]): void {
+  for (const { id } of calls) if (id !== null) run.finished.abandon(agent.id, id);
 }
 
 function removeCall(agent: AgentState, call: OpenCall): void {
@@ -203,10 +210,7 @@ function endSubAgents(run: RunState, time: number): void {
   for (const agent of [...run.agents]) if (agent.id !== MAIN_AGENT) endTurn(run, agent, time);
 }
 
-/**
- * The agent itself acts: its question to a person is answered, whether or not the journal says so.
- * @param call the call that the line is about
- */
+/** The agent itself acts, in a line about the call: its question to a person is answered, even if the journal does not say so. */
 function showActivity(run: RunState, agent: AgentState, time: number, call: string | null): void {
   if (agent.waits.length > 0) closeWaits(run, agent, time, (wait) => isAnsweredBy(wait, call));
   touch(run, agent, time);

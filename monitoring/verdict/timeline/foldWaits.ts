@@ -1,7 +1,6 @@
 /**
  * Folds `wait_start` and `wait_end`. (Judgement rules, 9.)
  */
-import { isOver } from './callIds.js';
 import type { WaitEntry } from './entry.js';
 import { agentOf, findCall, touch } from './lineage.js';
 import { closeWaits, isAnsweredBy, isHumanWait } from './openWaits.js';
@@ -19,7 +18,7 @@ export function startWait(run: RunState, entry: WaitEntry): void {
   if (!human) closeWaits(run, agent, entry.time, (wait) => isAnsweredBy(wait, entry.call));
   const same = agent.waits.find((wait) => wait.kind === entry.wait && wait.call === entry.call);
   // Nobody is asked for a call that has ended, and no later line about it would ever end the wait.
-  if (human && entry.call !== null && isOver(run, agent, entry.call)) return;
+  if (human && entry.call !== null && run.finished.has(agent.id, entry.call)) return;
   const since = human && same !== undefined ? same.since : entry.time;
   if (same === undefined && human) run.humanWaits += 1;
   const others = agent.waits.filter((wait) => wait !== same);

@@ -14,10 +14,6 @@ export function isAnsweredBy(wait: OpenWait, call: string | null): boolean {
   return isHumanWait(wait.kind) && (wait.call === null || wait.call === call);
 }
 
-/**
- * @param time the instant of the line that ends them
- * @param ends whether a wait is to be closed
- */
 export function closeWaits(run: RunState, agent: AgentState, time: number, ends: (wait: OpenWait) => boolean): void {
   const ended = agent.waits.filter(ends);
   if (ended.length === 0) return;

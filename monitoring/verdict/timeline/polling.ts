@@ -13,11 +13,7 @@ const SCRIPTED_CALL = /\btools\.(\w+)\s*\(\s*(\{[^{}]*\})?\s*\)/g;
 /** A member that takes a text; the group matches if that text is empty. */
 const TEXT_MEMBER = /["']?\b(?:chars|input|text)\b["']?(?:\s*:\s*(""|''|``)\s*(?=[,}]))?/g;
 
-/**
- * @param tool the tool's name
- * @param input its input, as the journal holds it
- * @returns whether the call polls
- */
+/** @param input as the journal holds it */
 export function isPolling(tool: string, input: unknown, list: PollingList = DEFAULT_POLLING): boolean {
   if (list.tools.includes(tool)) return true;
   if (typeof input === 'string') {

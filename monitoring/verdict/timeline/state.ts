@@ -1,9 +1,9 @@
 /** The folded content of a journal up to some instant: clocks, open waits, batches, repeats. Pure data of bounded size. */
 import type { WaitKind } from '../../../src/journal/schema.js';
 import { CallTail, USUAL_TAIL } from './callTail.js';
+import { EndedCalls } from './endedCalls.js';
 import { MAIN_AGENT } from './entry.js';
 import { copyErrorStreak, type ErrorStreak, newErrorStreak } from './errorStreak.js';
-import { SeenIds } from './seenIds.js';
 
 /** A call without a result. */
 export interface OpenCall {
@@ -76,7 +76,7 @@ export interface RunState {
   /** The main one first; searched by name in order, because usually there is no other. */
   agents: [AgentState, ...AgentState[]];
   /** Calls with a result, and those whose results nobody awaits any more. */
-  finished: SeenIds;
+  finished: EndedCalls;
   /** How many calls of each agent are remembered for the loop rule; see `tailFor`. */
   readonly longestTail: number;
   /** Whether a call succeeded: an agent that only starts has not worked yet. */
@@ -92,7 +92,6 @@ export interface TimelineState {
   run: RunState;
 }
 
-/** @param longestTail how many calls of each agent are remembered for the loop rule */
 export function newState(longestTail = USUAL_TAIL): TimelineState {
   return { lines: 0, lastLine: 0, toolCount: 0, lastToolCall: null, run: newRun(0, longestTail) };
 }
@@ -111,7 +110,7 @@ export function newRun(begunAt: number, longestTail: number): RunState {
     owedUntil: begunAt,
     humanWaits: 0,
     agents: [newAgent(MAIN_AGENT, begunAt, longestTail)],
-    finished: new SeenIds(),
+    finished: new EndedCalls(),
     longestTail,
     hasSucceeded: false,
   };

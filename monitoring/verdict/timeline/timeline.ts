@@ -13,6 +13,8 @@
  * was set back cannot be followed, and of thousands of future lines only the earliest are held. Then {@link
  * Timeline.needsRebuild} says so, and the whole journal is folded again with a wider window. With {@link WIDEST_WINDOW} any
  * order of that many lines gives the exact state; a line that is even later is left out and counted.
+ *
+ * All instants are UTC epoch milliseconds.
  */
 import { SECOND } from '../../../src/time.js';
 import { USUAL_TAIL } from './callTail.js';
@@ -23,7 +25,7 @@ import { copyState, newState, type TimelineState } from './state.js';
 /** A line this far ahead of the clock does not count as future yet: clocks differ by as much. */
 const CLOCK_SKEW_MS = SECOND;
 /** Our own journals are written in order; one line may overtake another. Each takes memory in every session. */
-export const USUAL_WINDOW = 1;
+const USUAL_WINDOW = 1;
 export const WIDEST_WINDOW = 131_072;
 const MOST_HELD_BACK = 1_024;
 /** One for all: nearly always nothing is held back. */
@@ -57,8 +59,7 @@ export class Timeline {
 
   /**
    * Takes entries in the order of the file.
-   * @param entries new lines
-   * @param now UTC epoch milliseconds; lines more than {@link CLOCK_SKEW_MS} after it are held back
+   * @param now lines more than {@link CLOCK_SKEW_MS} after it are held back
    */
   add(entries: readonly Entry[], now: number): void {
     this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
@@ -75,10 +76,7 @@ export class Timeline {
     if (this.#recent.length >= this.window + Math.ceil(this.window / 4)) this.#settle();
   }
 
-  /**
-   * @param now UTC epoch milliseconds
-   * @returns whether {@link Timeline.at} would not be exact, so that the journal has to be folded anew
-   */
+  /** @returns whether {@link Timeline.at} would not be exact, so that the journal has to be folded anew */
   needsRebuild(now: number): boolean {
     const horizon = now + CLOCK_SKEW_MS;
     return (
@@ -88,10 +86,7 @@ export class Timeline {
     );
   }
 
-  /**
-   * @param now UTC epoch milliseconds
-   * @returns the state at that instant; a copy, the timeline does not change
-   */
+  /** @returns the state at that instant; a copy, the timeline does not change */
   at(now: number): TimelineState {
     const horizon = now + CLOCK_SKEW_MS;
     const state = copyState(this.#settled);
@@ -113,7 +108,7 @@ export class Timeline {
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
-  /** @returns the latest instant of any line, UTC epoch milliseconds; null if there is none */
+  /** @returns the latest instant of any line; null if there is none */
   lastInstant(): number | null {
     const last = (this.#heldBack.at(-1) ?? this.#recent.at(-1))?.time ?? this.#settledUntil;
     return Number.isFinite(last) ? last : null;
