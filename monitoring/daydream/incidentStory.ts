@@ -1,6 +1,7 @@
 /** The lines of one incident, put together. */
 import { z } from 'zod';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { textOf } from '../../src/journal/record.js';
 
 export interface IncidentStory {
   /** Its details are untrusted. */
@@ -43,7 +44,9 @@ export function withEvent(story: IncidentStory | null, event: CriticalEvent, at:
   const { details, action_taken: action, rule } = event;
   const findings = FINDINGS.parse(details?.findings);
   const leading = findings.find((finding) => finding.rule === rule && finding.clock?.unit === 'ms');
-  const said = findings.flatMap(({ sentence, evidence }) => sentence ?? evidence.filter(isText));
+  const said = findings.flatMap(
+    ({ sentence, evidence }) => sentence ?? evidence.filter((each) => typeof each === 'string'),
+  );
   return {
     last: event,
     detected_at: story?.detected_at ?? at,
@@ -57,12 +60,4 @@ export function withEvent(story: IncidentStory | null, event: CriticalEvent, at:
     evidence: said.length > 0 ? said : (story?.evidence ?? []),
     excerpt: textOf(event.untrusted_excerpt) ?? story?.excerpt ?? null,
   };
-}
-
-function textOf(value: unknown): string | null {
-  return isText(value) && value !== '' ? value : null;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }

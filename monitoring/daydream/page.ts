@@ -8,15 +8,18 @@ import { endWords } from '../incident/texts/incidentEvents.js';
 import type { Day, OtherFacts } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { byFault, grouped, type Job, type JobEnd, needsAPerson, type Trouble, troublesAmong } from './jobFacts.js';
-import { exact, issueLink, name, quoted } from './quoting.js';
 import type { WatchFacts } from './watchTimes.js';
 import {
   becauseWords,
   dayWords,
   endWordsOf,
+  exact,
+  issueLink,
   joined,
   labels,
+  name,
   notifiedWords,
+  quoted,
   range,
   ruleName,
   ruleWords,

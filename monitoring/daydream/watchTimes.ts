@@ -128,7 +128,6 @@ function parse(text: string): Watched {
  * @param begin of the day, epoch milliseconds
  * @param end of the day, or of the part of it that has passed
  * @param hasEvents whether the product wrote any event on that day
- * @returns when it was watched on that day
  */
 export function watchFacts({ times, knownFrom }: Watched, begin: number, end: number, hasEvents: boolean): WatchFacts {
   if (knownFrom !== null && begin < knownFrom) return UNKNOWN_WATCH;

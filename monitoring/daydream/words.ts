@@ -1,13 +1,22 @@
-/** The words of a review's facts: labels and numbers. */
+/**
+ * The words of a review's facts: labels and numbers, and other people's text as people and language models may read it: short,
+ * fenced, without effect.
+ */
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration } from '../../src/time.js';
-import { prose } from '../incident/issue/defuse.js';
+import { code, fenced, prose } from '../incident/issue/defuse.js';
+import { issueNumber } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';
 import { grouped, JOB_ENDS, type Job, type Trouble } from './jobFacts.js';
-import { name } from './quoting.js';
 
+const LONGEST_NAME = 60;
+/** Session ids have up to 160. */
+const LONGEST_ID = 160;
 const LONGEST_REASON = 120;
+const LONGEST_QUOTE = 400;
+const MOST_LINES = 4;
+const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
 /** Older versions logged whole minutes, which mean nothing for a threshold of seconds. */
 const NO_MINUTES = /_for_0_minutes$/;
 
@@ -87,4 +96,36 @@ export function notifiedWords(jobs: readonly Job[]): string {
 export function becauseWords(jobs: readonly Job[]): string {
   const [reason = '', ...others] = new Set(jobs.flatMap(({ not_revived_because }) => not_revived_because ?? []));
   return others.length > 0 ? '' : labels({ because: prose(shorten(redactShapes(reason), LONGEST_REASON)) });
+}
+
+/** @returns a name that should be short, as one line of Markdown */
+export function name(text: string): string {
+  return prose(shorten(redactShapes(text), LONGEST_NAME));
+}
+
+/** @returns an id or another exact word in a code span that also works within a table */
+export function exact(text: string): string {
+  return code(shorten(redactShapes(text), LONGEST_ID).replaceAll('|', ' '));
+}
+
+/**
+ * @param texts each becomes some lines of a fenced block
+ * @param indent before each line, so that the block stays in its list item
+ * @returns the lines of the block; none if there is no text
+ */
+export function quoted(texts: readonly string[], indent: string): string[] {
+  const lines = texts
+    .flatMap((text) => shorten(redactShapes(text), LONGEST_QUOTE).split('\n'))
+    .filter((line) => line.trim() !== '');
+  if (lines.length === 0) return [];
+  const shown = lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), '…'] : lines;
+  const block = fenced(shown).split('\n');
+  return block.map((line) => `${indent}${line}`);
+}
+
+/** @returns a link to the issue; a local issue is linked relative to the reviews' folder; no link for a strange address */
+export function issueLink(url: string): string {
+  const number = issueNumber(url);
+  if (number === null || !ADDRESS.test(url)) return exact(url);
+  return `[#${number}](${url.startsWith('file:') ? `../issues/${number}.md` : url})`;
 }
