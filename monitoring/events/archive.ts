@@ -85,7 +85,6 @@ async function clearArchiveFolder(livePath: string): Promise<void> {
 
 /**
  * The rest of the live file takes its place.
- * @param file the live file, open for reading
  * @param offset where the rest begins, in bytes
  * @throws ConflictError if the replacement was cancelled, or another process was first
  */

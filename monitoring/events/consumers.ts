@@ -69,17 +69,13 @@ export class EventConsumers {
     const path = this.#path(name);
     const before = await this.acknowledged(name).catch(() => null);
     const { positions } = await new EventReader(this.#livePath).locate([place, ...(before === null ? [] : [before])]);
-    const [there, old] = positions;
-    if (there === null || there === undefined) {
+    const [there = null, old = null] = positions;
+    if (there === null) {
       throw new UsageError(
         `the event ${place.id} is neither in the critical events nor in their archive: nothing is acknowledged`,
       );
     }
-    const isLater =
-      old === null ||
-      old === undefined ||
-      there.piece > old.piece ||
-      (there.piece === old.piece && there.offset > old.offset);
+    const isLater = old === null || there.piece > old.piece || (there.piece === old.piece && there.offset > old.offset);
     if (!isLater) return false;
     const record = {
       v: 1,

@@ -5,6 +5,7 @@ import { UnreachableError } from '../../src/errors.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { parseRecord } from '../../src/journal/record.js';
 
 const EVENT_VERSION = 1;
 
@@ -91,14 +92,9 @@ const PLAIN_TEXTS = ['session_id', 'project_key', 'reason', 'rule', 'action_take
  * readers from the events behind it, so it counts as absent.
  */
 export function parseEvent(text: string): CriticalEvent | null {
-  if (!/^ *\{/.test(text)) return null;
-  try {
-    const event = JSON.parse(text) as CriticalEvent;
-    const isEvent = [event.id, event.incident_id, event.event, event.timestamp].every(isText);
-    return isEvent && !Number.isNaN(Date.parse(event.timestamp)) ? withoutStrange(event) : null;
-  } catch {
-    return null;
-  }
+  const event = parseRecord(text.replace(/^ +/, '')) as CriticalEvent | null;
+  if (event === null || ![event.id, event.incident_id, event.event, event.timestamp].every(isText)) return null;
+  return Number.isNaN(Date.parse(event.timestamp)) ? null : withoutStrange(event);
 }
 
 function withoutStrange(event: CriticalEvent): CriticalEvent {

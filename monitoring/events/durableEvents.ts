@@ -139,15 +139,11 @@ export class DurableEvents implements Service {
 
   /** Remembered, because the folder may be gone when it is needed. */
   #folderId(): string | null {
-    this.#logsId ??= readFolderId(this.#parts.logsFolder);
+    try {
+      this.#logsId ??= readLogsFolderId(this.#parts.logsFolder);
+    } catch {
+      // The folder cannot be read now.
+    }
     return this.#logsId;
-  }
-}
-
-function readFolderId(logsFolder: string): string | null {
-  try {
-    return readLogsFolderId(logsFolder);
-  } catch {
-    return null;
   }
 }

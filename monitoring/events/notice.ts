@@ -26,24 +26,18 @@ export interface Notice {
 }
 
 /** @param now UTC epoch milliseconds */
-export function noticeEvent(
-  { incident_id, step, event, reason, details, final, session_id, project_key }: Notice,
-  now: number,
-): CriticalEvent {
+export function noticeEvent({ step, final = step === 'closed', ...notice }: Notice, now: number): CriticalEvent {
   return {
     v: 1,
-    id: `${incident_id}.${step}`,
-    incident_id,
-    final: final ?? step === 'closed',
+    id: `${notice.incident_id}.${step}`,
+    final,
     timestamp: isoTime(now),
-    event,
-    session_id: session_id ?? null,
-    project_key: project_key ?? null,
-    reason,
+    session_id: null,
+    project_key: null,
     rule: null,
     action_taken: step === 'detected' ? 'detected' : 'suppressed',
     github_issue: null,
-    details,
+    ...notice,
   };
 }
 

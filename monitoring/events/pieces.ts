@@ -77,7 +77,6 @@ export async function openPieces(livePath: string): Promise<Piece[]> {
 /**
  * An archiving that did not finish leaves its copy as the newest archived file. The id alone is no proof: an event that was
  * written twice may be the first one of both files.
- * @param archived the newest archived file
  * @param live open for reading; `first` is the id of its first event
  * @returns whether the live file begins with everything archived there
  */

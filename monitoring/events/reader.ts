@@ -67,11 +67,10 @@ export class EventReader {
   async *follow(after: From, signal: AbortSignal, clock: Clock = systemClock): AsyncGenerator<ReadEvent[]> {
     const recent: RecentIds = new Newest(REMEMBERED_IDS);
     let place: From = after;
-    let isFirst = true;
-    let seen = '';
+    let seen: string | null = null;
     while (!signal.aborted) {
       const now = await this.#fingerprint();
-      if (now !== seen || isFirst) {
+      if (now !== seen) {
         try {
           for await (const batch of this.#batches(place, recent)) {
             place = batch.at(-1)?.place ?? place;
@@ -79,12 +78,11 @@ export class EventReader {
           }
           seen = now;
         } catch (error) {
-          if (isFirst || !(error instanceof UsageError)) throw error;
+          if (seen === null || !(error instanceof UsageError)) throw error;
           place = 'live';
           continue;
         }
       }
-      isFirst = false;
       await clock.sleep(FOLLOW_EVERY_MS, signal);
     }
   }
