@@ -45,7 +45,6 @@ function listedUsers(): AgentUser[] {
 }
 
 /**
- * @param environment of this process
  * @param given what AGENT_ENV names, the user that agents run as, and the secrets that nothing of it may hold
  * @returns what an agent inherits; what is refused goes to `faults`
  */

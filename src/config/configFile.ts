@@ -24,7 +24,6 @@ const LONGEST_BYTES = 16 * 1024 * 1024;
 export type CheckAgent = (where: string, agent: ProjectEntry['agent'], faults: Faults) => void;
 
 /**
- * @param workingDirectory in which the file is looked for
  * @param named `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be missing
  * @returns the usable parts of the file; null if there is none
  */

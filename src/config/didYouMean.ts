@@ -1,8 +1,4 @@
-/**
- * @param word what was typed
- * @param known the valid words
- * @returns `; did you mean "…"?`, or an empty text if no valid word is similar
- */
+/** @returns `; did you mean "…"?`, or an empty text if no known word is similar */
 export function didYouMean(word: string, known: readonly string[]): string {
   const [best] = known
     .map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))

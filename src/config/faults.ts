@@ -31,12 +31,7 @@ export class Faults {
     this.#found.push(this.#redact(fault));
   }
 
-  /**
-   * @param value its place in the configuration
-   * @param schema what is allowed
-   * @param given what was given
-   * @returns the value; undefined if it is not allowed, with its faults added
-   */
+  /** @returns the value; undefined if it is not allowed, with its faults added */
   check<Value>(value: FaultyValue, schema: z.ZodType<Value>, given: unknown): Value | undefined {
     const parsed = schema.safeParse(given, { error: inOurWords });
     if (parsed.success) return parsed.data;

@@ -7,7 +7,6 @@ import { thresholds } from './rules.js';
 
 /**
  * @param path for the error message
- * @param text the file's content
  * @throws UsageError with every fault
  */
 export function checkThresholds(path: string, text: string): z.infer<typeof thresholds> {

@@ -14,10 +14,7 @@ export interface TerminalStream {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/**
- * @param stream `process.stdout` or `process.stderr`
- * @returns a destination that writes readable lines to a terminal and JSON to everything else
- */
+/** @returns a destination that writes readable lines to a terminal and JSON to everything else */
 export function terminalDestination(stream: TerminalStream): LogDestination {
   let broken: Error | null = null;
   // Without a listener a closed pipe (`watchkeeper bridge | head`) would end the process.

@@ -73,7 +73,6 @@ function errorIn(fields: unknown): unknown {
 }
 
 /**
- * @param thrown anything that was caught
  * @returns the useful part of an error: type, message, code, status, frames and causes. Fields that contain requests or
  *   responses, and with them tokens, are left out; so are the frames of a lost connection, which are in a library. Anything but
  *   an error is returned unchanged.

@@ -124,13 +124,7 @@ function placeOf(text: string, from: number, { form, offset }: Piece, free: numb
 }
 
 function isAt(text: string, at: number, form: string, index: number): boolean {
-  const code = text.charCodeAt(at);
-  const wanted = form.charCodeAt(index);
-  return (
-    code === wanted ||
-    (code >= 65 && code <= 90 && (code | 32) === wanted) ||
-    text.charAt(at).toLowerCase() === form.charAt(index)
-  );
+  return text.charAt(at).toLowerCase() === form.charAt(index);
 }
 
 /** The same for both cases of a letter. */

@@ -62,7 +62,6 @@ export const redactShapes: Redact = createRedactor([]);
 
 /**
  * Redacts the final form of a line of JSON and keeps it JSON.
- *
  * @param line one JSON value, without a line end; text that is not JSON is redacted as it is
  * @returns the line without secrets
  */

@@ -63,8 +63,6 @@ return found
 `);
 
 /**
- * @param redis a connection for commands
- * @param commit the conditions and the changes
  * @returns whether the writes were applied; false means that another process was first: read again
  * @throws ioredis' error if Redis is unavailable or refuses; then nothing was written, or the reply was lost
  */
@@ -72,10 +70,7 @@ export async function applyCommit(redis: Redis, commit: Commit): Promise<boolean
   return (await applyAndRead(redis, commit)) !== null;
 }
 
-/**
- * Like {@link applyCommit}.
- * @returns the results of the commit's reads; null if the writes were not applied
- */
+/** As {@link applyCommit}. @returns the results of the commit's reads; null if the writes were not applied */
 export async function applyAndRead(redis: Redis, commit: Commit): Promise<readonly (string | null)[] | null> {
   const { at } = commit;
   if (at !== undefined) failpoint(`commit.${at}.before`);

@@ -78,7 +78,6 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
 
 /**
  * Connects now, and checks whether the server is suitable. After a failure the connection is closed.
- * @param redis from {@link openRedis}
  * @param url only for the error message
  * @throws UnreachableError if nothing answers
  * @throws UsageError if the server refuses the password or is older than 6.2

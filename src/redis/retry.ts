@@ -9,8 +9,6 @@ const BACKOFF: Backoff = { firstMs: 200, longestMs: 5_000 };
 /**
  * Repeats `work` until its result is stored.
  * @param work safe to repeat, because its reply may have been lost
- * @param signal ends the tries
- * @param onTrouble called after each failure
  * @returns what `work` returned; null if the signal aborted first
  * @throws the error of `work` if repeating cannot help
  */
