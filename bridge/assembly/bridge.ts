@@ -2,7 +2,6 @@
 
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { describeService } from '../../src/config/issuePlaces.js';
-import { servedPlaces } from '../../src/config/servedPlaces.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
@@ -19,25 +18,11 @@ import { buildChat } from './chat.js';
 import { buildEvents, type Foundation, layFoundation } from './foundation.js';
 import { type Ground, openStores, takeGround } from './ground.js';
 import { buildIntakes, type Terminal } from './intakes.js';
-import { rulesByProject } from './judging.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdog.js';
 import { buildWork } from './work.js';
 
 const LOG_FILE = 'bridge.log';
-
-export interface Bridge {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Ends every run by force, and returns when they are put back or that takes too long. */
-  stopNow(): Promise<void>;
-  /** Reads the configuration again; never throws. */
-  reload(): Promise<void>;
-  /** One line in its log. */
-  log(sentence: string): void;
-  /** Aborted, with the error that ends the process as its reason, when the bridge cannot go on. */
-  readonly lost: AbortSignal;
-}
 
 export interface BridgeStreams {
   readonly terminal: Terminal;
@@ -52,11 +37,7 @@ export interface BridgeStreams {
  * @throws UsageError if an agent cannot be set up, or a living bridge has the host id or owns the logs folder
  * @throws UnreachableError if no Redis is available
  */
-export async function assembleBridge(
-  source: ConfigSource,
-  streams: BridgeStreams,
-  stopping: AbortSignal,
-): Promise<Bridge> {
+export async function assembleBridge(source: ConfigSource, streams: BridgeStreams, stopping: AbortSignal) {
   const { settings } = source;
   const agents = new ServedAgents(settings.projects);
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
@@ -93,7 +74,7 @@ async function buildParts(
   return { foundation, ground, stores, agents, events, forgotten, chat, watching, work, intakes, stopped, ...streams };
 }
 
-function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
+function bridgeOf(source: ConfigSource, parts: BridgeParts) {
   const { foundation, ground, stores, agents, chat, watching, work, stopped, terminal } = parts;
   const { settings, clock, logger } = foundation;
   const presence = buildPresence(parts);
@@ -106,8 +87,10 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
     await ground.close();
   };
   return {
+    /** Aborted, with the error that ends the process as its reason, when the bridge cannot go on. */
     lost: AbortSignal.any([ground.redis.lost, work.canaries.lost, ground.only.lost]),
-    log: (sentence) => logger.info(sentence),
+    log: (sentence: string) => logger.info(sentence),
+    /** Reads the configuration again; never throws. */
     reload: () => reloadConfiguration(source, agents, logger),
     async start() {
       try {
@@ -125,6 +108,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts): Bridge {
       // The mark's file must be complete before the process may exit.
       await awaitStop(Promise.all([lifecycle.stop(), marked]).then(leave), settings.timings, clock, logger);
     },
+    /** Ends every run by force, and returns when they are put back or that takes too long. */
     async stopNow() {
       chat.telegram?.chat.stopSoon();
       await work.runner.killAll();
@@ -171,13 +155,7 @@ function buildPresence({ foundation, stores, chat, work, intakes }: BridgeParts)
     clock,
     logger,
     here,
-    runLeaseMs: settings.timings.runLeaseMs,
-    get places() {
-      return servedPlaces(settings);
-    },
-    get rules() {
-      return rulesByProject(settings);
-    },
+    settings,
     botId: chat.telegram?.api.botId ?? null,
     worker: work.worker,
     intake: intakes.telegram,

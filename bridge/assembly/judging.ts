@@ -2,7 +2,6 @@
 import { type KnownGaps, RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
 import type { JudgeContext } from '../../monitoring/watch/sessionJudge.js';
 import { WatchedSessions } from '../../monitoring/watch/watchedSessions.js';
-import type { ProjectRules, Settings } from '../../src/config/settings.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -37,9 +36,4 @@ export async function recordedGaps(
 ): Promise<KnownGaps> {
   const logsId = run?.logs_id ?? readLogsFolderId(settings.logsFolder);
   return new RecordedGaps(clock, logsId === null ? [] : await store.gaps.of(logsId));
-}
-
-/** @returns the rules that a bridge publishes to others, by project */
-export function rulesByProject({ projects }: Settings): Record<string, ProjectRules> {
-  return Object.fromEntries([...projects].map(([key, { thresholds, actions }]) => [key, { thresholds, actions }]));
 }

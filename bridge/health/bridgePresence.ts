@@ -1,7 +1,7 @@
 /** Announces every few seconds that this bridge is alive, and what it is doing; see {@link Presence}. */
 
-import type { ServedPlace } from '../../src/config/servedPlaces.js';
-import type { ProjectRules } from '../../src/config/settings.js';
+import { servedPlaces } from '../../src/config/servedPlaces.js';
+import type { ProjectRules, Settings } from '../../src/config/settings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Presence, Presences } from '../../src/jobs/presence.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -19,12 +19,8 @@ export interface BridgePresenceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
-  /** After two of them without an announcement, other hosts take the bridge for lost. */
-  readonly runLeaseMs: number;
-  /** The places that this host serves. */
-  readonly places: readonly ServedPlace[];
-  /** By project. */
-  readonly rules: Readonly<Record<string, ProjectRules>>;
+  /** Its projects may be reloaded. */
+  readonly settings: Settings;
   readonly botId: string | null;
   readonly worker: WorkerSigns;
   /** Null without Telegram. */
@@ -43,7 +39,8 @@ export class BridgePresence {
   constructor(options: BridgePresenceOptions) {
     this.#options = options;
     this.#startedAt = options.clock.now();
-    const everyMs = Math.min(SAY_AT_LEAST_EVERY_MS, options.runLeaseMs / WORDS_PER_LEASE);
+    // After two leases without an announcement, other hosts take the bridge for lost.
+    const everyMs = Math.min(SAY_AT_LEAST_EVERY_MS, options.settings.timings.runLeaseMs / WORDS_PER_LEASE);
     this.#rounds = new Rounds(options.clock, () => this.#trySay(), everyMs);
   }
 
@@ -73,8 +70,9 @@ export class BridgePresence {
 
   /** Announces once, now. @throws the error of Redis */
   say(): Promise<void> {
+    const { presences, settings } = this.#options;
     this.#said = this.#present();
-    return this.#options.presences.say(this.#said, this.#options.places, SAID_FOR_MS);
+    return presences.say(this.#said, servedPlaces(settings), SAID_FOR_MS);
   }
 
   async #trySay(): Promise<void> {
@@ -82,7 +80,7 @@ export class BridgePresence {
   }
 
   #present(): Presence {
-    const { here, clock, rules, botId, worker, intake } = this.#options;
+    const { here, clock, settings, botId, worker, intake } = this.#options;
     const since = this.#drainingSince;
     const isDraining = since !== null;
     return {
@@ -95,8 +93,13 @@ export class BridgePresence {
       poll_trouble: intake?.trouble ?? null,
       took_job_at: worker.lastActiveAt,
       is_full: worker.isFull,
-      rules,
+      rules: rulesByProject(settings),
       ...(isDraining && { draining_since: since }),
     };
   }
+}
+
+/** @returns the rules that a bridge publishes to others */
+function rulesByProject({ projects }: Settings): Record<string, ProjectRules> {
+  return Object.fromEntries([...projects].map(([key, { thresholds, actions }]) => [key, { thresholds, actions }]));
 }

@@ -1,8 +1,11 @@
 /** Who may start work from which chat, by the configuration alone. */
 import { type Project, placeOf, type Settings } from '../../src/config/settings.js';
 import type { Sender } from '../../src/jobs/model.js';
+import { Newest } from '../../src/newest.js';
 import { type Clock, HOUR } from '../../src/time.js';
-import { OncePer } from './oncePer.js';
+
+/** Beyond this many keys the oldest are forgotten: strangers must not fill the memory. */
+const MOST_KEYS = 10_000;
 
 export interface ChatMessage {
   readonly chatId: string;
@@ -75,4 +78,26 @@ function howToBeAllowed(chatId: string, sender: Sender, project: Project): strin
   const isAnonymous = sender.id === chatId && sender.id.startsWith('-');
   if (isAnonymous) return 'You are posting anonymously, as the group. Please post under your own name.';
   return `An operator can add your id ${sender.id} to the senders of the project "${project.key}".`;
+}
+
+/** Says yes once per key and period. Kept in memory: after a restart it says yes once more. */
+export class OncePer {
+  readonly #clock: Clock;
+  readonly #periodMs: number;
+  readonly #said = new Newest<string, number>(MOST_KEYS);
+
+  /** @param periodMs milliseconds */
+  constructor(clock: Clock, periodMs: number) {
+    this.#clock = clock;
+    this.#periodMs = periodMs;
+  }
+
+  /** @returns whether the period since the last yes for this key has passed */
+  first(key: string): boolean {
+    const now = this.#clock.monotonic();
+    const last = this.#said.get(key);
+    if (last !== undefined && now - last < this.#periodMs) return false;
+    this.#said.set(key, now);
+    return true;
+  }
 }

@@ -12,8 +12,10 @@
  *
  * Limit: a server whose process is not visible from here is left alone; its bridge reports that Redis is unavailable.
  */
+import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import type { Logger } from '../../src/log/logger.js';
 import { atMost, type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { type Claim, claimFolder } from './claim.js';
 import { type Endpoint, logPath, prepareFolder, removeEndpoint, type ServerKind } from './endpoint.js';
@@ -48,6 +50,25 @@ export interface EmbeddedRedisOptions {
   readonly hungMs: number;
   /** Called with a sentence when the server had to be restarted. */
   readonly notify: (sentence: string) => void;
+}
+
+/**
+ * The Redis of a bridge: the configured one, or one of its own.
+ * @param stopping ends the wait for it
+ * @throws UsageError, UnreachableError as {@link startEmbeddedRedis}
+ */
+export async function obtainRedis(settings: Settings, clock: Clock, logger: Logger, stopping: AbortSignal) {
+  const never = new AbortController().signal;
+  if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
+  const { logsFolder, programPath: path, host, timings } = settings;
+  const notify = (sentence: string) => logger.warn(sentence);
+  const hungMs = timings.stallMs;
+  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, hungMs, notify });
+  redis.lost.addEventListener('abort', () => logger.error(describeError(redis.lost.reason)), { once: true });
+  if (redis.notice !== null) logger.warn(redis.notice);
+  const place = redis.persistent ? `, data below ${logsFolder}` : '';
+  logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}${place}`);
+  return redis;
 }
 
 /**

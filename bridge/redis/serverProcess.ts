@@ -67,16 +67,15 @@ export async function startServer(start: ServerStart): Promise<Endpoint> {
  * Stops the server in order, so that it writes its data. Kills it after 10 s. A server whose process is not visible from here,
  * for example in another container, is shut down through its connection instead, because its pid may belong to another process
  * here.
- * @param endpoint known to serve this folder
+ * The endpoint is known to serve this folder.
  * @param stopping leaves a server that does not end to the next bridge; without it, its end is awaited
  * @throws UnreachableError if a server that must not be signalled does not end in time
  */
 export async function stopServer(
-  endpoint: Pick<Endpoint, 'server' | 'url'>,
+  { server, url }: Endpoint,
   { folder, here, clock }: Omit<ServerFolder, 'stopping'>,
   stopping?: AbortSignal,
 ): Promise<void> {
-  const { server, url } = endpoint;
   const end = clock.monotonic() + STOP_LIMIT_MS;
   // With an unreadable start time or another namespace, the pid proves nothing, and is not signalled.
   signalServer(server, here, 'SIGTERM');

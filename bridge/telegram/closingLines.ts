@@ -14,8 +14,9 @@ import type { ProgressEdits } from './progressEdits.js';
 export const CLOSED_WITHIN_MS = 10 * SECOND;
 /** After this an abandoned edit can no longer arrive. */
 const LATE_EDITS_MS = 35 * SECOND;
-const GIVEN_UP_AFTER_MS = DAY;
-const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
+/** A message this old is given up, and so is its last line. */
+export const GIVEN_UP_AFTER_MS = DAY;
+export const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 export class ClosingLines {
   readonly #base: ChatFoundation;

@@ -1,10 +1,10 @@
 /** The stored state of a final message's delivery: the outcome of each part, a later try, or its end. */
-import { type Backoff, pauseAfter } from '../../src/backoff.js';
+import { pauseAfter } from '../../src/backoff.js';
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
-import { DAY, MINUTE, SECOND } from '../../src/time.js';
+import { SECOND } from '../../src/time.js';
 import { logDelivery, logUndelivered } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';
-import { CLOSED_WITHIN_MS, type ClosingLines } from './closingLines.js';
+import { BACKOFF, CLOSED_WITHIN_MS, type ClosingLines, GIVEN_UP_AFTER_MS } from './closingLines.js';
 import type { Outcome } from './partSender.js';
 
 /** Why a message is tried again, and when. */
@@ -17,8 +17,6 @@ interface Later {
 
 /** Longer than any call of the API may take. */
 export const CLAIM_MS = 90 * SECOND;
-const GIVEN_UP_AFTER_MS = DAY;
-const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 /** Each change resolves with the entry as stored; null if another process holds the claim now. */
 export class DeliveryRecord {

@@ -8,6 +8,7 @@ import type { CriticalEvent } from '../../../src/jobs/incidents.js';
 import { openStore } from '../../../src/jobs/store.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { MINUTE, SECOND } from '../../../src/time.js';
+import { testSettings } from '../../bridge/telegram/scene.js';
 import { Conversation } from '../../e2e/conversation.js';
 import type { Scenario } from '../../e2e/sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
@@ -65,9 +66,7 @@ async function openWatch() {
     clock,
     logger,
     here: HERE,
-    runLeaseMs: 3 * MINUTE,
-    places: [],
-    rules: {},
+    settings: testSettings([]),
     botId: '7',
     worker: { lastActiveAt: null, isFull: false },
     intake: null,
