@@ -18,11 +18,11 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   for (const token of tokens) {
     switch (token.type) {
       case 'text':
-        if (token.content !== '') spans.push({ ...style(), text: token.content });
+        if (token.content !== '') spans.push(styled(token.content, style()));
         break;
       case 'softbreak':
       case 'hardbreak':
-        spans.push({ ...style(), text: '\n' });
+        spans.push(styled('\n', style()));
         break;
       case 'code_inline':
         spans.push({ text: token.content, code: true });
@@ -57,6 +57,10 @@ export function spansOf(tokens: readonly Token[], outer: Style): Span[] {
   return spans;
 }
 
+function styled(text: string, style: Style): Span {
+  return style === PLAIN ? { text } : { ...style, text };
+}
+
 /** A picture is shown by its text, which links to it. Links within that text lead nowhere. */
 function imageSpans(token: Token, style: Style, isLinked: boolean): Span[] {
   const source = attribute(token, 'src');
@@ -73,10 +77,13 @@ function wordsOf(tokens: readonly Token[]): string {
   return words.join('');
 }
 
+const UNEVEN = /[^\S ]| {2}/;
+
 /** @returns the words on one line */
 export function textOf(spans: readonly Span[]): string {
-  const text = spans.map((span) => span.text).join('');
-  return text.replace(/\s+/g, ' ').trim();
+  let text = '';
+  for (const span of spans) text += span.text;
+  return (UNEVEN.test(text) ? text.replace(/\s+/g, ' ') : text).trim();
 }
 
 export function splitAtBreaks(spans: readonly Span[]): Span[][] {

@@ -59,13 +59,23 @@ export function plainLines(text: string): Line[] {
 }
 
 export function plainOf(lines: readonly Line[]): string {
-  return lines.map(({ spans }) => spans.map(({ text }) => text).join('')).join('\n');
+  let plain = '';
+  for (const [index, { spans }] of lines.entries()) {
+    if (index > 0) plain += '\n';
+    for (const { text } of spans) plain += text;
+  }
+  return plain;
 }
 
 export function marked(line: Line): MarkedLine {
-  const html = line.spans.map((span) => tagged(span, escapeHtml(span.text))).join('');
-  const entities = line.spans.reduce((sum, span) => sum + entitiesOf(span), 0);
-  return { ...line, html, entities };
+  const { spans, isQuote, code } = line;
+  let html = '';
+  let entities = 0;
+  for (const span of spans) {
+    html += tagged(span, escapeHtml(span.text));
+    entities += entitiesOf(span);
+  }
+  return { spans, isQuote, code, html, entities };
 }
 
 /** Lines of one block share one pair of tags. */
