@@ -5,7 +5,7 @@
 
 import { describeError } from '../../src/errors.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
-import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
+import { markUnsent, takeUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { RunContext } from './runContext.js';
@@ -56,7 +56,7 @@ export class RunJournal {
 
   /** Called before the answer is stored: from then on it may be sent. */
   handOver(): void {
-    if (this.#isKept) dropUnsent(this.#context.logsFolder, this.#sessionId);
+    if (this.#isKept) takeUnsent(this.#context.logsFolder, this.#sessionId, this.#context.here.boot_id);
     this.#isHandedOver = true;
     this.#isKept = false;
   }

@@ -32,17 +32,8 @@ export function markUnsent(logsFolder: string, sessionId: string, bootId: string
   }
 }
 
-/** Called before the answer is stored. Never throws. */
-export function dropUnsent(logsFolder: string, sessionId: string): void {
-  try {
-    unlinkSync(unsentPath(logsFolder, sessionId));
-  } catch {
-    // Nothing was marked.
-  }
-}
-
 /**
- * Like {@link dropUnsent}.
+ * Removes the mark. Called before the answer is stored. Never throws.
  * @param bootId of this host
  * @returns whether the answer has certainly not been sent
  */

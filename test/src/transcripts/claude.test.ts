@@ -250,6 +250,24 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
+  test('ends a sub-agent that a person interrupts; what comes late counts only if it goes on', async () => {
+    const side = (rest: object) => ({ isSidechain: true, ...rest });
+    const path = transcript([
+      asks(0, 'delegate'),
+      calls(1, 't1', 'Task', { prompt: 'look' }),
+      asks(2, 'look', side({ uuid: 'a1' })),
+      asks(3, '[Request interrupted by user]', side({ uuid: 'a2', parentUuid: 'a1' })),
+      says(4, 'Done', 'end_turn', side({ uuid: 'a3', parentUuid: 'a2' })),
+      says(5, 'Still here', 'tool_use', side({ uuid: 'a4', parentUuid: 'a3' })),
+    ]);
+    expect((await told(path)).slice(3)).toEqual([
+      'a1 of t1: user_prompt machine',
+      'a1 of t1: turn_end end_turn',
+      'a1 of t1: user_prompt machine',
+      'a1 of t1: assistant_message',
+    ]);
+  });
+
   test('repeats lines of a sub-agent in its progress; they count for that agent', async () => {
     const inner = calls(2, 'x', 'Read', {});
     const path = transcript([

@@ -213,4 +213,25 @@ describe('an older rollout of Codex', () => {
       'user_prompt human',
     ]);
   });
+
+  test('counts a streaming model and its searches as signs of life, and ends when Codex is closed', async () => {
+    const path = transcript([
+      meta(),
+      event(1, { type: 'agent_message', message: 'first' }),
+      event(2, { type: 'agent_reasoning', text: 'hm' }),
+      item(3, { type: 'web_search_call', action: { query: 'x' } }),
+      event(4, { type: 'context_compacted' }),
+      item(5, { type: 'compaction', encrypted_content: '' }),
+      event(6, { type: 'shutdown_complete' }),
+    ]);
+    const lines = (await linesOf(path)).filter(({ source }) => source !== 'record');
+    expect(lines.slice(1).map(({ event, source, reason }) => [event, source ?? reason])).toEqual([
+      ['heartbeat', 'stream'],
+      ['heartbeat', 'stream'],
+      ['heartbeat', 'step'],
+      ['compaction', undefined],
+      ['compaction', undefined],
+      ['session_end', 'shutdown'],
+    ]);
+  });
 });

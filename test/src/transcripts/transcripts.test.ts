@@ -162,6 +162,8 @@ describe('the verdict of a transcript', () => {
   });
 });
 
+const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
+
 describe('watchkeeper', () => {
   test('assess recognises every format by content, in a folder and by name', () => {
     const folder = testFolder();
@@ -173,6 +175,7 @@ describe('watchkeeper', () => {
       '{"tool_name":"Bash","start_time":1700000000.5,"end_time":1700000001}\n',
     );
     writeFileSync(join(folder, 'all/other.jsonl'), '{"hello":"world"}\n');
+    writeFileSync(join(folder, 'all/agent-begun.jsonl'), '');
     const { code, out } = watchkeeper(folder, ['assess', 'all', '--json']);
     expect(code).toBe(0);
     const { sessions } = JSON.parse(out) as { sessions: AssessedSession[] };
@@ -180,6 +183,7 @@ describe('watchkeeper', () => {
     expect(formats).toContainEqual(['journal.jsonl', 'journal', 'healthy']);
     expect(formats).toContainEqual(['older.jsonl', 'journal', 'healthy']);
     expect(formats).toContainEqual(['other.jsonl', null, 'unknown']);
+    expect(formats).toContainEqual(['agent-begun.jsonl', null, 'unknown']);
     expect(formats.filter(([, format]) => format === 'claude')).toHaveLength(8);
     expect(formats.filter(([, format]) => format === 'codex')).toHaveLength(4);
     const named = watchkeeper(folder, ['assess', 'all/claude/delegate.jsonl', '--json']);
@@ -191,12 +195,11 @@ describe('watchkeeper', () => {
 
   // rule: a-transcript-reads-like-a-journal
   test('import writes the same bytes each time, without secrets, and no more than a journal allows', () => {
-    const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
     const own = 'a-password-of-ours';
     const path = transcript([
       asks(0, 'go'),
-      calls(1, 't1', 'Bash', { command: `echo ${secret} ${own}`, long: 'x'.repeat(50_000) }),
-      returns(2, 't1', `${secret} ${own} ${'y'.repeat(50_000)}`),
+      calls(1, 't1', 'Bash', { command: `echo ${SECRET} ${own}`, long: 'x'.repeat(50_000) }),
+      returns(2, 't1', `${SECRET} ${own} ${'y'.repeat(50_000)}`),
     ]);
     const folder = testFolder();
     const run = (...more: string[]) => watchkeeper(folder, ['import', path, ...more], { TELEGRAM_BOT_TOKEN: own });
@@ -206,7 +209,7 @@ describe('watchkeeper', () => {
     expect(again).toMatchObject({ out: 'a.jsonl', format: 'claude', session_id: 'c1', lines: 4, files: 1 });
     expect(readFileSync(join(folder, 'a.jsonl'), 'utf8')).toBe(first);
     expect(run().out).toBe(first);
-    expect(first).not.toContain(secret);
+    expect(first).not.toContain(SECRET);
     expect(first).not.toContain(own);
     expect(first.length).toBeLessThan(10_000);
     expect(readdirSync(folder)).toEqual(['a.jsonl']);
@@ -219,6 +222,7 @@ describe('watchkeeper', () => {
       start_time: 1_700_000_000.25,
       end_time: 1_700_000_001.5,
       tool_input: { a: 1 },
+      tool_output_preview: `key: ${SECRET} ${'y'.repeat(50_000)}`,
       extra: 1,
     };
     writeFileSync(join(folder, 'old.jsonl'), `${JSON.stringify(line)}\nnot json\n{"event":"mystery"}\n`);
@@ -232,7 +236,10 @@ describe('watchkeeper', () => {
       extra: 1,
       tool_input: { a: 1 },
       input_digest: expect.stringMatching(/^[0-9a-f]{16}$/),
+      tool_output_preview: expect.stringMatching(/^key: \[redacted:github_token\] y/),
+      output_digest: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
+    expect(out.length).toBeLessThan(10_000);
   });
 
   test.each([
