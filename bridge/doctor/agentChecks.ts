@@ -1,6 +1,5 @@
 /** Checks whether each project's agent is installed and can begin. */
 import type { Project, Settings } from '../../src/config/settings.js';
-import { UsageError } from '../../src/errors.js';
 import type { Agent, AgentCheckRequest } from '../agents/program/contract.js';
 import { createAgents } from '../agents/registry.js';
 import { type CheckResult, fault, ok } from './checkResult.js';
@@ -11,15 +10,7 @@ const MOST_AT_ONCE = 2;
 /** @param quick whether to check files only */
 export async function checkAgents(settings: Settings, quick: boolean, signal: AbortSignal): Promise<CheckResult[]> {
   const projects = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
-  let agents: Map<string, Agent>;
-  try {
-    agents = createAgents(projects);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return [
-      fault('agents', error.message, 'correct the `agent` of these projects; the bridge does not start until then'),
-    ];
-  }
+  const agents = createAgents(projects);
   const { agentEnvironment: environment, agentUser: user } = settings;
   const results: CheckResult[] = [];
   const waiting = projects.entries();

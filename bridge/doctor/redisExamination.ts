@@ -44,10 +44,6 @@ const UNKNOWN: OwnBridge = { presence: null, isKnown: false };
 const NONE: OwnBridge = { presence: null, isKnown: true };
 
 export async function examineRedis(settings: Settings, options: RedisExaminationOptions): Promise<RedisExamination> {
-  // A bridge with its own Redis would have left its mark, so none of ours is running here.
-  if (settings.redisUrl === null && !hasEndpoint(settings.logsFolder)) {
-    return { checks: await checkRedisToCome(settings.programPath), isReachable: true, ownBridge: NONE };
-  }
   const opened: Redis[] = [];
   const open = async (url: string, purpose: ConnectionPurpose) => {
     const redis = openRedis(url, { purpose, clock: options.clock });
@@ -56,6 +52,10 @@ export async function examineRedis(settings: Settings, options: RedisExamination
     return redis;
   };
   try {
+    // A bridge with its own Redis would have left its mark, so none of ours is running here.
+    if (settings.redisUrl === null && readEndpoint(join(settings.logsFolder, 'redis')) === null) {
+      return { checks: await checkRedisToCome(settings.programPath), isReachable: true, ownBridge: NONE };
+    }
     return await within(lookInside(settings, options, open), options.limitMs, options.clock);
   } catch (error) {
     const isReachable = !(error instanceof UnreachableError);
@@ -105,14 +105,6 @@ async function checkSchema(redis: Redis, keys: Keys): Promise<CheckResult> {
       error.message,
       'install the version that wrote these records, or restore a backup: docs/upgrade.md',
     );
-  }
-}
-
-function hasEndpoint(logsFolder: string): boolean {
-  try {
-    return readEndpoint(join(logsFolder, 'redis')) !== null;
-  } catch {
-    return true;
   }
 }
 

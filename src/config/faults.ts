@@ -87,20 +87,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** For schemas without an error message of their own. */
 const inOurWords: z.core.$ZodErrorMap = (issue) => {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${KINDS[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`;
-    case 'too_small':
-      return issue.origin === 'string' || issue.origin === 'array'
-        ? 'must not be empty'
-        : `must be at least ${issue.minimum}`;
-    case 'too_big':
-      return `must be at most ${issue.maximum}`;
-    default:
-      return undefined;
-  }
+  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+  return issue.code === 'too_small' ? 'must not be empty' : undefined;
 };
 
 function partOfPath(part: PropertyKey): string {
@@ -123,7 +111,6 @@ function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
     if (at instanceof z.ZodObject) at = unwrap(at.shape[String(part)]);
     else if (at instanceof z.ZodRecord) at = unwrap(at.valueType);
     else if (at instanceof z.ZodArray) at = unwrap(at.element);
-    else return [];
   }
   return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
 }

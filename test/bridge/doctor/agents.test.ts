@@ -33,11 +33,12 @@ async function lookAt({ agent, root = ROOT, environment = {}, quick = false }: G
   const folder = testFolder();
   const directory = join(folder, 'yard');
   execFileSync('git', ['init', '--quiet', directory]);
-  for (const [name, mode] of [
-    ['plain', 0o644],
-    ['runs', 0o755],
+  for (const [name, mode, text] of [
+    ['plain', 0o644, '#!/bin/sh\nexit 0\n'],
+    ['runs', 0o755, '#!/bin/sh\nexit 0\n'],
+    ['orphan', 0o755, '#!/no/such/interpreter\n'],
   ] as const) {
-    writeFileSync(join(directory, name), '#!/bin/sh\nexit 0\n');
+    writeFileSync(join(directory, name), text);
     chmodSync(join(directory, name), mode);
   }
   writeFileSync(join(folder, 'watchkeeper.config.json'), JSON.stringify({ projects: { yard: { directory, agent } } }));
@@ -240,6 +241,12 @@ describe('the doctor says of an agent `command`', () => {
       command(['./runs'], shell('printf "\\033]0;x\\007Not logged in with %s" "$MY_TOKEN" >&2; exit 1')),
       /runs is there, but `sh -c .*exits with 1: \]0;x Not logged in with \[redacted/,
       /log in as the bridge's user/,
+    ],
+    [
+      'whose check needs an interpreter that is not installed',
+      command(['./runs'], { check: ['./orphan'] }),
+      /`\.\/orphan` cannot be started \(ENOENT\)/,
+      /exits with 0/,
     ],
     [
       'whose check asks a person',

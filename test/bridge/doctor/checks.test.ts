@@ -4,17 +4,22 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDirectory, checkLogsFolder, judgeSpace } from '../../../bridge/doctor/folderChecks.js';
+import { checkIsolation } from '../../../bridge/doctor/isolationChecks.js';
 import { checkPrivacy } from '../../../bridge/doctor/privacyChecks.js';
 import { checkRedis } from '../../../bridge/doctor/redisChecks.js';
 import { examineRedis } from '../../../bridge/doctor/redisExamination.js';
+import { checkTelegram } from '../../../bridge/doctor/telegramChecks.js';
 import { checkTornLines } from '../../../bridge/doctor/tornLineChecks.js';
 import { startEmbeddedRedis } from '../../../bridge/redis/embeddedRedis.js';
+import { TelegramApi } from '../../../bridge/telegram/api.js';
 import { readSettings } from '../../../src/config/readSettings.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { type Clock, SECOND, systemClock } from '../../../src/time.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
+import { startTelegramPeer } from '../../peers/telegram/telegramPeer.js';
+import { project, testSettings } from '../telegram/scene.js';
 
 const MEBIBYTE = 1024 * 1024;
 const NOBODY = 65_534;
@@ -46,6 +51,23 @@ asRoot('a directory in which git refuses to work because of its owner is told fr
   const look = (path: string) => checkDirectory('yard', path, { PATH: process.env.PATH ?? '' });
   expect(await look(foreign)).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('safe.directory') });
   expect(await look(bare)).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('git init') });
+});
+
+asRoot('agents of another user are looked at as that user: what it cannot write is a fault', async () => {
+  const folder = testFolder();
+  openToOthers(folder);
+  const agentUser = { uid: NOBODY, gid: NOBODY, name: 'nobody', home: null };
+  const look = () => checkDirectory('yard', folder, { PATH: process.env.PATH ?? '' }, agentUser);
+  expect(await look()).toMatchObject({
+    verdict: 'fault',
+    found: expect.stringMatching(/cannot be written by user 65534/),
+    remedy: expect.stringContaining(`chown -R 65534 ${folder}`),
+  });
+  chownSync(folder, NOBODY, NOBODY);
+  expect(await look()).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('git init') });
+  const settings = { ...testSettings([{ ...project('yard', folder, []), isolation: null }]), agentUser };
+  const [isolation] = checkIsolation(settings, 'bubblewrap is not installed');
+  expect(isolation).toMatchObject({ verdict: 'ok', found: expect.stringContaining('its agents are user 65534') });
 });
 
 describe('the logs folder', () => {
@@ -122,6 +144,22 @@ describe('the privacy of the logs', () => {
   });
 });
 
+describe('Telegram, while no bridge of ours fetches', () => {
+  // rule: the-doctor-names-each-fault
+  test('is well, and says so if messages are waiting', async () => {
+    let passedMs = 0;
+    const clock = { ...systemClock, monotonic: () => passedMs, sleep: async (ms: number) => void (passedMs += ms) };
+    const peer = await startTelegramPeer();
+    afterThisTest(() => peer.stop());
+    peer.say(4711, 'anybody?');
+    const api = new TelegramApi({ token: peer.token, apiRoot: peer.url }, systemClock);
+    const settings = testSettings([project('yard', '/srv/yard', [])]);
+    const checks = await checkTelegram(api, settings, { presence: null, isKnown: true }, clock);
+    const found = 'nobody fetches messages, and some are waiting';
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'telegram poller', verdict: 'ok', found }));
+  });
+});
+
 describeWithRedis('a clock', () => {
   test.each([
     [0, 'ok'],
@@ -155,4 +193,25 @@ test('the JavaScript server is a warning: it has no settings to correct, and onl
   const { checks } = await examineRedis(settings, options);
   const remedy = expect.stringContaining('install redis-server');
   expect(checks).toContainEqual(expect.objectContaining({ name: 'redis persistence', verdict: 'warning', remedy }));
+});
+
+describe('before the first start', () => {
+  const lookWith = async (PATH: string) => {
+    const settings = await readSettings({ environment: { PATH }, workingDirectory: testFolder() });
+    const options = { clock: systemClock, limitMs: 10 * SECOND, botId: null, mayWrite: false };
+    return (await examineRedis(settings, options)).checks;
+  };
+
+  test('a path without redis-server is a warning: what would be started keeps nothing', async () => {
+    const found = expect.stringContaining('neither redis-server nor valkey-server is on PATH');
+    expect(await lookWith(testFolder())).toMatchObject([{ name: 'redis', verdict: 'warning', found }]);
+  });
+
+  test('a redis-server that is too old is a fault', async () => {
+    const bin = testFolder();
+    writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=5.0.7 sha=0"\n', { mode: 0o755 });
+    expect(await lookWith(bin)).toMatchObject([
+      { name: 'redis', verdict: 'fault', found: expect.stringContaining('is version 5.0.7') },
+    ]);
+  });
 });

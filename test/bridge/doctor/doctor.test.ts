@@ -69,6 +69,14 @@ const FAULTS: readonly PreparedFault[] = [
     prepare: (scene) => redisWith(scene, 'oom', ['--appendonly', 'yes', '--maxmemory', '100kb']),
   },
   {
+    fault: 'a Redis that copies another one and takes no writes',
+    shows: 'redis role',
+    verdict: 'fault',
+    found: /a replica/,
+    remedy: /address of the primary/,
+    prepare: (scene) => redisWith(scene, 'replica', ['--appendonly', 'yes', '--replicaof', '127.0.0.1 1']),
+  },
+  {
     fault: 'messages that wait for a host that no bridge serves',
     shows: 'bridge',
     verdict: 'fault',
@@ -104,6 +112,14 @@ const FAULTS: readonly PreparedFault[] = [
     found: /refuses the bot token \(401/,
     remedy: /@BotFather.*TELEGRAM_BOT_TOKEN/,
     prepare: () => ({ TELEGRAM_BOT_TOKEN: WRONG_TOKEN }),
+  },
+  {
+    fault: 'an address at which there is no Telegram',
+    shows: 'telegram token',
+    verdict: 'fault',
+    found: /does not answer correctly/,
+    remedy: /TELEGRAM_API_ROOT/,
+    prepare: () => ({ TELEGRAM_API_ROOT: 'http://127.0.0.1:1' }),
   },
   {
     fault: 'group privacy mode',
@@ -185,6 +201,22 @@ const FAULTS: readonly PreparedFault[] = [
     prepare: (scene) => repositoryLike(scene, { has_issues: false }),
   },
   {
+    fault: 'an archived repository',
+    shows: `github ${REPOSITORY}`,
+    verdict: 'fault',
+    found: /archived: no issue can be filed/,
+    remedy: /unarchive it/,
+    prepare: (scene) => repositoryLike(scene, { archived: true }),
+  },
+  {
+    fault: 'an address at which there is no GitHub',
+    shows: `github ${REPOSITORY}`,
+    verdict: 'fault',
+    found: /GitHub did not answer for/,
+    remedy: /GITHUB_API_URL/,
+    prepare: () => ({ GITHUB_API_URL: 'http://127.0.0.1:1' }),
+  },
+  {
     fault: 'a token that may not write issues',
     shows: `github ${REPOSITORY} issues`,
     verdict: 'fault',
@@ -241,6 +273,14 @@ const FAULTS: readonly PreparedFault[] = [
     found: /so nobody is allowed/,
     remedy: /add `senders`/,
     prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { senders: [] }) }),
+  },
+  {
+    fault: 'a project without a chat',
+    shows: 'allow-list of yard',
+    verdict: 'warning',
+    found: /gets nothing from Telegram/,
+    remedy: /add `chats`/,
+    prepare: (scene) => ({ WATCHKEEPER_CONFIG: config(scene, { chats: [] }) }),
   },
   {
     fault: 'a project directory that is not a git checkout',

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createAgents } from '../../../bridge/agents/registry.js';
@@ -36,6 +36,17 @@ test('health is served on loopback by default, and the ping address is a secret'
   const settings = await read({ HEALTH_PORT: '8787', WATCHDOG_PING_URL: pingUrl });
   expect(settings).toMatchObject({ health: { host: '127.0.0.1', port: 8787 }, pingUrl, secrets: [pingUrl] });
   await expect(read({ AGENT_ENV: 'WATCHDOG_PING_URL' })).rejects.toThrow('is never given to an agent');
+});
+
+test('agents run as a listed user, or as any uid:gid, and never as root', async () => {
+  const as = (user: string) => read({ WATCHKEEPER_AGENT_USER: user });
+  const nobody = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
+  const [uid, gid] = [Number(nobody?.[1]), Number(nobody?.[2])];
+  expect(await as('nobody')).toMatchObject({ agentUser: { name: 'nobody', uid, gid } });
+  expect(await as(`${uid}:4711`)).toMatchObject({ agentUser: { name: 'nobody', uid, gid: 4711 } });
+  expect(await as('47110:4711')).toMatchObject({ agentUser: { name: null, home: null, uid: 47_110, gid: 4711 } });
+  for (const refused of ['root', '0:4711', '4711:0', 'no-such-user', '4711'])
+    await expect(as(refused)).rejects.toThrow('WATCHKEEPER_AGENT_USER: must be a user of this host');
 });
 
 test('no agent is found under a name that every object has', async () => {
