@@ -2,7 +2,7 @@
 import type { Project, Settings } from '../../src/config/settings.js';
 import type { Agent, AgentCheckRequest } from '../agents/program/contract.js';
 import { createAgents } from '../agents/registry.js';
-import { type CheckResult, fault, ok } from './checkResult.js';
+import { type CheckResult, ok } from './checkResult.js';
 
 /** Each check may start an agent's program, which may be large. */
 const MOST_AT_ONCE = 2;

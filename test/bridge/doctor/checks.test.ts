@@ -148,7 +148,10 @@ describe('Telegram, while no bridge of ours fetches', () => {
   // rule: the-doctor-names-each-fault
   test('is well, and says so if messages are waiting', async () => {
     let passedMs = 0;
-    const clock = { ...systemClock, monotonic: () => passedMs, sleep: async (ms: number) => void (passedMs += ms) };
+    const sleep = async (ms: number) => {
+      passedMs += ms;
+    };
+    const clock = { ...systemClock, monotonic: () => passedMs, sleep };
     const peer = await startTelegramPeer();
     afterThisTest(() => peer.stop());
     peer.say(4711, 'anybody?');
