@@ -8,24 +8,19 @@
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
+import { describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
-import { type EventLog, noticeEvent } from '../events/notice.js';
+import { noticeEvent } from '../events/notice.js';
+import type { RoundContext } from './round.js';
 
 const LOOK_AT_LEAST_EVERY_MS = 5 * SECOND;
 const LOOKS_PER_LIMIT = 4;
 /** A standby that did not look for longer than this many intervals knows nothing about the time between. */
 const INTERVALS_UNSEEN = 4;
 
-export interface BridgeWatchOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly events: EventLog;
+export interface BridgeWatchOptions extends Omit<RoundContext, 'folders'> {
   readonly here: ProcessIdentity;
   /** The hosts named in the configuration. */
   readonly homes: readonly string[];

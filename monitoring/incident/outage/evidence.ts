@@ -31,12 +31,12 @@ export function couldBeOutage(count: number, active: number): boolean {
 }
 
 /**
- * @param signs by incident, when it became a sign
+ * @param signs incidents, and when each became a sign
  * @param at one of those instants, UTC epoch milliseconds
  * @param active how many sessions are active, including the unhealthy ones
  * @returns the incidents that make an outage together with the one of that instant; empty if they make none
  */
-export function correlated(signs: ReadonlyMap<string, number>, at: number, active: number): string[] {
+export function correlated(signs: Iterable<readonly [string, number]>, at: number, active: number): string[] {
   const near = [...signs].filter(([, instant]) => Math.abs(instant - at) <= TOGETHER_MS);
   if (!couldBeOutage(near.length, active)) return [];
   // Each begins a minute; the fullest one counts.

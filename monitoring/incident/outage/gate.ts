@@ -29,10 +29,8 @@ const CHANGED: Admission = { kind: 'changed' };
 
 export class OutageGate {
   readonly #context: SagaContext;
-  /** By incident, when it became a sign of an outage. */
-  readonly #signs = new Map<string, number>();
-  /** By message, the incident whose sign counts: both attempts of one message are one sign. */
-  readonly #latestOf = new Map<string, string>();
+  /** By message, the incident that is a sign of an outage, and since when: both attempts of one message are one sign. */
+  readonly #signs = new Map<string, readonly [incidentId: string, at: number]>();
   /** Incidents that had to wait, with the instant at which they passed; null while they wait. */
   readonly #waits = new Map<string, number | null>();
 
@@ -48,8 +46,8 @@ export class OutageGate {
     if (!isBeforeFork || at === null) return PASS;
     const outage = await this.#context.store.records.incidentAbout(providerSubject(incident.logs_id));
     if (outage !== null && outage.outcome === null) return this.#join(incident, outage);
-    this.#noteSign(incident, at);
-    const together = correlated(this.#signs, at, this.#context.sessions.active());
+    this.#signs.set(firstAttemptId(incident.session_id), [incident.incident_id, at]);
+    const together = correlated(this.#signs.values(), at, this.#context.sessions.active());
     if (together.length > 0) return this.#open(incident, together);
     return this.#settle(incident, at);
   }
@@ -61,26 +59,21 @@ export class OutageGate {
 
   /** Forgets the incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
-    for (const known of [this.#signs, this.#waits]) {
-      for (const id of known.keys()) if (!incidentIds.has(id)) known.delete(id);
-    }
-    for (const [message, id] of this.#latestOf) if (!incidentIds.has(id)) this.#latestOf.delete(message);
+    this.#forgetSigns((id) => !incidentIds.has(id));
+    for (const id of this.#waits.keys()) if (!incidentIds.has(id)) this.#waits.delete(id);
   }
 
-  #noteSign({ incident_id: id, session_id }: Incident, at: number): void {
-    const message = firstAttemptId(session_id);
-    const former = this.#latestOf.get(message);
-    if (former !== undefined && former !== id) this.#signs.delete(former);
-    this.#latestOf.set(message, id);
-    this.#signs.set(id, at);
+  #forgetSigns(isOver: (incidentId: string) => boolean): void {
+    for (const [message, [id]] of this.#signs) if (isOver(id)) this.#signs.delete(message);
   }
 
   async #open(incident: Incident, together: readonly string[]): Promise<Admission> {
     const { store, clock, logger, folders, sessions } = this.#context;
     const found = await Promise.all(together.map((id) => store.records.incident(id)));
     const affected = found.filter((one): one is Incident => one !== null && one.step !== 'closed');
-    for (const id of together) if (!affected.some(({ incident_id }) => incident_id === id)) this.#signs.delete(id);
-    if (correlated(this.#signs, signOfOutage(incident) ?? 0, sessions.active()).length === 0) return CHANGED;
+    const isGone = (id: string) => together.includes(id) && !affected.some(({ incident_id }) => incident_id === id);
+    this.#forgetSigns(isGone);
+    if (correlated(this.#signs.values(), signOfOutage(incident) ?? 0, sessions.active()).length === 0) return CHANGED;
     const outage = await newOutage(this.#context, affected);
     if (outage === null) return { kind: 'wait', until: clock.now() + LOOK_AGAIN_MS };
     if (!(await store.incidents.openAbout(outage, folders.guard()))) return CHANGED;
@@ -94,7 +87,7 @@ export class OutageGate {
     const hold: OutageHold = { incident_id: outage.incident_id, state: 'held', is_told: false };
     const joined = await save(this.#context, incident, { hold });
     if (joined !== null) {
-      this.#signs.delete(incident.incident_id);
+      this.#forgetSigns((id) => id === incident.incident_id);
       wake(this.#context, outage.incident_id);
     }
     return CHANGED;
@@ -136,7 +129,7 @@ export class OutageGate {
     if (typeof this.#waits.get(id) === 'number') return PASS;
     if (now < detectedAt + SETTLE_MS) return this.#wait(id, detectedAt + SETTLE_MS);
     if (now <= at + TOGETHER_MS) {
-      const near = [...this.#signs.values()].filter((instant) => Math.abs(instant - at) <= TOGETHER_MS);
+      const near = [...this.#signs.values()].filter(([, instant]) => Math.abs(instant - at) <= TOGETHER_MS);
       const mayCome = near.length + (await sessions.soonSilent(TOGETHER_MS));
       if (couldBeOutage(mayCome, active)) return this.#wait(id, now + LOOK_AGAIN_MS);
     }
