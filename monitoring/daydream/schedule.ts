@@ -9,6 +9,7 @@ import { Cron } from 'croner';
 import { z } from 'zod';
 import { describeError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
+import { parseJson } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
@@ -93,12 +94,9 @@ export class DaydreamSchedule implements Service {
 
   /** A record that is missing, damaged or from the future counts as none: then the review is written, which does no harm. */
   async #served(): Promise<number> {
-    try {
-      const served = Date.parse(RECORD.parse(JSON.parse(await readFile(this.#recordPath, 'utf8'))).served);
-      return served > this.#review.clock.now() ? Number.NEGATIVE_INFINITY : served;
-    } catch {
-      return Number.NEGATIVE_INFINITY;
-    }
+    const { data } = RECORD.safeParse(parseJson(await readFile(this.#recordPath, 'utf8').catch(() => '')));
+    const served = Date.parse(data?.served ?? '');
+    return served <= this.#review.clock.now() ? served : Number.NEGATIVE_INFINITY;
   }
 
   get #recordPath(): string {

@@ -8,6 +8,7 @@ import { nullIfAbsent } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
+import { parseJson } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import { Rounds } from '../../src/rounds.js';
@@ -115,13 +116,10 @@ function recordPath(reviewsFolder: string): string {
 }
 
 function parse(text: string): Watched {
-  try {
-    const { watched, known_from: knownFrom } = RECORD.parse(JSON.parse(text));
-    const times = watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
-    return { times, knownFrom: knownFrom === undefined ? null : Date.parse(knownFrom) };
-  } catch {
-    return NOTHING_KNOWN;
-  }
+  const { data } = RECORD.safeParse(parseJson(text));
+  if (data === undefined) return NOTHING_KNOWN;
+  const times = data.watched.map(({ from, until }) => ({ from: Date.parse(from), until: Date.parse(until) }));
+  return { times, knownFrom: data.known_from === undefined ? null : Date.parse(data.known_from) };
 }
 
 /**

@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { UsageError } from '../../src/errors.js';
+import { parseJson } from '../../src/json.js';
 
 /** The event that a reader has just passed, and its position at that time. */
 export interface Place {
@@ -44,20 +45,13 @@ export function parseCursor(text: string): Place | null {
   if (text === START) return null;
   if (!text.startsWith(PREFIX)) return { id: text, first: null, end: 0 };
   const [, body = '', sum = ''] = CURSOR.exec(text) ?? [];
-  if (body === '' || checksum(body) !== sum) throw damaged(text);
-  try {
-    return PLACE.parse(JSON.parse(Buffer.from(body, 'base64url').toString('utf8')));
-  } catch {
-    throw damaged(text);
-  }
+  const { data } = PLACE.safeParse(parseJson(Buffer.from(body, 'base64url').toString('utf8')));
+  if (data !== undefined && checksum(body) === sum) return data;
+  throw new UsageError(
+    `the cursor ${JSON.stringify(text.slice(0, 40))}… is damaged: give it exactly as it was printed, or start over with "${START}"`,
+  );
 }
 
 function checksum(body: string): string {
   return createHash('sha256').update(`${PREFIX}${body}`).digest('hex').slice(0, 12);
-}
-
-function damaged(text: string): UsageError {
-  return new UsageError(
-    `the cursor ${JSON.stringify(text.slice(0, 40))}… is damaged: give it exactly as it was printed, or start over with "${START}"`,
-  );
 }

@@ -137,9 +137,9 @@ function judgeBy<Seen>(detectors: readonly Detector<Seen>[], subject: Seen, befo
   const findings: Finding[] = [];
   let next = before;
   for (const { rule, judge: judgeRule } of detectors) {
-    const { finding, deadline } = judgeRule(subject);
-    if (finding !== null) findings.push(finding);
-    next = earlier(next, { next_deadline: deadline, next_rule: rule });
+    const judged = judgeRule(subject);
+    if (typeof judged === 'object' && judged !== null) findings.push(judged);
+    else next = earlier(next, { next_deadline: judged, next_rule: rule });
   }
   return { findings, ...next };
 }

@@ -1,6 +1,4 @@
-/**
- * The skeleton that every detector shares: one fault, one pure function.
- */
+/** The skeleton that every detector shares: one fault, one pure function. */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type { SilenceReading, SilenceReadings } from '../clocks/silenceClock.js';
@@ -36,19 +34,13 @@ export interface OwedTime {
   readonly running: boolean;
 }
 
-export interface Judgement {
-  /** Null if the rule is not true. */
-  readonly finding: Finding | null;
-  /**
-   * The first instant after `now` at which the rule could become true without further events, UTC epoch milliseconds; never
-   * later than the instant at which it does. Null if only a further line could make it true, and if it is true.
-   */
-  readonly deadline: number | null;
-}
+/**
+ * The finding if the rule is true. Otherwise the first instant after `now` at which it could become true without further events,
+ * UTC epoch milliseconds; never later than the instant at which it does. Null if only a further line could make it true.
+ */
+export type Judgement = Finding | number | null;
 
 export interface Detector<Seen = Subject> {
   readonly rule: Rule;
   judge(subject: Seen): Judgement;
 }
-
-export const QUIET: Judgement = { finding: null, deadline: null };

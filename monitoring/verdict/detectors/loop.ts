@@ -2,7 +2,7 @@ import type { Thresholds } from '../../../src/config/rules.js';
 import { isoTime } from '../../../src/time.js';
 import { agentInRecord, agentWords, quotedName } from '../clocks/plainName.js';
 import type { CallRun } from '../timeline/callTail.js';
-import { type CountedSubject, type Detector, type Judgement, QUIET } from './detector.js';
+import type { CountedSubject, Detector, Judgement } from './detector.js';
 import { countedReason } from './reasons.js';
 
 /** An agent does the same over and over, up to its latest calls: what is going on now. (Judgement rules, 13-15.) */
@@ -25,24 +25,21 @@ function judge(subject: CountedSubject): Judgement {
     const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);
     if (found === null) continue;
     return {
-      finding: {
-        rule: 'loop',
-        reason: countedReason('loop', found.calls),
-        since: isoTime(agent.tail.lastSettledAt),
-        evidence: [`${agentWords(agent.id)} ${found.what}`],
-        waits_considered: [],
-        clock: {
-          agent: agentInRecord(agent.id),
-          unit: 'calls',
-          value: found.calls,
-          limit: found.limit,
-          counted_from: null,
-        },
+      rule: 'loop',
+      reason: countedReason('loop', found.calls),
+      since: isoTime(agent.tail.lastSettledAt),
+      evidence: [`${agentWords(agent.id)} ${found.what}`],
+      waits_considered: [],
+      clock: {
+        agent: agentInRecord(agent.id),
+        unit: 'calls',
+        value: found.calls,
+        limit: found.limit,
+        counted_from: null,
       },
-      deadline: null,
     };
   }
-  return QUIET;
+  return null;
 }
 
 /** A call in flight has no result yet: the same call again continues the loop, another one has left it. */

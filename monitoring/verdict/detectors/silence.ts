@@ -14,9 +14,9 @@ function judge(subject: Subject): Judgement {
   const { clocks, now } = subject;
   const { agent, reading } = firstSilent(subject);
   const at = reading.silentFrom;
-  if (at > now) return { finding: null, deadline: Number.isFinite(at) ? at : null };
+  if (at > now) return Number.isFinite(at) ? at : null;
   const finding = silenceFinding(reading, subject.thresholds.silence_ms, agent);
-  return { finding: { ...finding, waits_considered: considerAll(reading, clocks, now) }, deadline: null };
+  return { ...finding, waits_considered: considerAll(reading, clocks, now) };
 }
 
 /** @returns the first instant at which an agent is silent without further activity, UTC epoch milliseconds */
