@@ -4,7 +4,7 @@ import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AgentUser } from '../../src/config/agentUser.js';
-import { isDirectory, servedDirectories } from '../../src/config/directories.js';
+import { isDirectory, servedDirectories } from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
 import { errorCode } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';

@@ -2,7 +2,7 @@
  * Watches the directories that agents of this host work in. A missing directory takes only its own project out of service: its
  * messages wait, their chats are notified once, and work resumes by itself when the directory is back.
  */
-import { isDirectory, type ProjectDirectory, servedDirectories } from '../../src/config/directories.js';
+import { isDirectory, type ProjectDirectory, servedDirectories } from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import { hostOfLane } from '../../src/jobs/names.js';

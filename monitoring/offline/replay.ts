@@ -26,24 +26,28 @@ const QUIET_KINDS: ReadonlySet<Entry['kind']> = new Set([
 /** How far lines may be out of order; the memory of a replay is bounded by twice as many. */
 const ORDERED_LINES = 65_536;
 
-export interface ReplayResult {
+/** What was seen of a recording so far. */
+interface Seen {
+  /** How many instants were judged. */
+  judged: number;
+  /** UTC epoch milliseconds; null for a journal without a usable line. */
+  from: number | null;
+  to: number | null;
+  /** The first session id in the lines; null if they have none. */
+  sessionId: string | null;
+  /** Whether it holds no line of a journal, of whatever time. */
+  isBlank: boolean;
+  /** Lines that came too late to be put in order. */
+  misplaced: number;
+  /** Lines with an event but no instant. */
+  untimed: number;
+}
+
+export interface ReplayResult extends Readonly<Seen> {
   /** For each rule that ever became true, the finding at that instant, which is `since`. */
   readonly first: readonly Finding[];
   /** The verdict at the last instant. */
   readonly last: Assessment;
-  /** How many instants were judged. */
-  readonly judged: number;
-  /** UTC epoch milliseconds; null for a journal without a usable line. */
-  readonly from: number | null;
-  readonly to: number | null;
-  /** The first session id in the lines; null if they have none. */
-  readonly sessionId: string | null;
-  /** Whether it holds no line of a journal, of whatever time. */
-  readonly isBlank: boolean;
-  /** Lines that came too late to be put in order. */
-  readonly misplaced: number;
-  /** Lines with an event but no instant. */
-  readonly untimed: number;
 }
 
 /** Observes a replay, for example to measure it. It must not change the state. */
@@ -64,13 +68,7 @@ export class Replay {
   #deadline: number | null = null;
   /** Before this instant no agent is silent. */
   #quietUntil = Number.NEGATIVE_INFINITY;
-  #from: number | null = null;
-  #to: number | null = null;
-  #judged = 0;
-  #sessionId: string | null = null;
-  #isBlank = true;
-  #misplaced = 0;
-  #untimed = 0;
+  readonly #seen: Seen = { judged: 0, from: null, to: null, sessionId: null, isBlank: true, misplaced: 0, untimed: 0 };
 
   /** @param until the last instant to judge, UTC epoch milliseconds; infinite: that of the last line */
   constructor(thresholds: Thresholds, until = Number.POSITIVE_INFINITY, observer?: ReplayObserver) {
@@ -82,14 +80,15 @@ export class Replay {
 
   /** Takes lines in file order. */
   add(records: readonly JournalRecord[]): void {
+    const seen = this.#seen;
     for (const record of records) {
-      if (this.#sessionId === null && typeof record.session_id === 'string') this.#sessionId = record.session_id;
+      if (seen.sessionId === null && typeof record.session_id === 'string') seen.sessionId = record.session_id;
       const entry = toEntry(record);
       if (entry === null) {
-        if (isUntimed(record)) this.#untimed += 1;
+        if (isUntimed(record)) seen.untimed += 1;
         continue;
       }
-      this.#isBlank = false;
+      seen.isBlank = false;
       if (entry.time <= this.#until) this.#waiting.push(entry);
     }
     if (this.#waiting.length >= 2 * ORDERED_LINES) this.#play(ORDERED_LINES);
@@ -102,18 +101,8 @@ export class Replay {
       this.#judgeDeadlinesBefore(this.#until);
       this.#judge(this.#until);
     }
-    const to = this.#to ?? 0;
-    return {
-      first: [...this.#first.values()],
-      last: assessState(this.#state, this.#thresholds, to),
-      judged: this.#judged,
-      from: this.#from,
-      to: this.#to,
-      sessionId: this.#sessionId,
-      isBlank: this.#isBlank,
-      misplaced: this.#misplaced,
-      untimed: this.#untimed,
-    };
+    const last = assessState(this.#state, this.#thresholds, this.#seen.to ?? 0);
+    return { ...this.#seen, first: [...this.#first.values()], last };
   }
 
   /**
@@ -127,8 +116,8 @@ export class Replay {
       const time = due[start]?.time ?? 0;
       let end = start + 1;
       while (due[end]?.time === time) end += 1;
-      if (time >= (this.#to ?? time)) this.#playInstant(due.slice(start, end), time);
-      else this.#misplaced += end - start;
+      if (time >= (this.#seen.to ?? time)) this.#playInstant(due.slice(start, end), time);
+      else this.#seen.misplaced += end - start;
       start = end;
     }
   }
@@ -161,9 +150,9 @@ export class Replay {
     const judged = judgeState(this.#state, this.#thresholds, now, this.#quietUntil);
     this.#quietUntil = judged.quietUntil;
     this.#observer?.judged(this.#state, judged, now);
-    this.#from ??= now;
-    this.#to = now;
-    this.#judged += 1;
+    this.#seen.from ??= now;
+    this.#seen.to = now;
+    this.#seen.judged += 1;
     this.#deadline = judged.next_deadline;
     for (const finding of judged.findings) {
       if (!this.#first.has(finding.rule)) this.#first.set(finding.rule, { ...finding, since: isoTime(now) });

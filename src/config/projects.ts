@@ -2,10 +2,10 @@
 
 import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
-import { isDirectory, servedDirectories } from './directories.js';
 import type { Faults } from './faults.js';
 import type { ProjectEntry, ProjectFile } from './projectFile.js';
 import type { Rule, RuleAction, Thresholds } from './rules.js';
+import { isDirectory, servedDirectories } from './servedPlaces.js';
 import type { Place, Project } from './settings.js';
 
 export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {

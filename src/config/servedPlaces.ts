@@ -1,4 +1,8 @@
-/** The directories in which a host works for each place: announced by a bridge to the other hosts. */
+/**
+ * The directories in which a host works for each place: announced by a bridge to the other hosts. A directory may be missing for
+ * a while: a disk that is not mounted, a checkout that is being moved.
+ */
+import { stat } from 'node:fs/promises';
 import type { Project, Settings } from './settings.js';
 
 /** A project's chat or topic; a null `chat_id` means everything else of the project. */
@@ -31,6 +35,27 @@ export function servedPlaces({ projects }: Settings): ServedPlace[] {
     })),
     { project_key: key, chat_id: null, thread_id: null, directory },
   ]);
+}
+
+export interface ProjectDirectory {
+  readonly projectKey: string;
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** @returns every directory that agents may work in on this host, each once per project */
+export function servedDirectories(projects: ReadonlyMap<string, Project>): ProjectDirectory[] {
+  return servedProjects(projects).flatMap(({ key: projectKey, directory, places }) =>
+    [...new Set([directory, ...places.map((place) => place.directory)])].map((path) => ({ projectKey, path })),
+  );
+}
+
+/** @returns false also if it cannot be checked */
+export async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** @returns the host's directory for a place: the topic's, else the chat's, else the project's; null if it has none */
