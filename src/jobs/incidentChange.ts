@@ -1,26 +1,17 @@
 /** What every move of an incident has in common: the compare-and-set on `rev`, and the indexes that follow it. */
 import type { CommitName } from '../failpoints.js';
-import {
-  applyCommit,
-  type Check,
-  type CheckedWrites,
-  documentChecks,
-  documentWrite,
-  type Write,
-} from '../redis/commit.js';
+import { applyCommit, type CheckedWrites, documentChecks, documentWrite, type Write } from '../redis/commit.js';
 import type { Incident } from './incidents.js';
 import type { AgentSession } from './model.js';
 import { subjectName } from './names.js';
 import { changeSession, type SessionPatch, wakeWrite } from './sessionChange.js';
 import type { StoreContext } from './storePart.js';
 
-export interface IncidentMove {
+export interface IncidentMove extends Partial<CheckedWrites> {
   readonly at: CommitName;
   /** Of the incident. */
   readonly patch: Partial<Incident>;
   readonly sessionPatch?: SessionPatch;
-  readonly checks: readonly Check[];
-  readonly writes?: readonly Write[];
 }
 
 /**
@@ -31,7 +22,7 @@ export async function moveIncident(
   context: StoreContext,
   session: AgentSession | null,
   incident: Incident,
-  { at, patch, sessionPatch = {}, checks, writes = [] }: IncidentMove,
+  { at, patch, sessionPatch = {}, checks = [], writes = [] }: IncidentMove,
 ): Promise<Incident | null> {
   const key = context.keys.incident(incident.incident_id);
   const next = { ...incident, ...patch, rev: incident.rev + 1 };

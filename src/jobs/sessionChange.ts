@@ -1,7 +1,6 @@
 /** The common part of every transition of a session: the compare-and-set on `rev`, and the indexes that follow it. */
 
 import { ConflictError } from '../errors.js';
-import type { CommitName } from '../failpoints.js';
 import { applyAndRead, type Check, type Commit, documentWrite, type Write } from '../redis/commit.js';
 import { DAY } from '../time.js';
 import type { Keys } from './keys.js';
@@ -18,13 +17,9 @@ const MOST_TRIES = 20;
 
 export type SessionPatch = Partial<Session> & { readonly request?: Partial<ChatRequest> };
 
-export interface Change {
-  readonly at?: CommitName;
+/** Checks, writes and reads beside those of the session's own record. */
+export interface Change extends Partial<Commit> {
   readonly patch: SessionPatch;
-  readonly checks?: readonly Check[];
-  readonly writes?: readonly Write[];
-  /** As in a {@link Commit}. */
-  readonly reads?: Commit['reads'];
 }
 
 export interface WakeOption {

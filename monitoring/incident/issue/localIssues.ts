@@ -5,12 +5,13 @@
  * A file is there whole or not at all: it is written under another name and then moved, so that no outcome is ambiguous.
  */
 import { randomBytes } from 'node:crypto';
-import { link, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { errorCode, nullIfAbsent } from '../../../src/errno.js';
 import { describeError } from '../../../src/errors.js';
+import { replaceDurably } from '../../../src/files/durableFile.js';
 import { appendPrivately, makePrivateFolder, PRIVATE_FILE } from '../../../src/files/privateFiles.js';
 import { type Clock, isoTime } from '../../../src/time.js';
 import { namedIn } from './issueMarker.js';
@@ -117,8 +118,7 @@ export class LocalIssues implements IssueSink {
   async #change(number: number, edit: (issue: LocalIssue) => LocalIssue): Promise<void> {
     await this.#guarded(async () => {
       const changed = edit(await this.#existing(number));
-      const beside = await this.#writeBeside(changed);
-      await rename(beside, this.#path(number));
+      await replaceDurably(this.#path(number), issueFileText(changed));
     });
   }
 
@@ -134,7 +134,8 @@ export class LocalIssues implements IssueSink {
 
   /** @returns false if the number is taken */
   async #writeNew(issue: LocalIssue): Promise<boolean> {
-    const beside = await this.#writeBeside(issue);
+    const beside = join(this.#folder, `.${issue.head.number}.${randomBytes(6).toString('hex')}`);
+    await writeFile(beside, issueFileText(issue), { flush: true, mode: PRIVATE_FILE });
     try {
       // Unlike a rename, a link never replaces another process's file.
       await link(beside, this.#path(issue.head.number));
@@ -145,12 +146,6 @@ export class LocalIssues implements IssueSink {
     } finally {
       await rm(beside, { force: true });
     }
-  }
-
-  async #writeBeside(issue: LocalIssue): Promise<string> {
-    const path = join(this.#folder, `.${issue.head.number}.${randomBytes(6).toString('hex')}`);
-    await writeFile(path, issueFileText(issue), { flush: true, mode: PRIVATE_FILE });
-    return path;
   }
 
   async #numbers(): Promise<number[]> {
