@@ -106,8 +106,11 @@ function elapsedBetween(before: Readings, after: Readings): Readings {
   };
 }
 
-/** @returns the event for the gap; flat, so that readers show every detail */
-export function gapEvent(gap: WatchdogGap, { elapsed, lateMs, setMs }: Standstill): CriticalEvent {
+/** @returns the event for the gap, flat, so that readers show every detail; and the gap as a sentence for operators */
+export function gapReport(
+  gap: WatchdogGap,
+  { elapsed, lateMs, setMs }: Standstill,
+): { event: CriticalEvent; sentence: string } {
   const details = {
     cause: gap.cause,
     gap_ms: Math.round(gap.until - gap.from),
@@ -125,11 +128,10 @@ export function gapEvent(gap: WatchdogGap, { elapsed, lateMs, setMs }: Standstil
   };
   const [incident_id, reason] = [gap.gap_id, reasonOf(gap, setMs)];
   const notice = { incident_id, step: 'detected', final: true, event: 'watchdog_gap', reason, details } as const;
-  return noticeEvent(notice, gap.until);
+  return { event: noticeEvent(notice, gap.until), sentence: describeGap(gap, setMs) };
 }
 
-/** @returns the gap as a sentence for operators */
-export function describeGap(gap: WatchdogGap, { setMs }: Standstill): string {
+function describeGap(gap: WatchdogGap, setMs: number): string {
   const after = `every clock starts again at ${isoTime(gap.until)}`;
   const length = describeDuration(gap.until - gap.from);
   switch (gap.cause) {

@@ -21,14 +21,7 @@ import type { Service } from '../../src/service.js';
 import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
 import type { EventLog } from '../events/notice.js';
 import { excuses, KnownGaps } from './knownGaps.js';
-import {
-  describeGap,
-  gapEvent,
-  type LatenessLimits,
-  type Readings,
-  recogniseStandstill,
-  type Standstill,
-} from './standstill.js';
+import { gapReport, type LatenessLimits, type Readings, recogniseStandstill, type Standstill } from './standstill.js';
 
 /** Own gaps that are remembered; as many as the store keeps. */
 const MOST_REMEMBERED = 50;
@@ -165,8 +158,9 @@ export class WatchdogGaps extends KnownGaps implements Service {
     const { from, until, cause } = standstill;
     const gap: WatchdogGap = { gap_id: ulid(clock), from, until, cause, by: here, acted: this.#acted };
     this.#own = [...this.#own, gap].slice(-MOST_REMEMBERED);
-    this.#unrecorded.push({ gap, event: gapEvent(gap, standstill) });
-    logger.warn({ gap }, describeGap(gap, standstill));
+    const { event, sentence } = gapReport(gap, standstill);
+    this.#unrecorded.push({ gap, event });
+    logger.warn({ gap }, sentence);
     this.#lease?.doubt();
     onGap();
     this.#record();

@@ -44,12 +44,6 @@ export interface Acceptance extends WakeOption {
   readonly fence?: readonly Check[];
 }
 
-export interface BegunSession {
-  readonly session: AgentSession;
-  /** The provider's id of the conversation that the session continues; null: a new one. */
-  readonly conversationId: string | null;
-}
-
 export interface AnsweredSession {
   readonly session: AgentSession;
   /** The session that may start now in the released lane; null if there is none. */
@@ -92,9 +86,10 @@ export class Transitions extends StorePart {
   /**
    * `pending → active`, decided by the lane: only its head may start, and only while no run holds it.
    * @param leaseMs how long the run may continue without a renewal, in milliseconds
-   * @returns the active session; null if it is not this session's turn
+   * @returns the active session, and the provider's id of the conversation that it continues (null: a new one); null if it is
+   *   not this session's turn
    */
-  async start(session: AgentSession, run: Run, leaseMs: number): Promise<BegunSession | null> {
+  async start(session: AgentSession, run: Run, leaseMs: number) {
     if (session.status !== 'pending') return null;
     const started = await changeSession(this.context, session, startedChange(this.context, session, run, leaseMs));
     return started && { session: started.session, conversationId: started.found[0] ?? null };

@@ -40,10 +40,7 @@ export class GitHubRepository {
   /** Why there is a pause, and until when, epoch milliseconds. */
   #pause = { until: 0, because: '' };
 
-  /**
-   * @param stopping ends the requests that are in progress
-   * @param onRenamed called once if the repository has a new name, `owner/name`
-   */
+  /** The parameters are those of {@link GitHubIssues}. */
   constructor(access: GitHubAccess, clock: Clock, stopping: AbortSignal, onRenamed: (name: string) => void) {
     const { apiUrl, token, repository } = access;
     this.#octokit = new Octokit({ baseUrl: apiUrl, auth: token, userAgent: 'watchkeeper', log: SILENT });
