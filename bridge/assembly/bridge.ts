@@ -71,7 +71,7 @@ async function buildParts(
   const connection = await ground.connections.open('blocking');
   const work = buildWork(foundation, { stores, chat, agents, forgotten, connection, leaving: stopping });
   const intakes = buildIntakes(foundation, { store: stores.intakeStore, work, events, chat, terminal });
-  return { foundation, ground, stores, agents, events, forgotten, chat, watching, work, intakes, stopped, ...streams };
+  return { foundation, ground, stores, agents, events, forgotten, chat, watching, work, intakes, stopped, terminal };
 }
 
 function bridgeOf(source: ConfigSource, parts: BridgeParts) {
@@ -124,12 +124,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
   const { host } = settings;
   const { store, wakes } = stores;
   return [
-    ...buildVitals(foundation, {
-      logFile: LOG_FILE,
-      logStream: parts.logStream,
-      gauges: gaugesOf(parts),
-      isHealthRequired: true,
-    }),
+    ...buildVitals(foundation, gaugesOf(parts), true),
     new StorePulse({ store, host, outage, clock, logger, onForgotten: () => forgotten.noteAll() }),
     wakes,
     events,

@@ -22,6 +22,10 @@ export interface Foundation {
   readonly redact: Redact;
   readonly here: ProcessIdentity;
   readonly outage: RedisOutage;
+  /** Where log lines go besides {@link logPath}. */
+  readonly logStream: TerminalStream;
+  /** Null: log lines go to the stream alone. */
+  readonly logPath: string | null;
 }
 
 /**
@@ -32,7 +36,8 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   const { logsFolder, retention } = settings;
   const refused = logFile === null ? null : prepareLogsFolder(logsFolder);
   const limits = { maxBytes: retention.logBytes, keep: LOGS_KEPT };
-  const inFolder = logFile === null ? [] : [new LogFile(join(logsFolder, logFile), limits)];
+  const logPath = logFile === null ? null : join(logsFolder, logFile);
+  const inFolder = logPath === null ? [] : [new LogFile(logPath, limits)];
   const destinations = [terminalDestination(logStream), ...inFolder];
   const clock = systemClock;
   const redact = createRedactor(settings.secrets);
@@ -42,7 +47,7 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   const logger = createLogger({ level, redact, clock, destinations, isReportedElsewhere });
   if (refused !== null)
     logger.error(`${refused}; messages are run all the same, and critical events wait in the store`);
-  return { settings, clock, redact, logger, outage, here: readProcessIdentity(settings.host) };
+  return { settings, clock, redact, logger, outage, here: readProcessIdentity(settings.host), logStream, logPath };
 }
 
 /** @returns the critical events of the process, kept in the store while their file accepts none */

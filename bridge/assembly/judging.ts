@@ -8,13 +8,13 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Foundation } from './foundation.js';
 
 /**
- * @param gaps after which clocks restart; none by default: then the journals count as they are
+ * @param gaps after which clocks restart
  * @returns what a judge needs; the rules are those of this process's own settings
  */
 export function judgeContext(
   { settings, clock, logger, here }: Foundation,
   store: Store,
-  gaps: KnownGaps = new RecordedGaps(clock),
+  gaps: KnownGaps,
 ): JudgeContext {
   return {
     store,

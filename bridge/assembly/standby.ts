@@ -35,7 +35,7 @@ export async function assembleStandby(source: ConfigSource, logStream: TerminalS
   const stores = await openStores(foundation, stopping);
   const { store } = stores;
   const parts = buildParts(foundation, stores, () => logWhatWaits(store, foundation.here, logger));
-  const lifecycle = new Lifecycle('watchdog', logger, servicesOf(foundation, parts, logStream));
+  const lifecycle = new Lifecycle('watchdog', logger, servicesOf(foundation, parts));
   return {
     log: (sentence: string) => logger.info(sentence),
     /** Reads the configuration again; never throws. */
@@ -123,7 +123,6 @@ function buildParts(foundation: Foundation, stores: StandbyStores, onActing?: ()
 function servicesOf(
   foundation: Foundation,
   { store, wakes, events, chat, bridgeWatch, ...watching }: ReturnType<typeof buildParts>,
-  logStream: TerminalStream,
 ): Service[] {
   const { settings, clock, logger, outage } = foundation;
   const { host, logsFolder } = settings;
@@ -135,7 +134,7 @@ function servicesOf(
   ];
   return [
     // If it shares the environment of the bridge beside it, the port belongs to the bridge.
-    ...buildVitals(foundation, { logFile: LOG_FILE, logStream, gauges, isHealthRequired: false }),
+    ...buildVitals(foundation, gauges, false),
     new StorePulse({ store, host, outage, clock, logger }),
     wakes,
     events,

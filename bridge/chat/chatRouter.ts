@@ -2,6 +2,7 @@
 import { ConflictError, describeError } from '../../src/errors.js';
 import type { AgentSession, DeliveryState } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
+import type { Store } from '../../src/jobs/store.js';
 import { makeJournalDurable } from '../../src/journal/durable.js';
 import { atMost, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from './foundation.js';
@@ -107,6 +108,13 @@ export class ProgressRouter implements ProgressView {
   }
 }
 
-export function nothingToDeliver(sessionId: string): ConflictError {
+/** @throws ConflictError if the session has no final message */
+export async function deliveryState({ records }: Store, sessionId: string): Promise<DeliveryState> {
+  const entry = await records.outboxEntry(sessionId);
+  if (entry === null) throw nothingToDeliver(sessionId);
+  return entry.state;
+}
+
+function nothingToDeliver(sessionId: string): ConflictError {
   return new ConflictError(`session ${sessionId} has no final message; there is nothing to deliver`);
 }

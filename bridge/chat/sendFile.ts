@@ -45,12 +45,6 @@ interface ReadFile {
   readonly isDone: boolean;
 }
 
-interface NewestFile {
-  readonly path: string;
-  readonly file: FileHandle;
-  readonly isNew: boolean;
-}
-
 interface Batch {
   readonly lines: string[];
   readonly written: Promise<void>;
@@ -119,7 +113,7 @@ export class SendFile {
   }
 
   /** @returns the newest file; if that is full, the next one, `isNew` for the one process that has made it */
-  async #openNewest(): Promise<NewestFile> {
+  async #openNewest() {
     const newest = (await this.#names()).at(-1);
     if (newest === undefined) return this.#make(FIRST);
     const path = join(this.#folder, newest);
@@ -129,7 +123,7 @@ export class SendFile {
     return this.#make(`sends.${numberOf(newest) + 1}.jsonl`);
   }
 
-  async #make(name: string): Promise<NewestFile> {
+  async #make(name: string) {
     const path = join(this.#folder, name);
     try {
       const file = await openPlainFile(path, MAKE, 0o600);

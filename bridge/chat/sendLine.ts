@@ -1,7 +1,7 @@
 /** The lines of the memory of sent messages: each says what happened to one part of a final text. */
-import { createHash } from 'node:crypto';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
+import { contentDigest } from '../../src/journal/digest.js';
 import { isoTime } from '../../src/time.js';
 
 /** A final message as the memory knows it: its text only by a digest. */
@@ -24,13 +24,11 @@ export interface SendLine extends FinalText {
   readonly by: ProcessIdentity;
 }
 
-const DIGEST_LENGTH = 16;
 const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
 
 /** @returns the name of an outbox entry's text */
 export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number): FinalText {
-  const digest = createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
-  return { sessionId: session_id, kind, digest, of: parts };
+  return { sessionId: session_id, kind, digest: contentDigest(text), of: parts };
 }
 
 export function isSameText(one: FinalText, other: FinalText): boolean {

@@ -8,9 +8,8 @@ import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
-import { readOptions } from './options.js';
+import { describeThresholds, readOptions, readThresholds } from './options.js';
 import { columnsOf, linesOf, renderTable } from './table.js';
-import { describeThresholds, readThresholds } from './thresholds.js';
 
 const NAMES = Object.keys(DEFAULT_THRESHOLDS);
 

@@ -9,9 +9,8 @@ import { UsageError } from '../../src/errors.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
-import { readOptionFile, readOptions } from './options.js';
+import { describeThresholds, readOptionFile, readOptions, readThresholds } from './options.js';
 import { columnsOf, linesOf, renderTable } from './table.js';
-import { describeThresholds, readThresholds } from './thresholds.js';
 
 const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;
 
@@ -60,13 +59,11 @@ async function backtest(args: readonly string[], context: CommandContext): Promi
     Number.POSITIVE_INFINITY,
   );
   if (positionals.length === 0) throw new UsageError('which runs? name files or folders, for example logs/sessions');
-  const files = values.thresholds ?? [];
-  const trials =
-    files.length === 0
-      ? [{ name: 'defaults', thresholds: await readThresholds(null) }]
-      : await Promise.all(
-          files.map(async (file) => ({ name: basename(file), thresholds: await readThresholds(file) })),
-        );
+  const trials = await Promise.all(
+    (values.thresholds ?? [null]).map(async (file) => {
+      return { name: file === null ? 'defaults' : basename(file), thresholds: await readThresholds(file) };
+    }),
+  );
   const labels =
     values.labels === undefined
       ? null

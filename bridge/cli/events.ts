@@ -5,6 +5,7 @@ import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import { Newest } from '../../src/newest.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf } from '../assembly/foundation.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
@@ -130,10 +131,11 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
     return count > 0 ? 1 : 0;
   }
   let place = after ?? null;
-  const incidents = new Map<string, ReadEvent>();
+  // The last line of each incident, in the order of these lines.
+  const incidents = new Newest<string, ReadEvent>(Number.POSITIVE_INFINITY);
   for await (const read of reader.read(from)) {
     place = read.place;
-    if (values.collapse) keepLast(incidents, read);
+    if (values.collapse) incidents.set(read.event.incident_id, read);
     else print(read);
     if (count >= limit) break;
   }
@@ -145,12 +147,6 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   }
   if (count === 0 && !asJson) stdout('no critical events\n');
   return count > 0 ? 1 : 0;
-}
-
-/** The last line of each incident, in the order of these lines. */
-function keepLast(incidents: Map<string, ReadEvent>, read: ReadEvent): void {
-  incidents.delete(read.event.incident_id);
-  incidents.set(read.event.incident_id, read);
 }
 
 function parseLimit(value: string): number {

@@ -1,6 +1,7 @@
 /** Reads options and answers a mistake with what was probably meant. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../../src/config/didYouMean.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { UsageError } from '../../src/errors.js';
 import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js';
 import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';
@@ -8,6 +9,8 @@ import { DAY, HOUR, MINUTE, SECOND, systemClock } from '../../src/time.js';
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 const AGE_UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+const LONGEST_THRESHOLDS_BYTES = 1024 * 1024;
 
 /** JavaScript takes anything shorter for a year. */
 const DATE = /^\d{4}-\d{2}-\d{2}/;
@@ -81,4 +84,23 @@ export function parseInstant(option: string, text: string): number {
     );
   }
   return instant;
+}
+
+/**
+ * @param path the file of `--thresholds`; null: the defaults
+ * @throws UsageError with every fault of the file
+ */
+export async function readThresholds(path: string | null): Promise<Thresholds> {
+  if (path === null) return DEFAULT_THRESHOLDS;
+  const text = await readOptionFile('--thresholds', path, LONGEST_THRESHOLDS_BYTES);
+  // Loaded only on demand: without it, a plain `assess` starts in half the time.
+  const { checkThresholds } = await import('../../src/config/thresholdsFile.js');
+  return { ...DEFAULT_THRESHOLDS, ...checkThresholds(path, text) };
+}
+
+/** @returns every threshold by its configuration name: `silence_ms 600000, error_batches 5, …` */
+export function describeThresholds(thresholds: Thresholds): string {
+  return Object.entries(thresholds)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
 }

@@ -15,9 +15,8 @@ import { withStore } from '../assembly/withStore.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { laterEnd, revivalsOf } from './incidents.js';
-import { readOptions } from './options.js';
+import { describeThresholds, readOptions } from './options.js';
 import { paragraph } from './table.js';
-import { describeThresholds } from './thresholds.js';
 
 const NAME_WIDTH = 14;
 

@@ -125,10 +125,8 @@ async function checkMayLabel(
   { permissions }: Repository,
 ): Promise<CheckResult> {
   const check = `${name} label`;
-  const exists = await octokit.rest.issues.getLabel({ ...target, name: WATCHDOG_LABEL }).then(
-    () => true,
-    () => false,
-  );
+  const label = await octokit.rest.issues.getLabel({ ...target, name: WATCHDOG_LABEL }).catch(() => null);
+  const exists = label !== null;
   const { triage = false, push = false, admin = false } = permissions ?? {};
   if (permissions === undefined || push || admin || (triage && exists)) {
     return ok(check, exists ? `the label ${WATCHDOG_LABEL} is there` : `the label ${WATCHDOG_LABEL} will be created`);

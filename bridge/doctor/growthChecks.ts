@@ -32,21 +32,15 @@ export async function checkGrowth({ logsFolder, retention }: Settings, clock: Cl
   );
 }
 
-interface Size {
-  readonly entry: string;
-  readonly bytes: number;
-  /** False if there was too much to count. */
-  readonly isWhole: boolean;
-}
-
-async function sizesIn(logsFolder: string): Promise<Size[] | null> {
+async function sizesIn(logsFolder: string) {
   const names = await readdir(logsFolder).catch(() => null);
   if (names === null) return null;
   const sizes = await Promise.all(names.map(async (entry) => ({ entry, ...(await sizeOf(join(logsFolder, entry))) })));
   return sizes.filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes);
 }
 
-async function sizeOf(path: string): Promise<{ bytes: number; isWhole: boolean }> {
+/** @returns its bytes; `isWhole` is false if there was too much to count */
+async function sizeOf(path: string) {
   let [bytes, left] = [0, MOST_ENTRIES];
   const look = async (at: string): Promise<void> => {
     const found = await lstat(at).catch(() => null);

@@ -41,13 +41,13 @@ export class BridgePresence {
     this.#startedAt = options.clock.now();
     // After two leases without an announcement, other hosts take the bridge for lost.
     const everyMs = Math.min(SAY_AT_LEAST_EVERY_MS, options.settings.timings.runLeaseMs / WORDS_PER_LEASE);
-    this.#rounds = new Rounds(options.clock, () => this.#trySay(), everyMs);
+    this.#rounds = new Rounds(options.clock, () => this.#say(), everyMs);
   }
 
   async start(): Promise<void> {
     if (this.#rounds.isRunning) return;
     this.#drainingSince = null;
-    await this.#trySay();
+    await this.#say();
     this.#rounds.start('with a pause');
   }
 
@@ -57,7 +57,7 @@ export class BridgePresence {
     const serving = this.#said;
     this.#drainingSince = this.#options.clock.now();
     const poll = serving === null ? undefined : this.#options.presences.takeBackPoll(serving);
-    await Promise.all([this.#trySay(), poll?.catch(() => undefined)]);
+    await Promise.all([this.#say(), poll?.catch(() => undefined)]);
   }
 
   /** Removes the announcement. Never throws. */
@@ -68,15 +68,12 @@ export class BridgePresence {
     if (said !== null) await this.#options.presences.takeBack(said).catch(() => undefined);
   }
 
-  /** Announces once, now. @throws the error of Redis */
-  say(): Promise<void> {
-    const { presences, settings } = this.#options;
+  async #say(): Promise<void> {
+    const { presences, settings, logger } = this.#options;
     this.#said = this.#present();
-    return presences.say(this.#said, servedPlaces(settings), SAID_FOR_MS);
-  }
-
-  async #trySay(): Promise<void> {
-    await this.say().catch((err: unknown) => this.#options.logger.debug({ err }, 'the word of the living was lost'));
+    await presences
+      .say(this.#said, servedPlaces(settings), SAID_FOR_MS)
+      .catch((err: unknown) => logger.debug({ err }, 'the word of the living was lost'));
   }
 
   #present(): Presence {

@@ -80,11 +80,9 @@ export class LifeSign implements Service {
     const folder = lifeSignFolder(this.#options.logsFolder);
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
-      const changed = await stat(path).then(
-        ({ mtimeMs }) => mtimeMs,
-        () => null,
-      );
-      if (changed !== null && changed < this.#options.clock.now() - KEPT_MS) await rm(path, { force: true });
+      const found = await stat(path).catch(() => null);
+      const oldest = this.#options.clock.now() - KEPT_MS;
+      if (found !== null && found.mtimeMs < oldest) await rm(path, { force: true });
     }
   }
 }

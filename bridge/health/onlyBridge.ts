@@ -6,7 +6,6 @@
  * containers, but is lost if Redis is flushed. A claim file of this user on this machine does not need Redis. A killed bridge
  * keeps nobody out: on the same machine its process is seen to be gone; otherwise its claim in Redis expires.
  */
-import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +14,7 @@ import { makePrivateFolderSync, PRIVATE_FOLDER } from '../../src/files/privateFi
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
+import { contentDigest } from '../../src/journal/digest.js';
 import type { Logger } from '../../src/log/logger.js';
 import { redactUrl } from '../../src/redis/connect.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
@@ -68,7 +68,7 @@ export class OnlyBridge {
     const { redisUrl, here, logger, logsFolder } = this.#options;
     if (redisUrl === null) return;
     const places = [
-      join(logsFolder, 'claims', digest(here.host)),
+      join(logsFolder, 'claims', contentDigest(here.host)),
       machineFolder(`${here.host} ${redactUrl(redisUrl)}`),
     ];
     for (const folder of places) {
@@ -183,7 +183,7 @@ function machineFolder(words: string): string {
   if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== user))
     throw new Error(`${folder} is not a directory of this user`);
   chmodSync(folder, PRIVATE_FOLDER);
-  return join(folder, digest(words));
+  return join(folder, contentDigest(words));
 }
 
 /** It may contain another process's claim. */
@@ -193,10 +193,6 @@ function removeIfEmpty(folder: string): void {
   } catch {
     // It is not empty, or gone.
   }
-}
-
-function digest(words: string): string {
-  return createHash('sha256').update(words).digest('hex').slice(0, 16);
 }
 
 function identityOf(owner: string): ProcessIdentity | null {

@@ -68,13 +68,8 @@ export class Connections {
       if (kind === 'back') outage.back(connection, where);
     };
     const redis = openRedis(url, { purpose, clock, onNews });
-    const isUp = await atMost(
-      clock,
-      READY_WITHIN_MS,
-      connectOrExplain(redis, url).then(() => true),
-      false,
-    );
-    if (!isUp) {
+    const isReady = connectOrExplain(redis, url).then(() => true);
+    if (!(await atMost(clock, READY_WITHIN_MS, isReady, false))) {
       closeRedis(redis);
       throw new UnreachableError(
         `the Redis at ${where} accepts connections but is not ready; it may still be loading its data`,

@@ -37,11 +37,8 @@ export async function findServerProgram(searchPath: string): Promise<ServerProgr
 }
 
 async function faultOf(path: string): Promise<string | null> {
-  const said = await run(path, ['--version'], { timeout: VERSION_LIMIT_MS }).then(
-    ({ stdout }) => stdout,
-    () => '',
-  );
-  const version = /\bv=(\d+\.\d+\S*)/.exec(said)?.[1];
+  const said = await run(path, ['--version'], { timeout: VERSION_LIMIT_MS }).catch(() => null);
+  const version = /\bv=(\d+\.\d+\S*)/.exec(said?.stdout ?? '')?.[1];
   if (version === undefined) return `${path} does not report its version`;
   return isSupportedVersion(version) ? null : `${path} is version ${version}`;
 }

@@ -22,7 +22,7 @@
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Service } from '../../src/service.js';
 import type { Timer } from '../../src/time.js';
-import { nothingToDeliver, type SayingChat } from '../chat/chatRouter.js';
+import { deliveryState, type SayingChat } from '../chat/chatRouter.js';
 import { finalTextOf } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
 import type { TelegramFoundation } from './api.js';
@@ -74,7 +74,7 @@ export class TelegramDelivery implements SayingChat, Service {
    * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    if (this.#underWay.has(sessionId)) return this.#stateOf(sessionId);
+    if (this.#underWay.has(sessionId)) return deliveryState(this.#base.store, sessionId);
     this.#underWay.add(sessionId);
     try {
       const state = await this.#deliverParts(sessionId);
@@ -159,7 +159,7 @@ export class TelegramDelivery implements SayingChat, Service {
       this.#closing.write({ ...held, state: 'sent' }, session);
       return 'sent';
     }
-    return entry?.state ?? this.#stateOf(sessionId);
+    return entry?.state ?? deliveryState(store, sessionId);
   }
 
   /** The message has arrived, or another process delivers it: perhaps its progress message still needs its last line. */
@@ -168,12 +168,6 @@ export class TelegramDelivery implements SayingChat, Service {
     const entry = await store.records.outboxEntry(sessionId);
     const isDue = entry !== null && entry.progress_message_id !== null && entry.due_at <= clock.now();
     if (isDue && !this.#isStopping) this.#closing.write(entry, await store.records.session(sessionId));
-    return this.#stateOf(sessionId);
-  }
-
-  async #stateOf(sessionId: string): Promise<DeliveryState> {
-    const entry = await this.#base.store.records.outboxEntry(sessionId);
-    if (entry === null) throw nothingToDeliver(sessionId);
-    return entry.state;
+    return deliveryState(store, sessionId);
   }
 }

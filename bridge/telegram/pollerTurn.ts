@@ -13,19 +13,7 @@ import type { Service } from '../../src/service.js';
 import type { TelegramFoundation } from './api.js';
 
 /** What the polling loop needs from it. */
-export interface Turn {
-  readonly isOurs: boolean;
-  /** Aborted when the present turn ends; a new one for each. */
-  readonly over: AbortSignal;
-  /** @throws FencedError if the turn is another's, as far as the store has answered */
-  fence(): readonly Check[];
-  /** False if the lease has expired and could not be renewed: another bridge may have it by now. */
-  readonly isCertain: boolean;
-  /** Another bridge was seen to have it: it is not ours until the store says so. */
-  giveWay(): void;
-  /** Resolves when it is our turn, or `signal` aborts. */
-  untilOurs(signal: AbortSignal): Promise<void>;
-}
+export type Turn = Omit<PollerTurn, keyof Service>;
 
 const WORDS = {
   standsBy: "another bridge fetches the bot's messages; this one is on standby",
@@ -34,7 +22,7 @@ const WORDS = {
   fenced: "another bridge fetches the bot's messages now",
 };
 
-export class PollerTurn implements Service, Turn {
+export class PollerTurn implements Service {
   readonly name = 'turn to poll';
   readonly #lease: KeptLease;
   readonly #begins = new EventEmitter();
@@ -56,6 +44,7 @@ export class PollerTurn implements Service, Turn {
     return this.#lease.isOurs;
   }
 
+  /** Aborted when the present turn ends; a new one for each. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
@@ -68,18 +57,22 @@ export class PollerTurn implements Service, Turn {
     return this.#lease.stop();
   }
 
+  /** @throws FencedError if the turn is another's, as far as the store has answered */
   fence(): readonly Check[] {
     return this.#lease.fence();
   }
 
+  /** Another bridge was seen to have it: it is not ours until the store says so. */
   giveWay(): void {
     this.#lease.lose();
   }
 
+  /** False if the lease has expired and could not be renewed: another bridge may have it by now. */
   get isCertain(): boolean {
     return this.#lease.isActing;
   }
 
+  /** Resolves when it is our turn, or `signal` aborts. */
   async untilOurs(signal: AbortSignal): Promise<void> {
     if (!this.isOurs) await once(this.#begins, 'ours', { signal }).catch(() => undefined);
   }

@@ -155,7 +155,9 @@ export class ProgressDisplay implements ProgressView {
         // Another process may have ended the session, or shown something else there.
         const state = await this.edits.stateOf(shown.session);
         if (state === 'over') return;
-        if (state === 'working') await this.#showAndType(shown);
+        const isAtWork = () => state === 'working' && !shown.ended.signal.aborted;
+        if (isAtWork() && clock.now() >= shown.nextEditAt) await this.#show(shown);
+        if (isAtWork() && clock.now() >= shown.nextTypingAt) await this.#type(shown);
       } catch (err) {
         logger.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
       }
@@ -166,14 +168,8 @@ export class ProgressDisplay implements ProgressView {
     }
   }
 
-  async #showAndType(shown: Shown): Promise<void> {
-    const { clock } = this.#base;
-    if (!shown.ended.signal.aborted && clock.now() >= shown.nextEditAt) await this.#show(shown);
-    if (!shown.ended.signal.aborted && clock.now() >= shown.nextTypingAt) await this.#type(shown);
-  }
-
   async #show(shown: Shown): Promise<void> {
-    const { clock, redact } = this.#base;
+    const { clock, logger, redact } = this.#base;
     shown.nextEditAt = clock.now() + this.#everyMs;
     const text = progressText(shown.activity, shown.session, clock.now(), redact);
     try {
@@ -181,7 +177,10 @@ export class ProgressDisplay implements ProgressView {
       else if (shown.isRecorded && text !== null && text.plain !== shown.text)
         await this.#edit(shown, shown.messageId, text);
     } catch (error) {
-      this.#learn(shown, asChatError(error));
+      const failure = asChatError(error);
+      learn(shown, failure, clock.now());
+      const fields = { err: failure, session_id: shown.session.session_id };
+      if (!shown.abandoned.signal.aborted) logger.debug(fields, 'a progress line was dropped');
     }
     if (shown.messageId === null || shown.isRecorded) return;
     shown.isRecorded = await this.#isRecordedNow(shown, shown.messageId);
@@ -223,11 +222,5 @@ export class ProgressDisplay implements ProgressView {
     await api.showTyping(chat_id, thread_id, shown.abandoned.signal).catch((error: unknown) => {
       if (error instanceof ChatError && error.kind === 'limited') pause(shown, error, clock.now());
     });
-  }
-
-  #learn(shown: Shown, failure: ChatError): void {
-    learn(shown, failure, this.#base.clock.now());
-    if (shown.abandoned.signal.aborted) return;
-    this.#base.logger.debug({ err: failure, session_id: shown.session.session_id }, 'a progress line was dropped');
   }
 }

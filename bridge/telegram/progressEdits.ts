@@ -92,10 +92,7 @@ export class ProgressEdits {
     const key = `${chatId} ${messageId}`;
     const before = this.#last.get(key) ?? Promise.resolve();
     const done = before.then(work, work);
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    );
+    const settled = done.catch(() => undefined);
     this.#last.set(key, settled);
     try {
       return await done;

@@ -8,7 +8,7 @@ import type { DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Records } from '../../src/jobs/records.js';
 import { describeDuration, SECOND } from '../../src/time.js';
-import { nothingToDeliver } from '../chat/chatRouter.js';
+import { deliveryState } from '../chat/chatRouter.js';
 import { logDelivery, logUndelivered, waitedMs } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import { printable, type TerminalWriter } from './terminalText.js';
@@ -42,11 +42,7 @@ export class TerminalChat implements Chat {
   async #deliver(sessionId: string): Promise<DeliveryState> {
     const { store, here, logger, clock } = this.#base;
     const claimed = await store.outbox.claim(sessionId, CLAIM_MS, here);
-    if (claimed === null) {
-      const entry = await store.records.outboxEntry(sessionId);
-      if (entry === null) throw nothingToDeliver(sessionId);
-      return entry.state;
-    }
+    if (claimed === null) return deliveryState(store, sessionId);
     const { entry, before } = claimed;
     const session = await store.records.session(sessionId);
     const { state, reason } = this.#print(entry, await waitedMs(store, entry, session), before.state === 'sending');

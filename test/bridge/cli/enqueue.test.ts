@@ -5,6 +5,8 @@ import { compiledProgram } from '../../../src/host/program.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
 
+// covers: bridge/cli/enqueue.ts
+
 const TEXT = 'Prüfe das:\n\n- eins\n- 漢字 🚢\n\tund "mehr"; $HOME \\n\n';
 
 function enqueue(folder: string, input: string | Uint8Array, environment: Readonly<Record<string, string>> = {}) {
