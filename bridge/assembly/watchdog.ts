@@ -82,7 +82,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     saga,
     queue,
     unreadable,
-    backlog: new BacklogWatch({ ...judge, logger, backlogMs, folders, lease, saga }),
+    backlog: new BacklogWatch({ ...judge, ...shared, backlogMs, lease, saga }),
     blockedLanes: new BlockedLaneWatch(shared, (blocked) => proofs.ofBlocked(blocked)),
     rounds: [
       new StrayRound({ ...shared, runLeaseMs, unreadable, eventsFile: eventsFileOf(settings) }),

@@ -12,6 +12,7 @@ import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { Guard } from '../../src/jobs/incidentTransitions.js';
+import type { Store } from '../../src/jobs/store.js';
 import { parseObject } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
@@ -19,6 +20,7 @@ import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import type { Clock } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
+import type { EventLog } from '../events/notice.js';
 import { type WatchdogLease, watchdogLeaseName } from './watchdogLease.js';
 
 const LOOKS_PER_LEASE = 3;
@@ -49,6 +51,15 @@ export interface Acting {
    * @throws FencedError if it does not act
    */
   guard(): Guard;
+}
+
+/** What everything needs that the acting watchdog does beside judging. */
+export interface ActingContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: EventLog;
+  readonly folders: Acting;
 }
 
 export class ActedFolders implements Service, Acting {

@@ -3,11 +3,8 @@ import type { ActionTaken, Incident, IncidentOutcome, IncidentReport } from '../
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
-import type { Store } from '../../src/jobs/store.js';
-import type { Logger } from '../../src/log/logger.js';
-import type { Clock } from '../../src/time.js';
-import type { Acting } from '../actors/actedFolders.js';
-import { type EventLog, writeEvent } from '../events/notice.js';
+import type { ActingContext } from '../actors/actedFolders.js';
+import { writeEvent } from '../events/notice.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { type IncidentLine, incidentEvent } from './texts/incidentEvents.js';
 
@@ -22,18 +19,13 @@ export interface ManySessions {
   soonSilent(withinMs: number): Promise<number>;
 }
 
-export interface SagaContext {
-  readonly store: Store;
-  readonly clock: Clock;
+export interface SagaContext extends ActingContext {
   /** A run's owner that was also stopped could not end it meanwhile. */
   readonly gaps: KnownGaps;
-  readonly logger: Logger;
   readonly timings: { readonly reportWaitMs: number; readonly proofMs: number };
   readonly queue: WorkQueue;
   readonly chat: Chat;
-  readonly events: EventLog;
   readonly reporter: Reporter;
-  readonly folders: Acting;
   /** The incident is looked at again at the instant, epoch milliseconds. */
   readonly agenda: { driveAt(incidentId: string, instant: number): void };
   /** @returns why the message must not be run again though it could be, in words for the chat; null if it may */

@@ -12,9 +12,8 @@ import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident, IncidentSubject } from '../../src/jobs/incidents.js';
 import { subjectName } from '../../src/jobs/names.js';
 import type { LaneView } from '../../src/jobs/records.js';
-import type { Logger } from '../../src/log/logger.js';
-import { type Clock, SECOND } from '../../src/time.js';
-import type { Acting } from '../actors/actedFolders.js';
+import { SECOND } from '../../src/time.js';
+import type { ActingContext } from '../actors/actedFolders.js';
 import type { WatchdogLease } from '../actors/watchdogLease.js';
 import { newIncident } from '../incident/newIncident.js';
 import type { IncidentSaga } from '../incident/saga/saga.js';
@@ -28,10 +27,7 @@ const MOST_LANE_INCIDENTS = 5;
 /** An ended incident waits this long for the end of its report. */
 const CLOSING_PAUSE_MS = 5 * SECOND;
 
-export interface BacklogContext extends WaitingHeadsContext {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly folders: Acting;
+export interface BacklogContext extends WaitingHeadsContext, ActingContext {
   /** This watchdog acts on the incidents that it opens. */
   readonly lease: WatchdogLease;
   readonly saga: IncidentSaga;

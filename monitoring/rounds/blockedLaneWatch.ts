@@ -3,20 +3,21 @@
  * run as far as it can be seen from here, and checked until the proof is there; then the lane frees itself. An operator can end
  * those processes.
  */
+
 import { markedPids } from '../../src/host/processes.js';
 import type { BlockedLane, DeathProof } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
+import type { ActingContext } from '../actors/actedFolders.js';
 import { noticeEvent, writeEvent } from '../events/notice.js';
-import type { RoundContext } from './round.js';
 
 const LOOK_EVERY_MS = 10 * SECOND;
 
 export class BlockedLaneWatch {
-  readonly #context: RoundContext;
+  readonly #context: ActingContext;
   readonly #proveDead: (blocked: BlockedLane) => Promise<DeathProof | null>;
 
   /** @param proveDead gives the proof that nothing of the run is left, if this process can obtain it */
-  constructor(context: RoundContext, proveDead: (blocked: BlockedLane) => Promise<DeathProof | null>) {
+  constructor(context: ActingContext, proveDead: (blocked: BlockedLane) => Promise<DeathProof | null>) {
     this.#context = context;
     this.#proveDead = proveDead;
   }

@@ -5,6 +5,7 @@
  *
  * It looks for the bridge of this host, or for any bridge on the Redis if this host never had one.
  */
+
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
@@ -12,15 +13,15 @@ import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
+import type { ActingContext } from '../actors/actedFolders.js';
 import { noticeEvent } from '../events/notice.js';
-import type { RoundContext } from './round.js';
 
 const LOOK_AT_LEAST_EVERY_MS = 5 * SECOND;
 const LOOKS_PER_LIMIT = 4;
 /** A standby that did not look for longer than this many intervals knows nothing about the time between. */
 const INTERVALS_UNSEEN = 4;
 
-export interface BridgeWatchOptions extends Omit<RoundContext, 'folders'> {
+export interface BridgeWatchOptions extends Omit<ActingContext, 'folders'> {
   readonly here: ProcessIdentity;
   /** The hosts named in the configuration. */
   readonly homes: readonly string[];

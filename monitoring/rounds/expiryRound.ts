@@ -2,13 +2,15 @@
  * Forgets what ended long ago: sessions with their messages and journals, incidents, and their entries in issue records. The
  * acting watchdog's tick does a round at most once an hour. A round covers a bounded part; the next one goes on.
  */
+
 import { counted } from '../../src/counted.js';
 import { describeError, FencedError } from '../../src/errors.js';
 import type { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
 import { lastTouched, removeJournal, sessionsWithFolders } from '../../src/journal/removal.js';
 import { describeDuration, HOUR } from '../../src/time.js';
+import type { ActingContext } from '../actors/actedFolders.js';
 import { type IssueRecord, withoutOld } from '../incident/issue/issueRecords.js';
-import type { Round, RoundContext } from './round.js';
+import type { Round } from './round.js';
 
 const ROUND_EVERY_MS = HOUR;
 const MOST_SESSIONS = 200;
@@ -17,7 +19,7 @@ const MOST_FOLDERS = 500;
 /** Parts of Redis' key space, of about a thousand keys each. */
 const MOST_SCANS = 10;
 
-export interface ExpiryContext extends Omit<RoundContext, 'events'> {
+export interface ExpiryContext extends Omit<ActingContext, 'events'> {
   readonly issues: StoredIssueRecords<IssueRecord>;
   readonly logsFolder: string;
   /** How long to keep what has ended, in milliseconds. */

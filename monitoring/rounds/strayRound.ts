@@ -2,21 +2,23 @@
  * Looks for records that nothing would ever bring to an end, and ends each with a reason in the log; a message that does not
  * end as it should is reported as a critical event. The acting watchdog's tick does a bounded round every five minutes.
  */
+
 import { describeError, FencedError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Stray } from '../../src/jobs/straySessions.js';
 import { isoTime, MINUTE } from '../../src/time.js';
+import type { ActingContext } from '../actors/actedFolders.js';
 import { Tail } from '../events/criticalEventTail.js';
 import { noticeEvent, writeEvent } from '../events/notice.js';
 import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
-import type { Round, RoundContext } from './round.js';
+import type { Round } from './round.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 
 const ROUND_EVERY_MS = 5 * MINUTE;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
 
-export interface StrayContext extends RoundContext {
+export interface StrayContext extends ActingContext {
   readonly runLeaseMs: number;
   readonly unreadable: UnreadableRecords;
   /** The path of `critical_events.jsonl`. */
@@ -86,12 +88,12 @@ export class StrayRound implements Round {
  * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
 class ForgottenIncidents {
-  readonly #context: RoundContext;
+  readonly #context: ActingContext;
   readonly #tail: Tail;
   /** By incident: its latest line, if it has no end. */
   readonly #open = new Map<string, CriticalEvent>();
 
-  constructor(context: RoundContext, eventsFile: string) {
+  constructor(context: ActingContext, eventsFile: string) {
     this.#context = context;
     this.#tail = new Tail(eventsFile, WINDOW_BYTES);
   }

@@ -3,17 +3,18 @@
  * to the chat, so that they block nothing for ever. A session's record is moved only once its run has certainly ended: a living
  * run renews its lease without reading the record, and its processes carry its mark.
  */
+
 import { unreadable } from '../../src/errors.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { UnreadableSession } from '../../src/jobs/quarantine.js';
+import type { ActingContext } from '../actors/actedFolders.js';
 import type { WatchedRecord } from '../actors/watchedRecord.js';
 import { noticeEvent } from '../events/notice.js';
 import { FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { leaseEnd } from '../verdict/detectors/orphan.js';
-import type { RoundContext } from './round.js';
 
-export interface UnreadableContext extends RoundContext {
+export interface UnreadableContext extends ActingContext {
   readonly here: { readonly host: string };
   readonly runLeaseMs: number;
   readonly gaps: KnownGaps;

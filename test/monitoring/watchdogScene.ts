@@ -142,6 +142,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       store,
       clock,
       logger,
+      events: scene.events,
       here: HERE,
       logsFolder: folder,
       backlogMs: BACKLOG_MS,
