@@ -71,7 +71,7 @@ export function assessState(
   context: SessionContext = {},
 ): Assessment {
   const { run } = state;
-  const isOfRun = state.lines > 0 && state.lastLine >= (context.started_at ?? Number.NEGATIVE_INFINITY);
+  const isOfRun = hasLineOfRun(state, context);
   if (!isOfRun || !owesWork(run, context)) {
     const resting = isOfRun ? quiet(state, 'healthy') : assessByStore(state, thresholds, now, context);
     const asking = resting.attention === 'idle' ? clocksOfAsking(run, thresholds, now) : [];
@@ -100,6 +100,11 @@ export function assessState(
 
 interface Judgements extends Next {
   readonly findings: readonly Finding[];
+}
+
+/** @returns whether the journal has a line of the present run; without one the store judges */
+export function hasLineOfRun(state: TimelineState, { started_at: startedAt }: SessionContext): boolean {
+  return state.lines > 0 && state.lastLine >= (startedAt ?? Number.NEGATIVE_INFINITY);
 }
 
 /** The part of a verdict that a replay needs; describing every clock and wait at each line would be most of the work. */

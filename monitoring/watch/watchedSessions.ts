@@ -17,11 +17,10 @@ import { JournalTail } from '../../src/journal/reader.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import { RecordKeeper, type WatchedRecord } from '../actors/watchedRecord.js';
-import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
+import { type Assessment, assessSessionHealth, hasLineOfRun } from '../verdict/assessSessionHealth.js';
 import type { Gap } from '../verdict/detectors/detector.js';
 import type { SessionContext } from '../verdict/owedWork.js';
 import { tailFor } from '../verdict/timeline/callTail.js';
-import type { TimelineState } from '../verdict/timeline/state.js';
 import { Timeline } from '../verdict/timeline/timeline.js';
 import { JournalDamage } from './journalDamage.js';
 import { JournalFollower } from './journalFollower.js';
@@ -235,9 +234,4 @@ export class WatchedSessions {
 /** Property by property: spreading an object and adding to it makes a new hidden class each time. */
 function contextOf({ status, started_at, last_activity }: WatchedRecord, gaps: readonly Gap[]): SessionContext {
   return { status, started_at, last_activity, gaps };
-}
-
-/** Whether the journal has a line of the present run; without one the store judges. */
-function hasLineOfRun(state: TimelineState, { started_at: startedAt }: WatchedRecord): boolean {
-  return state.lines > 0 && state.lastLine >= (startedAt ?? Number.NEGATIVE_INFINITY);
 }

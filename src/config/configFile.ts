@@ -64,11 +64,10 @@ export async function readConfigFile(
 
 function usablePart(json: unknown, entries: readonly [string, unknown][]): ProjectFile {
   const { projects: _, ...others } = partsOf(json, projectFile.shape);
-  const projects: [string, ProjectEntry][] = [];
-  for (const [key, entry] of entries) {
-    const parsed = projectEntry.safeParse(partsOf(entry, projectEntry.shape));
-    if (parsed.success) projects.push([key, parsed.data]);
-  }
+  const projects = entries.flatMap(([key, entry]) => {
+    const { data } = projectEntry.safeParse(partsOf(entry, projectEntry.shape));
+    return data === undefined ? [] : [[key, data]];
+  });
   return { ...(others as Omit<ProjectFile, 'projects'>), projects: Object.fromEntries(projects) };
 }
 

@@ -2,12 +2,12 @@
 import type { Project, Settings } from './settings.js';
 
 /** @returns the repository of its issues, with what is needed to write there; null if they are files */
-export function repositoryOf({ github }: Pick<Settings, 'github'>, { repository }: Pick<Project, 'repository'>) {
+export function repositoryOf({ github }: Settings, { repository }: Project) {
   return github === null || repository === null ? null : { ...github, repository };
 }
 
 /** @returns one clause for the operator: what goes to GitHub, and which projects' issues are files */
-export function describeIssuePlaces(settings: Pick<Settings, 'github' | 'projects'>): string {
+export function describeIssuePlaces(settings: Settings): string {
   const projects = [...settings.projects.values()];
   if (settings.github === null) return 'issues are files in logs/issues (no GITHUB_TOKEN)';
   const inFiles = projects.filter((project) => repositoryOf(settings, project) === null).map(({ key }) => key);

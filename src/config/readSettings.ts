@@ -65,13 +65,7 @@ type Values = { [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Na
  * Not settings: the variables that a run sets for its agent, which are set if the bridge is started from within a run, and the
  * failpoint of a test, which the command line reads.
  */
-const OTHER_NAMES = [
-  'WATCHKEEPER_RUN',
-  'WATCHKEEPER_LANE',
-  'WATCHKEEPER_SESSION',
-  'WATCHKEEPER_ATTEMPT',
-  'WATCHKEEPER_FAILPOINT',
-];
+const OTHER_NAMES = /^WATCHKEEPER_(?:RUN|LANE|SESSION|ATTEMPT|FAILPOINT)$/;
 
 /**
  * @returns the settings, frozen
@@ -145,7 +139,7 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
   const known = [...SECRETS, ...Object.keys(VARIABLES), ...SECRETS.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
     const looksOurs = /^(WATCHDOG|WATCHKEEPER|DAYDREAM|RETENTION)_/.test(name);
-    if (looksOurs && !known.includes(name) && !OTHER_NAMES.includes(name))
+    if (looksOurs && !known.includes(name) && !OTHER_NAMES.test(name))
       faults.add(`${name}: no such setting${didYouMean(name, known)}`);
   }
 }

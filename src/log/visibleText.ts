@@ -11,18 +11,8 @@ const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u20
 const PICTURE = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?`;
 const PICTURES = String.raw`${PICTURE}(?:\u200D${PICTURE})*|[0-9#*]\uFE0F\u20E3`;
 /** Scripts whose words are written with joiners. */
-const JOINED = [
-  'Arabic',
-  'Syriac',
-  'Devanagari',
-  'Bengali',
-  'Gujarati',
-  'Kannada',
-  'Malayalam',
-  'Sinhala',
-  'Tamil',
-  'Telugu',
-]
+const JOINED = 'Arabic Syriac Devanagari Bengali Gujarati Kannada Malayalam Sinhala Tamil Telugu'
+  .split(' ')
   .map((script) => String.raw`\p{Script=${script}}`)
   .join('');
 const JOINER = `(?<=[${JOINED}])[\\u200C\\u200D](?=[${JOINED}])`;

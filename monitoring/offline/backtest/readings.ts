@@ -6,7 +6,7 @@
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import type { Judged } from '../../verdict/assessSessionHealth.js';
 import { readSilenceClocks } from '../../verdict/clocks/silenceClock.js';
-import { owedUntil } from '../../verdict/timeline/askedPerson.js';
+import { owedTime } from '../../verdict/owedWork.js';
 import type { RunState, TimelineState } from '../../verdict/timeline/state.js';
 import type { ReplayObserver } from '../replay.js';
 import { Distribution } from './distribution.js';
@@ -37,7 +37,7 @@ export class RunReadings implements ReplayObserver {
 
   /** The clocks have moved on since the last look, and nothing else has changed. */
   before({ run }: TimelineState, now: number): void {
-    this.#last = { ...this.#last, silence: this.#silenceOf(run, now), runaway: owedMs(run, now) };
+    this.#last = { ...this.#last, silence: this.#silenceOf(run, now), runaway: owedTime(run, now, {}).ms };
   }
 
   judged({ run, lastLine }: TimelineState, { findings }: Judged, now: number): void {
@@ -45,7 +45,7 @@ export class RunReadings implements ReplayObserver {
     this.#moveTo({
       silence: this.#silenceOf(run, now),
       error_cascade: longest(run.agents.map(({ errors }) => errors.count)),
-      runaway: owedMs(run, now),
+      runaway: owedTime(run, now, {}).ms,
       loop: longest(run.agents.map(({ tail }) => tail.runs().findLast(({ settled }) => settled)?.count ?? 0)),
     });
   }
@@ -73,10 +73,6 @@ export class RunReadings implements ReplayObserver {
 export function newDistributions(): Readonly<Record<MeasuredRule, Distribution>> {
   const of = () => new Distribution();
   return { silence: of(), error_cascade: of(), runaway: of(), loop: of() };
-}
-
-function owedMs(run: RunState, now: number): number {
-  return run.owedMs + Math.max(0, owedUntil(run, now) - run.owedUntil);
 }
 
 function longest(counts: readonly number[]): number {

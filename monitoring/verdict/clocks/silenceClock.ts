@@ -33,9 +33,8 @@ interface Readings {
  */
 export function readSilenceClocks(agents: readonly AgentState[], setting: WaitSetting): SilenceReadings {
   const readings: Readings = { clocks: new Map(), children: childrenByCall(setting.run) };
-  const read = new Map<string, SilenceReading>();
-  for (const agent of agents) read.set(agent.id, readings.clocks.get(agent.id) ?? readClock(agent, setting, readings));
-  return read;
+  const read = (agent: AgentState) => readings.clocks.get(agent.id) ?? readClock(agent, setting, readings);
+  return new Map(agents.map((agent) => [agent.id, read(agent)]));
 }
 
 function childrenByCall({ agents }: RunState): ReadonlyMap<string, readonly AgentState[]> {

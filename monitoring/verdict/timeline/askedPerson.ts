@@ -26,7 +26,7 @@ export function askedFrom(run: RunState, call: OpenCall): number | null {
 }
 
 /** @returns the first instant at which a person seems to be asked for any call; infinite if there is none */
-export function firstAskedFrom(run: RunState): number {
+function firstAskedFrom(run: RunState): number {
   let first = Number.POSITIVE_INFINITY;
   if (run.permissionMode === null || !run.hasPerson) return first;
   for (const { calls } of run.agents) {
