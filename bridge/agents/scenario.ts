@@ -70,7 +70,6 @@ const simpleStep = [
   }),
   z.strictObject({ do: z.literal('garbage'), text: text.exactOptional(), bytes: count.exactOptional() }),
   z.strictObject({ do: z.literal('huge_line'), bytes: count }),
-  z.strictObject({ do: z.literal('stderr'), text }),
   z.strictObject({ do: z.literal('write_file'), path: text.min(1), text }),
   z.strictObject({ do: z.literal('ignore_sigterm') }),
   /** Silence for ever. */

@@ -85,8 +85,6 @@ export class ScenarioPlayer {
         return this.#garbage(step.text, step.bytes);
       case 'huge_line':
         return hugeLine(step.bytes);
-      case 'stderr':
-        return writeAll(STDERR, Buffer.from(`${this.#fill(step.text)}\n`));
       case 'write_file':
         mkdirSync(dirname(step.path), { recursive: true });
         return writeFileSync(step.path, this.#fill(step.text));

@@ -120,6 +120,13 @@ describe('a program that prints plain text', () => {
     );
   });
 
+  test('is not started in a directory that is a file, and the reason names no path', async () => {
+    const workingDirectory = join(testFolder(), 'file');
+    writeFileSync(workingDirectory, '');
+    const { end } = await run({ command: node('') }, { workingDirectory });
+    expect(end).toMatchObject({ kind: 'failed', detail: 'the working directory is not a directory' });
+  });
+
   test('is quoted without our secrets, even if the quotation begins inside one', async () => {
     const secret = `own-${'s3cret-'.repeat(20)}`;
     const script = `console.error(process.argv[1] + 'x'.repeat(950)); process.exitCode = 1`;
@@ -322,6 +329,7 @@ describe('a dialect', () => {
       { type: 'item.completed', item },
       { type: 'item.started', item: { ...declined, status: 'in_progress' } },
       { type: 'item.completed', item: declined },
+      { type: 'item.updated', item: { id: 'item_3', type: 'todo_list', items: [] } },
       { type: 'error', message: 'Reconnecting... 1/5' },
       { type: 'a.later.event' },
     ]);
@@ -330,6 +338,7 @@ describe('a dialect', () => {
       { event: { event: 'post_tool_use', outcome: 'ok' } },
       { event: { event: 'pre_tool_use', tool_name: 'command_execution', tool_input: { command: 'rm' } } },
       { event: { event: 'post_tool_use', outcome: 'rejected' } },
+      { event: { event: 'heartbeat', source: 'step' } },
       { event: { event: 'heartbeat', source: 'api_retry' } },
       { kind: 'note' },
       { kind: 'ignored' },
@@ -347,6 +356,8 @@ describe('a dialect', () => {
       { event: { outcome: 'rejected', tool_output_preview: 'no' } },
       { event: { outcome: 'failed' } },
     ]);
+    const warning = { type: 'error', severity: 'warning', message: 'Loop detected' };
+    expect(read(new GeminiDialect(), [warning])).toEqual([{ kind: 'note', text: 'Loop detected' }]);
     expect(new GeminiDialect().exited(41)).toMatchObject([{ kind: 'failure', cause: 'authentication' }]);
   });
 
@@ -375,6 +386,15 @@ describe('a dialect', () => {
       expect(kindsOf('{"type":"of tomorrow"}')).toEqual(['ignored']);
     },
   );
+
+  test('lets a program that writes events of a later version work on', async () => {
+    const lines = [
+      { type: 'of.tomorrow' },
+      { type: 'item.completed', item: { id: 'i', type: 'agent_message', text: 'done' } },
+    ];
+    const script = `for (const line of ${JSON.stringify([...lines, { type: 'turn.completed' }])}) console.log(JSON.stringify(line))`;
+    expect((await run({ command: node(script), output: 'codex' })).end).toEqual({ kind: 'answered', answer: 'done' });
+  });
 
   test('treats a known event that lacks a field as garbage, so that no call is lost in silence', () => {
     expect(new GeminiDialect().line('{"type":"tool_use","tool_id":"a"}')).toEqual([{ kind: 'garbage' }]);

@@ -139,6 +139,18 @@ describe('the doctor says of an agent `claude`', () => {
   );
 
   test(
+    'that it does not ask the provider through a proxy',
+    async () => {
+      const key = { authMethod: 'api_key', apiProvider: 'firstParty', apiKeySource: 'ANTHROPIC_API_KEY' };
+      const root = claudeThatRuns(says({ loggedIn: true, ...key }));
+      const environment = { ANTHROPIC_API_KEY: SECRET, HTTPS_PROXY: 'http://127.0.0.1:1' };
+      const { check } = await lookAt({ agent, root, environment });
+      expect(check).toMatchObject({ verdict: 'ok', found: expect.stringContaining('a proxy is between') });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     'only whether it is installed, with --quick',
     async () => {
       const root = claudeThatRuns('no program at all');
