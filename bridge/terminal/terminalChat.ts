@@ -11,7 +11,7 @@ import { describeDuration, SECOND } from '../../src/time.js';
 import { deliveryState } from '../chat/chatRouter.js';
 import { logDelivery, logUndelivered, waitedMs } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';
-import { printable, type TerminalWriter } from './terminalText.js';
+import { printable, printTo, type TerminalWriter } from './terminalText.js';
 
 /** Only one write comes between the claim and the note that it was printed. */
 const CLAIM_MS = 10 * SECOND;
@@ -54,11 +54,7 @@ export class TerminalChat implements Chat {
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {
-    try {
-      this.#writer.write(`[${sessionId}] ${this.#clean(text)}\n`);
-    } catch {
-      // Nobody reads any more; the final message will say so in its record.
-    }
+    printTo(this.#writer, `[${sessionId}] ${this.#clean(text)}\n`);
   }
 
   #print(entry: OutboxEntry, waited: number | null, inDoubt: boolean) {

@@ -9,7 +9,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
 import { type MessageAcceptor, type Order, STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
 import { type Commands, parseCommand } from '../intake/commands.js';
-import type { TerminalWriter } from './terminalText.js';
+import { printTo, type TerminalWriter } from './terminalText.js';
 
 interface TerminalIntakeParts {
   /** Ends when nobody types any more; lines after a stop are not read. */
@@ -38,11 +38,7 @@ export class TerminalIntake implements Service {
   async start(): Promise<void> {
     if (this.#loop !== null) return;
     const { writer, project } = this.#parts;
-    try {
-      writer.write(`Ready: type a message for ${project.key}. \`watchkeeper enqueue\` gives work to any project.\n`);
-    } catch {
-      // Nobody reads any more; a typed line is still a message.
-    }
+    printTo(writer, `Ready: type a message for ${project.key}. \`watchkeeper enqueue\` gives work to any project.\n`);
     this.#loop = this.#run();
   }
 
@@ -75,19 +71,15 @@ export class TerminalIntake implements Service {
     let isSaid = false;
     while (!this.#stopping.signal.aborted) {
       try {
-        writer.write(`${await this.#answer(order)}\n`);
-        return;
+        return printTo(writer, `${await this.#answer(order)}\n`);
       } catch (error) {
-        if (!isStoreTrouble(error)) {
-          writer.write(`Not accepted: ${describeError(error)}\n`);
-          return;
-        }
-        if (!isSaid) writer.write(`${STORE_AWAY_TEXT}\n`);
+        if (!isStoreTrouble(error)) return printTo(writer, `Not accepted: ${describeError(error)}\n`);
+        if (!isSaid) printTo(writer, `${STORE_AWAY_TEXT}\n`);
         isSaid = true;
         await clock.sleep(STORE_RETRY_MS, this.#stopping.signal);
       }
     }
-    writer.write(`Not accepted, because the bridge stops: ${line}\n`);
+    printTo(writer, `Not accepted, because the bridge stops: ${line}\n`);
   }
 
   async #answer(order: Order): Promise<string> {

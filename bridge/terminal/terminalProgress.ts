@@ -3,7 +3,7 @@ import type { Chat } from '../../src/jobs/ports.js';
 import { atMost, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
-import { printable, type TerminalWriter } from './terminalText.js';
+import { printable, printTo, type TerminalWriter } from './terminalText.js';
 
 /** After this the next run's work is shown in any case, in milliseconds. */
 const ANSWER_WITHIN_MS = 2 * SECOND;
@@ -104,10 +104,6 @@ export class TerminalProgress implements ProgressView {
   }
 
   #print(sessionId: string, line: string): void {
-    try {
-      this.#writer.write(`[${sessionId}] ${this.#base.redact(printable(line))}\n`);
-    } catch {
-      // Nobody reads any more.
-    }
+    printTo(this.#writer, `[${sessionId}] ${this.#base.redact(printable(line))}\n`);
   }
 }

@@ -5,6 +5,15 @@ export interface TerminalWriter {
   write(text: string): void;
 }
 
+/** Never throws: if nobody reads any more, the bridge continues, and a typed line is still a message. */
+export function printTo(writer: TerminalWriter, text: string): void {
+  try {
+    writer.write(text);
+  } catch {
+    // Final messages are not printed by this: their records say whether they were.
+  }
+}
+
 /** Control characters, escape sequences among them, except tab and line end. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to be found
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

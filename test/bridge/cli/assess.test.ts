@@ -161,6 +161,18 @@ describe('watchkeeper assess', () => {
   });
 
   // rule: a-verdict-explains-itself
+  test('shows how many batches of calls failed in a row', async () => {
+    const path = join(folder, 'failing.jsonl');
+    const failed = (from: number, id: string) => [call(from, id), result(from + 1, id, 'failed')];
+    for (const [lines, words] of [
+      [failed(1, 'a'), /since 09:00:02 UTC; its last batch of calls failed$/m],
+      [[...failed(1, 'a'), ...failed(3, 'b')], /since 09:00:04 UTC; its last 2 batches of calls failed$/m],
+    ] as const) {
+      writeFileSync(path, toText([prompt(0), ...lines]));
+      expect((await run(path, '--now', '2026-02-05T09:00:09Z')).out).toMatch(words);
+    }
+  });
+
   test('shows the clock of each agent, its waits, and what can become true next', async () => {
     const sub = { agent_id: 'a1', parent_tool_use_id: 'task' };
     const lines = [

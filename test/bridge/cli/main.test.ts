@@ -43,6 +43,8 @@ describe('the command line', () => {
     [['sessions', '--json=5'], /--json takes no value/],
     [['sessions', 'x'], /"x" is one word too many/],
     [['session', '--', '-h'], /"-h" is not a session id/],
+    [['events', 'akc'], /"akc" is not a subcommand of events: use ack, archive, or none to read/],
+    [['enqueue', '--project', 'local'], /--text is missing, for example --text "say hello"/],
   ])('%j is a usage error of one line', (args, words) => {
     const said = watchkeeper(testFolder(), args);
     expect(said).toMatchObject({ code: 2, out: '' });

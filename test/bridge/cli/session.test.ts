@@ -85,6 +85,12 @@ describeScenes('watchkeeper session', () => {
       const polling = await scene.run(['session', looking.session, '--json'], elsewhere);
       expect(JSON.parse(polling.stdout)).toMatchObject({ assessment: { verdict: 'healthy', tool_count: LOOKS } });
 
+      const unknown = await scene.run(['session', 'tg_nobody_1_1'], elsewhere);
+      expect(unknown.exit?.code).toBe(2);
+      expect(unknown.stderr).toContain('there is no session tg_nobody_1_1; `watchkeeper sessions` lists them');
+      const ended = await scene.run(['cancel', looking.session], elsewhere);
+      expect(ended.stdout).toBe(`${looking.session}: its bridge is asked to end it\n`);
+
       await bridge.kill();
       const orphaned = await scene.run(['session', asked.session, '--json'], elsewhere);
       expect(JSON.parse(orphaned.stdout)).toMatchObject({

@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { ChatRouter, ProgressRouter, type SayingChat } from '../../../bridge/chat/chatRouter.js';
-import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
+import { acceptForOthers, MessageAcceptor, STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../../bridge/intake/commands.js';
-import { TerminalChat } from '../../../bridge/terminal/terminalChat.js';
+import { AbsentTerminal, TerminalChat } from '../../../bridge/terminal/terminalChat.js';
 import { TerminalIntake } from '../../../bridge/terminal/terminalIntake.js';
 import { TerminalProgress } from '../../../bridge/terminal/terminalProgress.js';
-import { UsageError } from '../../../src/errors.js';
+import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { ulid } from '../../../src/ids.js';
 import type { Chat } from '../../../src/jobs/ports.js';
 import { journalPath } from '../../../src/journal/path.js';
@@ -55,6 +55,49 @@ describeWithRedis('the terminal', () => {
     expect(terminal.printed.match(/answer after 3 min:/g)).toHaveLength(1);
     expect(terminal.printed).toContain('all green[2J, token [redacted:own_secret], token [redacted:own_secret]\n');
     expect(await scene.store.records.session(id)).toMatchObject({ request: { delivery: 'sent' } });
+  });
+
+  test('continues when nobody reads it any more: a typed line is still a message', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const view = progressOf(scene, terminal, 0);
+    terminal.writer.write = () => {
+      throw Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    };
+    const session = await order(scene);
+    view.begin(session);
+    await terminal.chat.showProgress(session.session_id, 'words');
+    await answered(scene, session, 'for nobody');
+    expect(await terminal.chat.deliver(session.session_id)).toBe('given_up');
+    terminal.type('first');
+    terminal.type('second');
+    const { records } = scene.store;
+    while ((await records.sessionIds('pending')).length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await terminal.intake.stop();
+    const texts = (await records.sessions(await records.sessionIds('pending'))).map((each) =>
+      each instanceof Error ? each : each.request.message_text,
+    );
+    expect(texts.sort()).toEqual(['first', 'second']);
+  });
+
+  test('keeps a typed line until the store answers, and says at the stop which one it did not accept', async () => {
+    const scene = await openScene();
+    let isAway = true;
+    const accept: ReturnType<typeof acceptForOthers> = (...given) =>
+      isAway ? Promise.reject(new UnreachableError('Redis is away')) : acceptForOthers(scene.store)(...given);
+    const terminal = openTerminal(scene, new MessageAcceptor({ ...scene, accept, isHostLost: () => false }));
+    terminal.type('kept');
+    await terminal.untilPrinted(new RegExp(STORE_AWAY_TEXT));
+    isAway = false;
+    await scene.clock.advance(2 * SECOND);
+    await terminal.untilPrinted(/\[cli_popoto_\w+\] accepted/);
+    terminal.type('x'.repeat(100_001));
+    await terminal.untilPrinted(/Not accepted: .*100001 characters/);
+    isAway = true;
+    terminal.type('lost');
+    await terminal.untilPrinted(new RegExp(`${STORE_AWAY_TEXT}[^]*${STORE_AWAY_TEXT}`));
+    await terminal.intake.stop();
+    expect(terminal.printed).toMatch(/Not accepted, because the bridge stops: lost\n$/);
   });
 
   test('counts the time from the question, also for the answer of a second attempt', async () => {
@@ -189,6 +232,15 @@ describeWithRedis('the terminal', () => {
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
     expect(terminal.printed).toContain('for the terminal');
     expect(terminal.printed).not.toContain('for Telegram');
+    await router.say(here, 'a word to the terminal');
+    await router.say(there, 'a word to Telegram');
+    expect(terminal.printed).toContain(`[${here.session_id}] a word to the terminal`);
+    expect(terminal.printed).not.toContain('a word to Telegram');
+    // A process without a terminal leaves its messages for the next bridge.
+    const due = await answered(scene, await order(scene), 'later');
+    const absent = new AbsentTerminal(scene.store.records);
+    await absent.showProgress();
+    expect(await absent.deliver(due.session_id)).toBe('queued');
     // Without a bot everything is for the terminal.
     const alone = await answered(scene, await activeSession(scene), 'no bot here');
     expect(await routerOf(scene, terminal.chat, null).deliver(alone.session_id)).toBe('sent');
@@ -286,7 +338,7 @@ async function order(scene: Scene) {
   return begun(scene, session);
 }
 
-function openTerminal(scene: Scene) {
+function openTerminal(scene: Scene, acceptor = acceptorOf(scene)) {
   const input = new PassThrough();
   const watchers = new Set<() => void>();
   const terminal = {
@@ -316,7 +368,7 @@ function openTerminal(scene: Scene) {
     lines: createInterface({ input }),
     writer: terminal.writer,
     project: project('popoto', '/srv/popoto', [CHAT]),
-    acceptor: acceptorOf(scene),
+    acceptor,
     commands: new Commands(
       scene,
       () => null,
@@ -325,7 +377,7 @@ function openTerminal(scene: Scene) {
   });
   void intake.start();
   afterThisTest(() => intake.stop());
-  return Object.assign(terminal, { chat });
+  return Object.assign(terminal, { chat, intake });
 }
 
 function routerOf(
