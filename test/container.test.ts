@@ -1,16 +1,16 @@
 /** What the files of the container promise, as far as it can be seen without an engine. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { LifeSign } from '../bridge/health/lifeSign.js';
 import { stopWithinMs } from '../bridge/health/orderlyStop.js';
 import { readSettings } from '../src/config/readSettings.js';
 import { readProcessIdentity } from '../src/host/identity.js';
-import { isOwnerAlive, lifeSignPath } from '../src/host/lifeSign.js';
+import { isOwnerAlive, lifeSignFolder, lifeSignPath } from '../src/host/lifeSign.js';
 import { packageRoot } from '../src/host/program.js';
 import { createLogger } from '../src/log/logger.js';
-import { SECOND, systemClock } from '../src/time.js';
+import { DAY, SECOND, systemClock } from '../src/time.js';
 import { firstCells, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 import { afterThisTest } from './harness/scope.js';
@@ -171,6 +171,22 @@ describe('a life sign', () => {
     await sign.start();
     expect(existsSync(lifeSignPath(logsFolder, here))).toBe(false);
     expect(said.join()).toContain('is not the main one of its container');
+  });
+
+  test('of a container that ended days ago is deleted at the start, and no newer one', async () => {
+    const { logsFolder, sign } = give({ parentPid: 1 });
+    const folder = lifeSignFolder(logsFolder);
+    mkdirSync(folder, { recursive: true });
+    const now = systemClock.now() / SECOND;
+    for (const [name, days] of [
+      ['old', 2],
+      ['new', 0],
+    ] as const) {
+      writeFileSync(join(folder, name), '');
+      utimesSync(join(folder, name), now, now - (days * DAY) / SECOND);
+    }
+    await sign.start();
+    expect([existsSync(join(folder, 'old')), existsSync(join(folder, 'new'))]).toEqual([false, true]);
   });
 
   test('that cannot be given is logged, and prevents no start', async () => {

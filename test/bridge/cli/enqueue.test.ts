@@ -1,8 +1,6 @@
 /** `enqueue --text -`: what another program prints is a message. */
 import { spawnSync } from 'node:child_process';
-import { createReadStream } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { readText } from '../../../bridge/cli/standardInput.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
@@ -39,11 +37,6 @@ describeScenes('enqueue from standard input', () => {
     },
     SCENE_TIMEOUT_MS,
   );
-});
-
-test('an input that cannot be read is refused in one line', async () => {
-  const message = expect.stringMatching(/^standard input cannot be read: EISDIR/);
-  await expect(readText(createReadStream(testFolder()), 10)).rejects.toMatchObject({ code: 'usage', message });
 });
 
 test.each([

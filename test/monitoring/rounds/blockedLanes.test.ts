@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { endPredecessorsRuns } from '../../../bridge/runs/predecessors.js';
-import { proveRunDead } from '../../../bridge/runs/proof.js';
+import { proveRunDead, RunProofs } from '../../../bridge/runs/proof.js';
 import { markedPids } from '../../../src/host/processes.js';
 import type { AgentSession, DeathProof } from '../../../src/jobs/model.js';
 import { MINUTE, SECOND, systemClock } from '../../../src/time.js';
@@ -132,5 +132,24 @@ describeWithRedis('a run that cannot be proven dead', () => {
     const named = must(await scene.store.records.session(session.session_id));
     expect(await scene.store.incidents.revive(named, incident, { endReason: 'x', guard: [] })).toBeNull();
     expect(await scene.store.records.session(`${session.session_id}_r1`)).toBeNull();
+  });
+
+  test('and has no record is proven dead by its mark alone, two leases after its lane was found', async () => {
+    const scene = await openWatchdogScene();
+    const { store, clock } = scene;
+    const { pid, runId, session } = await runWithProcess(scene);
+    const proofs = new RunProofs({ ...scene, here: HERE, logsFolder: scene.folder, runLeaseMs: LEASE_MS } as never);
+    await store.redis.hset(store.keys.blockedLanes, LANE, 'not JSON');
+    const [unknown] = await store.blockedLanes.all();
+    expect(unknown).toMatchObject({ lane: LANE, run_id: runId, run: null });
+    const blocked = { ...must(unknown), since: clock.now() };
+    const withRecord = { ...blocked, run: session.run, session_id: session.session_id };
+    await clock.advance(2 * LEASE_MS + 1);
+    expect(await proofs.ofBlocked(blocked)).toBeNull();
+    await endProcess(pid, runId);
+    expect(await proofs.ofBlocked({ ...blocked, since: clock.now() })).toBeNull();
+    expect(await proofs.ofBlocked({ ...blocked, lane: 'elsewhere:/srv/popoto' })).toBeNull();
+    for (const each of [blocked, withRecord])
+      expect(await proofs.ofBlocked(each)).toMatchObject({ run_id: runId, by: 'scan' });
   });
 });
