@@ -1,4 +1,5 @@
 /** The states of a final message: `queued → sending → sent | unknown | given_up`. Every send is claimed first. */
+import { isDeepStrictEqual } from 'node:util';
 import { isProcessAlive, type ProcessIdentity } from '../host/identity.js';
 import { applyCommit, documentChecks, documentWrite, type Write } from '../redis/commit.js';
 import { isDelivered, type OutboxEntry } from './model.js';
@@ -24,7 +25,7 @@ export class Outbox extends StorePart {
     const now = this.clock.now();
     if (before === null || isDelivered(before.state)) return null;
     const isHeld = before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here);
-    if (isHeld && !(mayBeOurs && isSameProcess(before.claimed_by, here))) return null;
+    if (isHeld && !(mayBeOurs && isDeepStrictEqual(before.claimed_by, here))) return null;
     const entry = await this.save(before, {
       state: 'sending',
       claimed_until: now + claimMs,
@@ -60,11 +61,6 @@ export class Outbox extends StorePart {
     const applied = await applyCommit(redis, { at: 'delivery', checks, writes });
     return applied ? next : null;
   }
-}
-
-function isSameProcess(one: ProcessIdentity | undefined, other: ProcessIdentity): boolean {
-  const names = ['host', 'boot_id', 'pid_namespace', 'pid', 'pid_start'] as const;
-  return one !== undefined && names.every((name) => one[name] === other[name]);
 }
 
 /** @returns whether a claim is held by a process that is proven dead, so that nobody need wait for its expiry */
