@@ -3,8 +3,7 @@ import type { Service } from '../../src/service.js';
 import { lagGauge } from '../health/gauges.js';
 import { type Gauge, HealthServer } from '../health/healthServer.js';
 import { LifeSign } from '../health/lifeSign.js';
-import { LoopBeat } from '../health/loopBeat.js';
-import { beatFor, StallGuard } from '../health/stallGuard.js';
+import { LoopBeat, StallGuard } from '../health/stallGuard.js';
 import type { Foundation } from './foundation.js';
 
 /**
@@ -15,7 +14,7 @@ export function buildVitals(foundation: Foundation, given: readonly Gauge[], isR
   const { settings, clock, logger, here, logStream, logPath: logFile } = foundation;
   const { logsFolder, containerDiesWhole, health, timings } = settings;
   const { stallMs: limitMs } = timings;
-  const beat = new LoopBeat(clock, beatFor(limitMs));
+  const beat = new LoopBeat(clock, limitMs);
   const guard = new StallGuard({ beat, limitMs, logFile, isTerminal: logStream.isTTY ?? false, logger });
   const lifeSign = new LifeSign({ containerDiesWhole, logsFolder, here, parentPid: process.ppid, clock, logger });
   const gauges = [...given, lagGauge(beat)];

@@ -6,9 +6,11 @@ import { Worker } from 'node:worker_threads';
 import { compiledProgram } from '../../src/host/program.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import { SECOND } from '../../src/time.js';
-import type { LoopBeat } from './loopBeat.js';
+import { type Clock, SECOND, type Timer } from '../../src/time.js';
 
+const SLOWEST_BEAT_MS = SECOND;
+/** A lag is remembered for this many beats, so that a check every half minute does not miss it. */
+const BEATS_REMEMBERED = 30;
 /** Checks per limit; few enough to cost nothing. */
 const LOOKS_PER_LIMIT = 20;
 
@@ -32,9 +34,51 @@ interface StallGuardOptions extends Omit<StallGuardData, 'shared' | 'tickMs'> {
   readonly logger: Logger;
 }
 
-/** @returns the interval of the loop's beats that shows in time that it is alive, in milliseconds */
-export function beatFor(limitMs: number): number {
-  return Math.min(SECOND, limitMs / 4);
+/** The event loop's pulse: how late it is and, for another thread, whether it turns at all. */
+export class LoopBeat implements Service {
+  readonly name = 'pulse of the event loop';
+  /** Interval of the beats, in milliseconds. */
+  readonly beatMs: number;
+  /** One counter, shared with the thread that watches it. */
+  readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  readonly #counter = new Int32Array(this.shared);
+  readonly #clock: Clock;
+  readonly #lags: number[] = [];
+  #timer: Timer | null = null;
+  #dueAt = 0;
+
+  /** @param limitMs how long the loop may be blocked, in milliseconds: the beats show in time that it is not */
+  constructor(clock: Clock, limitMs: number) {
+    this.#clock = clock;
+    this.beatMs = Math.min(SLOWEST_BEAT_MS, limitMs / 4);
+  }
+
+  /** The longest recent delay, in milliseconds. */
+  get lagMs(): number {
+    const present = this.#timer === null ? 0 : this.#clock.monotonic() - this.#dueAt;
+    return Math.max(0, present, ...this.#lags);
+  }
+
+  async start(): Promise<void> {
+    if (this.#timer === null) this.#arm();
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  #arm(): void {
+    this.#dueAt = this.#clock.monotonic() + this.beatMs;
+    this.#timer = this.#clock.after(this.beatMs, () => this.#beat());
+  }
+
+  #beat(): void {
+    Atomics.add(this.#counter, 0, 1);
+    this.#lags.push(this.#clock.monotonic() - this.#dueAt);
+    if (this.#lags.length > BEATS_REMEMBERED) this.#lags.shift();
+    this.#arm();
+  }
 }
 
 export class StallGuard implements Service {

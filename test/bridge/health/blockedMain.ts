@@ -3,22 +3,21 @@
  * obeys lines on standard input: `block` stands still for ever, `beats N` says `beaten` after N more beats of its loop.
  */
 import { createInterface } from 'node:readline';
-import { LoopBeat } from '../../../bridge/health/loopBeat.js';
-import { beatFor, StallGuard } from '../../../bridge/health/stallGuard.js';
+import { LoopBeat, StallGuard } from '../../../bridge/health/stallGuard.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { systemClock } from '../../../src/time.js';
 
 const [logFile = '', limit = ''] = process.argv.slice(2);
 const limitMs = Number(limit);
 const logger = createLogger({ level: 'silent', redact: (text) => text, clock: systemClock, destinations: [] });
-const beat = new LoopBeat(systemClock, beatFor(limitMs));
+const beat = new LoopBeat(systemClock, limitMs);
 
 function standStillForEver(): never {
   for (;;) Math.hypot(3, 4);
 }
 
 async function beats(count: number): Promise<void> {
-  for (let left = count; left > 0; left -= 1) await systemClock.sleep(beatFor(limitMs));
+  for (let left = count; left > 0; left -= 1) await systemClock.sleep(beat.beatMs);
   process.stdout.write('beaten\n');
 }
 

@@ -14,8 +14,8 @@ import {
   workerGauge,
 } from '../../../bridge/health/gauges.js';
 import { type Gauge, HealthServer } from '../../../bridge/health/healthServer.js';
-import { LoopBeat } from '../../../bridge/health/loopBeat.js';
 import { OutsidePing } from '../../../bridge/health/outsidePing.js';
+import { LoopBeat } from '../../../bridge/health/stallGuard.js';
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
 import { Admission } from '../../../bridge/intake/admission.js';
 import { Commands } from '../../../bridge/intake/commands.js';
@@ -139,7 +139,7 @@ describe('a gauge', () => {
 
 test('the longest delay of the event loop is remembered for half a minute', async () => {
   const clock = new ManualClock();
-  const beat = new LoopBeat(clock);
+  const beat = new LoopBeat(clock, MINUTE);
   await beat.start();
   await clock.advance(3 * SECOND);
   expect(beat.lagMs).toBe(0);
