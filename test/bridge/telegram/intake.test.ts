@@ -32,6 +32,7 @@ import {
   OTHER_CHAT,
   openScene,
   project,
+  proofOf,
   type Scene,
   testSettings,
 } from './scene.js';
@@ -148,6 +149,15 @@ describeWithRedis('a message', () => {
       conversation_key: first.conversation_key,
     });
     expect(await store.records.conversationEpoch('popoto', String(CHAT), String(topic))).toBe(1);
+  });
+
+  test('that answers a message whose record cannot be read is accepted all the same', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    const first = await sayAndAccept(scene, 'one');
+    await store.redis.hset(store.keys.session(first.session_id), 'created_at', 'never');
+    const second = await sayAndAccept(scene, 'and?', { replyTo: Number(first.request.message_id) });
+    expect(second).toMatchObject({ conversation_key: first.conversation_key, request: { message_text: 'and?' } });
   });
 
   test('of an unlisted sender starts nothing, and is answered once an hour', async () => {
@@ -441,6 +451,16 @@ describeWithRedis('a command', () => {
       'Waiting for 5 min, 1 before it: "and that"',
     ]);
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ status: 'active' });
+  });
+
+  test('says when a message continues that waits for the end of a limit of the provider: status', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'fix the login test'));
+    const proof = proofOf(running, scene.clock.now());
+    await scene.store.transitions.interrupt(running.session_id, proof.run_id, proof, scene.clock.now() + HOUR);
+    scene.peer.say(CHAT, '/status', { userId: 1 });
+    await scene.peer.waitFor(() => said(scene, /usage limit is reached.* will continue at .*\n"fix the login test"$/));
   });
 
   // rule: an-unproven-run-blocks-its-lane

@@ -95,6 +95,13 @@ test('a link that contained a secret is still a link', () => {
   expect(part?.html).toBe('<b>See</b> <a href="https://u:%5Bredacted:password%5D@x.test/">the login</a>');
 });
 
+test('a private key in several lines is removed whole, although only the rendered text shows that it is one', () => {
+  const key = '-----BEGIN **RSA** PRIVATE KEY-----\\\nMIIEpAIBAAKCAQEA1234abcd\\\n-----END **RSA** PRIVATE KEY-----';
+  const { parts } = renderClean(`Here:\n\n${key}\n\nthe end`, redactShapes);
+  expect(parts.map(({ plain }) => plain)).toEqual(['Here:\n\n[redacted:private_key]\n\nthe end']);
+  expect(JSON.stringify(parts)).not.toContain('MIIE');
+});
+
 describe('inline Markdown', () => {
   test.each([
     ['snake_case_name and `__init__`', 'snake_case_name and <code>__init__</code>'],
