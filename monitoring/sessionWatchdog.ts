@@ -20,7 +20,6 @@ import type { ActedFolders } from './actors/actedFolders.js';
 import type { WatchdogLease } from './actors/watchdogLease.js';
 import type { BacklogWatch } from './rounds/backlogWatch.js';
 import type { BlockedLaneWatch } from './rounds/blockedLaneWatch.js';
-import type { Round } from './rounds/round.js';
 import type { UnreadableRecords } from './rounds/unreadableRecords.js';
 import { type LookContext, type LookOptions, RETRY_MS, SessionLooks } from './watch/sessionLooks.js';
 
@@ -36,8 +35,8 @@ export interface WatchdogContext extends LookContext {
   readonly queue: WorkQueue;
   readonly backlog: BacklogWatch;
   readonly blockedLanes: BlockedLaneWatch;
-  /** In this order, after each look at everything. */
-  readonly rounds: readonly Round[];
+  /** In this order, after each look at everything: each works if its time has come, and never throws. */
+  readonly rounds: readonly { runIfDue(): Promise<void> }[];
   readonly unreadable: UnreadableRecords;
   /** Five fields, UTC. */
   readonly cron: string;

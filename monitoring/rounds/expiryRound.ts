@@ -10,7 +10,6 @@ import { lastTouched, removeJournal, sessionsWithFolders } from '../../src/journ
 import { describeDuration, HOUR } from '../../src/time.js';
 import type { ActingContext } from '../actors/actedFolders.js';
 import { type IssueRecord, withoutOld } from '../incident/issue/issueRecords.js';
-import type { Round } from './round.js';
 
 const ROUND_EVERY_MS = HOUR;
 const MOST_SESSIONS = 200;
@@ -26,7 +25,7 @@ export interface ExpiryContext extends Omit<ActingContext, 'events'> {
   readonly keptMs: number;
 }
 
-export class ExpiryRound implements Round {
+export class ExpiryRound {
   readonly #context: ExpiryContext;
   #dueAt = Number.NEGATIVE_INFINITY;
   #passedOver = 0;

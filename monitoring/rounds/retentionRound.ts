@@ -17,7 +17,6 @@ import { type Clock, DAY, HOUR, isoTime } from '../../src/time.js';
 import { archiveEvents } from '../events/archive.js';
 import { archivedFiles } from '../events/pieces.js';
 import { LocalIssues } from '../incident/issue/localIssues.js';
-import type { Round } from './round.js';
 
 const ROUND_EVERY_MS = DAY;
 /** After a round that could not do everything. */
@@ -36,7 +35,7 @@ export interface RetentionContext {
   requireActing(): Promise<void>;
 }
 
-export class RetentionRound implements Round {
+export class RetentionRound {
   readonly #context: RetentionContext;
   #dueAt: number | null = null;
 

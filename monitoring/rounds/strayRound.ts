@@ -11,7 +11,6 @@ import type { ActingContext } from '../actors/actedFolders.js';
 import { Tail } from '../events/criticalEventTail.js';
 import { noticeEvent, writeEvent } from '../events/notice.js';
 import { CANCELLED_TEXT, FAILURE_PARAGRAPH } from '../incident/texts/chatTexts.js';
-import type { Round } from './round.js';
 import type { UnreadableRecords } from './unreadableRecords.js';
 
 const ROUND_EVERY_MS = 5 * MINUTE;
@@ -25,7 +24,7 @@ export interface StrayContext extends ActingContext {
   readonly eventsFile: string;
 }
 
-export class StrayRound implements Round {
+export class StrayRound {
   readonly #context: StrayContext;
   readonly #forgottenIncidents: ForgottenIncidents;
   #dueAt = Number.NEGATIVE_INFINITY;

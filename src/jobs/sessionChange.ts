@@ -146,17 +146,7 @@ export function wakeWrite(keys: Keys, wake: Wake): Write {
 }
 
 export function statusIndexOf(status: SessionStatus): 'pending' | 'active' | 'ended' {
-  switch (status) {
-    case 'pending':
-    case 'active':
-      return status;
-    case 'completed':
-    case 'failed':
-    case 'cancelled':
-      return 'ended';
-    default:
-      return status satisfies never;
-  }
+  return status === 'pending' || status === 'active' ? status : 'ended';
 }
 
 function indexScore(session: AgentSession): number {

@@ -148,19 +148,10 @@ async function undelivered(
 }
 
 function finalMessage(session: AgentSession, texts: FinalTexts, now: number): OutboxEntry | null {
-  switch (session.status) {
-    case 'completed':
-      return session.answer === null ? null : newOutboxEntry(session, 'answer', session.answer, now);
-    case 'failed':
-      return newOutboxEntry(session, 'failure', texts.failed, now);
-    case 'cancelled':
-      return newOutboxEntry(session, 'cancelled', texts.cancelled, now);
-    case 'pending':
-    case 'active':
-      return null;
-    default:
-      return session.status satisfies never;
-  }
+  const { status, answer } = session;
+  if (status === 'completed') return answer === null ? null : newOutboxEntry(session, 'answer', answer, now);
+  if (status === 'failed') return newOutboxEntry(session, 'failure', texts.failed, now);
+  return status === 'cancelled' ? newOutboxEntry(session, 'cancelled', texts.cancelled, now) : null;
 }
 
 /** @returns the ids without a record in the indexes of sessions and incidents, and in the list of what is due */

@@ -9,6 +9,12 @@ import { SinkError } from './issueSink.js';
 export type Effect = 'repeatable' | 'once';
 
 const LONGEST_WORDS = 300;
+const REMEDIES: Readonly<Partial<Record<number, string>>> = {
+  401: 'check GITHUB_TOKEN, which is wrong, expired or revoked',
+  404: "check the repository's name, and whether GITHUB_TOKEN may see it",
+  410: 'issues are disabled in the repository: switch them on, or name another one',
+};
+const OTHER_REMEDY = "check GITHUB_TOKEN, its right to write issues, and the repository's name";
 
 /** The parts of Octokit's `RequestError` that decide; absent if there was no response. */
 interface Answer {
@@ -40,21 +46,8 @@ export function asSinkError(thrown: unknown, effect: Effect, repository: string,
     const kind = effect === 'once' ? 'ambiguous' : 'not_reached';
     return new SinkError(kind, `GitHub failed for ${repository} (${status} ${words})`, options);
   }
-  const said = `GitHub refused for ${repository} (${status} ${words}): ${remedyFor(status)}`;
+  const said = `GitHub refused for ${repository} (${status} ${words}): ${REMEDIES[status] ?? OTHER_REMEDY}`;
   return new SinkError('refused', said, options);
-}
-
-function remedyFor(status: number): string {
-  switch (status) {
-    case 401:
-      return 'check GITHUB_TOKEN, which is wrong, expired or revoked';
-    case 404:
-      return "check the repository's name, and whether GITHUB_TOKEN may see it";
-    case 410:
-      return 'issues are disabled in the repository: switch them on, or name another one';
-    default:
-      return "check GITHUB_TOKEN, its right to write issues, and the repository's name";
-  }
 }
 
 function answerOf(thrown: unknown): Answer | null {

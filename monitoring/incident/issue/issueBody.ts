@@ -11,11 +11,11 @@ const LONGEST_BODY = 60_000;
 
 /** In the order in which parts are dropped to save length: least important first. */
 interface Extent {
-  readonly earlierText: boolean;
+  earlierText: boolean;
   /** This many of the newest occurrences show their calls. */
-  readonly withCalls: number;
+  withCalls: number;
   /** This many of the newest occurrences are shown at all. */
-  readonly occurrences: number;
+  occurrences: number;
 }
 
 /**
@@ -24,11 +24,13 @@ interface Extent {
  */
 export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string): string {
   const count = record.occurrences.length;
-  let extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
+  const extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
   const write = () => `${mark}\n\n${render(record, detail, extent)}`;
   let body = write();
   while (body.length >= LONGEST_BODY && extent.occurrences > 1) {
-    extent = shrink(extent);
+    if (extent.earlierText) extent.earlierText = false;
+    else if (extent.withCalls > 1) extent.withCalls -= 1;
+    else extent.occurrences -= 1;
     body = write();
   }
   return body;
@@ -39,13 +41,7 @@ export function issueComment({ at, rule, finding, session_id }: Occurrence): str
   return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
 }
 
-function shrink(extent: Extent): Extent {
-  if (extent.earlierText) return { ...extent, earlierText: false };
-  if (extent.withCalls > 1) return { ...extent, withCalls: extent.withCalls - 1 };
-  return { ...extent, occurrences: extent.occurrences - 1 };
-}
-
-function render(record: IssueRecord, detail: PublicDetail, extent: Extent): string {
+function render(record: IssueRecord, detail: PublicDetail, extent: Readonly<Extent>): string {
   const newestFirst = record.occurrences.toReversed();
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [

@@ -64,10 +64,8 @@ const NEW_ISSUE_EVERY_MS = HOUR;
 /** How long a list may lag behind a POST whose answer was lost. */
 const RECONCILE_WITHIN_MS = 2 * MINUTE;
 const RETRY_BUSY_MS = 5 * SECOND;
-/** While it is not known whether the issue was created. */
-const RETRY_IN_DOUBT_MS = 15 * SECOND;
-const RETRY_UNREACHED_MS = MINUTE;
-const RETRY_REFUSED_MS = 15 * MINUTE;
+/** `ambiguous`: while it is not known whether the issue was created. */
+const RETRY_MS = { not_reached: MINUTE, ambiguous: 15 * SECOND, refused: 15 * MINUTE } as const;
 /** People need time to repair a token; nobody needs an issue a day later. */
 const GIVE_UP_AFTER_MS = DAY;
 
@@ -158,7 +156,7 @@ export class ProjectIssues {
     const certainAt = (record.creating_since ?? 0) + RECONCILE_WITHIN_MS;
     if (now < certainAt) {
       const error = 'Whether the issue was created is not known; it is looked for until that is certain';
-      return { state: 'ambiguous', url: null, retry_at: Math.min(now + RETRY_IN_DOUBT_MS, certainAt), error };
+      return { state: 'ambiguous', url: null, retry_at: Math.min(now + RETRY_MS.ambiguous, certainAt), error };
     }
     const isFree = () => this.#isFree(record.rule);
     if (!(await isFree())) {
@@ -209,16 +207,5 @@ function unfinished(record: IssueRecord, error: SinkError, occurredAt: number, n
 
 /** @returns milliseconds */
 function retryAfter({ kind, retryAfterMs }: SinkError): number {
-  switch (kind) {
-    case 'limited':
-      return Math.min(Math.max(retryAfterMs ?? MINUTE, SECOND), HOUR);
-    case 'not_reached':
-      return RETRY_UNREACHED_MS;
-    case 'ambiguous':
-      return RETRY_IN_DOUBT_MS;
-    case 'refused':
-      return RETRY_REFUSED_MS;
-    default:
-      return kind satisfies never;
-  }
+  return kind === 'limited' ? Math.min(Math.max(retryAfterMs ?? MINUTE, SECOND), HOUR) : RETRY_MS[kind];
 }

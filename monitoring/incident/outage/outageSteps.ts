@@ -45,17 +45,9 @@ export class OutageSteps {
       return saveAndLook(this.#context, outage, { findings: [finding] });
     }
     const waiting = members.filter(isWaiting);
-    switch (course.phase) {
-      case 'down':
-        return this.#probe(outage, course, members, waiting);
-      case 'probing':
-      case 'releasing':
-        return this.#follow(outage, course, waiting);
-      case 'giving_up':
-        return this.#letAllGo(outage, waiting, 'give_up', 'provider_down');
-      default:
-        return course.phase satisfies never;
-    }
+    if (course.phase === 'down') return this.#probe(outage, course, members, waiting);
+    if (course.phase === 'giving_up') return this.#letAllGo(outage, waiting, 'give_up', 'provider_down');
+    return this.#follow(outage, course, waiting);
   }
 
   async #probe(
