@@ -129,7 +129,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
     wakes,
     events,
     forgotten,
-    new RestartWatch({ starts: store.bridgeStarts, events, host, clock, logger }),
+    new RestartWatch({ ...foundation, store, events }),
     ...chat.services,
     new WakeListener(wakes, chat.delivery, work.lanes),
     work.reaper,

@@ -7,7 +7,6 @@ import { LostHosts } from '../hosts/lostHosts.js';
 import { MessageAcceptor } from '../intake/acceptMessage.js';
 import { Admission } from '../intake/admission.js';
 import { Commands } from '../intake/commands.js';
-import { reportUnroutable } from '../intake/unroutable.js';
 import { TelegramIntake } from '../telegram/intake.js';
 import { PollerTurn } from '../telegram/pollerTurn.js';
 import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
@@ -35,7 +34,7 @@ export function buildIntakes(foundation: Foundation, { store, work, events, chat
   const { settings, clock, logger } = foundation;
   const { host, logsFolder, timings } = settings;
   const base = { ...foundation, store, events };
-  const admission = new Admission(settings, clock, (message) => reportUnroutable(events, clock, logger, message));
+  const admission = new Admission(settings, base);
   const lostHosts = buildLostHosts(foundation, store);
   const isHostLost = (lost: string) => lostHosts.isLost(lost);
   const accept = work.lanes.acceptor(store, host);

@@ -1,8 +1,12 @@
-/** Who may start work from which chat, by the configuration alone. */
+/** Who may start work from which chat, by the configuration alone; a message from an unlisted chat is a critical event. */
+import { noticeEvent } from '../../monitoring/events/notice.js';
 import { type Project, placeOf, type Settings } from '../../src/config/settings.js';
+import { ulid } from '../../src/ids.js';
+import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Sender } from '../../src/jobs/model.js';
 import { Newest } from '../../src/newest.js';
 import { type Clock, HOUR } from '../../src/time.js';
+import type { ChatFoundation } from '../chat/foundation.js';
 
 /** Beyond this many keys the oldest are forgotten: strangers must not fill the memory. */
 const MOST_KEYS = 10_000;
@@ -31,13 +35,12 @@ interface Refused {
 export class Admission {
   readonly #settings: Settings;
   readonly #refusedBefore: OncePer;
-  readonly #onUnroutable: (message: ChatMessage) => void;
+  readonly #base: ChatFoundation;
 
-  /** @param onUnroutable called at most once per chat and hour for a chat that no project lists */
-  constructor(settings: Settings, clock: Clock, onUnroutable: (message: ChatMessage) => void) {
+  constructor(settings: Settings, base: ChatFoundation) {
     this.#settings = settings;
-    this.#refusedBefore = new OncePer(clock, HOUR);
-    this.#onUnroutable = onUnroutable;
+    this.#base = base;
+    this.#refusedBefore = new OncePer(base.clock, HOUR);
   }
 
   /** @returns whether any project lists the chat, in whatever topic */
@@ -68,8 +71,20 @@ export class Admission {
   refuse(message: ChatMessage, refused: Refused): string | null {
     const who = refused.why === 'unlisted_chat' ? message.chatId : `${message.chatId} ${message.sender.id}`;
     if (!this.#refusedBefore.first(`${refused.why} ${who}`)) return null;
-    if (refused.why === 'unlisted_chat') this.#onUnroutable(message);
+    if (refused.why === 'unlisted_chat') this.#reportUnroutable(message);
     return refused.answer;
+  }
+
+  /** Never throws: what could not be written is in the log. */
+  #reportUnroutable({ chatId: chat_id, threadId: thread_id, messageId: message_id, text }: ChatMessage): void {
+    const { events, clock, logger } = this.#base;
+    const details = { chat_id, thread_id, message_id };
+    const about = { event: 'message_unroutable', reason: 'chat_not_listed', details } as const;
+    const notice = noticeEvent({ incident_id: ulid(clock), step: 'detected', final: true, ...about }, clock.now());
+    const event: CriticalEvent = { ...notice, untrusted_excerpt: text };
+    events
+      .logCriticalEvent(event)
+      .catch((err: unknown) => logger.error({ err, event }, 'a critical event was not written'));
   }
 }
 

@@ -357,10 +357,10 @@ describeScenes('a bridge', () => {
 });
 
 function intakeOf(scene: Scene): TelegramIntake {
-  const { store, clock, logger, settings } = scene;
+  const { store, logger, settings } = scene;
   return new TelegramIntake({
     ...scene,
-    admission: new Admission(settings, clock, () => undefined),
+    admission: new Admission(settings, scene),
     acceptor: new MessageAcceptor({
       store,
       accept: acceptForOthers(store),

@@ -216,7 +216,7 @@ describeWithRedis('a message', () => {
 
   test('in a chat that no project lists gets a reply with the id and is reported, once an hour', async () => {
     const scene = await openScene();
-    const { unroutable } = await takingIn(scene);
+    await takingIn(scene);
     scene.peer.say(OTHER_CHAT, '/start', { userId: 1 });
     scene.peer.say(OTHER_CHAT, 'anybody?', { userId: 1 });
     await scene.peer.waitFor(
@@ -224,7 +224,9 @@ describeWithRedis('a message', () => {
     );
     expect(scene.peer.botMessages(OTHER_CHAT)).toHaveLength(1);
     expect(scene.peer.botMessages(OTHER_CHAT)[0]?.text).toContain(String(OTHER_CHAT));
-    expect(unroutable).toMatchObject([{ chatId: String(OTHER_CHAT), text: '/start' }]);
+    expect(scene.told).toMatchObject([
+      { event: 'message_unroutable', details: { chat_id: String(OTHER_CHAT) }, untrusted_excerpt: '/start' },
+    ]);
   });
 
   test('without text gets an honest reply; a service message does not', async () => {
@@ -663,8 +665,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
   const { store = scene.store, settings = scene.settings, describeActivity = () => null } = options;
   const { turn = ONLY_POLLER } = options;
   const logsFolder = testFolder();
-  const unroutable: ChatMessage[] = [];
-  const admission = new Admission(settings, clock, (message) => void unroutable.push(message));
+  const admission = new Admission(settings, scene);
   const accept = acceptForOthers(store);
   const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost: () => false });
   const commands = new Commands({ ...scene, store }, describeActivity, () => false);
@@ -674,7 +675,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
   const intake = new TelegramIntake({ ...handled, rejected, turn });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();
-  return { intake, handler, admission, store, unroutable, logsFolder };
+  return { intake, handler, admission, store, logsFolder };
 }
 
 async function sayAndAccept(scene: Scene, text: string, options: { threadId?: number; replyTo?: number } = {}) {

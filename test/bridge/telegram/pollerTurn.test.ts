@@ -32,7 +32,7 @@ describeWithRedis('a poller whose Redis is unreachable for longer than its lease
     const intake = new TelegramIntake({
       ...scene,
       store,
-      admission: new Admission(settings, clock, () => undefined),
+      admission: new Admission(settings, scene),
       acceptor: new MessageAcceptor({
         ...{ store, settings, logger },
         accept: acceptForOthers(store),

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { RestartWatch } from '../../../bridge/health/restartWatch.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
 import type { CriticalEvent } from '../../../src/jobs/incidents.js';
 import { MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
@@ -14,7 +15,8 @@ async function openBridges() {
   const told: CriticalEvent[] = [];
   const events = { logCriticalEvent: async (event: CriticalEvent) => void told.push(event) };
   const start = async () => {
-    const bridge = new RestartWatch({ starts: store.bridgeStarts, events, host: HOST, clock, logger });
+    const here = readProcessIdentity(HOST);
+    const bridge = new RestartWatch({ store, events, here, clock, logger, redact: (text) => text });
     await bridge.start();
     return bridge;
   };
