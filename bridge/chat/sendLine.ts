@@ -2,6 +2,7 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import { contentDigest } from '../../src/journal/digest.js';
+import { parseObject } from '../../src/json.js';
 import { isoTime } from '../../src/time.js';
 
 /** A final message as the memory knows it: its text only by a digest. */
@@ -64,16 +65,12 @@ export function lineText({ sessionId: session_id, at, ...rest }: SendLine): stri
 
 /** @returns null for a line that is not ours: torn, or of another version */
 export function readLine(text: string): SendLine | null {
-  try {
-    const { session_id, timestamp, ...rest } = JSON.parse(text) as Partial<SendLine> & Record<string, unknown>;
-    const at = Date.parse(String(timestamp));
-    const isText = typeof session_id === 'string' && typeof rest.kind === 'string' && typeof rest.digest === 'string';
-    const isPart = Number.isInteger(rest.part) && Number.isInteger(rest.of) && DID.includes(String(rest.did));
-    if (!isText || !isPart || typeof rest.by !== 'object' || Number.isNaN(at)) return null;
-    return { ...(rest as Omit<SendLine, 'sessionId' | 'at'>), sessionId: session_id, at };
-  } catch {
-    return null;
-  }
+  const { session_id, timestamp, ...rest } = parseObject<SendLine & Record<string, unknown>>(text) ?? {};
+  const at = Date.parse(String(timestamp));
+  const isText = typeof session_id === 'string' && typeof rest.kind === 'string' && typeof rest.digest === 'string';
+  const isPart = Number.isInteger(rest.part) && Number.isInteger(rest.of) && DID.includes(String(rest.did));
+  if (!isText || !isPart || typeof rest.by !== 'object' || Number.isNaN(at)) return null;
+  return { ...(rest as Omit<SendLine, 'sessionId' | 'at'>), sessionId: session_id, at };
 }
 
 /**

@@ -15,6 +15,7 @@ import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
 import { contentDigest } from '../../src/journal/digest.js';
+import { parseJson } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import { redactUrl } from '../../src/redis/connect.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
@@ -196,11 +197,7 @@ function removeIfEmpty(folder: string): void {
 }
 
 function identityOf(owner: string): ProcessIdentity | null {
-  try {
-    return JSON.parse(owner) as ProcessIdentity;
-  } catch {
-    return null;
-  }
+  return parseJson(owner) as ProcessIdentity | null;
 }
 
 function refusal({ host, boot_id }: ProcessIdentity, other: ProcessIdentity | null): UsageError {

@@ -14,6 +14,7 @@ import { replaceDurably } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession } from '../../src/jobs/model.js';
+import { parseObject } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import { hasSecondBegun } from './cutDown.js';
 
@@ -69,11 +70,7 @@ export class StopMark {
 
   /** @returns the process that the mark names; null if there is no readable mark */
   async #marked(): Promise<unknown> {
-    try {
-      const mark: unknown = JSON.parse(await readPlainFile(this.#path, LONGEST_BYTES));
-      return typeof mark === 'object' && mark !== null && 'owner' in mark ? mark.owner : null;
-    } catch {
-      return null;
-    }
+    const text = await readPlainFile(this.#path, LONGEST_BYTES).catch(() => '');
+    return parseObject<{ owner: unknown }>(text)?.owner ?? null;
   }
 }

@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 import { DeliveryService } from '../../../bridge/chat/deliveryService.js';
 import { TelegramApi } from '../../../bridge/telegram/api.js';
 import { ChatError } from '../../../bridge/telegram/chatError.js';
+import { UnreachableError } from '../../../src/errors.js';
 import { armFailpoint } from '../../../src/failpoints.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../../src/jobs/model.js';
@@ -444,6 +445,30 @@ describeWithRedis('the final message', () => {
     await delivery.stop();
     await service.stop();
     expect((await entryOf(scene, session)).state).toBe('sent');
+  });
+
+  test('is delivered by the service as soon as Redis answers again; the trouble and its end are logged once', async () => {
+    const scene = await openScene();
+    const delivery = deliveryOf(scene);
+    const chat = { deliver: (id: string) => delivery.deliver(id), showProgress: async () => undefined };
+    let isAway = true;
+    const dueOutbox: typeof scene.store.records.dueOutbox = async (now) => {
+      if (isAway) throw new UnreachableError('Connection is closed.');
+      return scene.store.records.dueOutbox(now);
+    };
+    const records = Object.create(scene.store.records, { dueOutbox: { value: dueOutbox } });
+    const service = new DeliveryService({ ...scene, store: { ...scene.store, records } }, chat);
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    await service.start();
+    const said = (words: string) => scene.logged.filter((line) => line.includes(words)).length;
+    while (said('final messages wait: Redis does not answer') === 0) await scene.clock.advance(SECOND);
+    await scene.clock.advance(MINUTE);
+    isAway = false;
+    while (said('final messages are delivered again') === 0) await scene.clock.advance(SECOND);
+    await scene.peer.waitFor(() => shown(scene).includes(SHOWN));
+    await service.stop();
+    expect((await entryOf(scene, session)).state).toBe('sent');
+    expect(said('final messages wait')).toBe(1);
   });
 
   test('is delivered by the service: at a wake, and when it is due', async () => {

@@ -79,6 +79,18 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => typing(scene) === 4);
   });
 
+  test('shows no typing for as long as Telegram asks', async () => {
+    const scene = await openScene();
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 20, method: 'sendChatAction' });
+    displayOf(scene).begin(await activeSession(scene));
+    const asked = () => scene.peer.calls.filter(({ method }) => method === 'sendChatAction').length;
+    await scene.peer.waitFor(() => asked() === 1);
+    await runFor(scene, 18 * SECOND);
+    expect(asked()).toBe(1);
+    await runFor(scene, 6 * SECOND);
+    await scene.peer.waitFor(() => typing(scene) > 0);
+  });
+
   test.each([1, 2])('whose sends have %i lost answers is sent at most once more', async (lost) => {
     const scene = await openScene();
     scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage', times: lost });
