@@ -104,7 +104,7 @@ export class CriticalEventLog {
       if (identity !== this.#syncedIn) await syncFolder(dirname(this.file));
       if (madeFolder !== undefined) await syncFolder(dirname(madeFolder));
       this.#syncedIn = identity;
-      return await this.#live.stands(file);
+      return await this.#live.isInPlace(file);
     } finally {
       await file.close();
     }

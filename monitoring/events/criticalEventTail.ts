@@ -7,8 +7,6 @@ import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { parseRecord } from '../../src/journal/record.js';
 
-const EVENT_VERSION = 1;
-
 /** Remembers its last position, and starts over when the file was truncated or replaced. */
 export class Tail {
   readonly #path: string;
@@ -76,12 +74,6 @@ export async function withFile<T>(path: string, use: (file: FileHandle) => Promi
   } finally {
     await file.close();
   }
-}
-
-/** @returns whether a newer version wrote the event: its meaning may differ */
-export function isOfNewerVersion(event: CriticalEvent): boolean {
-  const version: unknown = event.v;
-  return typeof version === 'number' && version > EVENT_VERSION;
 }
 
 /** Null if there is no value, or if a line that others wrote holds something other than text. */

@@ -6,7 +6,7 @@
  * content and moves that very file into place. Announcement and replacement are one file, so removing the announcement cancels
  * the replacement for certain.
  *
- * After an append or a read, a process checks whether its file *stands*: nothing is announced, and the path still leads to it.
+ * After an append or a read, a process checks whether its file is *in place*: nothing is announced, and the path leads to it.
  * Anything appended before that check was there before any later copying began, so it is copied, in its place. An append that
  * was not confirmed is repeated in the current file (readers drop the id if it was copied after all), and a read that was not
  * confirmed is not passed on. A process that waits for an announcement cancels it if it stays: critical events never wait long.
@@ -44,7 +44,7 @@ export class LiveFile {
    * @returns whether the path leads to this file, and no replacement in progress can miss its present content
    * @throws UnreachableError if a replacement that does not finish cannot be cancelled
    */
-  async stands(file: FileHandle): Promise<boolean> {
+  async isInPlace(file: FileHandle): Promise<boolean> {
     await this.#untilNothingIsAnnounced();
     // In this order: the second check sees a replacement that came between the two.
     return this.leadsTo(file);

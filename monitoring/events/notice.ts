@@ -1,4 +1,4 @@
-/** Critical events that no incident's record stands behind: detected once, and closed once if what they are about lasts. */
+/** Critical events without the record of an incident: detected once, and closed once if what they are about lasts. */
 import { describeError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Logger } from '../../src/log/logger.js';

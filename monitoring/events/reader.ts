@@ -6,7 +6,7 @@ import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { Newest } from '../../src/newest.js';
 import { type Clock, HOUR, SECOND, systemClock } from '../../src/time.js';
-import { isOfNewerVersion, parseEvent, withFile } from './criticalEventTail.js';
+import { parseEvent, withFile } from './criticalEventTail.js';
 import { type Place, START } from './cursor.js';
 import { LiveFile } from './liveFile.js';
 import { closePieces, firstEvent, linesOf, openPieces, type Piece } from './pieces.js';
@@ -29,6 +29,7 @@ export interface Position {
   readonly offset: number;
 }
 
+const EVENT_VERSION = 1;
 const BEGINNING: Position = { piece: 0, offset: 0 };
 /** `{incident_id}.{step}` */
 const EVENT_ID = /^[\w-]+\.\w+$/;
@@ -124,7 +125,7 @@ export class EventReader {
         for (let index = start.piece; index < pieces.length && !isReplaced; index += 1) {
           const piece = pieces[index] as Piece;
           for await (const batch of batchesOf(piece, index === start.piece ? start.offset : 0)) {
-            isReplaced = piece.live !== null && !(await this.#live.stands(piece.live));
+            isReplaced = piece.live !== null && !(await this.#live.isInPlace(piece.live));
             if (isReplaced) break;
             place = batch.at(-1)?.place ?? place;
             yield batch.filter(({ event }) => remember(recent, event.id) && this.#isKnown(event));
@@ -136,8 +137,9 @@ export class EventReader {
     }
   }
 
-  #isKnown(event: CriticalEvent): boolean {
-    if (!isOfNewerVersion(event)) return true;
+  /** The meaning of a newer version's event may differ. */
+  #isKnown({ v: version }: { readonly v: unknown }): boolean {
+    if (typeof version !== 'number' || version <= EVENT_VERSION) return true;
     this.#leftOut += 1;
     return false;
   }

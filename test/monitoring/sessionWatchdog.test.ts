@@ -663,6 +663,30 @@ describeWithRedis('a check without acting', () => {
   });
 });
 
+describeWithRedis('a single look', () => {
+  test('also drives what is due soon, and leaves what is due later', async () => {
+    const driven: string[] = [];
+    const scene = await openWatchdogScene({
+      changes: ({ saga, agenda, clock }) => ({
+        saga: standIn(saga, {
+          drive: (id: string) => void driven.push(id),
+          settle: async () => {
+            if (driven.length > 0) return;
+            agenda.driveAt('soon', clock.now() + 5 * SECOND);
+            agenda.driveAt('later', clock.now() + 20 * SECOND);
+          },
+        }),
+      }),
+    });
+    await scene.watchdogLease.start();
+    const looked = scene.watchdog.lookAndAct(10 * SECOND);
+    await until(() => scene.clock.nextInMs === 5 * SECOND);
+    await scene.clock.advance(5 * SECOND);
+    await looked;
+    expect(driven).toEqual(['soon']);
+  });
+});
+
 describeWithRedis('a watchdog that loses its lease', () => {
   test('stops acting at once', async () => {
     const scene = await openWatchdogScene();
