@@ -96,7 +96,9 @@ export class DurableEvents implements Service {
     const id = this.#folderId();
     if (id === null) return;
     let made = 0;
-    for (let text = await this.#first(id); text !== null; text = await this.#first(id)) {
+    for (;;) {
+      const text = await owed.first(id).catch(() => null);
+      if (text === null) break;
       const event = parseEvent(text);
       if (event === null) logger.error({ event: text }, 'an owed critical event cannot be read and is skipped');
       else await this.#write(event);
@@ -131,10 +133,6 @@ export class DurableEvents implements Service {
     }
     const said = `critical event ${event.id} is kept in Redis until its file can be written: ${describeError(error)}`;
     logger.error({ err: error, event }, said);
-  }
-
-  #first(id: string): Promise<string | null> {
-    return this.#parts.owed.first(id).catch(() => null);
   }
 
   /** Remembered, because the folder may be gone when it is needed. */
