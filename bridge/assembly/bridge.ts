@@ -120,16 +120,15 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
 
 function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
   const { foundation, stores, events, forgotten, chat, watching, work, intakes } = parts;
-  const { settings, clock, logger, outage } = foundation;
-  const { host } = settings;
   const { store, wakes } = stores;
+  const base = { ...foundation, store, events };
   return [
     ...buildVitals(foundation, gaugesOf(parts), true),
-    new StorePulse({ store, host, outage, clock, logger, onForgotten: () => forgotten.noteAll() }),
+    new StorePulse(base, foundation.outage, () => forgotten.noteAll()),
     wakes,
     events,
     forgotten,
-    new RestartWatch({ ...foundation, store, events }),
+    new RestartWatch(base),
     ...chat.services,
     new WakeListener(wakes, chat.delivery, work.lanes),
     work.reaper,

@@ -124,7 +124,7 @@ function servicesOf(
   foundation: Foundation,
   { store, wakes, events, chat, bridgeWatch, ...watching }: ReturnType<typeof buildParts>,
 ): Service[] {
-  const { settings, clock, logger, outage } = foundation;
+  const { settings, clock, outage } = foundation;
   const { host, logsFolder } = settings;
   const gauges = [
     redisGauge(() => store.presences.touch(host), clock),
@@ -135,7 +135,7 @@ function servicesOf(
   return [
     // If it shares the environment of the bridge beside it, the port belongs to the bridge.
     ...buildVitals(foundation, gauges, false),
-    new StorePulse({ store, host, outage, clock, logger }),
+    new StorePulse({ ...foundation, store, events }, outage),
     wakes,
     events,
     ...chat.services,

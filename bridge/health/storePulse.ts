@@ -3,36 +3,30 @@
  * recovery, even while nobody has anything to store. The same write finds out whether Redis has forgotten something.
  */
 import { MemoryMark } from '../../src/jobs/memoryMark.js';
-import type { Store } from '../../src/jobs/store.js';
 import { publishWake } from '../../src/jobs/wakes.js';
-import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { SECOND } from '../../src/time.js';
+import type { ChatFoundation } from '../chat/foundation.js';
 import type { RedisOutage } from '../redis/redisOutage.js';
 
 const WRITE_EVERY_MS = 5 * SECOND;
 
-export interface StorePulseOptions {
-  readonly store: Store;
-  readonly host: string;
-  readonly outage: RedisOutage;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Called when Redis has forgotten everything. */
-  readonly onForgotten?: () => void;
-}
-
 export class StorePulse implements Service {
   readonly name = 'pulse of the store';
-  readonly #options: StorePulseOptions;
+  readonly #base: ChatFoundation;
+  readonly #outage: RedisOutage;
+  readonly #onForgotten: () => void;
   readonly #mark: MemoryMark;
   readonly #rounds: Rounds;
   #hasFailed = false;
 
-  constructor(options: StorePulseOptions) {
-    const { store, clock } = options;
-    this.#options = options;
+  /** @param onForgotten called when Redis has forgotten everything */
+  constructor(base: ChatFoundation, outage: RedisOutage, onForgotten: () => void = () => undefined) {
+    const { store, clock } = base;
+    this.#base = base;
+    this.#outage = outage;
+    this.#onForgotten = onForgotten;
     this.#mark = new MemoryMark(store.redis, store.keys, clock);
     this.#rounds = new Rounds(clock, () => this.runOnce(), WRITE_EVERY_MS);
   }
@@ -47,13 +41,13 @@ export class StorePulse implements Service {
 
   /** One write. */
   async runOnce(): Promise<void> {
-    const { store, host, outage } = this.#options;
+    const { store, here } = this.#base;
     try {
-      await store.presences.touch(host);
+      await store.presences.touch(here.host);
       await this.#renewMark();
-      outage.wrote(null);
+      this.#outage.wrote(null);
     } catch (error) {
-      outage.wrote(error);
+      this.#outage.wrote(error);
       this.#hasFailed = true;
       return;
     }
@@ -64,12 +58,12 @@ export class StorePulse implements Service {
 
   async #renewMark(): Promise<void> {
     const forgotten = await this.#mark.renew();
-    if (forgotten === 'all') this.#options.onForgotten?.();
+    if (forgotten === 'all') this.#onForgotten();
     if (forgotten !== 'nothing') this.#lookAtEverything();
   }
 
   #lookAtEverything(): void {
-    const { store, logger } = this.#options;
+    const { store, logger } = this.#base;
     const lost = (err: unknown) => logger.debug({ err }, 'waiting messages are checked on schedule');
     publishWake(store, { everything: true }).catch(lost);
   }
