@@ -27,7 +27,7 @@ export async function checkAgents(settings: Settings, quick: boolean, signal: Ab
 async function checkAgent(
   { key, directory }: Project,
   agent: Agent,
-  look: Pick<AgentCheckRequest, 'environment' | 'user' | 'quick'>,
+  look: Omit<AgentCheckRequest, 'workingDirectory'>,
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const name = `agent of ${key}`;

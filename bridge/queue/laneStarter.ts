@@ -18,7 +18,7 @@ const MOST_TRIES = 5;
 
 export interface LaneStarterOptions {
   readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'waiting' | 'regainWaiting'>;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Notes each waiting session that the store had forgotten, once it is stored again. */
   readonly forgotten: { note(sessionId: string): void };
