@@ -63,6 +63,17 @@ describeWithRedis('a message', () => {
     expect(await store.records.updateOffset(scene.api.botId)).toBe(1_001);
   });
 
+  test('is accepted although Telegram refuses the reaction', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    scene.peer.inject({ kind: 'bad_request', description: 'REACTION_INVALID', method: 'setMessageReaction' });
+    const id = scene.peer.say(CHAT, 'fix the test', { userId: 1 });
+    await scene.peer.waitFor(() => scene.peer.unconfirmedUpdates === 0);
+    expect(await store.records.session(`tg_popoto_${CHAT}_${id}`)).toMatchObject({ status: 'pending' });
+    await scene.peer.waitFor(() => scene.logged.some((line) => line.includes('a small call to the chat failed')));
+    expect(await sayAndAccept(scene, 'and this')).toMatchObject({ status: 'pending' });
+  });
+
   // rule: a-message-is-accepted-once
   test('that was accepted before the bridge died is accepted once', async () => {
     const scene = await openScene();

@@ -20,3 +20,20 @@ test('a line of a rejected update that a full disk cut off is terminated before 
   expect(lines).toHaveLength(2);
   expect(JSON.parse(lines[1] ?? '')).toMatchObject({ v: 1, update_id: 7 });
 });
+
+test('a rejected update that cannot be written is kept in the log, without secrets', async () => {
+  const logged: string[] = [];
+  const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
+  const logger = createLogger({ level: 'error', destinations, redact: redactShapes, clock: systemClock });
+  const base = { redact: redactShapes, clock: systemClock, logger } as ChatFoundation;
+  const noFolder = join(testFolder(), 'file');
+  writeFileSync(noFolder, '');
+  const message = { text: 'password: hunter2' };
+  await new RejectedUpdates(base, noFolder).add({ update_id: 7, message } as never, new Error('no'));
+  expect(JSON.parse(logged.at(-1) ?? '')).toMatchObject({
+    update_id: 7,
+    update: expect.stringContaining('[redacted:value]'),
+    msg: expect.stringContaining('could not be written'),
+  });
+  expect(logged.join('')).not.toContain('hunter2');
+});

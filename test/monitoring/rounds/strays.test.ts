@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Acting } from '../../../monitoring/actors/actedFolders.js';
 import { DayZone } from '../../../monitoring/daydream/dayZone.js';
 import { ManyDays } from '../../../monitoring/daydream/manyDays.js';
+import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
 import { RecordedGaps } from '../../../monitoring/lateness/knownGaps.js';
 import { StrayRound } from '../../../monitoring/rounds/strayRound.js';
 import { UnreadableRecords } from '../../../monitoring/rounds/unreadableRecords.js';
@@ -200,6 +201,17 @@ describeWithRedis('a final message', () => {
     expect(await scene.chat.deliver(session.session_id)).toBe('sent');
     expect(scene.said.filter((text) => text.includes('forty-two'))).toHaveLength(1);
     expect(await sessionNow(scene, session)).toMatchObject({ request: { delivery: 'sent' } });
+  });
+
+  test('of a message that was cancelled before it began is created again in its own words', async () => {
+    const scene = await openStrayScene();
+    const session = await acceptMessage(scene);
+    await scene.store.transitions.cancel(session.session_id, CANCELLED_TEXT);
+    await scene.store.redis.del(scene.store.keys.outbox(session.session_id));
+    await scene.store.redis.zrem(scene.store.keys.outboxDue, session.session_id);
+    expect(await scene.mended()).toEqual(['final_message_missing']);
+    const entry = await scene.store.records.outboxEntry(session.session_id);
+    expect(entry).toMatchObject({ kind: 'cancelled', text: CANCELLED_TEXT, state: 'queued' });
   });
 
   // rule: a-stray-final-message-is-settled

@@ -81,6 +81,7 @@ describe('shapes of secrets', () => {
     ['value', 'hunter2', JSON.stringify({ output: '{"refresh_token":"hunter2"}' })],
     ['value', 'hunter2', 'https://example.org/?access_token=hunter2&x=1'],
     ['value', 'hunter2', 'password: hunter2'],
+    ['value', 'swordfish', 'password: "swordfish"'],
   ];
 
   test.each(secrets)('%s %s', (kind, secret, text = `before ${secret} after`) => {

@@ -208,6 +208,17 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     expect(eventLines(scene).filter(({ action_taken }) => action_taken === 'revival_attempted')).toHaveLength(1);
   });
 
+  test('are not held for ever if the record of their outage is lost: each is run again', async () => {
+    const { scene, affected } = await provider(8, 5);
+    await fallSilent(scene, affected);
+    await firstProbe(scene);
+    await atRest(scene);
+    const outage = must(await outageOf(scene));
+    await scene.store.redis.del(scene.store.keys.incident(outage.incident_id));
+    await scene.watchdog.checkAllSessions();
+    await until(async () => (await secondAttempts(scene)).length === 5);
+  });
+
   // rule: an-outage-is-probed
   test('keep waiting while a probe fails, and are reported as failed after enough probes', async () => {
     const { scene, affected, agents } = await provider(8, 6);
