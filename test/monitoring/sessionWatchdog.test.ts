@@ -157,6 +157,34 @@ describeWithRedis('silence', () => {
   });
 });
 
+describeWithRedis('waiting messages', () => {
+  test('are checked a little later if Redis fails briefly at their instant', async () => {
+    let isAway = false;
+    let looks = 0;
+    const scene = await openWatchdogScene({
+      changes: ({ backlog }) => ({
+        backlog: standIn(backlog, {
+          look: async (...given: Parameters<typeof backlog.look>) => {
+            if (isAway) throw new Error('Redis is away');
+            looks += 1;
+            return backlog.look(...given);
+          },
+        }),
+      }),
+    });
+    await startWatchdog(scene);
+    const [before, ticks] = [looks, ticksIn(scene)];
+    isAway = true;
+    scene.agenda.lookAtLanes(scene.clock.now());
+    await until(() => scene.logged.some((line) => line.includes('waiting messages will be checked a little later')));
+    isAway = false;
+    await scene.clock.untilWaiting(2);
+    await scene.clock.advance(10 * SECOND);
+    await until(() => looks > before);
+    expect(ticksIn(scene)).toBe(ticks);
+  });
+});
+
 describeWithRedis('an action', () => {
   test('off: the rule is not judged; report: the run continues', async () => {
     const off = await openWatchdogScene({ actions: { silence: 'off' } });

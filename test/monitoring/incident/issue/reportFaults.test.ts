@@ -1,7 +1,11 @@
 /** What becomes of a report for each thing that GitHub may answer: filed once in the end, or given up after a day. */
 import { describe, expect, test } from '@jest/globals';
+import { ConfiguredIssues } from '../../../../monitoring/incident/issue/configuredIssues.js';
 import { GitHubIssues } from '../../../../monitoring/incident/issue/githubIssues.js';
+import { IncidentReporter } from '../../../../monitoring/incident/saga/incidentReporter.js';
+import { createLogger } from '../../../../src/log/logger.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../../src/time.js';
+import { project, testSettings } from '../../../bridge/telegram/scene.js';
 import { type GithubFault, secondaryLimit } from '../../../peers/github/faults.js';
 import {
   CREATE,
@@ -128,6 +132,30 @@ describe('a repository that was renamed', () => {
     expect(heard).toEqual([RENAMED]);
     expect(posts()).toBe(1);
     expect(records.stored.size).toBe(1);
+  });
+});
+
+describe('the issues of the configured projects', () => {
+  test('name a renamed repository in the log, once, and none for a project that is gone', async () => {
+    const { peer, clock, records } = await scene({}, true, RENAMED);
+    peer.redirectFrom(REPOSITORY);
+    const logged: string[] = [];
+    const redact = (text: string) => text;
+    const destinations = [{ name: 'the test', write: (line: string) => void logged.push(line) }];
+    const logger = createLogger({ level: 'warn', redact, clock, destinations });
+    const settings = {
+      ...testSettings([{ ...project('popoto', '/srv/popoto', []), repository: REPOSITORY }]),
+      github: { apiUrl: peer.url, token: peer.token },
+    };
+    const issues = new ConfiguredIssues({ settings, records, clock, logger, redact, stopping: GOING });
+    for (const id of ['A', 'B']) await issues.of('popoto')?.createInvestigationIssue(occurrence(id));
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { project_key: 'popoto', msg: expect.stringContaining(`${REPOSITORY} is called ${RENAMED} on GitHub`) },
+    ]);
+    expect(issues.of('orca')).toBeNull();
+    const reporter = new IncidentReporter(clock, '/nowhere', issues, { trouble: null });
+    const incident = { project_key: 'orca', report: { tries: 0 } } as never;
+    expect(await reporter.report(incident, null)).toMatchObject({ state: 'given_up', due_at: null });
   });
 });
 
