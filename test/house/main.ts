@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/cli/table.js';
 import { readSources } from '../architecture/sourceFiles.js';
-import { anysIn, commentWords, mutualFolders, quantile, routinesIn, type Sources } from './measure.js';
+import { anysIn, commentWords, linesOfCode, mutualFolders, quantile, routinesIn, type Sources } from './measure.js';
 
 const RINGS = ['src', 'monitoring', 'bridge'];
 const LONGEST_FILE = 250;
@@ -36,6 +36,7 @@ function figuresOf(sources: Sources): Figure[] {
   return [
     { name: 'files', here: sources.size, goal: '' },
     { name: 'lines', here: sum(files), goal: '' },
+    { name: 'lines of code: neither blank nor comment', here: sum(texts.map(linesOfCode)), goal: '' },
     { name: 'file, median / p95 / max lines', here: spread(files), goal: `max ${LONGEST_FILE}` },
     {
       name: `files over ${LONGEST_FILE} lines`,

@@ -1,6 +1,6 @@
 /** What can be counted of source files, and says how they are to live in. */
 import { dirname, posix } from 'node:path';
-import { importsOf } from '../architecture/sourceText.js';
+import { codeOnly, importsOf } from '../architecture/sourceText.js';
 import { linesOf, type SyntaxNode, walkFile } from '../architecture/syntaxTree.js';
 
 /** Text by path relative to the package: `bridge/cli/main.ts`. */
@@ -42,6 +42,13 @@ export function routinesIn(path: string, text: string): Routine[] {
     found.push({ place: `${path}:${first}`, lines: last - first + 1, parameters: params?.length ?? 0 });
   });
   return found;
+}
+
+/** @returns the lines that are neither blank nor comment */
+export function linesOfCode(text: string): number {
+  return codeOnly(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '').length;
 }
 
 /** @returns how often `any` is a type in a file */
