@@ -217,11 +217,11 @@ export class Records {
 async function readable<T>(
   ids: readonly string[],
   read: (id: string) => Promise<T | null>,
-  onBroken: (error: CorruptRecordError) => void = () => undefined,
+  onBroken?: (error: CorruptRecordError) => void,
 ): Promise<Awaited<T>[]> {
   const orBroken = (error: unknown) => {
     if (!(error instanceof CorruptRecordError)) throw error;
-    onBroken(error);
+    onBroken?.(error);
     return null;
   };
   const found = await Promise.all(ids.map((id) => read(id).catch(orBroken)));

@@ -36,6 +36,17 @@ describeScenes('a bridge without a bot', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  testInTerminal(
+    'prints its log as JSON in a terminal, too, with --json',
+    async () => {
+      const terminal = openTerminal(testFolder(), 'bridge --json');
+      await terminal.until('the bridge is up');
+      const line = terminal.lines().find((each) => each.includes('the bridge is up')) ?? '';
+      expect(JSON.parse(line)).toMatchObject({ level: 'info', msg: expect.stringContaining('the bridge is up') });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   test(
     'whose output is a pipe prints the chat there, in the same order, without a prompt for input',
     async () => {
@@ -67,9 +78,9 @@ function environmentOf(folder: string): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: homedir(), WATCHKEEPER_LOGS: join(folder, 'logs') };
 }
 
-/** The log goes to a file. */
-function openTerminal(folder: string) {
-  const command = `exec '${process.execPath}' '${MAIN}' bridge 2>log`;
+/** @param words of the command line; as they are, the log goes to a file */
+function openTerminal(folder: string, words = 'bridge 2>log') {
+  const command = `exec '${process.execPath}' '${MAIN}' ${words}`;
   const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder, env: environmentOf(folder) });
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
