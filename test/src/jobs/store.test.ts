@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { FencedError } from '../../../src/errors.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession, Run, SessionRecord } from '../../../src/jobs/model.js';
 import { MOST_INTERRUPTIONS } from '../../../src/jobs/model.js';
@@ -378,6 +379,17 @@ describeWithRedis('a lease by name', () => {
     const holder = must(await store.leases.hold('watchdog', 'b', 1000));
     expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(late))).toBe(false);
     expect(await store.incidents.open(active, incidentFor(active), store.leases.guard(holder))).toBe(true);
+  });
+
+  // rule: a-late-holder-is-fenced
+  test('keeps the offset of a bot from a process that no longer fetches its messages', async () => {
+    const { store, clock } = await openTestStore();
+    const late = must(await store.leases.hold('poller', 'a', 1000));
+    await store.chatMemory.saveUpdateOffset('bot', 7, store.leases.guard(late));
+    await clock.advance(1001);
+    must(await store.leases.hold('poller', 'b', 1000));
+    await expect(store.chatMemory.saveUpdateOffset('bot', 9, store.leases.guard(late))).rejects.toThrow(FencedError);
+    expect(await store.records.updateOffset('bot')).toBe(7);
   });
 
   // rule: a-late-holder-is-fenced
