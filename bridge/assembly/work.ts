@@ -1,7 +1,6 @@
 /** Builds the part that does the bridge's work: from the lanes to running agents, and the cleanup after a predecessor. */
 import type { Redis } from 'ioredis';
 import type { Wakes } from '../../src/jobs/wakes.js';
-import { confinementOf } from '../agents/program/isolation.js';
 import type { ServedAgents } from '../agents/registry.js';
 import { Canaries } from '../queue/canary.js';
 import { LaneStarter } from '../queue/laneStarter.js';
@@ -50,14 +49,7 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
   const worker = new SessionWorker({ ...foundation, host, bullPrefix, connection, concurrency, lanes, runner });
   const canaries = new Canaries({ queue, worker, clock, logger, stallMs });
   const stopMark = new StopMark(logsFolder, here, logger);
-  const cleanStart = new CleanStart({
-    ...foundation,
-    ...stores,
-    stopMark,
-    logsFolder,
-    graceMs,
-    endOnDisk,
-  });
+  const cleanStart = new CleanStart({ ...foundation, ...stores, stopMark, endOnDisk });
   return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart };
 }
 
@@ -68,18 +60,11 @@ export function buildRunner(
   given: RunSurroundings,
 ): Runner {
   const { settings, clock } = foundation;
-  const { logsFolder, timings, agentUser, agentEnvironment } = settings;
   const context: RunContext = {
     ...foundation,
     ...given,
-    logsFolder,
-    agentUser,
-    agentEnvironment,
     waiting,
-    runLeaseMs: timings.runLeaseMs,
-    confinementOf: (projectKey) => confinementOf(settings, projectKey),
-    projectOf: (key) => settings.projects.get(key) ?? null,
-    endProcesses: (target, graceMs = timings.killGraceMs) => endProcesses(target, { clock, graceMs }),
+    endProcesses: (target, graceMs = settings.timings.killGraceMs) => endProcesses(target, { clock, graceMs }),
   };
-  return new Runner(context, wakes, timings);
+  return new Runner(context, wakes);
 }

@@ -11,10 +11,11 @@ import { publishWake } from '../../src/jobs/wakes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { untilStored } from '../../src/redis/retry.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from '../agents/program/contract.js';
+import { confinementOf } from '../agents/program/isolation.js';
 import { failedToStart } from '../agents/program/notStarted.js';
 import { noteActivity } from './activity.js';
 import { ActivityPulse } from './activityPulse.js';
-import { CoalescedWake } from './coalescedWake.js';
+import { Coalesced } from './coalesced.js';
 import type { KnownRun, Learned } from './knownRun.js';
 import { promptOf } from './prompt.js';
 import type { RunContext } from './runContext.js';
@@ -26,7 +27,8 @@ export class AgentStream {
   readonly #known: KnownRun;
   readonly #journal: RunJournal;
   readonly #stopped: AbortSignal;
-  readonly #wake: CoalescedWake;
+  /** An agent may fail faster than the store can be updated, and its stream must not wait for that. */
+  readonly #wake: Coalesced;
   readonly #pulse: ActivityPulse;
   #hasSucceeded = false;
   readonly #learning: Promise<void>[] = [];
@@ -40,11 +42,12 @@ export class AgentStream {
     this.#journal = journal;
     this.#stopped = stopped;
     const { session_id: session } = known.session;
-    const thresholds = context.projectOf(known.session.project_key)?.thresholds ?? DEFAULT_THRESHOLDS;
+    const { projects, timings } = context.settings;
+    const thresholds = projects.get(known.session.project_key)?.thresholds ?? DEFAULT_THRESHOLDS;
     this.#pulse = new ActivityPulse(context.clock, thresholds, known.activity, (at) =>
-      context.store.transitions.renewLease(known.session, context.runLeaseMs, at),
+      context.store.transitions.renewLease(known.session, timings.runLeaseMs, at),
     );
-    this.#wake = new CoalescedWake(() => publishWake(context.store, { session }).catch(known.warnAway));
+    this.#wake = new Coalesced(() => publishWake(context.store, { session }).catch(known.warnAway));
   }
 
   /**
@@ -105,19 +108,20 @@ export class AgentStream {
 
   async #request(conversationId: string | null): Promise<AgentRequest> {
     const context = this.#context;
+    const { settings } = context;
     const { session, runId } = this.#known;
     return {
       sessionId: session.session_id,
       runId,
-      prompt: await promptOf(context.store, context.logsFolder, context.redact, session),
+      prompt: await promptOf(context.store, settings.logsFolder, context.redact, session),
       workingDirectory: session.working_directory,
       conversationId,
       attempt: session.attempt,
-      user: context.agentUser,
-      confinement: context.confinementOf(session.project_key),
+      user: settings.agentUser,
+      confinement: confinementOf(settings, session.project_key),
       redact: context.redact,
       environment: {
-        ...context.agentEnvironment,
+        ...settings.agentEnvironment,
         [RUN_MARK]: runId,
         [LANE_MARK]: laneMark(context.logsId, session.lane),
         WATCHKEEPER_SESSION: session.session_id,
@@ -143,7 +147,7 @@ export class AgentStream {
       this.#pulse.note(event.line);
       journal.append(event.line);
       if (journal.isTorn) this.#noteTornJournal();
-      if (this.#isWorthALook(event.line)) this.#wake.ask();
+      if (this.#isWorthALook(event.line)) void this.#wake.ask();
     }
     this.#context.display.update(this.#known.session.session_id, this.#known.activity);
   }

@@ -104,8 +104,7 @@ export class DirectoryWatch implements Service {
 }
 
 async function missingOf(directories: readonly ProjectDirectory[]): Promise<Map<string, string>> {
-  const looked = await Promise.all(
-    directories.map(async ({ projectKey, path }) => ({ projectKey, path, isThere: await isDirectory(path) })),
-  );
-  return new Map(looked.flatMap(({ projectKey, path, isThere }) => (isThere ? [] : [[path, projectKey] as const])));
+  const missing = new Map<string, string>();
+  for (const { projectKey, path } of directories) if (!(await isDirectory(path))) missing.set(path, projectKey);
+  return missing;
 }

@@ -11,6 +11,7 @@ import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import { Newest } from '../../src/newest.js';
 import { MINUTE } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
+import { Coalesced } from './coalesced.js';
 import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
 
 /** A failover may be noticed late; it loses the last second before it. */
@@ -28,13 +29,14 @@ const MOST_TRIES = 3;
  */
 export async function reclaimRun(context: EndContext, known: AgentSession, run: Run): Promise<boolean> {
   const { records, transitions, regain } = context.store;
+  const { runLeaseMs } = context.settings.timings;
   const { session_id } = known;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const found = await records.session(session_id);
     if (found?.status === 'active') return found.run?.run_id === run.run_id;
-    if (found?.status === 'pending') return (await transitions.start(found, run, context.runLeaseMs)) !== null;
+    if (found?.status === 'pending') return (await transitions.start(found, run, runLeaseMs)) !== null;
     if (found !== null) return false;
-    if (!(await regain.active(known, run, context.runLeaseMs))) continue;
+    if (!(await regain.active(known, run, runLeaseMs))) continue;
     context.forgotten.note(session_id);
     return true;
   }
@@ -105,9 +107,7 @@ export class RecentEnds {
   readonly #isUnderWay: (sessionId: string) => boolean;
   /** By session; the oldest first. */
   readonly #kept = new Newest<string, KeptEnd>(MOST_KEPT);
-  /** The latest pass, and the one that follows it. */
-  #pass: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
+  readonly #passes = new Coalesced(() => this.#storeEach());
 
   /** @param isUnderWay whether this process runs the session, or knows that it waits */
   constructor(context: EndContext, isUnderWay: (sessionId: string) => boolean) {
@@ -151,14 +151,7 @@ export class RecentEnds {
    * @throws ioredis' error if Redis is unavailable
    */
   storeAgain(): Promise<void> {
-    this.#next ??= this.#pass
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = null;
-        this.#pass = this.#storeEach();
-        return this.#pass;
-      });
-    return this.#next;
+    return this.#passes.ask();
   }
 
   async #storeEach(): Promise<void> {

@@ -1,5 +1,6 @@
 /** Before a bridge takes any job, no process of a dead predecessor on this host may still work in a lane. */
 
+import type { Settings } from '../../src/config/settings.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
@@ -21,11 +22,9 @@ export interface PredecessorContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly here: ProcessIdentity;
-  readonly logsFolder: string;
+  readonly settings: Settings;
   /** The id of the logs folder. */
   readonly logsId: string;
-  /** Between SIGTERM and SIGKILL. */
-  readonly graceMs: number;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** Says whether the owner of a run was stopping when it died. */
@@ -95,14 +94,14 @@ async function hasEnded({ store, endOnDisk }: PredecessorContext, session: Agent
 
 /** The bridge was killed during an orderly stop, or the agent had made no call, so the attempt never began. */
 async function isPutBack(
-  { store, logger, logsFolder, logsId, stopMark }: PredecessorContext,
+  { store, logger, settings, logsId, stopMark }: PredecessorContext,
   session: AgentSession,
   run: Run,
   proof: DeathProof,
 ) {
   const { session_id } = session;
   const isStopped = await stopMark.wasStopping(session);
-  if (!isStopped && !wasCutDown(logsFolder, logsId, session)) return false;
+  if (!isStopped && !wasCutDown(settings.logsFolder, logsId, session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
   const why = isStopped ? 'its bridge was killed while it stopped' : 'interrupted before its agent made a call';
   logger.info({ session_id }, `session ${session_id}: ${why}; it waits again`);
@@ -121,16 +120,17 @@ async function freeBlockedLanes(context: PredecessorContext): Promise<void> {
 }
 
 /** A dead bridge of this host has begun the run. */
-async function isLeftHere({ here, logsFolder }: PredecessorContext, { owner }: Run): Promise<boolean> {
-  return owner.host === here.host && (await isOwnerAlive(owner, here, logsFolder)) === false;
+async function isLeftHere({ here, settings }: PredecessorContext, { owner }: Run): Promise<boolean> {
+  return owner.host === here.host && (await isOwnerAlive(owner, here, settings.logsFolder)) === false;
 }
 
 /** Processes of a past container or boot are not here to be ended. @returns null if it could not be ended, which is logged */
 async function endedRun(context: PredecessorContext, run: Run, fields: object): Promise<DeathProof | null> {
-  const { clock, logger, here, logsFolder, graceMs } = context;
+  const { clock, logger, here, settings } = context;
+  const { logsFolder, timings } = settings;
   try {
     const proof = await proveRunDead(run, here, { clock, logsFolder });
-    return proof ?? (await endProcesses(targetOf(run), { clock, graceMs }));
+    return proof ?? (await endProcesses(targetOf(run), { clock, graceMs: timings.killGraceMs }));
   } catch (err) {
     logger.error({ err, ...fields }, describeError(err));
     return null;

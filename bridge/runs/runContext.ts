@@ -1,11 +1,10 @@
 /** What runs work with. */
-import type { AgentUser } from '../../src/config/agentUser.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Redact } from '../../src/log/redact.js';
-import type { Agent, Confinement } from '../agents/program/contract.js';
+import type { Agent } from '../agents/program/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
 import type { WaitingSessions } from '../queue/waitingSessions.js';
 import type { RunTarget } from './runProcesses.js';
@@ -30,13 +29,7 @@ export interface RunSurroundings extends Pick<EndContext, 'store' | 'lanes' | 'f
 export interface RunContext extends RunSurroundings, EndContext {
   readonly here: ProcessIdentity;
   readonly redact: Redact;
-  readonly logsFolder: string;
   readonly waiting: WaitingSessions;
-  readonly agentEnvironment: Readonly<Record<string, string>>;
-  /** The user that agents run as; null: the bridge's own user. */
-  readonly agentUser: AgentUser | null;
-  /** @returns what keeps the project's agents away from the bridge; null if nothing does */
-  confinementOf(projectKey: string): Confinement | null;
   /**
    * @param graceMs between SIGTERM and SIGKILL, if not as configured
    * @returns the proof that no process of the run is left; null if a process could not be ended

@@ -192,11 +192,11 @@ export class RunJob {
   /** @returns a function that stops it */
   #keepLease(since: number): () => void {
     const { session } = this.#known;
-    const { store, clock, logger, runLeaseMs: leaseMs } = this.#context;
+    const { store, clock, logger, settings } = this.#context;
     const { session_id } = session;
     return keepRunLease(store, clock, logger, {
       session,
-      leaseMs,
+      leaseMs: settings.timings.runLeaseMs,
       since,
       lastActivity: () => this.#known.activity.lastEventAt,
       reclaim: () => this.reclaim(),

@@ -50,20 +50,21 @@ export class RunJournal {
   /** The answer waits while the store is unavailable: any process that finds it in the journal may send it. */
   keep(): void {
     if (this.#isHandedOver || this.#isKept) return;
-    markUnsent(this.#context.logsFolder, this.#sessionId, this.#context.here.boot_id);
+    markUnsent(this.#context.settings.logsFolder, this.#sessionId, this.#context.here.boot_id);
     this.#isKept = true;
   }
 
   /** Called before the answer is stored: from then on it may be sent. */
   handOver(): void {
-    if (this.#isKept) takeUnsent(this.#context.logsFolder, this.#sessionId, this.#context.here.boot_id);
+    if (this.#isKept) takeUnsent(this.#context.settings.logsFolder, this.#sessionId, this.#context.here.boot_id);
     this.#isHandedOver = true;
     this.#isKept = false;
   }
 
   #open(): JournalWriter {
     if (this.#writer === null) {
-      const { logsFolder, clock, redact } = this.#context;
+      const { settings, clock, redact } = this.#context;
+      const { logsFolder } = settings;
       this.#writer = JournalWriter.open({ logsFolder, sessionId: this.#sessionId, clock, redact });
     }
     return this.#writer;

@@ -19,7 +19,8 @@ export interface BegunRun {
  * @throws ioredis' error if Redis is unavailable
  */
 export async function beginRun(context: RunContext, known: KnownRun): Promise<BegunRun | null> {
-  const { store, clock, runLeaseMs } = context;
+  const { store, clock, settings } = context;
+  const { runLeaseMs } = settings.timings;
   const { records, transitions } = store;
   const leaseSince = clock.monotonic();
   const started = await transitions.start(known.session, known.run, runLeaseMs);

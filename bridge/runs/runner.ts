@@ -12,11 +12,6 @@ import { SweptLanes } from './sweptLanes.js';
 /** How long storing the ends may take after the last process is gone. */
 const STORING_MS = 5 * SECOND;
 
-export interface RunnerTimings {
-  readonly drainMs: number;
-  readonly killGraceMs: number;
-}
-
 interface LiveRun {
   readonly job: RunJob;
   /** Resolves when the run's end is stored. */
@@ -27,7 +22,6 @@ export class Runner implements Service {
   readonly name = 'runs';
   readonly #context: RunContext;
   readonly #wakes: Wakes;
-  readonly #timings: RunnerTimings;
   readonly #live = new Map<string, LiveRun>();
   readonly #ends: RecentEnds;
   readonly #lanes: SweptLanes;
@@ -35,10 +29,9 @@ export class Runner implements Service {
   #isOpen = false;
   #unlisten: () => void = () => undefined;
 
-  constructor(context: RunContext, wakes: Wakes, timings: RunnerTimings) {
+  constructor(context: RunContext, wakes: Wakes) {
     this.#context = context;
     this.#wakes = wakes;
-    this.#timings = timings;
     this.#ends = new RecentEnds(context, (id) => this.#live.has(id) || context.waiting.has(id));
     this.#lanes = new SweptLanes(context);
   }
@@ -57,8 +50,8 @@ export class Runner implements Service {
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    const { logger } = this.#context;
-    const { drainMs, killGraceMs } = this.#timings;
+    const { logger, settings } = this.#context;
+    const { drainMs, killGraceMs } = settings.timings;
     if (this.#live.size > 0)
       logger.info(`runs may finish within ${describeDuration(drainMs)}: ${[...this.#live.keys()].join(', ')}`);
     await this.#allEnded(drainMs);

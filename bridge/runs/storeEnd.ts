@@ -21,7 +21,7 @@ import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { logAccusation } from '../../monitoring/incident/texts/incidentEvents.js';
 import { findCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
-import type { Project } from '../../src/config/settings.js';
+import type { Settings } from '../../src/config/settings.js';
 import { ConflictError } from '../../src/errors.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
 import type { Lanes } from '../../src/jobs/ports.js';
@@ -57,10 +57,9 @@ export interface EndContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly lanes: Lanes;
-  readonly runLeaseMs: number;
+  readonly settings: Settings;
   /** Reports what the store had forgotten. */
   readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
-  projectOf(key: string): Project | null;
 }
 
 /** Changes by other processes between reading and writing that are worth another try. */
@@ -156,14 +155,14 @@ async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Fail
  * @returns false if somebody changed a record first
  */
 async function isAccused(
-  { store, clock, logger, projectOf }: EndContext,
+  { store, clock, logger, settings }: EndContext,
   ended: EndedRun,
   failure: Failure,
 ): Promise<boolean> {
   const session = await store.records.session(ended.sessionId);
   if (session?.status !== 'active' || session.run?.run_id !== ended.runId || session.stop !== null) return true;
   const findings = [findCrash(failure.reason, clock.now())];
-  const actions = projectOf(session.project_key)?.actions ?? DEFAULT_ACTIONS;
+  const actions = settings.projects.get(session.project_key)?.actions ?? DEFAULT_ACTIONS;
   // The detail may quote the agent, so it is not evidence.
   const seen = { notRevivedBecause: NOT_REVIVED_BECAUSE[failure.cause], untrustedExcerpt: failure.detail };
   const { calls: toolCount, lastCallAt } = ended.activity;

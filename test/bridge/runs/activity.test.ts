@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { noteActivity, startActivity } from '../../../bridge/runs/activity.js';
-import { CoalescedWake } from '../../../bridge/runs/coalescedWake.js';
+import { Coalesced } from '../../../bridge/runs/coalesced.js';
 import { createRedactor } from '../../../src/log/redact.js';
 
 describe('the view of a run in a chat', () => {
@@ -19,21 +19,36 @@ describe('the view of a run in a chat', () => {
   });
 });
 
-describe('a coalesced wake', () => {
-  test('makes one call at a time, and one more after the last request', async () => {
+describe('coalesced work', () => {
+  const turn = () => new Promise(setImmediate);
+
+  test('runs once at a time, and once more after the last request', async () => {
     const answers: (() => void)[] = [];
-    const wake = new CoalescedWake(() => new Promise((resolve) => answers.push(resolve)));
-    for (let times = 0; times < 1_000; times += 1) wake.ask();
+    const work = new Coalesced(() => new Promise((resolve) => answers.push(resolve)));
+    void work.ask();
+    await turn();
+    for (let times = 0; times < 1_000; times += 1) void work.ask();
+    await turn();
     expect(answers).toHaveLength(1);
     answers[0]?.();
-    await null;
-    await null;
+    await turn();
     expect(answers).toHaveLength(2);
     answers[1]?.();
-    await null;
-    await null;
+    await turn();
     expect(answers).toHaveLength(2);
-    wake.ask();
+    void work.ask();
+    await turn();
     expect(answers).toHaveLength(3);
+  });
+
+  test('that fails is reported to those who asked for it, and is done again for the next', async () => {
+    let calls = 0;
+    const work = new Coalesced(async () => {
+      calls += 1;
+      if (calls === 1) throw new Error('away');
+    });
+    await expect(work.ask()).rejects.toThrow('away');
+    await work.ask();
+    expect(calls).toBe(2);
   });
 });

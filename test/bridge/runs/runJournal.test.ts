@@ -18,7 +18,8 @@ test('is torn from then on, gets what can be written again, and both are logged 
   const path = journalPath(logsFolder, 'tg_yard_1_1');
   mkdirSync(dirname(dirname(path)));
   writeFileSync(dirname(path), 'in its way');
-  const journal = new RunJournal({ logsFolder, logger, clock: systemClock, redact } as RunContext, 'tg_yard_1_1');
+  const context = { settings: { logsFolder }, logger, clock: systemClock, redact } as RunContext;
+  const journal = new RunJournal(context, 'tg_yard_1_1');
   journal.append({ event: 'user_prompt', origin: 'human' });
   journal.append({ event: 'heartbeat', source: 'step' });
   rmSync(dirname(path));

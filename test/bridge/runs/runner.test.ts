@@ -13,6 +13,7 @@ import { newIncident } from '../../../monitoring/incident/newIncident.js';
 import { endOnDisk } from '../../../monitoring/rounds/answeredLocally.js';
 import { findCrash } from '../../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
+import type { Settings } from '../../../src/config/settings.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { limitMarkOf } from '../../../src/host/marks.js';
 import { markedPids } from '../../../src/host/processes.js';
@@ -139,15 +140,16 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
     clock: systemClock,
     logger,
     here,
-    logsFolder: folder,
     logsId: 'LOGS',
     redact,
-    runLeaseMs: leaseMs,
-    agentEnvironment: { PATH: process.env.PATH ?? '' },
+    settings: {
+      logsFolder: folder,
+      projects: new Map(),
+      timings: { runLeaseMs: leaseMs, drainMs: 100, killGraceMs: 500 },
+      agentEnvironment: { PATH: process.env.PATH ?? '' },
+      agentUser: null,
+    } as unknown as Settings,
     agents: { get: () => agent },
-    agentUser: null,
-    confinementOf: () => null,
-    projectOf: () => null,
     waiting,
     endOnDisk: (session) => endOnDisk({ ...disk, logger, endInChat: async () => null }, session),
     forgotten: {
@@ -175,7 +177,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
       messageOf: () => null,
     },
   };
-  const runner = new Runner({ ...base, ...changes(base) }, wakes, { drainMs: 100, killGraceMs: 500 });
+  const runner = new Runner({ ...base, ...changes(base) }, wakes);
   await runner.start();
   afterThisTest(() => runner.stop());
   const accept = async (text: string, messageId = '1') => {
@@ -228,7 +230,7 @@ describeWithRedis('a run', () => {
   test('stores no answer before it is complete in the journal', async () => {
     const answers: unknown[] = [];
     const scene = await openScene({
-      changes: ({ store, logsFolder }) => ({
+      changes: ({ store, settings: { logsFolder } }) => ({
         store: {
           ...store,
           transitions: standIn(store.transitions, {
@@ -278,7 +280,7 @@ describeWithRedis('a run', () => {
   test('has an answer that counts as certainly unsent until a reachable store gets it', async () => {
     const told: boolean[] = [];
     const scene = await openScene({
-      changes: ({ store, logsFolder }) => ({
+      changes: ({ store, settings: { logsFolder } }) => ({
         store: {
           ...store,
           transitions: standIn(store.transitions, {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { RecentEnds, reclaimEnd } from '../../../bridge/runs/forgotten.js';
 import { type EndedRun, storeEnd } from '../../../bridge/runs/storeEnd.js';
 import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
-import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
+import type { Settings } from '../../../src/config/settings.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../../src/jobs/model.js';
 import { revivalOf } from '../../../src/jobs/newRecords.js';
 import type { Store } from '../../../src/jobs/store.js';
@@ -29,6 +29,7 @@ const ANSWERED = { kind: 'answered', answer: 'the answer' } as const;
 const STOPPED = { kind: 'stopped' } as const;
 const CRASHED = { kind: 'failed', cause: 'crash', reason: 'run_failed_exit_1', detail: 'it exited with 1' } as const;
 
+const SETTINGS = { projects: new Map(), timings: { runLeaseMs: LEASE_MS } } as unknown as Settings;
 const nothingRuns = () => false;
 
 function proofFor(scene: SagaScene, session: AgentSession): DeathProof {
@@ -50,8 +51,7 @@ function endOf(scene: SagaScene, session: AgentSession, changes: Partial<EndedRu
 
 /** Twice, because the answer to the first time may have been lost. */
 async function store(scene: SagaScene, session: AgentSession, changes: Partial<EndedRun>, parts: Store = scene.store) {
-  const project = { actions: DEFAULT_ACTIONS } as never;
-  const context = { ...forgetfulContext(scene).context, store: parts, projectOf: () => project };
+  const context = { ...forgetfulContext(scene).context, store: parts };
   const ended = endOf(scene, session, changes);
   await storeEnd(context, ended);
   await storeEnd(context, ended);
@@ -96,8 +96,7 @@ describeWithRedis('the end of a run: an agent that answered', () => {
         store: losing,
         clock,
         logger,
-        runLeaseMs: LEASE_MS,
-        projectOf: () => null,
+        settings: SETTINGS,
         lanes: { startNext: async (lane: string) => void started.push(lane) },
         forgotten: { note: () => undefined, noteLost: async () => undefined },
       },
@@ -376,8 +375,7 @@ function forgetfulContext({ store, clock, logger }: SagaScene) {
     store,
     clock,
     logger,
-    runLeaseMs: LEASE_MS,
-    projectOf: () => null,
+    settings: SETTINGS,
     lanes: { startNext: async () => undefined },
     forgotten: {
       note: (sessionId: string) => void forgotten.push(sessionId),

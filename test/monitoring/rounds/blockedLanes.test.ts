@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
 import { endPredecessorsRuns } from '../../../bridge/runs/predecessors.js';
 import { proveRunDead, RunProofs } from '../../../bridge/runs/proof.js';
+import type { Settings } from '../../../src/config/settings.js';
 import { markedPids } from '../../../src/host/processes.js';
 import type { AgentSession, DeathProof } from '../../../src/jobs/model.js';
 import { MINUTE, SECOND, systemClock } from '../../../src/time.js';
@@ -114,10 +115,9 @@ describeWithRedis('a run that cannot be proven dead', () => {
       stopMark: { wasStopping: async () => false },
       store,
       clock: systemClock,
-      graceMs: 10 * SECOND,
       logger,
       here: HERE,
-      logsFolder: '/nowhere',
+      settings: { logsFolder: '/nowhere', timings: { killGraceMs: 10 * SECOND } } as Settings,
       logsId: 'LOGS',
     });
     expect(markedPids(runId)).toEqual([]);

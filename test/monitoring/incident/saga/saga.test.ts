@@ -11,6 +11,7 @@ import { FAILURE_PARAGRAPH } from '../../../../monitoring/incident/texts/chatTex
 import { RecordedGaps } from '../../../../monitoring/lateness/knownGaps.js';
 import { answerInJournal, type DiskContext, endOnDisk } from '../../../../monitoring/rounds/answeredLocally.js';
 import { DEFAULT_ACTIONS } from '../../../../src/config/projects.js';
+import type { Settings } from '../../../../src/config/settings.js';
 import { UnreachableError } from '../../../../src/errors.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { revivalSessionId } from '../../../../src/ids.js';
@@ -350,10 +351,9 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
       store,
       logger,
       here: { ...OWNER, boot_id: 'a later one' },
-      logsFolder,
+      settings: { logsFolder, timings: { killGraceMs: 0 } } as Settings,
       logsId: 'LOGS',
       clock,
-      graceMs: 0,
       endOnDisk: onDisk,
       stopMark: { wasStopping: async () => false },
     });
