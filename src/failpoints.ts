@@ -35,6 +35,7 @@ export type CommitName = (typeof COMMIT_NAMES)[number];
 const OUTSIDE_EFFECTS = [
   'journal.append',
   'journal.sync',
+  'log.append',
   'critical_event.append',
   'queue.add',
   'agent.spawn',

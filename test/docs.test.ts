@@ -164,7 +164,7 @@ describe('the messages that are quoted for operators', () => {
   const quotes = codeSpans(read('docs/troubleshooting.md')).filter(
     (span) => span.startsWith('"') && span.endsWith('"'),
   );
-  const sources = ['src', 'monitoring', 'bridge']
+  const sources = ['src', 'memory', 'monitoring', 'bridge']
     .map((ring) => filesBelow(ring, '.ts').map(read).join('\n'))
     .join('\n');
 
@@ -193,7 +193,9 @@ describe('the rules of the judgement', () => {
   });
 
   test('are those that the code cites', () => {
-    const cited = ['src', 'monitoring', 'bridge'].flatMap((ring) => filesBelow(ring, '.ts').flatMap(citedRules));
+    const cited = ['src', 'memory', 'monitoring', 'bridge'].flatMap((ring) =>
+      filesBelow(ring, '.ts').flatMap(citedRules),
+    );
     expect(cited.length).toBeGreaterThan(10);
     expect(cited.filter(({ number }) => !stated.includes(number))).toEqual([]);
   });

@@ -8,9 +8,9 @@ import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
-import type { Command, CommandContext, ExitCode } from './command.js';
-import { describeThresholds, readOptionFile, readOptions, readThresholds } from './options.js';
-import { columnsOf, linesOf, renderTable } from './table.js';
+import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { describeThresholds, readOptionFile, readOptions, readThresholds } from '../command/options.js';
+import { columnsOf, linesOf, renderTable } from '../command/table.js';
 
 const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import { ConfigSource } from '../../src/config/configSource.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import { assembleBridge } from '../assembly/bridge.js';
-import type { Command } from './command.js';
-import { readOptions } from './options.js';
+import type { Command } from '../command/command.js';
+import { readOptions } from '../command/options.js';
 
 export const command: Command = {
   help: `usage: watchkeeper bridge [--json]

@@ -1,7 +1,7 @@
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from './command.js';
-import { readOptions } from './options.js';
+import type { Command, ExitCode } from '../command/command.js';
+import { readOptions } from '../command/options.js';
 import { readSessionId, sessionOf } from './session.js';
 
 export const command: Command = {

@@ -3,11 +3,11 @@ import { counted } from '../../src/counted.js';
 import { describeError, UsageError } from '../../src/errors.js';
 import { createRedactor } from '../../src/log/redact.js';
 import { systemClock } from '../../src/time.js';
+import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { readOptions } from '../command/options.js';
+import { paragraph } from '../command/table.js';
 import { type CheckResult, fault, type Verdict } from '../doctor/checkResult.js';
 import { examine } from '../doctor/examine.js';
-import type { Command, CommandContext, ExitCode } from './command.js';
-import { readOptions } from './options.js';
-import { paragraph } from './table.js';
 
 const WORDS: Readonly<Record<Verdict, string>> = { ok: 'ok', warning: 'WARNING', fault: 'FAULT', skipped: 'skipped' };
 const WIDTH = Math.max(...Object.values(WORDS).map((word) => word.length)) + 2;

@@ -8,9 +8,9 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { Newest } from '../../src/newest.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf } from '../assembly/foundation.js';
-import type { Command, CommandContext, ExitCode } from './command.js';
-import { parseInstant, readOptions } from './options.js';
-import { fitted } from './table.js';
+import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { parseInstant, readOptions } from '../command/options.js';
+import { fitted } from '../command/table.js';
 
 /** The consumer if no name is given. */
 const DEFAULT_CONSUMER = 'reader';

@@ -5,9 +5,9 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Records } from '../../src/jobs/records.js';
 import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from './command.js';
-import { readOptions } from './options.js';
-import { columnsOf, renderTable } from './table.js';
+import type { Command, ExitCode } from '../command/command.js';
+import { readOptions } from '../command/options.js';
+import { columnsOf, renderTable } from '../command/table.js';
 
 const CLOSED_SHOWN = 20;
 

@@ -1,17 +1,20 @@
 /** The command line. Among the code that commands share, only this reads the process's environment and ends the process. */
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { armFailpoint } from '../../src/failpoints.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import { packageRoot } from '../../src/host/program.js';
 import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/log/redact.js';
 import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
-import type { Command, CommandContext, CommandIo, ExitCode } from './command.js';
-import { ServiceSignals, type SignalHandlers } from './serviceSignals.js';
+import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
+import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
 
 /** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
 const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<{ command: Command }> }>> = {
@@ -39,6 +42,11 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Prom
     summary: 'try thresholds on recorded runs: false alarms, delays, readings',
     load: () => import('./backtest.js'),
   },
+  track: {
+    summary: 'record steps, files and notes of a session, and how to go on',
+    load: () => import('./track/track.js'),
+  },
+  work: { summary: 'list, show, begin and end sessions of agents and people', load: () => import('./work/work.js') },
   import: { summary: 'write the journal of a session that another program ran', load: () => import('./import.js') },
 };
 const NAMES = Object.keys(COMMANDS);
@@ -190,6 +198,15 @@ class ProcessContext implements CommandContext {
       onSecret: (secret) => this.#secrets.add(secret),
     });
   };
+
+  get surroundings(): Surroundings {
+    const variables = SURROUNDING_VARIABLES.map((name) => [name, process.env[name]] as const);
+    return {
+      directory: process.cwd(),
+      process: readProcessIdentity(process.env.WATCHKEEPER_HOST ?? hostname()),
+      variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
+    };
+  }
 
   openInput(): AsyncIterable<string> | null {
     return process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null;

@@ -12,11 +12,11 @@ import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import type { Foundation } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
+import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { describeThresholds, readOptions } from '../command/options.js';
+import { paragraph } from '../command/table.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
-import type { Command, CommandContext, ExitCode } from './command.js';
 import { laterEnd, revivalsOf } from './incidents.js';
-import { describeThresholds, readOptions } from './options.js';
-import { paragraph } from './table.js';
 
 const NAME_WIDTH = 14;
 

@@ -5,9 +5,9 @@ import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from './command.js';
-import { readOptions } from './options.js';
-import { columnsOf, renderTable } from './table.js';
+import type { Command, ExitCode } from '../command/command.js';
+import { readOptions } from '../command/options.js';
+import { columnsOf, renderTable } from '../command/table.js';
 
 const ENDED_SHOWN = 20;
 /** No terminal is wider. */

@@ -4,9 +4,9 @@ import { ConfigSource } from '../../src/config/configSource.js';
 import { UsageError } from '../../src/errors.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { assembleLook, assembleStandby } from '../assembly/standby.js';
+import type { Command } from '../command/command.js';
+import { readOptions } from '../command/options.js';
 import { untilAborted } from './bridge.js';
-import type { Command } from './command.js';
-import { readOptions } from './options.js';
 
 export const command: Command = {
   help: `usage: watchkeeper watchdog [--once] [--dry-run] [--json]

@@ -68,6 +68,12 @@ function statFields(text: string): (number: number) => string {
   return (number) => fields[number - 3] ?? '';
 }
 
+/** @returns the words with which the process was started, its program first; none if they cannot be read */
+export function readArguments(pid: number): string[] {
+  const words = readWhole(`/proc/${pid}/cmdline`);
+  return typeof words === 'string' ? [] : words.toString('utf8').split('\0').slice(0, -1);
+}
+
 /** @returns the environment that the process was started with; valid until the next read */
 export function readEnvironment(pid: number): Environment {
   const whole = readWhole(`/proc/${pid}/environ`);

@@ -19,7 +19,18 @@ const { values } = parseArgs({
     out: { type: 'string', default: 'mutants-output' },
   },
 });
-const SOURCES = ['bridge', 'monitoring', 'src', 'test', 'bench', 'bin', 'build.mjs', 'package.json', 'tsconfig.json'];
+const SOURCES = [
+  'bridge',
+  'memory',
+  'monitoring',
+  'src',
+  'test',
+  'bench',
+  'bin',
+  'build.mjs',
+  'package.json',
+  'tsconfig.json',
+];
 const LONGEST_MS = 180_000;
 const BUILD_WITHIN_MS = 120_000;
 const ROUNDS_AT_ONCE = 6;

@@ -1,5 +1,5 @@
 /** What is printed of rounds, and of all of them. */
-import { renderTable } from '../../bridge/cli/table.js';
+import { renderTable } from '../../bridge/command/table.js';
 import { FAILPOINTS } from '../../src/failpoints.js';
 import type { Fault, StoreLoss } from './plan.js';
 import type { RoundResult, SceneResult } from './records.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
 
-const FOLDERS = ['src', 'monitoring', 'bridge', 'docs', 'deploy', 'test/demo'];
+const FOLDERS = ['src', 'memory', 'monitoring', 'bridge', 'docs', 'deploy', 'test/demo'];
 const FILES = [
   'README.md',
   'CHANGELOG.md',
@@ -27,7 +27,7 @@ describe('the command line', () => {
     const lock = JSON.parse(read('package-lock.json'));
     expect(name).toMatch(/^@watchkeeper\//);
     expect(isPrivate).toBe(true);
-    expect(Object.keys(bin)).toEqual(['watchkeeper']);
+    expect(Object.keys(bin)).toEqual(['watchkeeper', 'session-tracker']);
     expect([lock.name, lock.packages[''].name]).toEqual([name, name]);
   });
 });

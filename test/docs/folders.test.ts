@@ -8,7 +8,7 @@ import { codeSpans } from './markdown.js';
 const ROOT = packageRoot();
 const MOST_LINES = 40;
 
-const folders = ['src', 'monitoring', 'bridge'].flatMap((ring) =>
+const folders = ['src', 'memory', 'monitoring', 'bridge'].flatMap((ring) =>
   readdirSync(join(ROOT, ring), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `${ring}/${name}`),

@@ -1,6 +1,6 @@
 /** `npm run faults`: prints how surely and how late injected faults are found in the recorded healthy sessions. */
 import { join } from 'node:path';
-import { renderTable } from '../../bridge/cli/table.js';
+import { renderTable } from '../../bridge/command/table.js';
 import { packageRoot } from '../../src/host/program.js';
 import { describeDuration } from '../../src/time.js';
 import { type FaultRow, measureFaults } from './measure.js';

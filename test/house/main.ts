@@ -1,10 +1,10 @@
 /** `npm run house [-- --list]`: the figures of the product's code beside their goals. `--list` names what misses a goal. */
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../bridge/cli/table.js';
+import { renderTable } from '../../bridge/command/table.js';
 import { readSources } from '../architecture/sourceFiles.js';
 import { anysIn, commentWords, linesOfCode, mutualFolders, quantile, routinesIn, type Sources } from './measure.js';
 
-const RINGS = ['src', 'monitoring', 'bridge'];
+const RINGS = ['src', 'memory', 'monitoring', 'bridge'];
 const LONGEST_FILE = 250;
 const LONGEST_FUNCTION = 60;
 const MOST_PARAMETERS = 4;

@@ -74,7 +74,7 @@ function run(text: string) {
 }
 
 function sources(): string {
-  return ['src', 'monitoring', 'bridge']
+  return ['src', 'memory', 'monitoring', 'bridge']
     .flatMap((ring) => readdirSync(join(ROOT, ring), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))

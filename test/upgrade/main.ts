@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { renderTable } from '../../bridge/cli/table.js';
+import { renderTable } from '../../bridge/command/table.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { buildFormer } from './formerBuild.js';
 import { type UpgradeResult, upgradeRound, type Version } from './round.js';

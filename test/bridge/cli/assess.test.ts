@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { command as assessCommand } from '../../../bridge/cli/assess.js';
-import type { CommandContext } from '../../../bridge/cli/command.js';
+import type { CommandContext } from '../../../bridge/command/command.js';
 import type { AssessedSession } from '../../../monitoring/offline/assessPaths.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { call, line, prompt, result, toText } from '../../monitoring/verdict/journals.js';
 import { watchkeeper } from './program.js';
+import { SOMEWHERE } from './surroundings.js';
 
 // covers: monitoring/offline/assessPaths.ts
 
@@ -49,6 +50,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
       },
     },
     readSettings: refused,
+    surroundings: SOMEWHERE,
     openInput: () => null,
     input: process.stdin,
     logStream: process.stderr,

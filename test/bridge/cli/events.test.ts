@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { CommandContext } from '../../../bridge/cli/command.js';
 import { command as eventsCommand } from '../../../bridge/cli/events.js';
+import type { CommandContext } from '../../../bridge/command/command.js';
 import { EventReader } from '../../../monitoring/events/reader.js';
 import type { Settings } from '../../../src/config/settings.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { HOUR, isoTime, MINUTE, systemClock } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
+import { SOMEWHERE } from './surroundings.js';
 
 /** The closing lines of three incidents, the first one of three hours ago. */
 function logsFolder(): string {
@@ -51,6 +52,7 @@ async function eventsOf(file: string, ...args: string[]): Promise<string[]> {
       stderr: () => undefined,
     },
     readSettings: async () => ({ logsFolder: dirname(file) }) as Settings,
+    surroundings: SOMEWHERE,
     openInput: () => null,
     input: process.stdin,
     logStream: process.stderr,

@@ -1,9 +1,24 @@
 /** A command without a process of its own, for tests that call it hundreds of times. It gets no settings. */
-import type { Command, CommandContext } from '../../../bridge/cli/command.js';
+
+import { Readable } from 'node:stream';
+import type { Command, CommandContext } from '../../../bridge/command/command.js';
+import type { Surroundings } from '../../../memory/sessions/surroundings.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import type { Said } from './program.js';
+import { SOMEWHERE } from './surroundings.js';
 
-export async function runCommand(command: Command, args: readonly string[]): Promise<Said> {
+/** What differs from a caller without a memory and without a pipe. */
+export interface Caller {
+  readonly surroundings?: Surroundings;
+  /** Standard input. */
+  readonly piped?: string;
+}
+
+export async function runCommand(
+  command: Command,
+  args: readonly string[],
+  { surroundings = SOMEWHERE, piped }: Caller = {},
+): Promise<Said> {
   let out = '';
   let err = '';
   const context: CommandContext = {
@@ -16,8 +31,9 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
       },
     },
     readSettings: () => Promise.reject(new Error('this command needs no settings')),
+    surroundings,
     openInput: () => null,
-    input: process.stdin,
+    input: piped === undefined ? process.stdin : Readable.from([Buffer.from(piped)]),
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

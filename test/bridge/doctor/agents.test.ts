@@ -64,7 +64,7 @@ async function lookAt({ agent, root = ROOT, environment = {}, quick = false }: G
 function packageWith(makeModules: (folder: string) => void): string {
   const root = testFolder();
   cpSync(join(ROOT, 'package.json'), join(root, 'package.json'));
-  for (const ring of ['src', 'monitoring', 'bridge']) {
+  for (const ring of ['src', 'memory', 'monitoring', 'bridge']) {
     cpSync(join(ROOT, 'dist', ring), join(root, 'dist', ring), { recursive: true });
   }
   mkdirSync(join(root, 'node_modules', SCOPE), { recursive: true });

@@ -1,4 +1,5 @@
 /** The interface of every command of the command line. */
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Redact } from '../../src/log/redact.js';
@@ -21,6 +22,8 @@ export interface CommandContext {
   readonly redact: Redact;
   /** Read, validated and frozen at each call. Throws UsageError with every fault. Commands may call it without its object. */
   readonly readSettings: () => Promise<Settings>;
+  /** Who calls, from where: by this the commands of session memory find their session. */
+  readonly surroundings: Surroundings;
   /** @returns lines that a person types; null if nobody can */
   openInput(): AsyncIterable<string> | null;
   /** Standard input, raw, for a command whose options ask for it. */

@@ -1,16 +1,17 @@
+// covers: bridge/command/serviceSignals.ts bridge/command/options.ts
 /** What people read in a terminal fits it, and what they copy from it is whole. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { renderTable } from '../../../bridge/cli/table.js';
+import { renderTable } from '../../../bridge/command/table.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { Conversation } from '../../e2e/conversation.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
 import { call, prompt, result, toText } from '../../monitoring/verdict/journals.js';
-import { watchkeeper } from './program.js';
+import { watchkeeper } from '../cli/program.js';
 
 // covers: bridge/cli/sessions.ts
 

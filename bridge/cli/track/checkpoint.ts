@@ -1,0 +1,73 @@
+import type { Checkpoint } from '../../../memory/fold/worklog.js';
+import type { Git } from '../../../memory/git/git.js';
+import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { UsageError } from '../../../src/errors.js';
+import { isoTime } from '../../../src/time.js';
+import { word } from '../../command/word.js';
+
+export const checkpoint = word({
+  usage: 'checkpoint NAME, or --list, --verify NAME, --drop NAME',
+  summary: 'mark the state of the code, and compare it later',
+  options: { list: { type: 'boolean' }, verify: { type: 'string' }, drop: { type: 'string' } },
+  words: 1,
+  run({ memory, values, words: [name], print }) {
+    const session = memory.which(values.session ?? null);
+    const { checkpoints } = session.log.state;
+    if (values.list) {
+      const lines = [...checkpoints.values()].map(
+        ({ name: known, at, head, branch }) =>
+          `${known}  ${isoTime(at)}  ${branch ?? 'no branch'} ${head?.slice(0, DIGEST_LENGTH) ?? 'no commit'}`,
+      );
+      print(lines.join('\n') || 'no checkpoints', [...checkpoints.values()]);
+      return 0;
+    }
+    if (values.drop !== undefined) {
+      const { drop } = values;
+      writeOrRefuse(session, memory.stamp, () => [{ event: 'checkpoint_dropped', name: drop }]);
+      print(`checkpoint "${drop}" dropped`, { name: drop });
+      return 0;
+    }
+    if (values.verify !== undefined) {
+      const marked = checkpoints.get(values.verify);
+      if (marked === undefined) throw new UsageError(`there is no checkpoint "${values.verify}"; --list shows them`);
+      const changes = changesSince(marked, memory.git);
+      print(changes.length === 0 ? 'nothing has changed since' : changes.join(', '), { name: marked.name, changes });
+      return changes.length === 0 ? 0 : 1;
+    }
+    if (name === undefined)
+      throw new UsageError('what is the checkpoint called? For example: track checkpoint before-refactoring');
+    const state = memory.git.state();
+    const { head = null, branch = null, dirty_digest = null } = state ?? {};
+    writeOrRefuse(session, memory.stamp, () => [
+      { event: 'checkpoint', name, head, branch, dirty_digest, dirty: state?.dirty.length ?? 0 },
+    ]);
+    print(
+      `checkpoint "${name}": ${head?.slice(0, DIGEST_LENGTH) ?? 'no commit'}${dirty_digest === null ? '' : ', with uncommitted changes'}`,
+      {
+        name,
+        head,
+        branch,
+        dirty_digest,
+      },
+    );
+    return 0;
+  },
+});
+
+const DIGEST_LENGTH = 10;
+
+/** @returns a clause for each difference; an empty list if there is none */
+function changesSince({ head, branch, dirty_digest, dirty }: Checkpoint, git: Git): string[] {
+  const now = git.state();
+  const commits = head === null ? 0 : git.commitsSince(head);
+  const more = (now?.dirty.length ?? 0) - dirty;
+  return [
+    ...(commits === null ? ['rewritten: the commit of the checkpoint is not among the present ones'] : []),
+    ...(commits !== null && commits > 0 ? [`${commits} commit${commits === 1 ? '' : 's'} since`] : []),
+    ...(head === null && now?.head ? ['the first commit was made since'] : []),
+    ...(now?.branch === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
+    ...(more > 0 ? [`${more} file${more === 1 ? '' : 's'} more changed`] : []),
+    ...(more < 0 ? [`${-more} file${more === -1 ? '' : 's'} fewer changed`] : []),
+    ...(more === 0 && now?.dirty_digest !== dirty_digest ? ['other uncommitted changes'] : []),
+  ];
+}

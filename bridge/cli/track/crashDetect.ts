@@ -1,0 +1,29 @@
+import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
+import { isCrashed } from '../../../memory/fold/crash.js';
+import { word } from '../../command/word.js';
+
+export const crashDetect = word({
+  usage: 'crash-detect',
+  summary: 'sessions here whose agent died, and what to do; exit 1 if there is one',
+  options: {},
+  words: 0,
+  run({ memory, print }) {
+    const { process } = memory.surroundings;
+    const here = [...(memory.claims.read(memory.workspace)?.sessions ?? [])];
+    const reports = here.flatMap((id) => {
+      const session = memory.sessions.read(id);
+      session?.log.close();
+      if (session === null || !isCrashed(session.log.state, process)) return [];
+      return [crashReport(session.log.state, memory.workspace.root, process)];
+    });
+    const now = memory.clock.now();
+    print(
+      reports
+        .flatMap((report) => [...crashLines(report, now), ''])
+        .join('\n')
+        .trimEnd() || 'no crashed session here',
+      reports,
+    );
+    return reports.length === 0 ? 0 : 1;
+  },
+});

@@ -1,0 +1,45 @@
+import type { NewLine } from '../../../memory/logs/line.js';
+import { stepLine } from '../../../memory/show/status.js';
+import { END_REASONS, type EndReason } from '../../../memory/words.js';
+import { UsageError } from '../../../src/errors.js';
+import { word } from '../../command/word.js';
+
+export const done = word({
+  usage: 'done [--complete|--as failed|cancelled] [--summary TEXT]',
+  summary: 'end the session',
+  options: { complete: { type: 'boolean' }, as: { type: 'string' }, summary: { type: 'string' } },
+  words: 0,
+  run({ memory, values, print, context }) {
+    const session = memory.which(values.session ?? null);
+    const open = [...session.log.state.steps.values()].filter(
+      ({ status }) => status === 'pending' || status === 'in_progress',
+    );
+    const reason = reasonOf(values.as);
+    if (open.length > 0 && !values.complete && values.as === undefined) {
+      const titles = open.map((step) => `  ${stepLine(step)}`);
+      context.io.stderr(
+        `${open.length} steps are open:\n${titles.join('\n')}\nEnd it with --complete (what is in progress counts as completed, the rest as skipped), or with --as failed or --as cancelled (steps stay as they are).\n`,
+      );
+      return 1;
+    }
+    const lines: NewLine[] = values.complete
+      ? open.map(({ id, status }) => ({
+          event: 'step',
+          step: id,
+          to: status === 'pending' ? 'skipped' : 'completed',
+          assumed: true,
+        }))
+      : [];
+    const workspace = session.log.state.facts?.workspace === memory.workspace.id ? memory.workspace : null;
+    memory.lifecycle.end(session, workspace, { lines, reason, summary: values.summary });
+    print(`session ${session.id} has ended: ${reason}`, { session_id: session.id, reason });
+    return 0;
+  },
+});
+
+function reasonOf(as: string | undefined): EndReason {
+  const reason = END_REASONS.find((known) => known === (as ?? 'completed'));
+  if (reason === undefined || reason === 'superseded')
+    throw new UsageError(`--as ${JSON.stringify(as)}: one of failed, cancelled`);
+  return reason;
+}

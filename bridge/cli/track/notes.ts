@@ -1,0 +1,62 @@
+import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { PRIORITIES } from '../../../memory/words.js';
+import { UsageError } from '../../../src/errors.js';
+import { HOUR, isoTime, MINUTE, SECOND } from '../../../src/time.js';
+import { word } from '../../command/word.js';
+
+const USUAL_PING_MS = 10 * MINUTE;
+const LONGEST_PING_MS = HOUR;
+const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR };
+
+export const log = word({
+  usage: 'log MESSAGE [--step ID]',
+  summary: 'write down what was done',
+  options: { step: { type: 'string' } },
+  words: 1,
+  run({ memory, values, words: [message = ''], print }) {
+    if (message.trim() === '') throw new UsageError('what should be logged? For example: track log "tests are green"');
+    const session = memory.which(values.session ?? null);
+    writeOrRefuse(session, memory.stamp, () => [{ event: 'log', message, step: values.step }]);
+    print('logged', { session_id: session.id });
+    return 0;
+  },
+});
+
+export const note = word({
+  usage: 'note TEXT [--priority critical|high|normal]',
+  summary: 'keep something that the next agent must know (also: anchor)',
+  options: { priority: { type: 'string' } },
+  words: 1,
+  run({ memory, values, words: [text = ''], print }) {
+    if (text.trim() === '') throw new UsageError('what should be kept? For example: track note "the API wants UTC"');
+    const priority = values.priority ?? 'normal';
+    if (!PRIORITIES.some((known) => known === priority))
+      throw new UsageError(`--priority ${JSON.stringify(priority)}: one of ${PRIORITIES.join(', ')}`);
+    const session = memory.which(values.session ?? null);
+    writeOrRefuse(session, memory.stamp, () => [{ event: 'note', text, priority }]);
+    print(`noted, ${priority}`, { session_id: session.id, priority });
+    return 0;
+  },
+});
+
+export const ping = word({
+  usage: 'ping [--detail TEXT] [--for 10m]',
+  summary: 'say that work goes on although nothing can be seen; at most an hour',
+  options: { detail: { type: 'string' }, for: { type: 'string' } },
+  words: 0,
+  run({ memory, values, print }) {
+    const session = memory.which(values.session ?? null);
+    const until = isoTime(memory.clock.now() + durationOf(values.for));
+    writeOrRefuse(session, memory.stamp, () => [{ event: 'ping', detail: values.detail, until }]);
+    print(`silence is excused until ${until}`, { session_id: session.id, until });
+    return 0;
+  },
+});
+
+function durationOf(text: string | undefined): number {
+  if (text === undefined) return USUAL_PING_MS;
+  const [, number, unit = ''] = /^(\d+)([smh])$/.exec(text) ?? [];
+  const duration = Number(number) * (UNITS[unit] ?? 0);
+  if (duration > 0 && duration <= LONGEST_PING_MS) return duration;
+  throw new UsageError(`--for ${JSON.stringify(text)}: a time of at most an hour, such as 30s or 10m`);
+}

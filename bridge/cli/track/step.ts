@@ -1,0 +1,51 @@
+import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import type { StepStatus } from '../../../memory/words.js';
+import { pathInWorkspace } from '../../../memory/workspaces/workspace.js';
+import { UsageError } from '../../../src/errors.js';
+import { word } from '../../command/word.js';
+
+export const step = word({
+  usage: 'step ID --start|--done|--retry|--fail WHY|--skip WHY [--file PATH]…\n  step --add TITLE',
+  summary: 'move a step; its files become working, then done',
+  options: {
+    start: { type: 'boolean' },
+    done: { type: 'boolean' },
+    retry: { type: 'boolean' },
+    fail: { type: 'string' },
+    skip: { type: 'string' },
+    override: { type: 'string' },
+    add: { type: 'string' },
+    file: { type: 'string', multiple: true },
+    files: { type: 'string' },
+  },
+  words: 1,
+  run({ memory, values, words: [id], print }) {
+    const session = memory.which(values.session ?? null);
+    if (values.add !== undefined) {
+      const next = String(session.log.state.steps.size + 1);
+      writeOrRefuse(session, memory.stamp, () => [{ event: 'step_added', step: next, title: values.add }]);
+      print(`step ${next} added`, { step: next });
+      return 0;
+    }
+    if (id === undefined) throw new UsageError('which step? For example: track step 1 --start');
+    const moves = [
+      ...(values.start || values.retry ? ['in_progress'] : []),
+      ...(values.done ? ['completed'] : []),
+      ...(values.fail !== undefined ? ['failed'] : []),
+      ...(values.skip !== undefined ? ['skipped'] : []),
+    ] as StepStatus[];
+    const [to, ...others] = moves;
+    if (to === undefined || others.length > 0)
+      throw new UsageError('say one of --start, --done, --fail WHY, --retry, --skip WHY');
+    const paths = [...(values.file ?? []), ...(values.files?.split(',') ?? [])].map((path) =>
+      pathInWorkspace(path.trim(), memory.surroundings.directory, memory.workspace),
+    );
+    const { fail, skip, override } = values;
+    writeOrRefuse(session, memory.stamp, () => [
+      { event: 'step', step: id, to, reason: fail ?? skip, override, paths },
+    ]);
+    const now = session.log.state.steps.get(id);
+    print(`step ${id} is ${now?.status.replace('_', ' ')}: ${now?.title}`, { step: id, status: now?.status });
+    return 0;
+  },
+});

@@ -1,0 +1,35 @@
+import { mergeTodoList, readTodoList } from '../../../memory/plans/todoList.js';
+import { stepLine } from '../../../memory/show/status.js';
+import type { CommandContext } from '../../command/command.js';
+import { readOptionFile } from '../../command/options.js';
+import { readText } from '../../command/standardInput.js';
+import { word } from '../../command/word.js';
+
+const LONGEST_LIST = 1024 * 1024;
+
+export const sync = word({
+  usage: 'sync [FILE|-]',
+  summary: 'merge a list of tasks (JSON) into the steps; alone, print the checklist',
+  options: {},
+  words: 1,
+  async run({ memory, values, words: [source], print, context }) {
+    const session = memory.which(values.session ?? null);
+    let stuck: readonly string[] = [];
+    if (source !== undefined) {
+      const items = readTodoList(await listFrom(source, context));
+      const refusals = session.log.write((state) => {
+        const merge = mergeTodoList(state, items);
+        stuck = merge.stuck;
+        return merge.lines;
+      }, memory.stamp);
+      stuck = [...stuck, ...refusals.flatMap((refusal) => (refusal === null ? [] : [refusal.message]))];
+    }
+    const steps = [...session.log.state.steps.values()];
+    print([...steps.map(stepLine), ...stuck].join('\n') || 'no steps', { steps, stuck });
+    return stuck.length === 0 ? 0 : 1;
+  },
+});
+
+function listFrom(source: string, { input }: CommandContext): Promise<string> {
+  return source === '-' ? readText(input, LONGEST_LIST) : readOptionFile('sync', source, LONGEST_LIST);
+}

@@ -1,0 +1,109 @@
+/** Words that begin, change and end a session without steps. */
+
+import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { END_REASONS } from '../../../memory/words.js';
+import { UsageError } from '../../../src/errors.js';
+import { type Call, word } from '../../command/word.js';
+
+const SETTABLE = [
+  'purpose',
+  'name',
+  'workflow_mode',
+  'execution_mode',
+  'execution_backend',
+  'task_complexity',
+  'role',
+  'governance_level',
+  'framework',
+  'language.communication',
+  'language.documents',
+];
+
+export const start = word({
+  usage: 'start --purpose TEXT [--name NAME] [--parent ID] [--concurrent]',
+  summary: 'begin a session in this directory',
+  options: {
+    purpose: { type: 'string' },
+    name: { type: 'string' },
+    parent: { type: 'string' },
+    concurrent: { type: 'boolean' },
+  },
+  words: 0,
+  run({ memory, values, print }) {
+    const { purpose = '', name, parent, concurrent = false } = values;
+    if (purpose.trim() === '') throw new UsageError('--purpose is missing, for example --purpose "Fix the login"');
+    const session = memory.lifecycle.begin(memory.workspace, {
+      purpose,
+      fields: { name, parent },
+      plan: [],
+      concurrent,
+    });
+    print(`session ${session.id} begins`, { session_id: session.id, folder: session.folder });
+    return 0;
+  },
+});
+
+export const end = word({
+  usage: 'end [--as completed|failed|cancelled] [--summary TEXT]',
+  summary: 'end the session; its steps stay as they are',
+  options: { as: { type: 'string' }, summary: { type: 'string' } },
+  words: 0,
+  run({ memory, values, print }) {
+    const session = memory.which(values.session ?? null);
+    const reason = END_REASONS.find((known) => known === (values.as ?? 'completed'));
+    if (reason === undefined)
+      throw new UsageError(`--as ${JSON.stringify(values.as)}: one of ${END_REASONS.join(', ')}`);
+    memory.lifecycle.end(session, memory.workspace, { lines: [], reason, summary: values.summary });
+    print(`session ${session.id} has ended: ${reason}`, { session_id: session.id, reason });
+    return 0;
+  },
+});
+
+export const reopen = word({
+  usage: 'reopen ID',
+  summary: 'go on with a session that has ended',
+  options: {},
+  words: 1,
+  run(call) {
+    const session = namedSession(call);
+    call.memory.lifecycle.reopen(session, call.memory.workspace);
+    call.print(`session ${session.id} is active again`, { session_id: session.id });
+    return 0;
+  },
+});
+
+export const set = word({
+  usage: 'set KEY=VALUE…',
+  summary: `change ${SETTABLE.slice(0, 2).join(', ')}, role, framework, language.documents, …`,
+  options: {},
+  words: SETTABLE.length,
+  run({ memory, values, words, print }) {
+    const session = memory.which(values.session ?? null);
+    const changes = Object.fromEntries(words.map(pairOf));
+    if (words.length === 0) throw new UsageError(`what should be set? KEY=VALUE, with one of ${SETTABLE.join(', ')}`);
+    const languages = Object.entries(changes).flatMap(([key, value]) =>
+      key.startsWith('language.') ? [[key.slice('language.'.length), value]] : [],
+    );
+    const plain = Object.entries(changes).filter(([key]) => !key.startsWith('language.'));
+    const language = { ...(session.log.state.facts?.set.language as object), ...Object.fromEntries(languages) };
+    writeOrRefuse(session, memory.stamp, () => [
+      { event: 'session_changed', ...Object.fromEntries(plain), ...(languages.length > 0 && { language }) },
+    ]);
+    print(`set: ${Object.keys(changes).join(', ')}`, changes);
+    return 0;
+  },
+});
+
+function pairOf(text: string): [string, string] {
+  const [key = '', ...value] = text.split('=');
+  if (SETTABLE.includes(key) && value.length > 0) return [key, value.join('=')];
+  throw new UsageError(`${JSON.stringify(text)}: KEY=VALUE is expected, with one of ${SETTABLE.join(', ')}`);
+}
+
+/** @throws UsageError if no session is named, or none has that name */
+export function namedSession({ memory, values, words: [named] }: Call): OpenSession {
+  const name = named ?? (values as { readonly session?: string }).session;
+  if (name === undefined) throw new UsageError('which session? Name its id; `work list --all` shows them');
+  return memory.which(name);
+}

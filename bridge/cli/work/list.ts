@@ -1,0 +1,43 @@
+import { type ListedSession, listSessions } from '../../../memory/show/list.js';
+import { ago } from '../../../memory/show/status.js';
+import { columnsOf, renderTable } from '../../command/table.js';
+import { word } from '../../command/word.js';
+
+export const list = word({
+  usage: 'list [--here] [--all]',
+  summary: 'unfinished sessions; --here: of this directory, --all: ended ones, too',
+  options: { here: { type: 'boolean' }, all: { type: 'boolean' } },
+  words: 0,
+  run({ memory, values, print, context }) {
+    const sessions = listSessions(memory, { here: values.here === true, all: values.all === true });
+    const now = memory.clock.now();
+    const rows = sessions.map((session) => [
+      session.session_id,
+      stateWords(session),
+      progressWords(session),
+      lastWords(session, now),
+      session.purpose,
+    ]);
+    const head = ['SESSION', 'STATE', 'STEPS', 'LAST ACTIVITY', 'PURPOSE'];
+    const { redact, io } = context;
+    const table = renderTable(
+      head,
+      rows.map((row) => row.map(redact)),
+      { columns: columnsOf(io), last: 'cut' },
+    );
+    print(rows.length === 0 ? 'no sessions' : table, sessions);
+    return 0;
+  },
+});
+
+function stateWords({ lifecycle, end_reason, crashed }: ListedSession): string {
+  return crashed ? 'crashed' : (end_reason ?? lifecycle);
+}
+
+function progressWords({ progress: { done, total } }: ListedSession): string {
+  return total === 0 ? '-' : `${done}/${total}`;
+}
+
+function lastWords({ last_activity }: ListedSession, now: number): string {
+  return last_activity === null ? '-' : ago(now - last_activity);
+}

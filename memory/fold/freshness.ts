@@ -1,0 +1,53 @@
+/** How long ago something happened in a session. The intervals are half-open. */
+import { HOUR } from '../../src/time.js';
+import type { Freshness } from '../words.js';
+
+/** Hours since the last activity from which on a session is called so. */
+export interface FreshnessHours {
+  readonly resumable: number;
+  readonly stale: number;
+  readonly critical: number;
+  readonly archivable: number;
+}
+
+export const FRESHNESS_HOURS: FreshnessHours = { resumable: 1, stale: 48, critical: 168, archivable: 720 };
+
+export interface StateCheck {
+  readonly stale: boolean;
+  readonly critical: boolean;
+  /** Since the last activity, whole hours; null if there was none. */
+  readonly hours: number | null;
+}
+
+/**
+ * @param last the last activity, or the acknowledgement if that is later; UTC epoch milliseconds, null if there was none
+ * @param now UTC epoch milliseconds
+ * @returns `fresh` for an instant in the future, `critical` if there is none
+ */
+export function freshnessOf(last: number | null, now: number, hours: FreshnessHours = FRESHNESS_HOURS): Freshness {
+  if (last === null) return 'critical';
+  const age = (now - last) / HOUR;
+  if (age < hours.resumable) return 'fresh';
+  if (age < hours.stale) return 'resumable';
+  if (age < hours.critical) return 'stale';
+  return age < hours.archivable ? 'critical' : 'archivable';
+}
+
+/** @returns whether the state is so old that it must not be trusted; parameters as in {@link freshnessOf} */
+export function isStateStale(last: number | null, now: number, hours: FreshnessHours = FRESHNESS_HOURS): StateCheck {
+  const freshness = freshnessOf(last, now, hours);
+  return {
+    stale: freshness !== 'fresh' && freshness !== 'resumable',
+    critical: freshness === 'critical' || freshness === 'archivable',
+    hours: last === null ? null : Math.max(0, Math.floor((now - last) / HOUR)),
+  };
+}
+
+/** @returns whether somebody comes back to the session after a while; parameters as in {@link freshnessOf} */
+export function checkIfResumedSession(
+  last: number | null,
+  now: number,
+  hours: FreshnessHours = FRESHNESS_HOURS,
+): boolean {
+  return last !== null && freshnessOf(last, now, hours) === 'resumable';
+}

@@ -1,0 +1,42 @@
+/** What happened last, in words. */
+import type { Line } from '../logs/line.js';
+
+/** Entries that are kept. */
+export const MOST_RECENT = 10;
+
+export interface RecentEntry {
+  readonly at: number;
+  readonly words: string;
+}
+
+/** @returns the line in a few words; null for what nobody asks about after a crash */
+export function wordsOfLine(line: Line): string | null {
+  const field = (name: string): string => (typeof line[name] === 'string' ? line[name] : '');
+  switch (line.event) {
+    case 'session_started':
+      return `session begins: ${field('purpose')}`;
+    case 'step_added':
+      return `step ${field('step')} added: ${field('title')}`;
+    case 'step':
+      if (field('title')) return `step ${field('step')} reworded: ${field('title')}`;
+      return `step ${field('step')}: ${field('to').replace('_', ' ')}${field('reason') && ` (${field('reason')})`}`;
+    case 'file':
+      return field('from') ? `${field('from')} renamed to ${field('path')}` : `${field('path')}: ${field('to')}`;
+    case 'log':
+      return field('message');
+    case 'note':
+      return `note: ${field('text')}`;
+    case 'ping':
+      return `ping${field('detail') && `: ${field('detail')}`}`;
+    case 'error':
+      return `error: ${field('message')}`;
+    case 'checkpoint':
+      return `checkpoint ${field('name')}`;
+    case 'run_started':
+      return `an agent begins${field('agent') && `: ${field('agent')}`}`;
+    case 'run_ended':
+      return `the agent ended${field('reason') && `: ${field('reason')}`}`;
+    default:
+      return null;
+  }
+}

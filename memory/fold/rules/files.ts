@@ -1,0 +1,35 @@
+/** The inventory of files: which are read, worked on, done. */
+import { z } from 'zod';
+import { FILE_STATUSES } from '../../words.js';
+import { MOST_FILES, setIn } from '../bounds.js';
+import type { FileEntry, Worklog } from '../worklog.js';
+import { fact, type Rules } from './rule.js';
+
+const text = z.string().optional();
+
+export const fileRules: Rules = {
+  file: fact(
+    z.looseObject({ path: z.string().min(1), to: z.enum(FILE_STATUSES).optional(), from: text, step: text }),
+    (log, { path, to, from, step }, { at }) => {
+      const before = log.files.get(from ?? path);
+      if (from !== undefined) log.files.delete(from);
+      const status = to ?? before?.status ?? 'done';
+      keepFile(log, path, { status, step: step ?? before?.step ?? onlyStepInProgress(log), at });
+    },
+  ),
+};
+
+export function keepFile({ files, more }: Worklog, path: string, entry: FileEntry): void {
+  setIn(files, [path, entry], {
+    more,
+    name: 'files',
+    most: MOST_FILES,
+    isSettled: ({ status }) => status !== 'working',
+  });
+}
+
+/** @returns the step that is in progress, if there is exactly one */
+export function onlyStepInProgress(log: Worklog): string | null {
+  const [first, ...others] = [...log.steps.values()].filter(({ status }) => status === 'in_progress');
+  return others.length === 0 ? (first?.id ?? null) : null;
+}

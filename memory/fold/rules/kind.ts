@@ -1,0 +1,58 @@
+/** What a line of a worklog may change: the rules of all events, and what holds for every one of them. */
+import { UsageError } from '../../../src/errors.js';
+import type { LogKind, Refusal } from '../../logs/kind.js';
+import { type Line, timeOfLine } from '../../logs/line.js';
+import { MOST_RECENT, wordsOfLine } from '../recent.js';
+import { newWorklog, type Worklog } from '../worklog.js';
+import { fileRules } from './files.js';
+import { lifecycleRules } from './lifecycle.js';
+import type { Rule, Rules } from './rule.js';
+import { runRules } from './runs.js';
+import { stepRules } from './steps.js';
+import { workRules } from './work.js';
+
+const RULES: Rules = { ...lifecycleRules, ...runRules, ...stepRules, ...fileRules, ...workRules };
+const ENDED: Refusal = { code: 'ended', message: 'the session has ended; reopen it first' };
+const ARCHIVED: Refusal = { code: 'archived', message: 'the session is in the archive; take it out first' };
+
+export const worklogKind: LogKind<Worklog> = { name: 'worklog', begin: newWorklog, apply: applyLine };
+
+function applyLine(log: Worklog, line: Line): Refusal | null {
+  const rule = Object.hasOwn(RULES, line.event) ? RULES[line.event] : undefined;
+  if (rule === undefined) return null;
+  const refusal = applyRule(log, rule, line);
+  if (refusal !== null) log.refused += 1;
+  return refusal;
+}
+
+function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
+  const fields = rule.schema.safeParse(line);
+  if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
+  if (!rule.afterEnd && log.archived !== null) return ARCHIVED;
+  if (!rule.afterEnd && log.lifecycle === 'ended') return ENDED;
+  const at = timeOfLine(line);
+  const refusal = rule.apply(log, fields.data, { at, origin: line.origin });
+  if (refusal !== null) return refusal;
+  remember(log, line, at);
+  if (rule.isActivity && line.origin !== 'watchkeeper') log.last_activity = at;
+  if (rule.starts && log.lifecycle === 'planned') log.lifecycle = 'active';
+  return null;
+}
+
+function remember({ recent }: Worklog, line: Line, at: number): void {
+  const words = wordsOfLine(line);
+  if (words === null) return;
+  recent.push({ at, words });
+  if (recent.length > MOST_RECENT) recent.shift();
+}
+
+/**
+ * @param event a line that is about to be written
+ * @throws UsageError if its fields are not those of the event
+ */
+export function requireFields(event: { readonly event: string }): void {
+  const found = RULES[event.event]?.schema.safeParse(event);
+  if (found === undefined || found.success) return;
+  const [issue] = found.error.issues;
+  throw new UsageError(`${event.event}: ${issue?.path.join('.') ?? ''}: ${issue?.message}`);
+}

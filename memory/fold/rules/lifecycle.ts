@@ -1,0 +1,110 @@
+/** The beginning, the end, and what a session says of itself. */
+import { z } from 'zod';
+import { END_REASONS } from '../../words.js';
+import { fact, type Rules, rule } from './rule.js';
+
+const MOST_CHILDREN = 10;
+/** Fields of every line, and those of `session_changed` that have a place of their own. */
+const NOT_SET = ['v', 'id', 'timestamp', 'event', 'origin', 'session_id', 'purpose', 'name'];
+const OF_THE_BEGINNING = [
+  'workspace',
+  'parent',
+  'parent_step',
+  'continues',
+  'agent',
+  'explicit',
+  'concurrent',
+  'baseline',
+];
+
+const text = z.string().optional();
+const head = z.string().nullable().default(null);
+const startedSchema = z.looseObject({
+  session_id: z.string().min(1),
+  purpose: z.string().default(''),
+  name: text,
+  workspace: text,
+  parent: text,
+  parent_step: text,
+  continues: text,
+  agent: text,
+  explicit: z.boolean().default(false),
+  concurrent: z.boolean().default(false),
+  baseline: z.object({ head, branch: head, dirty_digest: head }).optional(),
+});
+const endedSchema = z.looseObject({
+  reason: z.enum(END_REASONS),
+  summary: text,
+});
+
+export const lifecycleRules: Rules = {
+  session_started: rule(startedSchema, (log, started, { at }) => {
+    if (log.facts !== null) return { code: 'begun', message: `session ${log.session_id} has begun already` };
+    log.session_id = started.session_id;
+    log.created_at = at;
+    log.facts = {
+      purpose: started.purpose,
+      name: started.name ?? null,
+      workspace: started.workspace ?? null,
+      parent: started.parent ?? null,
+      parent_step: started.parent_step ?? null,
+      continues: started.continues ?? null,
+      agent: started.agent ?? null,
+      explicit: started.explicit,
+      concurrent: started.concurrent,
+      baseline: started.baseline ?? null,
+      set: restOf(started, [...NOT_SET, ...OF_THE_BEGINNING]),
+    };
+    return null;
+  }),
+  session_changed: rule(z.looseObject({ purpose: z.string().min(1).optional(), name: text }), (log, changed) => {
+    if (log.facts === null) return { code: 'not_begun', message: 'there is no session to change' };
+    log.facts.purpose = changed.purpose ?? log.facts.purpose;
+    log.facts.name = changed.name ?? log.facts.name;
+    Object.assign(log.facts.set, restOf(changed, NOT_SET));
+    return null;
+  }),
+  session_ended: rule(endedSchema, (log, { reason, summary }, { at }) => {
+    log.lifecycle = 'ended';
+    log.end = { reason, summary: summary ?? null, at };
+    return null;
+  }),
+  session_reopened: rule(
+    z.looseObject({}),
+    (log) => {
+      if (log.lifecycle !== 'ended') return { code: 'not_ended', message: `session ${log.session_id} has not ended` };
+      log.lifecycle = 'active';
+      log.end = null;
+      return null;
+    },
+    { afterEnd: true },
+  ),
+  session_archived: fact(
+    z.looseObject({ documents: z.array(z.string()).default([]) }),
+    (log, { documents }, { at }) => {
+      log.archived ??= { at, documents };
+    },
+    { afterEnd: true, isActivity: false },
+  ),
+  session_unarchived: fact(
+    z.looseObject({}),
+    (log) => {
+      log.archived = null;
+    },
+    { afterEnd: true, isActivity: false },
+  ),
+  child: rule(
+    z.looseObject({ session_id: z.string().min(1), step: text, most: z.int().default(MOST_CHILDREN) }),
+    (log, { session_id, step, most }, { at }) => {
+      if (log.children.has(session_id)) return null;
+      if (log.children.size >= most)
+        return { code: 'too_many_children', message: `session ${log.session_id} has ${most} child sessions already` };
+      log.children.set(session_id, { session_id, step: step ?? null, at });
+      return null;
+    },
+  ),
+};
+
+function restOf(fields: Readonly<Record<string, unknown>>, known: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !known.includes(name)));
+}

@@ -1,0 +1,69 @@
+/** Who worked on a session: agent processes, and the conversations of their providers. */
+import { z } from 'zod';
+import { CONVERSATION_SOURCES } from '../../words.js';
+import { addTo } from '../bounds.js';
+import type { Run } from '../worklog.js';
+import { fact, type Rules } from './rule.js';
+
+const text = z.string().optional();
+const instant = z.iso.datetime().nullable().optional();
+const processSchema = z.object({
+  host: z.string(),
+  boot_id: z.string(),
+  pid_namespace: z.string(),
+  pid: z.int(),
+  pid_start: z.string(),
+});
+type Process = z.output<typeof processSchema>;
+
+export const runRules: Rules = {
+  run_started: fact(
+    z.looseObject({ process: processSchema, agent: text }),
+    ({ runs, more }, { process, agent }, { at }) => {
+      if (runs.some((run) => run.ended_at === null && isSame(run.process, process))) return;
+      const run: Run = { process, agent: agent ?? null, started_at: at, ended_at: null, reason: null };
+      addTo(runs, run, { more, name: 'runs', isSettled: ({ ended_at }) => ended_at !== null });
+    },
+    { afterEnd: true, starts: true },
+  ),
+  run_ended: fact(
+    z.looseObject({ process: processSchema, reason: text }),
+    ({ runs }, { process, reason }, { at }) => {
+      const run = runs.findLast((known) => known.ended_at === null && isSame(known.process, process));
+      if (run === undefined) return;
+      run.ended_at = at;
+      run.reason = reason ?? null;
+    },
+    { afterEnd: true },
+  ),
+  conversation: fact(
+    z.looseObject({
+      provider: z.string().min(1),
+      conversation: z.string().min(1),
+      source: z.enum(CONVERSATION_SOURCES),
+      transcript: text,
+      cwd: text,
+      workspace: text,
+      since: instant,
+    }),
+    ({ conversations, more }, { provider, conversation, source, transcript, cwd, workspace, since }, { at }) => {
+      const entry = {
+        ...{ provider, id: conversation, source, at, moved_at: null },
+        ...{ transcript: transcript ?? null, cwd: cwd ?? null, workspace: workspace ?? null },
+        since: since == null ? null : Date.parse(since),
+      };
+      addTo(conversations, entry, { more, name: 'conversations', isSettled: ({ moved_at }) => moved_at !== null });
+    },
+    { starts: true },
+  ),
+};
+
+function isSame(left: Process, right: Process): boolean {
+  return (
+    left.pid === right.pid &&
+    left.pid_start === right.pid_start &&
+    left.boot_id === right.boot_id &&
+    left.pid_namespace === right.pid_namespace &&
+    left.host === right.host
+  );
+}

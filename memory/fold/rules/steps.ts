@@ -1,0 +1,164 @@
+/** The steps of a plan: what may move where, and who may move it. */
+import { z } from 'zod';
+import type { Refusal } from '../../logs/kind.js';
+import { PRIORITIES, STEP_STATUSES, type StepStatus } from '../../words.js';
+import { MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';
+import { newStep, type Step, type Worklog } from '../worklog.js';
+import { keepFile } from './files.js';
+import { type Rules, rule, type Written } from './rule.js';
+
+/** The nine legal moves. */
+export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
+  pending: ['in_progress', 'skipped', 'cancelled'],
+  in_progress: ['completed', 'failed', 'cancelled'],
+  failed: ['in_progress', 'skipped', 'cancelled'],
+  completed: [],
+  skipped: [],
+  cancelled: [],
+};
+/** A step that failed is tried again so often; after that a person decides. */
+export const MOST_RETRIES = 2;
+
+const texts = z.array(z.string());
+const addedSchema = z.looseObject({
+  step: z.string().min(1),
+  title: z.string().min(1),
+  external_id: z.string().nullable().default(null),
+  priority: z.enum(PRIORITIES).optional(),
+  blocked_by: texts.default([]),
+  agents: texts.default([]),
+  parallel: z.boolean().default(false),
+  planned_files: texts.default([]),
+});
+
+const moveSchema = z.looseObject({
+  step: z.string().min(1),
+  to: z.enum(STEP_STATUSES),
+  reason: z.string().optional(),
+  /** Another wording. */
+  title: z.string().min(1).optional(),
+  agent: z.string().optional(),
+  files: z.object({ created: texts.default([]), modified: texts.default([]), deleted: texts.default([]) }).optional(),
+  /** Files of the step: they are worked on while it is in progress, and done with it. */
+  paths: texts.default([]),
+  context: z.record(z.string(), texts).optional(),
+  output: z.string().optional(),
+  validation: z.looseObject({ passed: z.boolean(), details: z.string().optional() }).optional(),
+  /** Set by whoever ends the session: nobody has looked whether the step is done. */
+  assumed: z.boolean().optional(),
+  /** A person's reason for a third retry. */
+  override: z.string().optional(),
+  decided_by: z.string().optional(),
+});
+type Move = z.output<typeof moveSchema>;
+
+export const stepRules: Rules = {
+  step_added: rule(addedSchema, addStep),
+  step: rule(moveSchema, moveStep, { starts: true }),
+};
+
+function addStep(log: Worklog, added: z.output<typeof addedSchema>): Refusal | null {
+  const { step: id, external_id, title, priority, blocked_by, agents, parallel, planned_files } = added;
+  if (log.steps.has(id)) return { code: 'duplicate_step', message: `there is a step ${id} already` };
+  if (log.steps.size >= MOST_PLAN_STEPS)
+    return { code: 'too_many_steps', message: `a session has at most ${MOST_PLAN_STEPS} steps` };
+  const unknown = blocked_by.find((other) => !log.steps.has(other));
+  if (unknown !== undefined)
+    return { code: 'unknown_blocker', message: `step ${id} waits for ${unknown}, and there is no such step before it` };
+  log.steps.set(id, newStep({ id, external_id, title, priority, blocked_by, agents, parallel, planned_files }));
+  return null;
+}
+
+function moveStep(log: Worklog, move: Move, written: Written): Refusal | null {
+  const step = log.steps.get(move.step);
+  if (step === undefined) return { code: 'unknown_step', message: `there is no step ${move.step}` };
+  const refused = step.status === move.to ? refuseRepeat(step, move) : refuseMove(log, step, move, written);
+  if (refused !== null) return refused;
+  if (step.status !== move.to) enter(log, step, move, written.at);
+  record(step, move);
+  for (const path of move.paths)
+    keepFile(log, path, { status: move.to === 'in_progress' ? 'working' : 'done', step: step.id, at: written.at });
+  return null;
+}
+
+/** Who asks for what holds already changes nothing, unless somebody else has the step. */
+function refuseRepeat(step: Step, move: Move): Refusal | null {
+  if (step.status !== 'in_progress' || step.agent === (move.agent ?? null)) return null;
+  return {
+    code: 'taken',
+    message: `step ${step.id} is in progress already: ${step.agent ?? 'the main agent'} has it`,
+  };
+}
+
+function refuseMove(log: Worklog, step: Step, move: Move, written: Written): Refusal | null {
+  const legal = MOVES[step.status];
+  const { to, reason } = move;
+  if (!legal.includes(to)) {
+    const ways = legal.length === 0 ? 'that is final' : `it can become ${legal.map(inWords).join(' or ')}`;
+    return {
+      code: 'illegal_move',
+      message: `step ${step.id} is ${inWords(step.status)} and cannot become ${inWords(to)}: ${ways}`,
+    };
+  }
+  if (to === 'failed' && reason === undefined)
+    return { code: 'reason_missing', message: `why did step ${step.id} fail? Give the reason` };
+  if (to === 'skipped' && !isDecidedByPerson(move, written))
+    return { code: 'person_needed', message: `only a person may skip a step: ask one about step ${step.id}` };
+  return to === 'in_progress' ? refuseStart(log, step, move, written) : null;
+}
+
+function refuseStart(log: Worklog, step: Step, move: Move, written: Written): Refusal | null {
+  const open = step.blocked_by.filter((id) => !isSettledWell(log.steps.get(id)));
+  if (open.length > 0)
+    return { code: 'blocked', message: `step ${step.id} waits for ${open.map((id) => `step ${id}`).join(', ')}` };
+  const mayOverride = written.origin === 'person' && move.override !== undefined;
+  if (step.status !== 'failed' || step.retries < MOST_RETRIES || mayOverride) return null;
+  return {
+    code: 'escalate',
+    message: `step ${step.id} was retried ${step.retries} times; now a person decides: retry with an override, skip or cancel it`,
+  };
+}
+
+function isDecidedByPerson({ reason, decided_by, assumed }: Move, { origin }: Written): boolean {
+  return assumed === true || origin === 'person' || (decided_by === 'person' && reason !== undefined);
+}
+
+function isSettledWell(step: Step | undefined): boolean {
+  return step?.status === 'completed' || step?.status === 'skipped';
+}
+
+function enter(log: Worklog, step: Step, { to, agent, reason }: Move, at: number): void {
+  if (to === 'in_progress') {
+    if (step.status === 'failed') step.retries += 1;
+    step.started_at ??= at;
+    step.ended_at = null;
+    step.agent = agent ?? null;
+    step.spans.push({ from: at, until: null });
+  } else {
+    step.ended_at = at;
+    const span = step.spans.at(-1);
+    if (span !== undefined) span.until ??= at;
+    if (to === 'completed')
+      for (const file of log.files.values())
+        if (file.step === step.id && file.status === 'working') file.status = 'done';
+  }
+  step.status = to;
+  step.reason = reason ?? null;
+}
+
+/** Completing again adds to the manifest. */
+function record(step: Step, { title, files, context, output, validation, assumed }: Move): void {
+  for (const kind of ['created', 'modified', 'deleted'] as const) {
+    const known = step.files[kind];
+    for (const path of files?.[kind] ?? []) if (!known.includes(path) && known.length < MOST_FILES) known.push(path);
+  }
+  step.title = title ?? step.title;
+  step.context = context ?? step.context;
+  step.output = output ?? step.output;
+  step.validation = validation ?? step.validation;
+  step.assumed = assumed ?? step.assumed;
+}
+
+function inWords(status: StepStatus): string {
+  return status === 'in_progress' ? 'in progress' : status;
+}

@@ -1,0 +1,89 @@
+/** What is noted within a session: notes, entries of its log, errors, tokens, checkpoints, signs of life. */
+import { z } from 'zod';
+import { ERROR_TYPES, PRIORITIES } from '../../words.js';
+import { addTo, setIn } from '../bounds.js';
+import { fact, type Rules, rule } from './rule.js';
+
+const text = z.string().optional();
+const count = z.number().nonnegative().default(0);
+const head = z.string().nullable().default(null);
+
+export const workRules: Rules = {
+  note: fact(
+    z.looseObject({ text: z.string().min(1), priority: z.enum(PRIORITIES).default('normal') }),
+    (log, { text: words, priority }, { at }) => {
+      const { notes, more } = log;
+      addTo(
+        notes,
+        { text: words, priority, at },
+        { more, name: 'notes', isSettled: (note) => note.priority === 'normal' },
+      );
+    },
+    { afterEnd: true },
+  ),
+  log: fact(z.looseObject({ message: z.string(), step: text }), ({ log, more }, { message, step }, { at }) =>
+    addTo(log, { message, step: step ?? null, at }, { more, name: 'log' }),
+  ),
+  ping: fact(
+    z.looseObject({ detail: text, until: z.iso.datetime() }),
+    (log, { detail, until }) => {
+      log.ping = { until: Date.parse(until), detail: detail ?? null };
+    },
+    { isActivity: false },
+  ),
+  acknowledged: fact(
+    z.looseObject({}),
+    (log, _, { at }) => {
+      log.acknowledged_at = at;
+    },
+    { afterEnd: true, isActivity: false },
+  ),
+  error: fact(
+    z.looseObject({
+      agent: text,
+      type: z.enum(ERROR_TYPES),
+      message: z.string(),
+      resolution: z.string().default('pending'),
+      resolved: z.boolean().default(false),
+      step: text,
+    }),
+    ({ errors, more }, { agent, step, type, message, resolution, resolved }, { at }) => {
+      const entry = { agent: agent ?? null, type, message, resolution, resolved, step: step ?? null, at };
+      addTo(errors, entry, { more, name: 'errors', isSettled: (error) => error.resolved });
+    },
+  ),
+  tokens: fact(
+    z.looseObject({ agent: z.string().default('main'), input: count, output: count, cached: count }),
+    ({ tokens, more }, { agent, input, output, cached }) => {
+      const before = tokens.get(agent) ?? { input: 0, output: 0, cached: 0 };
+      const sum = { input: before.input + input, output: before.output + output, cached: before.cached + cached };
+      setIn(tokens, [agent, sum], { more, name: 'tokens' });
+    },
+    { isActivity: false },
+  ),
+  checkpoint: rule(
+    z.looseObject({
+      name: z.string().min(1),
+      head,
+      branch: head,
+      dirty_digest: head,
+      dirty: count,
+      auto: z.boolean().default(false),
+    }),
+    ({ checkpoints, more }, { name, head: commit, branch, dirty_digest, dirty, auto }, { at }) => {
+      if (checkpoints.has(name))
+        return {
+          code: 'exists',
+          message: `there is a checkpoint "${name}" already; drop it first, or take another name`,
+        };
+      setIn(checkpoints, [name, { name, head: commit, branch, dirty_digest, dirty, auto, at }], {
+        more,
+        name: 'checkpoints',
+      });
+      return null;
+    },
+  ),
+  checkpoint_dropped: rule(z.looseObject({ name: z.string() }), ({ checkpoints }, { name }) =>
+    checkpoints.delete(name) ? null : { code: 'unknown_checkpoint', message: `there is no checkpoint "${name}"` },
+  ),
+};

@@ -1,0 +1,82 @@
+/** The state of a session as `state.json` and `--json` show it. It contains no `now`. */
+import type { StepStatus } from '../words.js';
+import type { Step, Tokens, Worklog } from './worklog.js';
+
+const SETTLED: readonly StepStatus[] = ['completed', 'skipped', 'cancelled'];
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly pending: number;
+  /** The step in progress; the first one if there are several. */
+  readonly current: string | null;
+}
+
+/** @returns progress through steps; skipped and cancelled ones are done with, and do not count as done */
+export function progressOf(steps: readonly { readonly id: string; readonly status: StepStatus }[]): Progress {
+  return {
+    done: steps.filter(({ status }) => status === 'completed').length,
+    total: steps.length,
+    pending: getPendingTodoCount(steps),
+    current: steps.find(({ status }) => status === 'in_progress')?.id ?? null,
+  };
+}
+
+/** @returns the number of steps that are neither completed nor skipped nor cancelled */
+export function getPendingTodoCount(steps: readonly { readonly status: StepStatus }[]): number {
+  return steps.filter(({ status }) => !SETTLED.includes(status)).length;
+}
+
+/** @returns the state as JSON, with the fields in the order of `docs/memory.md` */
+export function stateOf(log: Worklog, at: number): Readonly<Record<string, unknown>> {
+  const steps = [...log.steps.values()];
+  const { facts } = log;
+  return {
+    v: 1,
+    session_id: log.session_id,
+    purpose: facts?.purpose ?? '',
+    name: facts?.name ?? null,
+    lifecycle: log.lifecycle,
+    end: log.end,
+    archived: log.archived !== null,
+    workspace: facts?.workspace ?? null,
+    parent: facts?.parent ?? null,
+    continues: facts?.continues ?? null,
+    explicit: facts?.explicit ?? false,
+    concurrent: facts?.concurrent ?? false,
+    baseline: facts?.baseline ?? null,
+    ...facts?.set,
+    created_at: log.created_at,
+    ended_at: log.end?.at ?? null,
+    last_activity: log.last_activity,
+    acknowledged_at: log.acknowledged_at,
+    violations: { blocked: 0, rejected: 0, refused: log.refused },
+    conversations: log.conversations,
+    runs: log.runs,
+    steps: steps.map(shownStep),
+    progress: progressOf(steps),
+    notes: log.notes,
+    entries: log.log,
+    errors: log.errors,
+    files: Object.fromEntries(log.files),
+    tokens: { total: sumOf(log.tokens), by_agent: Object.fromEntries(log.tokens) },
+    children: [...log.children.values()],
+    checkpoints: [...log.checkpoints.values()],
+    at,
+    more: log.more,
+  };
+}
+
+function shownStep({ spans: _spans, ...step }: Step) {
+  return { ...step, kind: 'plan' };
+}
+
+function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {
+  const total = { input: 0, output: 0, cached: 0 };
+  for (const { input, output, cached } of tokens.values()) {
+    total.input += input;
+    total.output += output;
+    total.cached += cached;
+  }
+  return total;
+}

@@ -1,0 +1,217 @@
+/** The state of a worklog: what was declared about one session. Its lines are applied by the rules in `rules/`. */
+
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type {
+  ConversationSource,
+  EndReason,
+  ErrorType,
+  FileStatus,
+  Lifecycle,
+  Priority,
+  StepStatus,
+} from '../words.js';
+
+import type { RecentEntry } from './recent.js';
+
+/** Epoch milliseconds, UTC, are named `…_at`; texts are redacted. */
+export interface Step {
+  readonly id: string;
+  /** In the list of tasks from which it came; null: there is none. */
+  readonly external_id: string | null;
+  title: string;
+  readonly priority?: Priority | undefined;
+  readonly blocked_by: readonly string[];
+  readonly agents: readonly string[];
+  readonly parallel: boolean;
+  readonly planned_files: readonly string[];
+  status: StepStatus;
+  retries: number;
+  /** Who has it in progress; null: the main agent, or a person. */
+  agent: string | null;
+  started_at: number | null;
+  ended_at: number | null;
+  reason: string | null;
+  /** Completed without proof, by `done --complete`. */
+  assumed: boolean;
+  output: string | null;
+  validation: { readonly passed: boolean; readonly details?: string | undefined } | null;
+  context: Readonly<Record<string, readonly string[]>> | null;
+  readonly files: { readonly created: string[]; readonly modified: string[]; readonly deleted: string[] };
+  /** When it was in progress, for the attribution of what was observed. */
+  readonly spans: { from: number; until: number | null }[];
+}
+
+type Planned = Pick<
+  Step,
+  'id' | 'external_id' | 'title' | 'priority' | 'blocked_by' | 'agents' | 'parallel' | 'planned_files'
+>;
+
+export function newStep(planned: Planned): Step {
+  return {
+    ...planned,
+    status: 'pending',
+    retries: 0,
+    agent: null,
+    started_at: null,
+    ended_at: null,
+    reason: null,
+    assumed: false,
+    output: null,
+    validation: null,
+    context: null,
+    files: { created: [], modified: [], deleted: [] },
+    spans: [],
+  };
+}
+
+export interface FileEntry {
+  status: FileStatus;
+  step: string | null;
+  at: number;
+}
+
+export interface Run {
+  readonly process: ProcessIdentity;
+  readonly agent: string | null;
+  readonly started_at: number;
+  ended_at: number | null;
+  reason: string | null;
+}
+
+export interface Conversation {
+  readonly provider: string;
+  readonly id: string;
+  readonly source: ConversationSource;
+  readonly transcript: string | null;
+  readonly cwd: string | null;
+  readonly workspace: string | null;
+  /** Its share begins here; null: at its beginning. */
+  readonly since: number | null;
+  readonly at: number;
+  /** To another session. */
+  moved_at: number | null;
+}
+
+export interface Note {
+  readonly text: string;
+  readonly priority: Priority;
+  readonly at: number;
+}
+
+export interface LogEntry {
+  readonly message: string;
+  readonly step: string | null;
+  readonly at: number;
+}
+
+export interface DeclaredError {
+  readonly agent: string | null;
+  readonly type: ErrorType;
+  readonly message: string;
+  readonly resolution: string;
+  readonly resolved: boolean;
+  readonly step: string | null;
+  readonly at: number;
+}
+
+export interface Tokens {
+  input: number;
+  output: number;
+  cached: number;
+}
+
+export interface Checkpoint {
+  readonly name: string;
+  readonly head: string | null;
+  readonly branch: string | null;
+  readonly dirty_digest: string | null;
+  /** Files that were changed or untracked. */
+  readonly dirty: number;
+  readonly auto: boolean;
+  readonly at: number;
+}
+
+export interface Child {
+  readonly session_id: string;
+  readonly step: string | null;
+  readonly at: number;
+}
+
+/** What `session_started` says once, and `session_changed` may change where §3 lets it. */
+export interface Facts {
+  purpose: string;
+  name: string | null;
+  readonly workspace: string | null;
+  readonly parent: string | null;
+  readonly parent_step: string | null;
+  readonly continues: string | null;
+  readonly agent: string | null;
+  readonly explicit: boolean;
+  readonly concurrent: boolean;
+  readonly baseline: {
+    readonly head: string | null;
+    readonly branch: string | null;
+    readonly dirty_digest: string | null;
+  } | null;
+  /** Of `session_changed`: modes, documents, role, language. */
+  readonly set: Record<string, unknown>;
+}
+
+export interface Worklog {
+  session_id: string | null;
+  facts: Facts | null;
+  lifecycle: Lifecycle;
+  end: { readonly reason: EndReason; readonly summary: string | null; readonly at: number } | null;
+  archived: { readonly at: number; readonly documents: readonly string[] } | null;
+  created_at: number | null;
+  last_activity: number | null;
+  acknowledged_at: number | null;
+  /** Silence is excused until then. */
+  ping: { readonly until: number; readonly detail: string | null } | null;
+  readonly runs: Run[];
+  readonly conversations: Conversation[];
+  readonly steps: Map<string, Step>;
+  readonly files: Map<string, FileEntry>;
+  readonly notes: Note[];
+  readonly log: LogEntry[];
+  readonly errors: DeclaredError[];
+  readonly tokens: Map<string, Tokens>;
+  readonly children: Map<string, Child>;
+  readonly checkpoints: Map<string, Checkpoint>;
+  /** Open waits by call, as in the journal. */
+  readonly waits: Map<string, { readonly kind: string; readonly since: number; readonly until: number | null }>;
+  /** What happened last. */
+  readonly recent: RecentEntry[];
+  /** Illegal moves that somebody tried. */
+  refused: number;
+  /** How many entries of each list were left out. */
+  readonly more: Record<string, number>;
+}
+
+export function newWorklog(): Worklog {
+  return {
+    session_id: null,
+    facts: null,
+    lifecycle: 'planned',
+    end: null,
+    archived: null,
+    created_at: null,
+    last_activity: null,
+    acknowledged_at: null,
+    ping: null,
+    runs: [],
+    conversations: [],
+    steps: new Map(),
+    files: new Map(),
+    notes: [],
+    log: [],
+    errors: [],
+    tokens: new Map(),
+    children: new Map(),
+    checkpoints: new Map(),
+    waits: new Map(),
+    recent: [],
+    refused: 0,
+    more: {},
+  };
+}

@@ -1,0 +1,73 @@
+/** What git says about a directory, without changing it. Every call has a time limit, and none takes a lock. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+
+const LIMIT_MS = 10_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+const DIGEST_LENGTH = 16;
+
+export interface GitState {
+  /** The commit; null before the first one. */
+  readonly head: string | null;
+  /** Null if none is checked out. */
+  readonly branch: string | null;
+  /** Of the uncommitted changes; null if there are none. */
+  readonly dirty_digest: string | null;
+  /** Changed and untracked files, relative to the top level. */
+  readonly dirty: readonly string[];
+}
+
+/** Of the caller: where git is, and its configuration. */
+export interface GitVariables {
+  readonly PATH?: string | undefined;
+  readonly HOME?: string | undefined;
+}
+
+export class Git {
+  readonly #directory: string;
+  readonly #variables: GitVariables;
+
+  /** @param directory in which it is asked */
+  constructor(directory: string, { PATH, HOME }: GitVariables) {
+    this.#directory = directory;
+    this.#variables = { ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) };
+  }
+
+  /** @returns null if the directory is in no worktree, or git is not installed */
+  state(): GitState | null {
+    const status = this.#ask('status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames');
+    if (status === null) return null;
+    const changes = status.split('\0').filter((entry) => entry !== '');
+    const diff = changes.length === 0 ? '' : (this.#ask('diff', 'HEAD') ?? '');
+    return {
+      head: this.#ask('rev-parse', '--verify', '-q', 'HEAD')?.trim() || null,
+      branch: this.#ask('symbolic-ref', '--short', '-q', 'HEAD')?.trim() || null,
+      dirty_digest: changes.length === 0 ? null : digestOf(`${status}\n${diff}`),
+      dirty: changes.map((entry) => entry.slice('XY '.length)),
+    };
+  }
+
+  /** @returns how many commits there are since `since`; null if that commit is unknown, or not among the present ones */
+  commitsSince(since: string): number | null {
+    if (this.#ask('merge-base', '--is-ancestor', since, 'HEAD') === null) return null;
+    return Number(this.#ask('rev-list', '--count', `${since}..HEAD`));
+  }
+
+  #ask(...args: readonly string[]): string | null {
+    try {
+      return execFileSync('git', ['-C', this.#directory, ...args], {
+        encoding: 'utf8',
+        timeout: LIMIT_MS,
+        maxBuffer: MOST_BYTES,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { ...this.#variables, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
+      });
+    } catch {
+      return null;
+    }
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
+}

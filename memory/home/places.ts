@@ -1,0 +1,109 @@
+/**
+ * Where session memory is kept. A memory is a folder of sessions; the home of a user is one, with the logs that several sessions
+ * share beside it. The logs folder of a bridge is the memory of its sessions.
+ */
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { UnreachableError } from '../../src/errors.js';
+import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+
+const WORKLOG = 'worklog.jsonl';
+const JOURNAL = 'tool_use.jsonl';
+const YEAR = /^\d{4}$/;
+
+/** The variables that name the home; missing ones are undefined. */
+export interface HomeVariables {
+  readonly WATCHKEEPER_HOME?: string | undefined;
+  readonly XDG_STATE_HOME?: string | undefined;
+  readonly HOME?: string | undefined;
+}
+
+/** @returns the user's home of memory: `WATCHKEEPER_HOME`, else below `XDG_STATE_HOME`, else below `~/.local/state` */
+export function homeFolder({ WATCHKEEPER_HOME, XDG_STATE_HOME, HOME }: HomeVariables): string {
+  if (WATCHKEEPER_HOME) return WATCHKEEPER_HOME;
+  if (XDG_STATE_HOME) return join(XDG_STATE_HOME, 'watchkeeper');
+  return join(HOME ?? '/', '.local', 'state', 'watchkeeper');
+}
+
+export class Places {
+  /** The folder that holds everything. */
+  readonly root: string;
+
+  /** @param root a home, or the logs folder of a bridge */
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /**
+   * Creates the folder if it is missing.
+   * @throws UnreachableError if it belongs to another user, or cannot be created
+   */
+  prepare(): void {
+    try {
+      makePrivateFolderSync(join(this.root, 'sessions'));
+    } catch (cause) {
+      throw new UnreachableError(
+        `${this.root} cannot be used as the home of session memory: ${String(cause)}; set WATCHKEEPER_HOME to a folder of yours`,
+        { cause },
+      );
+    }
+    this.requireOwn();
+  }
+
+  /** @throws UnreachableError if the folder belongs to another user, also for root: it would leave files that the owner cannot change */
+  requireOwn(): void {
+    const stat = lstatSync(this.root, { throwIfNoEntry: false });
+    const user = process.getuid?.();
+    if (stat === undefined || user === undefined || stat.uid === user) return;
+    throw new UnreachableError(
+      `${this.root} belongs to another user (uid ${stat.uid}, you are ${user}); set WATCHKEEPER_HOME to a folder of yours`,
+    );
+  }
+
+  sessionFolder(sessionId: string): string {
+    return join(this.root, 'sessions', sessionId);
+  }
+
+  /** @returns the session's folder, wherever it is now: among the sessions, or in the archive; null if there is none */
+  findSession(sessionId: string): string | null {
+    const places = [this.sessionFolder(sessionId), ...this.#years().map((year) => this.archived(year, sessionId))];
+    return places.find((place) => existsSync(place)) ?? null;
+  }
+
+  archived(year: string, sessionId: string): string {
+    return join(this.root, 'archive', year, sessionId);
+  }
+
+  /** @returns the ids of all sessions that are not archived, in no order */
+  sessionIds(): string[] {
+    return namesIn(join(this.root, 'sessions'));
+  }
+
+  archivedIds(): string[] {
+    return this.#years().flatMap((year) => namesIn(join(this.root, 'archive', year)));
+  }
+
+  workspaceLog(workspace: string): string {
+    return join(this.root, 'workspaces', `${workspace}.jsonl`);
+  }
+
+  #years(): string[] {
+    return namesIn(join(this.root, 'archive')).filter((name) => YEAR.test(name));
+  }
+}
+
+export function worklogIn(folder: string): string {
+  return join(folder, WORKLOG);
+}
+
+export function journalIn(folder: string): string {
+  return join(folder, JOURNAL);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => !name.startsWith('.'));
+  } catch {
+    return [];
+  }
+}

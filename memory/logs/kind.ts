@@ -1,0 +1,21 @@
+/** What the lines of a kind of log mean. The protocol (log.ts) knows nothing else about them. */
+import type { Line } from './line.js';
+
+/** Why a line changes nothing. */
+export interface Refusal {
+  /** For programs: `illegal_move`, `ended`, `held`, … */
+  readonly code: string;
+  /** For people: a sentence, with what to do. */
+  readonly message: string;
+}
+
+export interface LogKind<State> {
+  readonly name: string;
+  begin(): State;
+  /**
+   * Applies a line to the state, or leaves the state as it is. It depends on the state and the line alone, so that every reader
+   * reaches the same state. Unknown events change nothing and are not refused.
+   * @returns why the line changes nothing; null if it was applied
+   */
+  apply(state: State, line: Line): Refusal | null;
+}

@@ -1,0 +1,99 @@
+/** One line of a log: a JSON object that says what happened, when, and who wrote it. */
+import { UsageError } from '../../src/errors.js';
+import { ulid } from '../../src/ids.js';
+import { parseRecord } from '../../src/journal/record.js';
+import { type Redact, redactMember } from '../../src/log/redact.js';
+import { headOf } from '../../src/log/shorten.js';
+import { type Clock, isoTime } from '../../src/time.js';
+import { ORIGINS, type Origin } from '../words.js';
+
+/** The version of the lines written here, and the highest whose meaning is known. */
+export const LOG_VERSION = 1;
+export const LONGEST_LINE_BYTES = 64 * 1024;
+/** UTF-16 units. */
+export const LONGEST_TEXT = 4 * 1024;
+
+/** Unknown fields are kept. */
+export interface Line {
+  readonly v: number;
+  /** A ULID; the same id again means nothing. */
+  readonly id: string;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+  readonly event: string;
+  readonly origin: Origin;
+  readonly [field: string]: unknown;
+}
+
+/** What a writer adds to a log. */
+export interface NewLine {
+  readonly event: string;
+  readonly [field: string]: unknown;
+}
+
+/** What every line of one writer has in common. */
+export interface Stamp {
+  readonly clock: Clock;
+  readonly redact: Redact;
+  readonly origin: Origin;
+}
+
+/** Some crashed file systems leave zeros before a line, and some editors a byte order mark. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
+const BEFORE_INK = /^[\ufeff\u0000-\u0020]+/;
+const DEEPEST_LEVEL = 16;
+const CUT = '…';
+
+/**
+ * @returns the line, with every text in it redacted and at most {@link LONGEST_TEXT} long; fields that are undefined are left out
+ */
+export function stampLine({ event, ...fields }: NewLine, { clock, redact, origin }: Stamp): Line {
+  const head = { v: LOG_VERSION, id: ulid(clock), timestamp: isoTime(clock.now()), event, origin };
+  return { ...head, ...(clean(fields, redact, 0) as object) };
+}
+
+/**
+ * @returns the line as it is written, with its line end
+ * @throws UsageError if it is longer than {@link LONGEST_LINE_BYTES}
+ */
+export function textOfLine(line: Line): string {
+  const text = `${JSON.stringify(line)}\n`;
+  if (Buffer.byteLength(text) <= LONGEST_LINE_BYTES) return text;
+  throw new UsageError(
+    `"${line.event}" would make a line of more than ${LONGEST_LINE_BYTES} bytes; record it in smaller parts`,
+  );
+}
+
+/** @returns null for anything but a line */
+export function parseLine(text: string): Line | null {
+  const record = parseRecord(text.replace(BEFORE_INK, ''));
+  if (record === null) return null;
+  const { v, id, timestamp, event, origin } = record;
+  const isLine =
+    typeof v === 'number' &&
+    typeof id === 'string' &&
+    typeof event === 'string' &&
+    typeof timestamp === 'string' &&
+    !Number.isNaN(Date.parse(timestamp)) &&
+    (v > LOG_VERSION || ORIGINS.some((known) => known === origin));
+  return isLine ? (record as Line) : null;
+}
+
+/** @returns UTC epoch milliseconds */
+export function timeOfLine({ timestamp }: Line): number {
+  return Date.parse(timestamp);
+}
+
+function clean(value: unknown, redact: Redact, level: number): unknown {
+  if (typeof value === 'string') return headOf(value, LONGEST_TEXT, redact);
+  if (value === null || typeof value !== 'object') return value;
+  if (level === DEEPEST_LEVEL) return CUT;
+  if (Array.isArray(value)) return value.map((item) => clean(item, redact, level + 1));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      if (member === undefined) return [];
+      const cut = clean(member, redact, level + 1);
+      return [[headOf(name, LONGEST_TEXT, redact), typeof cut === 'string' ? redactMember(redact, name, cut) : cut]];
+    }),
+  );
+}

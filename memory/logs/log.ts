@@ -1,0 +1,179 @@
+/**
+ * A log that several processes write at once, without a lock.
+ *
+ * The order in the file decides. A writer reads the log to its end, and refuses what the state forbids. Otherwise it appends its
+ * lines with one write and reads on until it meets them: the rules have applied them by then, or refused them, because another
+ * writer was first. So every reader reaches the same state, and a kill at any instant leaves a valid beginning.
+ */
+import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { errorCode } from '../../src/errno.js';
+import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
+import { NotPlainError } from '../../src/files/plainFile.js';
+import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
+import type { LogKind, Refusal } from './kind.js';
+import { type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
+import { type LogCounts, LogReader } from './reader.js';
+
+/** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
+const WRITE_FLAGS = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const BEGIN_FLAGS = WRITE_FLAGS | constants.O_CREAT | constants.O_EXCL;
+/** How often lines are written again that were lost: each time, another writer must have died within a line. */
+const MOST_WRITES = 16;
+const STORAGE_FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/** What the rules of the log refuse. The command line exits with 1. */
+export class RefusedError extends WatchkeeperError {
+  readonly code: string;
+  readonly retryable = false;
+  constructor({ code, message }: Refusal) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface WriteOptions {
+  /** Facts are written even to a log that a newer version has written to; decisions are not. */
+  readonly isFact?: boolean;
+  /** Whether the lines must survive a power failure. True if missing. */
+  readonly isDurable?: boolean;
+}
+
+export class Log<State> {
+  readonly path: string;
+  readonly #descriptor: number;
+  readonly #reader: LogReader<State>;
+
+  private constructor(path: string, descriptor: number, kind: LogKind<State>) {
+    this.path = path;
+    this.#descriptor = descriptor;
+    this.#reader = new LogReader(kind);
+  }
+
+  /**
+   * Begins a log, whose folder exists.
+   * @returns null if there is one already
+   * @throws UnreachableError if it cannot be created
+   */
+  static begin<State>(path: string, kind: LogKind<State>): Log<State> | null {
+    return Log.#open(path, BEGIN_FLAGS, kind, 'EEXIST');
+  }
+
+  /**
+   * @returns the log, read to its end; null if there is none
+   * @throws UnreachableError if it cannot be opened for writing
+   */
+  static open<State>(path: string, kind: LogKind<State>): Log<State> | null {
+    return Log.#open(path, WRITE_FLAGS, kind, 'ENOENT');
+  }
+
+  /**
+   * Opens it only to be read.
+   * @returns the log, read to its end; null if there is none
+   * @throws UnreachableError if it cannot be read
+   */
+  static read<State>(path: string, kind: LogKind<State>): Log<State> | null {
+    return Log.#open(path, READ_FLAGS, kind, 'ENOENT');
+  }
+
+  static #open<State>(path: string, flags: number, kind: LogKind<State>, otherwise: string): Log<State> | null {
+    let descriptor: number;
+    try {
+      descriptor = openSync(path, flags, PRIVATE_FILE);
+    } catch (error) {
+      if (errorCode(error) === otherwise) return null;
+      throw unusable(path, error);
+    }
+    try {
+      if (!fstatSync(descriptor).isFile()) throw new NotPlainError(linkWords(path));
+      const log = new Log(path, descriptor, kind);
+      log.refresh();
+      return log;
+    } catch (error) {
+      closeSync(descriptor);
+      throw unusable(path, error);
+    }
+  }
+
+  get state(): State {
+    return this.#reader.state;
+  }
+
+  get counts(): Readonly<LogCounts> {
+    return this.#reader.counts;
+  }
+
+  /** Bytes up to the last line end. */
+  get at(): number {
+    return this.#reader.at;
+  }
+
+  /** Reads what was appended since. @throws UnreachableError if it cannot be read */
+  refresh(): void {
+    this.#readOn(new Map());
+  }
+
+  /**
+   * Appends what `decide` makes of the present state, and learns what became of it.
+   * @param decide takes the state as it is now. An empty list means that what is asked for already holds, and writes nothing.
+   *   It throws {@link RefusedError} for what the state forbids
+   * @returns for each line why it was refused; null if it was applied
+   * @throws UsageError if a newer version has written to the log, and for a line that is too long
+   * @throws UnreachableError if the lines are not, or not wholly, on the disk
+   */
+  write(
+    decide: (state: State) => readonly NewLine[],
+    stamp: Stamp,
+    { isFact = false, isDurable = true }: WriteOptions = {},
+  ): (Refusal | null)[] {
+    this.refresh();
+    if (this.counts.newer > 0 && !isFact) {
+      throw new UsageError(`a newer version of Watchkeeper has written to ${this.path}; update this one to change it`);
+    }
+    const lines = decide(this.state).map((line) => stampLine(line, stamp));
+    const texts = lines.map(textOfLine);
+    const outcomes = new Map<string, Refusal | null>();
+    for (let count = 0; count < MOST_WRITES; count += 1) {
+      const missing = texts.filter((_, index) => !outcomes.has(lines[index]?.id ?? ''));
+      if (missing.length === 0) return lines.map(({ id }) => outcomes.get(id) ?? null);
+      this.#append(missing.join(''), isDurable);
+      this.#readOn(outcomes);
+    }
+    throw new UnreachableError(
+      `lines cannot be found again in ${this.path}, though they were written; is the disk full?`,
+    );
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  /** @param outcomes takes what became of each line that is read */
+  #readOn(outcomes: Map<string, Refusal | null>): void {
+    try {
+      this.#reader.readOn(this.#descriptor, ({ id }, refusal) => outcomes.set(id, refusal));
+    } catch (error) {
+      throw unusable(this.path, error);
+    }
+  }
+
+  #append(text: string, isDurable: boolean): void {
+    const bytes = Buffer.from(this.#reader.isTorn ? `\n${text}` : text);
+    try {
+      failpoint('log.append.before');
+      const written = writeSync(this.#descriptor, bytes);
+      if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
+      if (isDurable) fsyncSync(this.#descriptor);
+      failpoint('log.append.after');
+    } catch (error) {
+      throw unusable(this.path, error);
+    }
+  }
+}
+
+function unusable(path: string, cause: unknown): UnreachableError {
+  if (cause instanceof UnreachableError) return cause;
+  const advice = STORAGE_FULL.includes(errorCode(cause)) ? '; make room on the disk and repeat the command' : '';
+  return new UnreachableError(`${path}: ${describeError(cause)}${advice}`, { cause });
+}

@@ -1,0 +1,85 @@
+/** Folds a log into its state as the log grows. Lines that cannot be read are counted and stay where they are. */
+import { LineSplitter } from '../../src/files/lines.js';
+import { readAt } from '../../src/files/readAt.js';
+import type { LogKind, Refusal } from './kind.js';
+import { type Line, LOG_VERSION, LONGEST_LINE_BYTES, parseLine } from './line.js';
+
+const CHUNK_BYTES = 64 * 1024;
+
+export interface LogCounts {
+  /** With a line end, and not blank. */
+  lines: number;
+  applied: number;
+  refused: number;
+  /** No line of a log, or too long. */
+  unreadable: number;
+  /** Written by a newer version, whose meaning is unknown here. */
+  newer: number;
+}
+
+export class LogReader<State> {
+  readonly state: State;
+  readonly counts: LogCounts = { lines: 0, applied: 0, refused: 0, unreadable: 0, newer: 0 };
+  readonly #kind: LogKind<State>;
+  readonly #splitter = new LineSplitter(LONGEST_LINE_BYTES);
+  readonly #ids = new Set<string>();
+  /** Where the next byte is read. */
+  #position = 0;
+  /** After the last line end. */
+  #at = 0;
+
+  constructor(kind: LogKind<State>) {
+    this.#kind = kind;
+    this.state = kind.begin();
+  }
+
+  /** Bytes up to the last line end. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** The file ends within a line. */
+  get isTorn(): boolean {
+    return this.#position > this.#at;
+  }
+
+  /**
+   * Reads on to the file's present end.
+   * @param descriptor of the log, open for reading
+   * @param seen called with each line of this version, and why it was refused; null if it was applied
+   * @throws the file system's error
+   */
+  readOn(descriptor: number, seen: (line: Line, refusal: Refusal | null) => void = () => undefined): void {
+    for (;;) {
+      const chunk = readAt(descriptor, this.#position, CHUNK_BYTES);
+      if (chunk.length === 0) return;
+      this.#position += chunk.length;
+      // A copy: the splitter keeps the beginning of a line, and the bytes of `readAt` are shared.
+      for (const split of this.#splitter.push(Buffer.from(chunk))) {
+        this.#at += split.bytes + 1;
+        if (split.kind === 'line') this.#take(split.text, seen);
+        else this.#count('unreadable');
+      }
+    }
+  }
+
+  #take(text: string, seen: (line: Line, refusal: Refusal | null) => void): void {
+    if (text.trim() === '') return;
+    const line = parseLine(text);
+    if (line === null || line.v > LOG_VERSION) {
+      this.#count(line === null ? 'unreadable' : 'newer');
+      return;
+    }
+    // A writer that did not find its line has written it again.
+    if (this.#ids.has(line.id)) return;
+    this.#ids.add(line.id);
+    const refusal = this.#kind.apply(this.state, line);
+    this.#count(refusal === null ? 'applied' : 'refused');
+    seen(line, refusal);
+  }
+
+  #count(what: 'applied' | 'refused' | 'unreadable' | 'newer'): void {
+    this.counts.lines += 1;
+    this.counts[what] += 1;
+  }
+}

@@ -1,0 +1,205 @@
+/** What an agent did, folded from the lines of its journal, of a kept copy, or of its program's transcript. */
+import { instantOf } from '../../src/journal/normalise.js';
+import { type JournalRecord, textOf } from '../../src/journal/record.js';
+import { addTo, MOST_FILES, type More, setIn } from '../fold/bounds.js';
+import type { Tokens } from '../fold/worklog.js';
+import { STEP_STATUSES } from '../words.js';
+import { Agents } from './agents.js';
+import { type PlanItem, Todos } from './todos.js';
+
+export type FileChange = 'created' | 'modified' | 'deleted' | 'renamed' | 'read';
+
+export interface ObservedFile {
+  readonly change: FileChange;
+  /** Of a renamed one. */
+  readonly from: string | null;
+  readonly at: number;
+  /** The call; null: none is known. */
+  readonly tool_use_id: string | null;
+}
+
+export interface ObservedError {
+  readonly agent: string;
+  readonly tool: string;
+  readonly outcome: string;
+  readonly message: string;
+  readonly at: number;
+}
+
+/** A journal's word for how a call ended, if it did not do what was asked. */
+const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
+const MAIN = 'main';
+
+export class Observed {
+  readonly more: More = {};
+  readonly todos = new Todos(this.more);
+  readonly agents = new Agents();
+  readonly files = new Map<string, ObservedFile>();
+  readonly errors: ObservedError[] = [];
+  readonly tokens = new Map<string, Tokens>();
+  readonly actions: { readonly at: number; readonly words: string }[] = [];
+  firstTool: string | null = null;
+  firstPrompt: string | null = null;
+  lastWords: string | null = null;
+  lastActivity: number | null = null;
+  /** The main agent owes an answer. */
+  isTurnOpen = false;
+  /** Files that were touched since the last end of a turn. */
+  readonly touched = new Set<string>();
+  compactions = 0;
+  compactedAt: number | null = null;
+  contextTokens: number | null = null;
+  blocked = 0;
+  rejected = 0;
+  lines = 0;
+  readonly #calls = new Map<string, { readonly tool: string; readonly batch: string | null }>();
+  /** Batches of calls of which one failed: their other calls are cancelled with it. */
+  readonly #failedBatches = new Set<string>();
+  readonly #messages = new Set<string>();
+
+  /** Takes the next line; lines without an instant, and unknown ones, change nothing. */
+  take(record: JournalRecord): void {
+    const at = instantOf(record.timestamp);
+    const event = textOf(record.event);
+    if (at === null || event === null) return;
+    this.lines += 1;
+    const agent = textOf(record.agent_id) ?? MAIN;
+    this.agents.see(record, event, at);
+    if (event !== 'heartbeat') this.lastActivity = Math.max(this.lastActivity ?? 0, at);
+    switch (event) {
+      case 'user_prompt':
+        this.#prompt(record, agent);
+        break;
+      case 'assistant_message':
+        if (agent === MAIN) this.lastWords = textOf(record.text) ?? this.lastWords;
+        break;
+      case 'pre_tool_use':
+        this.#call(record, agent, at);
+        break;
+      case 'post_tool_use':
+        this.#result(record, agent, at);
+        break;
+      case 'turn_end':
+        if (agent === MAIN) {
+          this.isTurnOpen = false;
+          this.touched.clear();
+        }
+        break;
+      case 'compaction':
+        this.compactions += 1;
+        this.compactedAt = at;
+        break;
+      case 'plan':
+        this.#plan(record, at);
+        break;
+      case 'files':
+        this.#files(record, at);
+        break;
+      case 'usage':
+        this.#usage(record, agent);
+        break;
+    }
+  }
+
+  #prompt(record: JournalRecord, agent: string): void {
+    if (agent !== MAIN) return;
+    this.isTurnOpen = true;
+    if (record.origin === 'human') this.firstPrompt ??= textOf(record.text);
+  }
+
+  #call(record: JournalRecord, agent: string, at: number): void {
+    const tool = textOf(record.tool_name) ?? 'unknown';
+    this.firstTool ??= tool;
+    if (agent === MAIN) this.isTurnOpen = true;
+    const id = textOf(record.tool_use_id);
+    if (id !== null) this.#calls.set(id, { tool, batch: textOf(record.batch) });
+    addTo(this.actions, { at, words: callWords(tool, record.tool_input) }, { more: {}, name: 'actions' });
+  }
+
+  #result(record: JournalRecord, agent: string, at: number): void {
+    const outcome = textOf(record.outcome) ?? (record.is_error === true ? 'failed' : 'ok');
+    const id = textOf(record.tool_use_id) ?? '';
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    if (!FAULTS.includes(outcome)) return;
+    const batch = call?.batch ?? null;
+    if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;
+    if (batch !== null) this.#failedBatches.add(batch);
+    if (outcome === 'blocked') this.blocked += 1;
+    if (outcome === 'rejected') this.rejected += 1;
+    const message = textOf(record.tool_output_preview)?.trim().split('\n')[0] ?? '';
+    const tool = call?.tool ?? textOf(record.tool_name) ?? 'unknown';
+    addTo(this.errors, { agent, tool, outcome, message, at }, { more: this.more, name: 'errors' });
+  }
+
+  #plan(record: JournalRecord, at: number): void {
+    const items = Array.isArray(record.items) ? record.items.flatMap(planItemOf) : [];
+    const mode = record.mode === 'replace' ? 'replace' : 'merge';
+    this.todos.take({ mode, conversation: textOf(record.session_id) ?? '', items, at });
+  }
+
+  #files(record: JournalRecord, at: number): void {
+    const tool_use_id = textOf(record.tool_use_id);
+    const keep = (path: string, change: FileChange, from: string | null = null) => {
+      if (change !== 'read') this.touched.add(path);
+      const before = this.files.get(path)?.change;
+      // What was created in the session stays so when it is changed again; a look changes nothing.
+      if (before !== undefined && change === 'read') return;
+      const kept = before === 'created' && change === 'modified' ? 'created' : change;
+      const entry = { change: kept, from, at, tool_use_id };
+      setIn(this.files, [path, entry], {
+        more: this.more,
+        name: 'files',
+        most: MOST_FILES,
+        isSettled: (file) => file.change === 'read',
+      });
+    };
+    for (const change of ['read', 'created', 'modified', 'deleted'] as const)
+      for (const path of textsOf(record[change])) keep(path, change);
+    for (const rename of Array.isArray(record.renamed) ? record.renamed : []) {
+      const { from, to } = Object(rename);
+      if (typeof from !== 'string' || typeof to !== 'string') continue;
+      this.files.delete(from);
+      keep(to, 'renamed', from);
+    }
+  }
+
+  /** A message may be in several records; it counts once. */
+  #usage(record: JournalRecord, agent: string): void {
+    const message = textOf(record.message_id);
+    if (message !== null && this.#messages.has(message)) return;
+    if (message !== null) this.#messages.add(message);
+    const before = this.tokens.get(agent) ?? { input: 0, output: 0, cached: 0 };
+    const [input, output, cached] = [record.input, record.output, record.cached].map(countOf) as [
+      number,
+      number,
+      number,
+    ];
+    const sum = { input: before.input + input, output: before.output + output, cached: before.cached + cached };
+    this.tokens.set(agent, sum);
+    if (agent === MAIN) this.contextTokens = input + cached;
+  }
+}
+
+function planItemOf(value: unknown): PlanItem[] {
+  const { external_id, title, status } = Object(value);
+  const known = STEP_STATUSES.find((word) => word === status);
+  if (typeof title !== 'string' || known === undefined) return [];
+  return [{ external_id: textOf(external_id), title, status: known }];
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((text): text is string => typeof text === 'string') : [];
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' && value >= 0 ? value : 0;
+}
+
+/** The part of the input that says most, as a command or a path. */
+function callWords(tool: string, input: unknown): string {
+  const { command, file_path, path, pattern, description, subject } = Object(input);
+  const subjects = [command, file_path, path, pattern, description, subject];
+  const said = subjects.find((text): text is string => typeof text === 'string');
+  return said === undefined ? tool : `${tool}: ${said.split('\n')[0]}`;
+}

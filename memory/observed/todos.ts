@@ -1,0 +1,106 @@
+/** The agent's own list of tasks, followed through all its wordings. What a program says of its own tasks is never refused. */
+import { addTo, type More } from '../fold/bounds.js';
+import type { StepStatus } from '../words.js';
+
+export interface Todo {
+  /** `t1`, `t2`, … */
+  readonly id: string;
+  title: string;
+  status: StepStatus;
+  readonly conversation: string;
+  external_id: string | null;
+  readonly created_at: number;
+  changed_at: number;
+}
+
+export interface PlanItem {
+  readonly external_id: string | null;
+  readonly title: string;
+  readonly status: StepStatus;
+}
+
+export interface Plan {
+  /** `replace`: a whole list. */
+  readonly mode: 'merge' | 'replace';
+  readonly conversation: string;
+  readonly items: readonly PlanItem[];
+  readonly at: number;
+}
+
+const OPEN: readonly StepStatus[] = ['pending', 'in_progress', 'failed'];
+
+export class Todos {
+  readonly list: Todo[] = [];
+  readonly #more: More;
+  #made = 0;
+
+  constructor(more: More) {
+    this.#more = more;
+  }
+
+  take(plan: Plan): void {
+    const matches = this.#match(plan);
+    for (const [index, item] of plan.items.entries()) {
+      const todo = matches.get(index);
+      if (todo === undefined) this.#add(item, plan);
+      else update(todo, item, plan.at);
+    }
+    if (plan.mode === 'merge') return;
+    const kept = new Set(matches.values());
+    for (const todo of this.#ofConversation(plan)) {
+      if (kept.has(todo) || todo.created_at === plan.at || !OPEN.includes(todo.status)) continue;
+      todo.status = 'cancelled';
+      todo.changed_at = plan.at;
+    }
+  }
+
+  /** @returns the known task of each item, by the item's place in the list */
+  #match(plan: Plan): Map<number, Todo> {
+    const free = new Set(this.#ofConversation(plan));
+    const matches = new Map<number, Todo>();
+    const pair = (isSame: (todo: Todo, item: PlanItem) => boolean) => {
+      for (const [index, item] of plan.items.entries()) {
+        if (matches.has(index)) continue;
+        const todo = [...free].find((candidate) => isSame(candidate, item));
+        if (todo === undefined) continue;
+        matches.set(index, todo);
+        free.delete(todo);
+      }
+    };
+    pair((todo, { external_id }) => external_id !== null && todo.external_id === external_id);
+    pair(({ title, status }, item) => item.external_id === null && title === item.title && OPEN.includes(status));
+    // A whole list repeats what is done, too.
+    if (plan.mode === 'replace') pair(({ title }, item) => item.external_id === null && title === item.title);
+    if (plan.mode === 'replace') this.#pairReworded(plan, matches, free);
+    return matches;
+  }
+
+  /** One old and one new item that are left over at the same place are a rewording. */
+  #pairReworded(plan: Plan, matches: Map<number, Todo>, free: Set<Todo>): void {
+    const olds = [...free].filter(({ status }) => OPEN.includes(status));
+    const news = plan.items.flatMap((_, index) => (matches.has(index) ? [] : [index]));
+    const [old] = olds;
+    const [place] = news;
+    if (olds.length !== 1 || news.length !== 1 || old === undefined || place === undefined) return;
+    const places = this.#ofConversation(plan).filter(({ status }) => status !== 'cancelled');
+    if (places.indexOf(old) === place) matches.set(place, old);
+  }
+
+  #ofConversation({ conversation }: Plan): Todo[] {
+    return this.list.filter((todo) => todo.conversation === conversation);
+  }
+
+  #add({ external_id, title, status }: PlanItem, { conversation, at }: Plan): void {
+    this.#made += 1;
+    const todo = { id: `t${this.#made}`, title, status, conversation, external_id, created_at: at, changed_at: at };
+    addTo(this.list, todo, { more: this.#more, name: 'todos', isSettled: (known) => !OPEN.includes(known.status) });
+  }
+}
+
+function update(todo: Todo, { title, status, external_id }: PlanItem, at: number): void {
+  if (todo.title === title && todo.status === status) return;
+  todo.title = title;
+  todo.status = status;
+  todo.external_id ??= external_id;
+  todo.changed_at = at;
+}

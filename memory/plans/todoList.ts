@@ -1,0 +1,124 @@
+/** Merges a list of tasks that an agent keeps, TodoWrite's or the Task tools', into the steps of a plan. */
+import { z } from 'zod';
+import { UsageError } from '../../src/errors.js';
+import { parseJson } from '../../src/json.js';
+import { MOVES } from '../fold/rules/steps.js';
+import type { Step, Worklog } from '../fold/worklog.js';
+import type { NewLine } from '../logs/line.js';
+import { PRIORITIES, type Priority, STEP_STATUSES, type StepStatus } from '../words.js';
+
+export interface TodoItem {
+  readonly id: string | null;
+  readonly title: string;
+  readonly status: StepStatus;
+  readonly priority: Priority | null;
+}
+
+export interface Merge {
+  readonly lines: readonly NewLine[];
+  /** Steps that no legal move leads where the list says, each with the reason. */
+  readonly stuck: readonly string[];
+}
+
+const text = z.string().min(1);
+const itemSchema = z
+  .looseObject({
+    id: z.union([text, z.number()]).optional(),
+    content: text.optional(),
+    subject: text.optional(),
+    title: text.optional(),
+    status: z.string().default('pending'),
+    priority: z.string().optional(),
+  })
+  .refine(
+    ({ content, subject, title }) => (content ?? subject ?? title) !== undefined,
+    'it has no "content" or "subject"',
+  );
+const list = z.array(itemSchema);
+const listSchema = z.union([
+  list,
+  z.object({ todos: list }).transform(({ todos }) => todos),
+  z.object({ tasks: list }).transform(({ tasks }) => tasks),
+]);
+/** The words of other programs. */
+const STATUSES: Readonly<Record<string, StepStatus>> = {
+  done: 'completed',
+  deleted: 'cancelled',
+  canceled: 'cancelled',
+};
+/** Other programs know five priorities or none. */
+const OTHER_PRIORITIES: Readonly<Record<string, Priority>> = { medium: 'normal', low: 'normal' };
+
+/**
+ * @param json a list of items, or an object with `todos` or `tasks`
+ * @throws UsageError if it is no such list
+ */
+export function readTodoList(json: string): TodoItem[] {
+  const parsed = listSchema.safeParse(parseJson(json));
+  if (!parsed.success)
+    throw new UsageError(
+      'this is no list of tasks: a JSON array of {"id", "content", "status", "priority"} is expected',
+    );
+  return parsed.data.map(({ id, content, subject, title, status, priority }) => ({
+    id: id === undefined ? null : String(id),
+    title: (content ?? subject ?? title ?? '').trim(),
+    status: STATUSES[status] ?? STEP_STATUSES.find((known) => known === status) ?? unknownStatus(status),
+    priority: OTHER_PRIORITIES[priority ?? ''] ?? PRIORITIES.find((known) => known === priority) ?? null,
+  }));
+}
+
+/** @returns the lines that bring the plan to where the list is; steps that the list does not name stay as they are */
+export function mergeTodoList(log: Worklog, items: readonly TodoItem[]): Merge {
+  const lines: NewLine[] = [];
+  const stuck: string[] = [];
+  const matched = new Set<string>();
+  let added = log.steps.size;
+  for (const item of items) {
+    const step = matchOf(log, item, matched);
+    if (step === null) added += 1;
+    const id = step?.id ?? String(added);
+    matched.add(id);
+    if (step === null) {
+      const { title, priority, id: external } = item;
+      lines.push({
+        event: 'step_added',
+        step: id,
+        title,
+        priority: priority ?? undefined,
+        external_id: external ?? undefined,
+      });
+    }
+    const from = step?.status ?? 'pending';
+    const way = wayBetween(from, item.status);
+    if (way === null) stuck.push(`step ${id} is ${from} and cannot become ${item.status}: ${item.title}`);
+    const reworded = step !== null && step.title !== item.title ? item.title : undefined;
+    if (reworded !== undefined) lines.push({ event: 'step', step: id, to: from, title: reworded });
+    for (const to of way ?? [])
+      lines.push({ event: 'step', step: id, to, ...(to === 'failed' && { reason: 'said by the list' }) });
+  }
+  return { lines, stuck };
+}
+
+/** By the id that the other program gave it, by the step's own id, then by title among the open ones. */
+function matchOf(log: Worklog, { id, title }: TodoItem, matched: ReadonlySet<string>): Step | null {
+  const free = [...log.steps.values()].filter((step) => !matched.has(step.id));
+  const isOpen = ({ status }: Step) => MOVES[status].length > 0;
+  return (
+    free.find((step) => id !== null && step.external_id === id) ??
+    free.find((step) => id !== null && step.external_id === null && step.id === id) ??
+    free.find((step) => step.title === title && isOpen(step)) ??
+    free.find((step) => step.title === title && id === null) ??
+    null
+  );
+}
+
+/** @returns the moves from one status to another; null if no legal moves lead there */
+function wayBetween(from: StepStatus, to: StepStatus): StepStatus[] | null {
+  if (from === to) return [];
+  if (MOVES[from].includes(to)) return [to];
+  return MOVES[from].includes('in_progress') && MOVES.in_progress.includes(to) ? ['in_progress', to] : null;
+}
+
+function unknownStatus(status: string): never {
+  throw new UsageError(`${JSON.stringify(status)} is no status of a task; one of ${STEP_STATUSES.join(', ')}`);
+}

@@ -1,0 +1,59 @@
+/** Which process is the agent in whose shell a command runs. */
+import { basename } from 'node:path';
+import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { systemProcessTable } from '../../src/host/processes.js';
+import { readArguments } from '../../src/host/procfs.js';
+import type { Surroundings } from './surroundings.js';
+
+const MOST_ANCESTORS = 10;
+/** Programs of agents, as they are called. Scripts are the second word of their interpreter. */
+const AGENT_PROGRAMS = [
+  'claude',
+  'codex',
+  'gemini',
+  'opencode',
+  'cursor-agent',
+  'aider',
+  'goose',
+  'amp',
+  'qwen',
+  'copilot',
+];
+const SCRIPT_END = /\.(?:js|mjs|cjs|py)$/;
+
+/** @returns the processes above the caller, the nearest first, at most ten */
+export function ancestorsOf({ process }: Surroundings): ProcessIdentity[] {
+  const table = systemProcessTable();
+  const ancestors: ProcessIdentity[] = [];
+  for (let pid = process.pid; ancestors.length < MOST_ANCESTORS; ) {
+    const parent = table.find(pid)?.parent ?? 0;
+    if (parent <= 1) break;
+    ancestors.push(readProcessIdentity(process.host, parent));
+    pid = parent;
+  }
+  return ancestors;
+}
+
+/**
+ * @param isBound whether a session has the process
+ * @returns the nearest ancestor that a session has; else that which the agent names in `CLAUDE_PID`; else the nearest whose program
+ *   is known as an agent's; null if none is
+ */
+export function agentProcessOf(
+  surroundings: Surroundings,
+  isBound: (process: ProcessIdentity) => boolean,
+): ProcessIdentity | null {
+  const ancestors = ancestorsOf(surroundings);
+  const named = Number(surroundings.variables.CLAUDE_PID);
+  return (
+    ancestors.find(isBound) ??
+    ancestors.find(({ pid }) => pid === named) ??
+    ancestors.find(({ pid }) => isAgentProgram(readArguments(pid))) ??
+    null
+  );
+}
+
+/** @param words of a process: its program, and what it was called with */
+export function isAgentProgram(words: readonly string[]): boolean {
+  return words.slice(0, 2).some((word) => AGENT_PROGRAMS.includes(basename(word).replace(SCRIPT_END, '')));
+}

@@ -1,0 +1,102 @@
+/** Which session has a conversation, or an agent's process. Each has a log of its own, which decides. */
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { UnreachableError } from '../../src/errors.js';
+import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { Places } from '../home/places.js';
+import type { LogKind } from '../logs/kind.js';
+import type { Stamp } from '../logs/line.js';
+import { Log } from '../logs/log.js';
+
+interface Binding {
+  /** The session, and the line that gave it. */
+  bound: { readonly session_id: string; readonly line: string } | null;
+}
+
+const boundSchema = z.looseObject({ session_id: z.string().min(1), previous: z.string().optional() });
+
+const bindingKind: LogKind<Binding> = {
+  name: 'binding',
+  begin: () => ({ bound: null }),
+  apply(state, line) {
+    if (line.event !== 'bound' && line.event !== 'moved') return null;
+    const fields = boundSchema.safeParse(line);
+    if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
+    const { session_id, previous } = fields.data;
+    // Who moves it names the line that gave it: another move was first if that is no longer the last one.
+    if ((state.bound?.line ?? undefined) !== previous)
+      return { code: 'moved', message: `it belongs to session ${state.bound?.session_id ?? 'none'} meanwhile` };
+    state.bound = { session_id, line: line.id };
+    return null;
+  },
+};
+
+export interface BoundConversation {
+  readonly provider: string;
+  readonly conversation: string;
+}
+export type Bound = BoundConversation | { readonly process: ProcessIdentity };
+
+export class Bindings {
+  readonly #places: Places;
+  readonly #stamp: Stamp;
+
+  constructor(places: Places, stamp: Stamp) {
+    this.#places = places;
+    this.#stamp = stamp;
+  }
+
+  /** @returns the session that has it; null if none has */
+  sessionOf(bound: Bound): string | null {
+    const log = Log.read(this.#path(bound), bindingKind);
+    log?.close();
+    return log?.state.bound?.session_id ?? null;
+  }
+
+  /**
+   * Gives it to a session, whichever had it before.
+   * @returns the session that had it; null if none had
+   */
+  bind(bound: Bound, sessionId: string): string | null {
+    const path = this.#path(bound);
+    makePrivateFolderSync(dirname(path));
+    const log = Log.begin(path, bindingKind) ?? Log.open(path, bindingKind);
+    if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
+    try {
+      let before: string | null = null;
+      log.write((state) => {
+        before = state.bound?.session_id ?? null;
+        if (before === sessionId) return [];
+        if (state.bound === null) return [{ event: 'bound', session_id: sessionId }];
+        return [{ event: 'moved', session_id: sessionId, previous: state.bound.line }];
+      }, this.#stamp);
+      return before;
+    } finally {
+      log.close();
+    }
+  }
+
+  #path(bound: Bound): string {
+    return join(this.#places.root, 'bindings', `${keyOf(bound)}.jsonl`);
+  }
+}
+
+/** Conversation ids are foreign text, so a digest names the file. */
+function keyOf(bound: Bound): string {
+  const [kind, text] =
+    'process' in bound
+      ? [
+          'p',
+          [
+            bound.process.host,
+            bound.process.boot_id,
+            bound.process.pid_namespace,
+            bound.process.pid,
+            bound.process.pid_start,
+          ].join(' '),
+        ]
+      : ['c', `${bound.provider} ${bound.conversation}`];
+  return `${kind}_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+}

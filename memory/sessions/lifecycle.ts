@@ -1,0 +1,94 @@
+/** Decisions that touch two logs: the session's own line first, the deciding log second. */
+import type { Worklog } from '../fold/worklog.js';
+import type { NewLine, Stamp } from '../logs/line.js';
+import { RefusedError } from '../logs/log.js';
+import type { EndReason } from '../words.js';
+import type { Claims } from '../workspaces/claims.js';
+import type { Workspace } from '../workspaces/workspace.js';
+import type { OpenSession, Sessions } from './sessions.js';
+
+export interface Beginning {
+  readonly purpose: string;
+  /** Further fields of `session_started`. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Lines of its plan. */
+  readonly plan: readonly NewLine[];
+  /** Claims nothing, and works beside the session that holds the workspace. */
+  readonly concurrent: boolean;
+}
+
+export interface Ending {
+  /** They belong to the end: the last moves of its steps. */
+  readonly lines: readonly NewLine[];
+  readonly reason: EndReason;
+  readonly summary?: string | undefined;
+}
+
+export class Lifecycle {
+  readonly #sessions: Sessions;
+  readonly #claims: Claims;
+  readonly #stamp: Stamp;
+
+  constructor(sessions: Sessions, claims: Claims, stamp: Stamp) {
+    this.#sessions = sessions;
+    this.#claims = claims;
+    this.#stamp = stamp;
+  }
+
+  /**
+   * Begins a session that holds its workspace.
+   * @throws RefusedError with the code `held` if another one does
+   */
+  begin(workspace: Workspace, { purpose, fields, plan, concurrent }: Beginning): OpenSession {
+    const holder = concurrent ? null : this.#claims.holder(workspace);
+    if (holder !== null) throw heldBy(holder);
+    const session = this.#sessions.begin({ purpose, workspace: workspace.id, concurrent, ...fields }, plan);
+    if (concurrent) this.#claims.enter(workspace, session.id);
+    else this.#claimFor(session, workspace);
+    return session;
+  }
+
+  /**
+   * @param workspace that it may hold; null if it has none
+   * @throws RefusedError if it has ended already
+   */
+  end({ id, log }: OpenSession, workspace: Workspace | null, { lines, reason, summary }: Ending): void {
+    const claim = workspace === null ? null : this.#claims.claimOf(workspace, id);
+    this.#decide(log.write(() => [...lines, { event: 'session_ended', reason, summary }], this.#stamp));
+    if (workspace !== null && claim !== null) this.#claims.release(workspace, claim);
+  }
+
+  /** @throws RefusedError if it has not ended, or another session holds the workspace meanwhile */
+  reopen(session: OpenSession, workspace: Workspace | null): void {
+    const { log } = session;
+    const before = log.state.end;
+    this.#decide(log.write(() => [{ event: 'session_reopened' }], this.#stamp));
+    if (workspace === null || log.state.facts?.concurrent === true) return;
+    const refusal = this.#claims.claim(workspace, session.id);
+    if (refusal === null) return;
+    const { reason = 'superseded', summary } = before ?? {};
+    log.write(() => [{ event: 'session_ended', reason, summary: summary ?? undefined }], this.#stamp);
+    throw new RefusedError(refusal);
+  }
+
+  #claimFor(session: OpenSession, workspace: Workspace): void {
+    const refusal = this.#claims.claim(workspace, session.id);
+    if (refusal === null) return;
+    session.log.write(() => [{ event: 'session_ended', reason: 'superseded' }], this.#stamp);
+    throw new RefusedError(refusal);
+  }
+
+  #decide(outcomes: ReturnType<OpenSession['log']['write']>): void {
+    const refusal = outcomes.find((outcome) => outcome !== null);
+    if (refusal) throw new RefusedError(refusal);
+  }
+}
+
+/** @returns whether a session may hold a workspace */
+export function mayHold({ lifecycle, archived }: Worklog): boolean {
+  return lifecycle !== 'ended' && archived === null;
+}
+
+function heldBy(sessionId: string): RefusedError {
+  return new RefusedError({ code: 'held', message: `session ${sessionId} holds this directory` });
+}

@@ -1,0 +1,138 @@
+/** One caller's view of a memory: its places, its sessions, and which of them the caller means. */
+import { existsSync } from 'node:fs';
+import { UsageError } from '../../src/errors.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { Redact } from '../../src/log/redact.js';
+import { type Clock, isoTime } from '../../src/time.js';
+import type { Worklog } from '../fold/worklog.js';
+import { Git } from '../git/git.js';
+import { homeFolder, Places } from '../home/places.js';
+import type { Stamp } from '../logs/line.js';
+import { Claims } from '../workspaces/claims.js';
+import { type Workspace, workspaceOf } from '../workspaces/workspace.js';
+import { agentProcessOf } from './agentProcess.js';
+import { Bindings, type BoundConversation } from './bindings.js';
+import { Lifecycle, mayHold } from './lifecycle.js';
+import { type OpenSession, Sessions } from './sessions.js';
+import { originOf, type Surroundings } from './surroundings.js';
+
+export interface MemoryOptions {
+  readonly surroundings: Surroundings;
+  /** `--dir`; null: as the variables say. */
+  readonly folder: string | null;
+  readonly clock: Clock;
+  readonly redact: Redact;
+}
+
+export class Memory {
+  readonly clock: Clock;
+  readonly surroundings: Surroundings;
+  readonly stamp: Stamp;
+  readonly places: Places;
+  readonly sessions: Sessions;
+  readonly claims: Claims;
+  readonly bindings: Bindings;
+  readonly lifecycle: Lifecycle;
+  /** Of the caller's directory. */
+  readonly workspace: Workspace;
+  readonly git: Git;
+
+  constructor({ surroundings, folder, clock, redact }: MemoryOptions) {
+    const { variables } = surroundings;
+    this.clock = clock;
+    this.surroundings = surroundings;
+    this.stamp = { clock, redact, origin: originOf(surroundings) };
+    this.places = new Places(folder ?? (variables.WATCHKEEPER_MEMORY || homeFolder(variables)));
+    this.places.requireOwn();
+    this.sessions = new Sessions(this.places, this.stamp);
+    this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id));
+    this.bindings = new Bindings(this.places, this.stamp);
+    this.lifecycle = new Lifecycle(this.sessions, this.claims, this.stamp);
+    this.workspace = workspaceOf(surroundings.directory, (id) => existsSync(this.places.workspaceLog(id)));
+    this.git = new Git(this.workspace.root, variables);
+  }
+
+  /**
+   * Finds the session that the caller means: named, the bridge's own, that of the conversation, that which holds the directory.
+   * @param named `--session`, an id or a name; null: none
+   * @throws UsageError with the candidates if that is not clear
+   */
+  which(named: string | null): OpenSession {
+    const id = named === null ? this.#impliedId() : this.#namedId(named);
+    const session = id === null ? null : this.sessions.open(id);
+    if (session !== null) return session;
+    throw new UsageError(named === null ? this.#candidates() : `there is no session ${JSON.stringify(named)}`);
+  }
+
+  /** @returns the session that holds the caller's directory; null if none does */
+  holder(): OpenSession | null {
+    const id = this.claims.holder(this.workspace);
+    return id === null ? null : this.sessions.open(id);
+  }
+
+  /** The conversation of the agent in whose shell the caller runs; null outside of one. */
+  get conversation(): BoundConversation | null {
+    const { CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID } = this.surroundings.variables;
+    if (CLAUDE_CODE_SESSION_ID) return { provider: 'claude', conversation: CLAUDE_CODE_SESSION_ID };
+    return CODEX_THREAD_ID ? { provider: 'codex', conversation: CODEX_THREAD_ID } : null;
+  }
+
+  /** Gives a session the conversation and the process of the agent in whose shell the caller runs. */
+  adopt({ id, log }: OpenSession): void {
+    const { conversation, agentProcess } = this;
+    if (conversation !== null) {
+      this.bindings.bind(conversation, id);
+      const { provider, conversation: name } = conversation;
+      const { directory } = this.surroundings;
+      const line = { event: 'conversation', provider, conversation: name, source: 'bind', cwd: directory };
+      log.write(() => [{ ...line, workspace: this.workspace.id, since: isoTime(this.clock.now()) }], this.stamp);
+    }
+    if (agentProcess === null) return;
+    this.bindings.bind({ process: agentProcess }, id);
+    log.write(() => [{ event: 'run_started', process: agentProcess, agent: conversation?.provider }], this.stamp);
+  }
+
+  /** The agent in whose shell the caller runs; null outside of one. */
+  get agentProcess(): ProcessIdentity | null {
+    return agentProcessOf(this.surroundings, (process) => this.bindings.sessionOf({ process }) !== null);
+  }
+
+  #impliedId(): string | null {
+    const { WATCHKEEPER_SESSION } = this.surroundings.variables;
+    if (WATCHKEEPER_SESSION) return WATCHKEEPER_SESSION;
+    const { conversation } = this;
+    const bound = conversation === null ? null : this.bindings.sessionOf(conversation);
+    return bound ?? this.#sessionOfProcess() ?? this.claims.holder(this.workspace);
+  }
+
+  #sessionOfProcess(): string | null {
+    const process = this.agentProcess;
+    return process === null ? null : this.bindings.sessionOf({ process });
+  }
+
+  #namedId(named: string): string | null {
+    if (this.places.findSession(named) !== null) return named;
+    const namesakes = this.sessions.ids().filter((id) => this.#state(id)?.facts?.name === named);
+    if (namesakes.length > 1)
+      throw new UsageError(`${namesakes.length} sessions are named ${JSON.stringify(named)}: ${namesakes.join(', ')}`);
+    return namesakes[0] ?? null;
+  }
+
+  #candidates(): string {
+    const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].filter((id) => this.#mayHold(id));
+    const advice = 'begin one with `track init "TASK"`, or name one with --session';
+    if (here.length === 0) return `no session holds ${this.workspace.root}; ${advice}`;
+    return `no session holds ${this.workspace.root}; ${advice}. Unfinished sessions of this directory: ${here.join(', ')}`;
+  }
+
+  #mayHold(id: string): boolean {
+    const state = this.#state(id);
+    return state !== null && mayHold(state);
+  }
+
+  #state(id: string): Worklog | null {
+    const session = this.sessions.read(id);
+    session?.log.close();
+    return session?.log.state ?? null;
+  }
+}

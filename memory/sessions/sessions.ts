@@ -1,0 +1,112 @@
+/** The sessions of a memory: how one begins, and how it is found again. */
+import { mkdirSync } from 'node:fs';
+import { errorCode } from '../../src/errno.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
+import { isSessionId } from '../../src/ids.js';
+import { cutText } from '../../src/log/shorten.js';
+import { isoTime } from '../../src/time.js';
+import { worklogKind } from '../fold/rules/kind.js';
+import type { Worklog } from '../fold/worklog.js';
+import { type Places, worklogIn } from '../home/places.js';
+import type { NewLine, Stamp } from '../logs/line.js';
+import { Log } from '../logs/log.js';
+
+const LONGEST_SLUG = 40;
+const MOST_NUMBERS = 10_000;
+
+export interface OpenSession {
+  readonly id: string;
+  readonly folder: string;
+  readonly log: Log<Worklog>;
+}
+
+export class Sessions {
+  readonly #places: Places;
+  readonly #stamp: Stamp;
+
+  constructor(places: Places, stamp: Stamp) {
+    this.#places = places;
+    this.#stamp = stamp;
+  }
+
+  /**
+   * Begins an explicit session, whose id is the day and its purpose.
+   * @param started fields of `session_started`
+   * @param more lines that belong to the beginning: the steps of its plan
+   * @throws RefusedError if the plan is not legal; then nothing is left of it
+   */
+  begin(
+    started: { readonly purpose: string; readonly [field: string]: unknown },
+    more: readonly NewLine[],
+  ): OpenSession {
+    this.#places.prepare();
+    const id = this.#takeId(
+      `${isoTime(this.#stamp.clock.now()).slice(0, '2026-01-01'.length)}-${slugOf(this.#stamp.redact(started.purpose))}`,
+    );
+    const folder = this.#places.sessionFolder(id);
+    const log = Log.begin(worklogIn(folder), worklogKind);
+    if (log === null) throw new UnreachableError(`${folder} was taken by another process; repeat the command`);
+    log.write(() => [{ event: 'session_started', session_id: id, explicit: true, ...started }, ...more], this.#stamp);
+    return { id, folder, log };
+  }
+
+  /**
+   * @param id of a session, archived or not
+   * @returns null if there is none
+   * @throws UnreachableError if its log cannot be opened
+   */
+  open(id: string): OpenSession | null {
+    return this.#opened(id, (path) => Log.open(path, worklogKind));
+  }
+
+  /** Like {@link open}, without writing: also for a folder that cannot be written to. */
+  read(id: string): OpenSession | null {
+    return this.#opened(id, (path) => Log.read(path, worklogKind));
+  }
+
+  ids(): string[] {
+    return this.#places.sessionIds().filter(isSessionId).sort();
+  }
+
+  #opened(id: string, openLog: (path: string) => Log<Worklog> | null): OpenSession | null {
+    const folder = isSessionId(id) ? this.#places.findSession(id) : null;
+    const log = folder === null ? null : openLog(worklogIn(folder));
+    return folder === null || log === null ? null : { id, folder, log };
+  }
+
+  /** Takes the first free one of `base`, `base-2`, `base-3`, …; ids in the archive are not free. */
+  #takeId(base: string): string {
+    for (let number = 1; number < MOST_NUMBERS; number += 1) {
+      const id = number === 1 ? base : `${base}-${number}`;
+      if (this.#places.findSession(id) !== null) continue;
+      try {
+        mkdirSync(this.#places.sessionFolder(id), PRIVATE_FOLDER);
+        return id;
+      } catch (error) {
+        if (errorCode(error) !== 'EEXIST')
+          throw new UnreachableError(`${this.#places.sessionFolder(id)}: ${describeError(error)}`, { cause: error });
+      }
+    }
+    throw new UsageError(`there are ${MOST_NUMBERS} sessions called ${base}; choose another purpose`);
+  }
+}
+
+/**
+ * @param purpose redacted: a secret must not become a part of a file name
+ * @returns lower-case letters and digits, with `-` between words; `session` if nothing is left
+ */
+export function slugOf(purpose: string): string {
+  const words =
+    purpose
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? [];
+  let slug = '';
+  for (const word of words) {
+    if (slug !== '' && slug.length + 1 + word.length > LONGEST_SLUG) break;
+    slug = slug === '' ? cutText(word, LONGEST_SLUG) : `${slug}-${word}`;
+  }
+  return slug || 'session';
+}

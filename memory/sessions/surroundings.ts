@@ -1,0 +1,32 @@
+/** What the entry programs know about who calls: the variables and the directory by which a session is found. */
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { Origin } from '../words.js';
+
+export interface Surroundings {
+  readonly directory: string;
+  readonly process: ProcessIdentity;
+  /** Only the variables that are asked for below. */
+  readonly variables: Readonly<Partial<Record<SurroundingVariable, string>>>;
+}
+
+export const SURROUNDING_VARIABLES = [
+  'WATCHKEEPER_HOME',
+  'WATCHKEEPER_MEMORY',
+  'WATCHKEEPER_SESSION',
+  'WATCHKEEPER_RUN',
+  'XDG_STATE_HOME',
+  'HOME',
+  'PATH',
+  'CLAUDECODE',
+  'CLAUDE_CODE_SESSION_ID',
+  'CLAUDE_PID',
+  'CODEX_THREAD_ID',
+] as const;
+export type SurroundingVariable = (typeof SURROUNDING_VARIABLES)[number];
+
+const OF_AGENTS: readonly SurroundingVariable[] = ['CLAUDECODE', 'CODEX_THREAD_ID', 'WATCHKEEPER_RUN'];
+
+/** @returns `agent` if an agent's shell runs the command, else `person` */
+export function originOf({ variables }: Surroundings): Origin {
+  return OF_AGENTS.some((name) => (variables[name] ?? '') !== '') ? 'agent' : 'person';
+}

@@ -1,0 +1,48 @@
+/** The sessions of a memory, for somebody who picks one. */
+import { isCrashed } from '../fold/crash.js';
+import { type Progress, progressOf } from '../fold/state.js';
+import type { Memory } from '../sessions/memory.js';
+import type { EndReason, Lifecycle } from '../words.js';
+
+export interface ListedSession {
+  readonly session_id: string;
+  readonly purpose: string;
+  readonly name: string | null;
+  readonly workspace: string | null;
+  readonly lifecycle: Lifecycle;
+  readonly end_reason: EndReason | null;
+  readonly crashed: boolean;
+  readonly progress: Progress;
+  readonly created_at: number | null;
+  readonly last_activity: number | null;
+}
+
+/**
+ * @param options `here`: only those of the caller's workspace; `all`: also those that have ended
+ * @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them
+ */
+export function listSessions(memory: Memory, { here, all }: { here: boolean; all: boolean }): ListedSession[] {
+  const found = memory.sessions.ids().flatMap((id) => {
+    const session = memory.sessions.read(id);
+    session?.log.close();
+    if (session === null || session.log.state.facts === null) return [];
+    const { facts, lifecycle, end, steps, created_at, last_activity } = session.log.state;
+    if (here && facts.workspace !== memory.workspace.id) return [];
+    if (end !== null && (!all || end.reason === 'superseded')) return [];
+    return [
+      {
+        session_id: id,
+        purpose: facts.purpose,
+        name: facts.name,
+        workspace: facts.workspace,
+        lifecycle,
+        end_reason: end?.reason ?? null,
+        crashed: isCrashed(session.log.state, memory.surroundings.process),
+        progress: progressOf([...steps.values()]),
+        created_at,
+        last_activity,
+      },
+    ];
+  });
+  return found.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+}

@@ -1,0 +1,39 @@
+/**
+ * The words of session memory, as `docs/memory.md` explains them. Each noun has its own identity and its own end; nothing is
+ * inferred from prose.
+ */
+
+/** Declared. `archived` is no lifecycle: it only hides. */
+export const LIFECYCLES = ['planned', 'active', 'ended'] as const;
+export type Lifecycle = (typeof LIFECYCLES)[number];
+
+export const END_REASONS = ['completed', 'failed', 'cancelled', 'superseded'] as const;
+export type EndReason = (typeof END_REASONS)[number];
+
+export const STEP_STATUSES = ['pending', 'in_progress', 'completed', 'failed', 'skipped', 'cancelled'] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+export const FILE_STATUSES = ['reading', 'working', 'done'] as const;
+export type FileStatus = (typeof FILE_STATUSES)[number];
+
+export const PRIORITIES = ['critical', 'high', 'normal'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+export const ERROR_TYPES = ['validation', 'timeout', 'file_conflict', 'runtime', 'dependency'] as const;
+export type ErrorType = (typeof ERROR_TYPES)[number];
+
+/** Who wrote a line. `program`: Claude Code, Codex, …; `watchkeeper`: this program by itself, which is never activity. */
+export const ORIGINS = ['agent', 'person', 'program', 'watchkeeper'] as const;
+export type Origin = (typeof ORIGINS)[number];
+
+/** How a conversation came to a session. */
+export const CONVERSATION_SOURCES = ['startup', 'resume', 'clear', 'compact', 'fork', 'bind'] as const;
+export type ConversationSource = (typeof CONVERSATION_SOURCES)[number];
+
+/** Computed from the process of the last run. `none`: there was no run. */
+export const LIVENESS = ['alive', 'dead', 'unknown', 'none'] as const;
+export type Liveness = (typeof LIVENESS)[number];
+
+/** Computed from the time since the last activity. */
+export const FRESHNESS = ['fresh', 'resumable', 'stale', 'critical', 'archivable'] as const;
+export type Freshness = (typeof FRESHNESS)[number];

@@ -1,0 +1,98 @@
+/** Which session holds a workspace. The workspace's log decides; at most one session holds it at a time. */
+import { dirname } from 'node:path';
+import { UnreachableError } from '../../src/errors.js';
+import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+import type { Places } from '../home/places.js';
+import type { Refusal } from '../logs/kind.js';
+import type { Stamp } from '../logs/line.js';
+import { Log } from '../logs/log.js';
+import { type WorkspaceState, workspaceKind } from './log.js';
+import type { Workspace } from './workspace.js';
+
+/** Each look releases a claim that was left behind; meanwhile another session may claim, end and be killed. */
+const MOST_LOOKS = 16;
+
+/** Whether a session may still hold a workspace: it exists, is not in the archive, and has not ended. */
+export type MayHold = (sessionId: string) => boolean;
+
+export class Claims {
+  readonly #places: Places;
+  readonly #stamp: Stamp;
+  readonly #mayHold: MayHold;
+
+  constructor(places: Places, stamp: Stamp, mayHold: MayHold) {
+    this.#places = places;
+    this.#stamp = stamp;
+    this.#mayHold = mayHold;
+  }
+
+  /** @returns the workspace's log as it is now; null if nobody has worked there */
+  read({ id }: Workspace): WorkspaceState | null {
+    const log = Log.read(this.#places.workspaceLog(id), workspaceKind);
+    log?.close();
+    return log?.state ?? null;
+  }
+
+  /**
+   * @returns the session that holds the workspace. The claim of a session that has ended is released first: the process that
+   *   ended it was killed between the two logs
+   */
+  holder(workspace: Workspace): string | null {
+    for (let look = 0; look < MOST_LOOKS; look += 1) {
+      const holder = this.read(workspace)?.holder ?? null;
+      if (holder === null || this.#mayHold(holder.session_id)) return holder?.session_id ?? null;
+      this.release(workspace, holder.claim);
+    }
+    return this.read(workspace)?.holder?.session_id ?? null;
+  }
+
+  /** Notes a session in the workspace's log, without a claim. */
+  enter(workspace: Workspace, sessionId: string): void {
+    this.#write(workspace, (log) =>
+      log.write(
+        ({ sessions }) => (sessions.has(sessionId) ? [] : [{ event: 'session', session_id: sessionId }]),
+        this.#stamp,
+      ),
+    );
+  }
+
+  /** @returns why the session cannot have the workspace; null if it holds it now */
+  claim(workspace: Workspace, sessionId: string): Refusal | null {
+    this.enter(workspace, sessionId);
+    this.holder(workspace);
+    const outcomes = this.#write(workspace, (log) =>
+      log.write(() => [{ event: 'claimed', session_id: sessionId }], this.#stamp),
+    );
+    return outcomes.find((refusal) => refusal !== null) ?? null;
+  }
+
+  /** @returns the claim by which the session holds the workspace; null if it does not */
+  claimOf(workspace: Workspace, sessionId: string): string | null {
+    const holder = this.read(workspace)?.holder ?? null;
+    return holder?.session_id === sessionId ? holder.claim : null;
+  }
+
+  /**
+   * Ends a claim.
+   * @param claim as it was when the decision was made: a session that was reopened since has another one, which stays
+   */
+  release(workspace: Workspace, claim: string): void {
+    this.#write(workspace, (log) =>
+      log.write(({ holder }) => (holder?.claim === claim ? [{ event: 'released', claim }] : []), this.#stamp),
+    );
+  }
+
+  #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState>) => Result): Result {
+    const path = this.#places.workspaceLog(id);
+    makePrivateFolderSync(dirname(path));
+    const begun = Log.begin(path, workspaceKind);
+    const log = begun ?? Log.open(path, workspaceKind);
+    if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
+    try {
+      if (begun !== null) log.write(() => [{ event: 'workspace', root, kind }], this.#stamp);
+      return use(log);
+    } finally {
+      log.close();
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/** The log of a workspace: its sessions, and which of them holds it. */
+import { z } from 'zod';
+import type { LogKind, Refusal } from '../logs/kind.js';
+import { type Line, timeOfLine } from '../logs/line.js';
+import { PRIORITIES, type Priority } from '../words.js';
+
+export interface WorkspaceNote {
+  readonly text: string;
+  readonly priority: Priority;
+  readonly at: number;
+}
+
+export interface WorkspaceState {
+  root: string | null;
+  readonly sessions: Set<string>;
+  /** The session that holds the workspace, and the line that gave it. */
+  holder: { readonly session_id: string; readonly claim: string } | null;
+  readonly notes: WorkspaceNote[];
+}
+
+const session = z.looseObject({ session_id: z.string().min(1) });
+const SCHEMAS = {
+  workspace: z.looseObject({ root: z.string() }),
+  session,
+  claimed: session,
+  released: z.looseObject({ claim: z.string() }),
+  note: z.looseObject({ text: z.string().min(1), priority: z.enum(PRIORITIES).default('normal') }),
+};
+
+export const workspaceKind: LogKind<WorkspaceState> = {
+  name: 'workspace',
+  begin: () => ({ root: null, sessions: new Set(), holder: null, notes: [] }),
+  apply,
+};
+
+function apply(state: WorkspaceState, line: Line): Refusal | null {
+  switch (line.event) {
+    case 'workspace':
+      return given(SCHEMAS.workspace, line, ({ root }) => {
+        state.root ??= root;
+      });
+    case 'session':
+      return given(SCHEMAS.session, line, ({ session_id }) => void state.sessions.add(session_id));
+    case 'claimed':
+      return given(SCHEMAS.claimed, line, ({ session_id }) => claim(state, session_id, line.id));
+    case 'released':
+      // A late one names a claim that is no longer held, and has no effect.
+      return given(SCHEMAS.released, line, ({ claim: given }) => {
+        if (state.holder?.claim === given) state.holder = null;
+      });
+    case 'note':
+      return given(
+        SCHEMAS.note,
+        line,
+        ({ text, priority }) => void state.notes.push({ text, priority, at: timeOfLine(line) }),
+      );
+    default:
+      return null;
+  }
+}
+
+function claim(state: WorkspaceState, sessionId: string, id: string): Refusal | undefined {
+  const { holder } = state;
+  if (holder !== null && holder.session_id !== sessionId)
+    return { code: 'held', message: `session ${holder.session_id} holds this directory` };
+  state.holder = { session_id: sessionId, claim: id };
+  return undefined;
+}
+
+function given<Schema extends z.ZodType>(
+  schema: Schema,
+  line: Line,
+  take: (fields: z.output<Schema>) => Refusal | undefined,
+): Refusal | null {
+  const fields = schema.safeParse(line);
+  if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
+  return take(fields.data) ?? null;
+}

@@ -1,0 +1,58 @@
+/** A directory in which agents work: the top level of a git worktree, or a plain folder. */
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+const DIGEST_LENGTH = 16;
+
+export interface Workspace {
+  /** `ws_` and 16 hexadecimal digits. */
+  readonly id: string;
+  /** Without links. */
+  readonly root: string;
+  readonly kind: 'git' | 'folder';
+}
+
+/**
+ * @param directory any directory in it
+ * @param isKnown whether agents have worked in a plain folder, by its id
+ * @returns the workspace of the directory: the top level of its git worktree, else the nearest plain folder above that is known,
+ *   else the directory itself. Every spelling of a path, through links or not, names the same one
+ */
+export function workspaceOf(directory: string, isKnown: (id: string) => boolean): Workspace {
+  const real = realOf(directory);
+  const top = nearest(real, (folder) => existsSync(join(folder, '.git')));
+  if (top !== null) return { id: idOf(top), root: top, kind: 'git' };
+  const root = nearest(real, (folder) => isKnown(idOf(folder))) ?? real;
+  return { id: idOf(root), root, kind: 'folder' };
+}
+
+function idOf(root: string): string {
+  return `ws_${createHash('sha256').update(root).digest('hex').slice(0, DIGEST_LENGTH)}`;
+}
+
+/**
+ * @param path as somebody wrote it, in `directory`; the file need not exist
+ * @returns the path relative to the workspace, without links; an absolute path if it is outside
+ */
+export function pathInWorkspace(path: string, directory: string, { root }: Workspace): string {
+  const real = realOf(resolve(directory, path));
+  const inside = relative(root, real);
+  return inside !== '' && !inside.startsWith(`..${sep}`) && inside !== '..' && !isAbsolute(inside) ? inside : real;
+}
+
+/** The part of the path that exists, without links, and the rest as it is. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realOf(above), basename(path));
+  }
+}
+
+function nearest(directory: string, isMeant: (folder: string) => boolean): string | null {
+  if (isMeant(directory)) return directory;
+  const above = dirname(directory);
+  return above === directory ? null : nearest(above, isMeant);
+}

@@ -1,0 +1,244 @@
+// covers: bridge/cli/track/checkpoint.ts bridge/cli/track/init.ts bridge/cli/track/notes.ts bridge/cli/work/lifecycle.ts memory/git/git.ts memory/plans/todoList.ts memory/show/status.ts
+/** The commands of session memory, as people and agents call them. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { command as track } from '../../../bridge/cli/track/track.js';
+import { command as work } from '../../../bridge/cli/work/work.js';
+import type { Command } from '../../../bridge/command/command.js';
+import type { SurroundingVariable } from '../../../memory/sessions/surroundings.js';
+import { UsageError, WatchkeeperError } from '../../../src/errors.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { testFolder } from '../../harness/folder.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { runCommand } from '../cli/inProcess.js';
+
+let home = '';
+let directory = '';
+
+beforeEach(() => {
+  home = join(testFolder(), 'home');
+  directory = join(testFolder(), 'work');
+  mkdirSync(join(directory, 'src'), { recursive: true });
+});
+
+interface From {
+  readonly variables?: Partial<Record<SurroundingVariable, string>>;
+  readonly where?: string;
+  readonly piped?: string;
+}
+
+/** Errors become what the command line makes of them. */
+async function say(command: Command, args: readonly string[], { variables = {}, where = directory, piped }: From = {}) {
+  const surroundings = {
+    directory: where,
+    process: readProcessIdentity('host'),
+    variables: { WATCHKEEPER_HOME: home, ...(process.env.PATH && { PATH: process.env.PATH }), ...variables },
+  };
+  try {
+    return await runCommand(command, args, { surroundings, ...(piped !== undefined && { piped }) });
+  } catch (error) {
+    if (!(error instanceof WatchkeeperError)) throw error;
+    return { code: error instanceof UsageError ? 2 : 1, out: '', err: error.message };
+  }
+}
+
+async function json(command: Command, args: readonly string[], from: From = {}) {
+  const { out } = await say(command, [...args, '--json'], from);
+  return JSON.parse(out);
+}
+
+describe('track', () => {
+  test('keeps titles with commas, quotes, newlines and emoji, and one entry for all spellings of a path', async () => {
+    await say(track, ['init', 'T', '--step', 'Read A, B and C', '--step', 'say "x"\ny 🙂']);
+    await say(track, ['step', '1', '--start', '--file', 'src/a.ts']);
+    await say(track, ['file', '../src/../src/a.ts', '--done'], { where: join(directory, 'src') });
+    await say(track, ['file', 'src/a.ts', '--rename', 'b.ts']);
+    const { steps, files } = await json(track, ['status']);
+    expect(steps.map(({ title }: { title: string }) => title)).toEqual(['Read A, B and C', 'say "x"\ny 🙂']);
+    expect(files).toEqual({ 'b.ts': { status: 'done', step: '1', at: expect.any(Number) } });
+  });
+
+  test('moves OLD to NEW in both spellings of a rename', async () => {
+    await say(track, ['init', 'T']);
+    await say(track, ['file', 'old', '--working']);
+    await say(track, ['file', '--rename', 'old', 'new']);
+    await say(track, ['file', 'new', '--rename', 'newest']);
+    expect((await json(track, ['status'])).files).toEqual({
+      newest: { status: 'working', step: null, at: expect.any(Number) },
+    });
+  });
+
+  test('refuses to begin where a session is unfinished, with a report, until told how', async () => {
+    await say(track, ['init', 'first', '--step', 'a']);
+    const refused = await say(track, ['init', 'second']);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/is unfinished here: first \(0 of 1 steps.*\n {2}\[ \] 1 a\n.*--resume/s);
+    expect(await json(track, ['init', '--resume'])).toMatchObject({ resumed: true });
+    const { session_id } = await json(track, ['init', 'second', '--archive-existing']);
+    expect(session_id).toMatch(/-second$/);
+    expect((await say(work, ['list', '--all'])).out).toMatch(/first.*cancelled|cancelled.*first/);
+  });
+
+  test('ends a session with open steps only when it is said how, and never silently as completed', async () => {
+    await say(track, ['init', 'T', '--step', 'a', '--step', 'b']);
+    await say(track, ['step', '1', '--start']);
+    const refused = await say(track, ['done']);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/--complete.*--as failed/s)]);
+    const session = (await json(track, ['done', '--complete'])).session_id;
+    const { steps, lifecycle } = await json(work, ['show', session]);
+    expect(lifecycle).toBe('ended');
+    expect(steps.map(({ status, assumed }: { status: string; assumed: boolean }) => [status, assumed])).toEqual([
+      ['completed', true],
+      ['skipped', true],
+    ]);
+  });
+
+  test('merges a list of tasks: the same list twice changes nothing, foreign ids and other words keep their step', async () => {
+    await say(track, ['init', 'T', '--step', 'kept']);
+    const list = '[{"id":"x9","content":"B2","status":"completed","priority":"high"}]';
+    await say(track, ['sync', '-'], { piped: list });
+    const twice = await say(track, ['sync', '-'], { piped: list });
+    expect([twice.code, twice.out]).toEqual([0, '[ ] 1 kept\n[x] 2 B2\n']);
+    await say(track, ['sync', '-'], { piped: '{"todos":[{"id":"x9","content":"B2, reworded","status":"completed"}]}' });
+    const { steps } = await json(track, ['status']);
+    expect(steps).toMatchObject([
+      { title: 'kept' },
+      { id: '2', title: 'B2, reworded', priority: 'high', status: 'completed' },
+    ]);
+  });
+
+  test('names the steps that no legal move leads where the list says', async () => {
+    await say(track, ['init', 'T', '--step', 'a']);
+    await say(track, ['step', '1', '--start']);
+    await say(track, ['step', '1', '--done']);
+    const said = await say(track, ['sync', '-'], { piped: '[{"id":1,"content":"a","status":"pending"}]' });
+    expect([said.code, said.out]).toEqual([
+      1,
+      expect.stringContaining('step 1 is completed and cannot become pending'),
+    ]);
+    expect((await say(track, ['sync', '-'], { piped: 'no json' })).code).toBe(2);
+  });
+
+  test('prints the checklist without reading anything', async () => {
+    await say(track, ['init', 'T', '--step', 'a', '--step', 'b']);
+    await say(track, ['step', '1', '--start']);
+    await say(track, ['step', '1', '--fail', 'no network']);
+    expect((await say(track, ['sync'])).out).toBe('[!] 1 a (no network)\n[ ] 2 b\n');
+  });
+
+  test('excuses silence for at most an hour by a ping, which is no activity', async () => {
+    await say(track, ['init', 'T']);
+    const { last_activity } = await json(track, ['status']);
+    expect((await say(track, ['ping', '--for', '2h'])).code).toBe(2);
+    expect((await say(track, ['ping', '--for', '10m', '--detail', 'compiling'])).out).toMatch(
+      /^silence is excused until /,
+    );
+    expect((await json(track, ['status'])).last_activity).toBe(last_activity);
+  });
+
+  test('lists candidates, and exits with 2, if no session is meant clearly', async () => {
+    await say(track, ['init', 'T', '--concurrent']);
+    const said = await say(track, ['log', 'x']);
+    expect([said.code, said.err]).toEqual([2, expect.stringMatching(/no session holds .*-t$/)]);
+    expect((await say(track, ['log', 'x', '--session', 'nobody'])).err).toBe('there is no session "nobody"');
+  });
+
+  test('suggests the word that was probably meant', async () => {
+    expect((await say(track, ['stpe'])).err).toContain('"step"');
+    expect((await say(track, [])).code).toBe(2);
+  });
+
+  test('compares the code with a checkpoint', async () => {
+    const git = (...args: string[]) => runGit(directory, args);
+    await git('init', '-q');
+    await git('commit', '-q', '--allow-empty', '-m', 'first');
+    await say(track, ['init', 'T']);
+    await say(track, ['checkpoint', 'before']);
+    expect((await say(track, ['checkpoint', '--verify', 'before'])).code).toBe(0);
+    await git('commit', '-q', '--allow-empty', '-m', 'second');
+    await git('commit', '-q', '--allow-empty', '-m', 'third');
+    writeFileSync(join(directory, 'new.txt'), 'x');
+    const later = await say(track, ['checkpoint', '--verify', 'before']);
+    expect([later.code, later.out]).toEqual([1, '2 commits since, 1 file more changed\n']);
+    await git('commit', '-q', '--allow-empty', '--amend', '-m', 'rewritten');
+    await say(track, ['checkpoint', 'after']);
+    await git('reset', '-q', '--hard', 'HEAD~1');
+    expect((await say(track, ['checkpoint', '--verify', 'after'])).out).toContain('rewritten');
+    expect((await say(track, ['checkpoint', '--list'])).out.split('\n')).toHaveLength(3);
+    await say(track, ['checkpoint', '--drop', 'after']);
+    expect((await say(track, ['checkpoint', '--verify', 'after'])).code).toBe(2);
+  });
+});
+
+describe('a crash', () => {
+  test('is proven by the process of the agent, with the files in doubt; a healthy session is not accused', async () => {
+    const agent = await startAgent();
+    const variables = { CLAUDE_PID: String(agent.pid) };
+    const inShell = {
+      directory,
+      process: readProcessIdentity('host', agent.shell),
+      variables: { WATCHKEEPER_HOME: home, ...variables },
+    };
+    await runCommand(track, ['init', 'Build it', '--step', 'one', '--step', 'two'], { surroundings: inShell });
+    await runCommand(track, ['step', '1', '--start', '--file', 'src/a.ts'], { surroundings: inShell });
+    writeFileSync(join(directory, 'src/a.ts'), 'export const');
+    expect(await say(track, ['crash-detect'])).toMatchObject({ code: 0, out: 'no crashed session here\n' });
+    await agent.kill();
+    const found = await say(track, ['crash-detect']);
+    expect(found.code).toBe(1);
+    expect(found.out).toContain(`process ${agent.pid} is gone`);
+    expect(found.out).toMatch(/\[~\] 1 one\n {2}\[ \] 2 two/);
+    expect(found.out).toContain('src/a.ts: 12 bytes, changed since it was begun, step 1');
+    expect((await say(track, ['init', 'Another'])).err).toContain('crashed');
+    const resume = await say(track, ['resume']);
+    expect(resume.out).toMatch(/^<session-record>\n/);
+    expect(resume.out).toContain('Its agent crashed');
+  });
+});
+
+test('a record that rested for a week is acknowledged before anybody goes on with it', async () => {
+  const { session_id } = await json(track, ['init', 'T']);
+  const log = join(home, 'sessions', session_id, 'worklog.jsonl');
+  const old = new Date(Date.now() - 169 * 3_600_000).toISOString();
+  writeFileSync(log, readFileSync(log, 'utf8').replaceAll(/"timestamp":"[^"]+"/g, `"timestamp":"${old}"`));
+  const refused = await say(track, ['resume', session_id]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/for 169 hours.*--ack/)]);
+  expect((await say(track, ['resume', session_id, '--ack'])).code).toBe(0);
+  expect((await say(track, ['resume', session_id])).code).toBe(0);
+});
+
+interface Agent {
+  readonly pid: number;
+  /** A process below it. */
+  readonly shell: number;
+  kill(): Promise<void>;
+}
+
+/** A program with a child, as an agent is with its shell. */
+async function startAgent(): Promise<Agent> {
+  const child: ChildProcess = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [said] = (await once(child.stdout ?? child, 'data')) as [Buffer];
+  const shell = Number(said.toString());
+  const kill = async () => {
+    const closed = once(child, 'exit');
+    child.kill('SIGKILL');
+    await closed;
+  };
+  afterThisTest(() => {
+    try {
+      process.kill(shell, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  });
+  return { pid: child.pid ?? 0, shell, kill };
+}
+
+async function runGit(where: string, args: readonly string[]): Promise<void> {
+  const names = ['-c', 'user.email=a@example.com', '-c', 'user.name=a', '-c', 'commit.gpgsign=false'];
+  const [code] = await once(spawn('git', ['-C', where, ...names, ...args], { stdio: 'ignore' }), 'exit');
+  if (code !== 0) throw new Error(`git ${args.join(' ')} failed`);
+}

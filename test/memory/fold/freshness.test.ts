@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { checkIfResumedSession, freshnessOf, isStateStale } from '../../../memory/fold/freshness.js';
+import { getPendingTodoCount } from '../../../memory/fold/state.js';
+import type { StepStatus } from '../../../memory/words.js';
+import { HOUR } from '../../../src/time.js';
+
+const NOW = Date.UTC(2026, 10, 1);
+
+test.each([
+  [-1, 'fresh'],
+  [0, 'fresh'],
+  [HOUR - 1, 'fresh'],
+  [HOUR, 'resumable'],
+  [48 * HOUR - 1, 'resumable'],
+  [48 * HOUR, 'stale'],
+  [168 * HOUR, 'critical'],
+  [720 * HOUR - 1, 'critical'],
+  [720 * HOUR, 'archivable'],
+] as const)('%i ms after its last activity a session is %s', (age, freshness) => {
+  expect(freshnessOf(NOW - age, NOW)).toBe(freshness);
+  expect(checkIfResumedSession(NOW - age, NOW)).toBe(freshness === 'resumable');
+  expect(isStateStale(NOW - age, NOW).stale).toBe(age >= 48 * HOUR);
+});
+
+test('a session without any activity is critical, and its hours are unknown', () => {
+  expect(freshnessOf(null, NOW)).toBe('critical');
+  expect(isStateStale(null, NOW)).toEqual({ stale: true, critical: true, hours: null });
+  expect(isStateStale(NOW + HOUR, NOW)).toEqual({ stale: false, critical: false, hours: 0 });
+});
+
+test.each<[string, StepStatus[], number]>([
+  ['a completed task', ['completed'], 0],
+  ['a failed completion', ['failed'], 1],
+  ['work in progress', ['in_progress', 'completed'], 1],
+  ['what was skipped or cancelled', ['skipped', 'cancelled'], 0],
+])('%s counts as pending as often as it is', (_, statuses, count) => {
+  expect(getPendingTodoCount(statuses.map((status) => ({ status })))).toBe(count);
+});

@@ -1,0 +1,137 @@
+import { expect, test } from '@jest/globals';
+import { MOVES } from '../../../memory/fold/rules/steps.js';
+import { STEP_STATUSES, type StepStatus } from '../../../memory/words.js';
+import { WorklogScene } from '../worklogScene.js';
+
+function begun(...steps: string[]): WorklogScene {
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's', purpose: 'p' });
+  for (const step of steps) scene.write('step_added', { step, title: `step ${step}` });
+  return scene;
+}
+
+/** The way to each status. */
+const WAYS: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
+  pending: [],
+  in_progress: ['in_progress'],
+  completed: ['in_progress', 'completed'],
+  failed: ['in_progress', 'failed'],
+  skipped: ['skipped'],
+  cancelled: ['cancelled'],
+};
+
+test('of the 36 moves 9 are legal, 6 change nothing, and 21 are refused with the legal ones named', () => {
+  const outcomes = STEP_STATUSES.flatMap((from) =>
+    STEP_STATUSES.map((to) => {
+      const scene = begun('1');
+      for (const way of WAYS[from]) expect(scene.step('1', way, { reason: 'r' }, 'person')).toBeNull();
+      const refusal = scene.step('1', to, { reason: 'r' }, 'person');
+      expect(scene.status('1')).toBe(refusal === null ? to : from);
+      if (from === to) return 'nothing';
+      if (refusal === null) return 'moved';
+      for (const legal of MOVES[from]) expect(refusal.message).toContain(legal.replace('_', ' '));
+      return refusal.code;
+    }),
+  );
+  const count = (what: string) => outcomes.filter((outcome) => outcome === what).length;
+  expect([count('moved'), count('nothing'), count('illegal_move')]).toEqual([9, 6, 21]);
+});
+
+test('a third retry needs the override of a person', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress');
+  for (let retry = 0; retry < 2; retry += 1) {
+    scene.step('1', 'failed', { reason: 'no' });
+    expect(scene.step('1', 'in_progress')).toBeNull();
+  }
+  scene.step('1', 'failed', { reason: 'no' });
+  expect(scene.step('1', 'in_progress')?.code).toBe('escalate');
+  expect(scene.step('1', 'in_progress', { override: 'I insist' }, 'agent')?.code).toBe('escalate');
+  expect(scene.step('1', 'in_progress', { override: 'I insist' }, 'person')).toBeNull();
+});
+
+test('a step fails only with its reason, and an agent skips none by itself', () => {
+  const scene = begun('1');
+  expect(scene.step('1', 'skipped', { reason: 'dull' })?.code).toBe('person_needed');
+  expect(scene.step('1', 'skipped', { decided_by: 'person' })?.code).toBe('person_needed');
+  scene.step('1', 'in_progress');
+  expect(scene.step('1', 'failed')?.code).toBe('reason_missing');
+  const asked = begun('1');
+  expect(asked.step('1', 'skipped', { decided_by: 'person', reason: 'said so' })).toBeNull();
+});
+
+test('a step waits for its blockers, which may be skipped', () => {
+  const scene = begun('1', '2');
+  scene.write('step_added', { step: '3', title: 'last', blocked_by: ['1', '2'] });
+  scene.step('1', 'in_progress');
+  scene.step('1', 'completed');
+  expect(scene.step('3', 'in_progress')).toMatchObject({ code: 'blocked', message: 'step 3 waits for step 2' });
+  scene.step('2', 'skipped', {}, 'person');
+  expect(scene.step('3', 'in_progress')).toBeNull();
+});
+
+test('a step that another agent has is not started again, and it is named', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress', { agent: 'explorer' });
+  expect(scene.step('1', 'in_progress', { agent: 'tester' })).toMatchObject({ code: 'taken', message: /explorer/ });
+  expect(scene.step('1', 'in_progress', { agent: 'explorer' })).toBeNull();
+});
+
+test('completing again adds to the manifest', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress');
+  scene.step('1', 'completed', { files: { created: ['a'] } });
+  scene.step('1', 'completed', { files: { created: ['a', 'b'], deleted: ['c'] } });
+  expect(scene.log.steps.get('1')?.files).toEqual({ created: ['a', 'b'], modified: [], deleted: ['c'] });
+});
+
+test('files of a step are worked on, then done with it; another spelling of the step changes nothing', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress', { paths: ['src/a.ts'] });
+  scene.write('file', { path: 'src/b.ts', to: 'working' });
+  expect(scene.log.files.get('src/b.ts')).toMatchObject({ status: 'working', step: '1' });
+  scene.step('1', 'completed');
+  expect([...scene.log.files.values()].map(({ status }) => status)).toEqual(['done', 'done']);
+});
+
+test('a plan of more than 500 steps, doubled steps and unknown blockers are refused', () => {
+  const scene = begun(...Array.from({ length: 500 }, (_, index) => String(index)));
+  expect(scene.write('step_added', { step: 'x', title: 't' })?.code).toBe('too_many_steps');
+  const small = begun('1');
+  expect(small.write('step_added', { step: '1', title: 't' })?.code).toBe('duplicate_step');
+  expect(small.write('step_added', { step: '2', title: 't', blocked_by: ['2'] })?.code).toBe('unknown_blocker');
+});
+
+test('an ended session takes notes and its reopening, and nothing else', () => {
+  const scene = begun('1');
+  scene.write('session_ended', { reason: 'completed' });
+  expect(scene.step('1', 'in_progress')?.code).toBe('ended');
+  expect(scene.write('note', { text: 'afterwards' })).toBeNull();
+  expect(scene.write('session_ended', { reason: 'failed' })?.code).toBe('ended');
+  expect(scene.write('session_reopened')).toBeNull();
+  expect(scene.log.lifecycle).toBe('active');
+  expect(scene.log.refused).toBe(2);
+});
+
+test('what Watchkeeper writes by itself, and a ping, move no last activity', () => {
+  const scene = begun('1');
+  const { last_activity } = scene.log;
+  scene.write('ping', { until: '2026-11-01T01:00:00Z' });
+  scene.write('log', { message: 'x' }, 'watchkeeper');
+  expect(scene.log.last_activity).toBe(last_activity);
+  scene.write('log', { message: 'x' });
+  expect(scene.log.last_activity).not.toBe(last_activity);
+});
+
+test('10,000 notes and 100,000 files make a bounded state, with counts for the rest', () => {
+  const scene = begun('1');
+  scene.write('note', { text: 'keep me', priority: 'critical' });
+  for (let index = 0; index < 10_000; index += 1) scene.write('note', { text: `n${index}` });
+  for (let index = 0; index < 100_000; index += 1)
+    scene.write('file', { path: `f${index}`, to: index === 0 ? 'working' : 'done' });
+  expect(scene.log.notes).toHaveLength(200);
+  expect(scene.log.notes[0]?.text).toBe('keep me');
+  expect(scene.log.files.size).toBe(2_000);
+  expect(scene.log.files.get('f0')?.status).toBe('working');
+  expect(scene.log.more).toEqual({ notes: 9_801, files: 98_000 });
+});

@@ -1,0 +1,102 @@
+import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { LogKind } from '../../../memory/logs/kind.js';
+import type { Stamp } from '../../../memory/logs/line.js';
+import { Log } from '../../../memory/logs/log.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { systemClock } from '../../../src/time.js';
+
+/** A log in which the first `take` of a name wins. */
+const races: LogKind<Map<string, string>> = {
+  name: 'races',
+  begin: () => new Map(),
+  apply(state, { event, name, by }) {
+    if (event !== 'take') return null;
+    if (state.has(String(name))) return { code: 'taken', message: `${state.get(String(name))} was first` };
+    state.set(String(name), String(by));
+    return null;
+  },
+};
+const stamp: Stamp = { clock: systemClock, redact: redactShapes, origin: 'person' };
+const take = (name: string, by: string) => ({ event: 'take', name, by });
+
+function newLog() {
+  const path = join(mkdtempSync(join(tmpdir(), 'wk-log-')), 'log.jsonl');
+  const log = Log.begin(path, races);
+  if (log === null) throw new Error('the log exists');
+  return { path, log };
+}
+
+function again(path: string): Log<Map<string, string>> {
+  const log = Log.open(path, races);
+  if (log === null) throw new Error('there is no log');
+  return log;
+}
+
+test('of two writers that both saw a free place, the first line in the file wins, and the second learns it', () => {
+  const { path, log } = newLog();
+  const other = again(path);
+  const outcomes = other.write(() => {
+    log.write(() => [take('a', 'first')], stamp);
+    return [take('a', 'second')];
+  }, stamp);
+  expect(outcomes).toEqual([{ code: 'taken', message: 'first was first' }]);
+  expect(again(path).state.get('a')).toBe('first');
+  expect(again(path).counts).toEqual({ lines: 2, applied: 1, refused: 1, unreadable: 0, newer: 0 });
+});
+
+test('a torn line swallows nothing: the next line begins on a line of its own', () => {
+  const { path, log } = newLog();
+  log.write(() => [take('a', 'x')], stamp);
+  appendFileSync(path, '{"v":1,"id":"01');
+  log.write(() => [take('b', 'y')], stamp);
+  expect(again(path).state).toEqual(
+    new Map([
+      ['a', 'x'],
+      ['b', 'y'],
+    ]),
+  );
+  expect(again(path).counts).toMatchObject({ applied: 2, unreadable: 1 });
+});
+
+test('a line that was glued to a torn one is written again, and counts once', () => {
+  const { path, log } = newLog();
+  log.write(() => {
+    // Another writer dies within its line, after this one has looked.
+    appendFileSync(path, '{"v":1,');
+    return [take('a', 'x')];
+  }, stamp);
+  expect(again(path).state).toEqual(new Map([['a', 'x']]));
+  const [, whole = ''] = readFileSync(path, 'utf8').split('\n');
+  appendFileSync(path, `${whole}\n`);
+  expect(again(path).counts).toMatchObject({ applied: 1, refused: 0, unreadable: 1 });
+});
+
+test('decisions on a log that a newer version has written to are refused, facts are not', () => {
+  const { path, log } = newLog();
+  appendFileSync(
+    path,
+    `${JSON.stringify({ v: 2, id: 'x', timestamp: '2026-01-01T00:00:00Z', event: 'take', origin: 'robot' })}\n`,
+  );
+  const before = readFileSync(path, 'utf8');
+  expect(() => log.write(() => [take('a', 'x')], stamp)).toThrow(/newer version.*update/);
+  expect(readFileSync(path, 'utf8')).toBe(before);
+  expect(log.write(() => [take('a', 'x')], stamp, { isFact: true })).toEqual([null]);
+  expect(log.counts.newer).toBe(1);
+});
+
+test('binary and foreign lines are counted and stay where they are', () => {
+  const { path, log } = newLog();
+  const foreign = Buffer.concat([
+    Buffer.from([0, 255, 10]),
+    Buffer.from('[1]\n{"v":1}\n'),
+    Buffer.alloc(70_000, 'x'),
+    Buffer.from('\n'),
+  ]);
+  writeFileSync(path, foreign);
+  log.write(() => [take('a', 'x')], stamp);
+  expect(log.counts).toEqual({ lines: 5, applied: 1, refused: 0, unreadable: 4, newer: 0 });
+  expect(readFileSync(path).subarray(0, foreign.length).equals(foreign)).toBe(true);
+});

@@ -1,0 +1,158 @@
+import { expect, test } from '@jest/globals';
+import { Observed } from '../../../memory/observed/observed.js';
+
+const START = Date.UTC(2026, 10, 1);
+
+/** Lines of a journal, a second apart. */
+function observe(...lines: Record<string, unknown>[]): Observed {
+  const observed = new Observed();
+  for (const [index, line] of lines.entries())
+    observed.take({ v: 1, timestamp: new Date(START + index * 1_000).toISOString(), session_id: 'c1', ...line });
+  return observed;
+}
+
+const plan = (mode: string, ...items: [string | null, string, string][]) => ({
+  event: 'plan',
+  mode,
+  items: items.map(([external_id, title, status]) => ({ ...(external_id !== null && { external_id }), title, status })),
+});
+const todosOf = (observed: Observed) => observed.todos.list.map(({ id, title, status }) => [id, title, status]);
+const call = (id: string, tool: string, more = {}) => ({
+  event: 'pre_tool_use',
+  tool_use_id: id,
+  tool_name: tool,
+  tool_input: {},
+  ...more,
+});
+const result = (id: string, outcome: string, text = '') => ({
+  event: 'post_tool_use',
+  tool_use_id: id,
+  outcome,
+  is_error: outcome !== 'ok',
+  tool_output_preview: text,
+});
+
+test('tasks match by their id, then by title among the open ones', () => {
+  const observed = observe(
+    plan('merge', ['7', 'Read', 'in_progress']),
+    plan('merge', ['7', 'Read it all', 'completed'], ['8', 'Write', 'pending']),
+  );
+  expect(todosOf(observed)).toEqual([
+    ['t1', 'Read it all', 'completed'],
+    ['t2', 'Write', 'pending'],
+  ]);
+});
+
+test('in a whole list a single old and new item at one place are a rewording, and missing ones are cancelled', () => {
+  const observed = observe(
+    plan('replace', [null, 'a', 'completed'], [null, 'b', 'pending'], [null, 'c', 'pending']),
+    plan('replace', [null, 'a', 'completed'], [null, 'b, reworded', 'in_progress'], [null, 'c', 'pending']),
+    plan('replace', [null, 'a', 'completed'], [null, 'b, reworded', 'completed']),
+  );
+  expect(todosOf(observed)).toEqual([
+    ['t1', 'a', 'completed'],
+    ['t2', 'b, reworded', 'completed'],
+    ['t3', 'c', 'cancelled'],
+  ]);
+});
+
+test('a task that is opened again is the same task', () => {
+  const observed = observe(plan('merge', ['1', 'a', 'completed']), plan('merge', ['1', 'a', 'in_progress']));
+  expect(todosOf(observed)).toEqual([['t1', 'a', 'in_progress']]);
+});
+
+test('the same id in another conversation is another task', () => {
+  const observed = observe(plan('merge', ['1', 'a', 'pending']), {
+    ...plan('merge', ['1', 'b', 'pending']),
+    session_id: 'c2',
+  });
+  expect(todosOf(observed)).toHaveLength(2);
+});
+
+test('files keep what became of them: created, changed, moved, deleted, read', () => {
+  const observed = observe(
+    { event: 'files', read: ['r.ts', 'c.ts'], created: ['c.ts'] },
+    { event: 'files', modified: ['c.ts', 'm.ts'], read: ['m.ts'] },
+    { event: 'files', renamed: [{ from: 'm.ts', to: 'n.ts' }], deleted: ['d.ts'] },
+  );
+  expect(Object.fromEntries([...observed.files].map(([path, { change, from }]) => [path, from ?? change]))).toEqual({
+    'r.ts': 'read',
+    'c.ts': 'created',
+    'n.ts': 'm.ts',
+    'd.ts': 'deleted',
+  });
+});
+
+test('files touched since the last end of a turn are in doubt', () => {
+  const lines = [
+    { event: 'user_prompt', origin: 'human' },
+    { event: 'files', modified: ['a'], read: ['r'] },
+  ];
+  expect([...observe(...lines).touched]).toEqual(['a']);
+  expect([...observe(...lines, { event: 'turn_end', reason: 'end_turn' }).touched]).toEqual([]);
+});
+
+test('each failing call is one error; those that were cancelled with it are not errors of their own', () => {
+  const observed = observe(
+    call('1', 'Bash', { batch: 'm1' }),
+    call('2', 'Read', { batch: 'm1' }),
+    result('1', 'failed', 'exit code 3\nmore'),
+    result('2', 'cancelled'),
+    call('3', 'Edit'),
+    result('3', 'rejected'),
+    call('4', 'Bash'),
+    result('4', 'cancelled', 'interrupted'),
+    call('5', 'Bash'),
+    result('5', 'blocked'),
+    call('6', 'Bash'),
+    result('6', 'ok'),
+  );
+  expect(observed.errors.map(({ tool, outcome, message }) => [tool, outcome, message])).toEqual([
+    ['Bash', 'failed', 'exit code 3'],
+    ['Edit', 'rejected', ''],
+    ['Bash', 'cancelled', 'interrupted'],
+    ['Bash', 'blocked', ''],
+  ]);
+  expect([observed.blocked, observed.rejected, observed.firstTool]).toEqual([1, 1, 'Bash']);
+});
+
+test('tokens are summed by agent, once per message', () => {
+  const usage = (message_id: string, input: number, more = {}) => ({
+    event: 'usage',
+    message_id,
+    input,
+    output: 1,
+    cached: 10,
+    ...more,
+  });
+  const observed = observe(usage('a', 5), usage('a', 5), usage('b', 7), usage('c', 1, { agent_id: 'x' }));
+  expect(Object.fromEntries(observed.tokens)).toEqual({
+    main: { input: 12, output: 2, cached: 20 },
+    x: { input: 1, output: 1, cached: 10 },
+  });
+  expect(observed.contextTokens).toBe(17);
+});
+
+test('agents started by agents have their parents and depths, and end with the call that started them', () => {
+  const observed = observe(
+    call('1', 'Agent'),
+    { ...call('2', 'Agent'), agent_id: 'x', parent_tool_use_id: '1' },
+    { ...call('3', 'Read'), agent_id: 'y', parent_tool_use_id: '2' },
+    result('2', 'ok'),
+  );
+  expect(observed.agents.list()).toEqual([
+    { id: 'x', parent: 'main', depth: 1, open: true },
+    { id: 'y', parent: 'x', depth: 2, open: false },
+  ]);
+});
+
+test('what is damaged or unknown changes nothing', () => {
+  const observed = observe(
+    { event: 'plan', items: 'x' },
+    { event: 'files', created: 3, renamed: [null, { from: 1 }] },
+    { event: 'usage', input: 'x' },
+    {},
+  );
+  observed.take({ event: 'plan' });
+  expect([observed.todos.list, [...observed.files], observed.errors]).toEqual([[], [], []]);
+});

@@ -1,0 +1,59 @@
+/**
+ * `npm run memory-races`: many processes write one log, half of them are killed at random, and every acknowledged line must be
+ * there afterwards.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { Log } from '../../../memory/logs/log.js';
+import { seededRandom } from '../../src/journal/random.js';
+import { raceHolders } from './holders.js';
+import { raceWriters } from './writers.js';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '50' },
+    writers: { type: 'string', default: '16' },
+    killed: { type: 'string', default: '8' },
+    lines: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    /** Attempts to begin, end or reopen a session in one directory, by 16 processes together. */
+    attempts: { type: 'string', default: '1000' },
+  },
+});
+const random = seededRandom(Number(values.seed));
+const folder = mkdtempSync(join(tmpdir(), 'wk-races-'));
+const sum = { acknowledged: 0, lost: 0, unreadable: 0 };
+for (let round = 1; round <= Number(values.rounds); round += 1) {
+  const path = join(folder, `${round}.jsonl`);
+  Log.begin(path, worklogKind)?.close();
+  const { writers, killed, lines } = values;
+  const result = await raceWriters(path, {
+    writers: Number(writers),
+    killed: Number(killed),
+    lines: Number(lines),
+    random,
+  });
+  sum.acknowledged += result.acknowledged;
+  sum.lost += result.lost.length;
+  sum.unreadable += result.unreadable;
+  process.stdout.write(
+    `round ${round}: ${result.acknowledged} acknowledged, ${result.lost.length} lost, ${result.unreadable} unreadable\n`,
+  );
+}
+process.stdout.write(
+  `${values.rounds} rounds: ${sum.acknowledged} lines acknowledged, ${sum.lost} lost, ${sum.unreadable} unreadable\n`,
+);
+const race = await raceHolders(folder, {
+  processes: 16,
+  attempts: Math.ceil(Number(values.attempts) / 16),
+  seed: Number(values.seed),
+});
+process.stdout.write(
+  `${race.attempts} attempts on one directory: ${race.begun} sessions begun, ${race.refused} attempts refused, ${race.faults.length} faults\n`,
+);
+for (const fault of race.faults) process.stdout.write(`  ${fault}\n`);
+rmSync(folder, { recursive: true });
+process.exitCode = sum.lost + sum.unreadable + race.faults.length === 0 ? 0 : 1;

@@ -1,0 +1,127 @@
+// covers: memory/home/places.ts memory/workspaces/claims.ts memory/workspaces/log.ts
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { RefusedError } from '../../../memory/logs/log.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
+import { slugOf } from '../../../memory/sessions/sessions.js';
+import { memoryScene } from '../scene.js';
+
+const begin = (memory: Memory, purpose: string, concurrent = false) =>
+  memory.lifecycle.begin(memory.workspace, { purpose, fields: {}, plan: [], concurrent });
+const ended = { lines: [], reason: 'completed' } as const;
+
+function refusalOf(act: () => unknown): RefusedError | null {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    if (error instanceof RefusedError) return error;
+    throw error;
+  }
+}
+
+test('a session holds its directory, and the next one is refused with its name', () => {
+  const scene = memoryScene();
+  const first = begin(scene.open(), 'Fix the login');
+  expect(first.id).toMatch(/^\d{4}-\d\d-\d\d-fix-the-login$/);
+  expect(refusalOf(() => begin(scene.open(), 'Another'))).toMatchObject({
+    code: 'held',
+    message: new RegExp(first.id),
+  });
+  expect(begin(scene.open(), 'Beside', true).log.state.facts?.concurrent).toBe(true);
+  expect(scene.open().holder()?.id).toBe(first.id);
+});
+
+test('every spelling of a directory is the same workspace: a subfolder, a link', () => {
+  const scene = memoryScene();
+  const { id } = begin(scene.open(), 'x');
+  mkdirSync(join(scene.directory, 'a', 'b'), { recursive: true });
+  symlinkSync(join(scene.directory, 'a'), join(scene.directory, '..', 'link'));
+  expect(scene.open({}, join(scene.directory, 'a', 'b')).which(null).id).toBe(id);
+  expect(scene.open({}, join(scene.directory, '..', 'link', 'b')).which(null).id).toBe(id);
+});
+
+test('a second session of a day and a purpose has the next number', () => {
+  const scene = memoryScene();
+  const first = begin(scene.open(), 'Same');
+  scene.open().lifecycle.end(scene.open().which(null), scene.open().workspace, ended);
+  expect(begin(scene.open(), 'same!').id).toBe(`${first.id}-2`);
+});
+
+test('the claim of a session whose end was interrupted between the two logs is released by the next command', () => {
+  const scene = memoryScene();
+  const first = begin(scene.open(), 'first');
+  first.log.write(() => [{ event: 'session_ended', reason: 'completed' }], scene.open().stamp);
+  expect(scene.open().claims.claimOf(scene.open().workspace, first.id)).not.toBeNull();
+  expect(begin(scene.open(), 'second').id).toBe(scene.open().holder()?.id);
+});
+
+test('a release that comes late does not take the claim of the session that was reopened meanwhile', () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const session = begin(memory, 'x');
+  const old = memory.claims.claimOf(memory.workspace, session.id) ?? '';
+  memory.lifecycle.end(session, memory.workspace, ended);
+  memory.lifecycle.reopen(session, memory.workspace);
+  memory.claims.release(memory.workspace, old);
+  expect(scene.open().holder()?.id).toBe(session.id);
+});
+
+test('a session is not reopened while another one holds its directory, and stays as it had ended', () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const first = begin(memory, 'first');
+  memory.lifecycle.end(first, memory.workspace, { lines: [], reason: 'failed', summary: 'why' });
+  const second = begin(memory, 'second');
+  expect(refusalOf(() => memory.lifecycle.reopen(first, memory.workspace))?.message).toContain(second.id);
+  expect(first.log.state).toMatchObject({ lifecycle: 'ended', end: { reason: 'failed', summary: 'why' } });
+});
+
+test('a command in the shell of a bound conversation means its session, also in another directory', () => {
+  const scene = memoryScene();
+  const variables = { CLAUDE_CODE_SESSION_ID: 'c-1' };
+  const memory = scene.open(variables);
+  const session = begin(memory, 'x');
+  memory.bindings.bind({ provider: 'claude', conversation: 'c-1' }, session.id);
+  expect(scene.open(variables, '/').which(null).id).toBe(session.id);
+  expect(() => scene.open({}, '/').which(null)).toThrow(/no session holds \/; begin one/);
+});
+
+test('two moves of one conversation: the one that was decided on the older state is refused', () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const bound = { provider: 'claude', conversation: '../x' };
+  expect(memory.bindings.bind(bound, 'a')).toBeNull();
+  expect(memory.bindings.bind(bound, 'b')).toBe('a');
+  expect(memory.bindings.bind(bound, 'b')).toBe('b');
+  expect(memory.bindings.sessionOf(bound)).toBe('b');
+  expect(readdirSync(join(scene.home, 'bindings'))).toEqual([expect.stringMatching(/^c_[0-9a-f]{32}\.jsonl$/)]);
+});
+
+test('reading creates nothing', () => {
+  const scene = memoryScene();
+  expect(() => scene.open().which(null)).toThrow(/begin one/);
+  expect(existsSync(scene.home)).toBe(false);
+});
+
+test('no secret of a purpose or a title reaches a file', () => {
+  const scene = memoryScene();
+  const secret = `ghp_${'a1B2'.repeat(9)}`;
+  const memory = scene.open();
+  const session = memory.lifecycle.begin(memory.workspace, {
+    purpose: `push with ${secret}`,
+    fields: { name: `n ${secret}` },
+    plan: [{ event: 'step_added', step: '1', title: `use ${secret}` }],
+    concurrent: false,
+  });
+  expect(session.log.state.steps.get('1')?.title).toMatch(/^use \[redacted/);
+  expect(session.id).toMatch(/-push-with-redacted/);
+  expect(readFileSync(join(session.folder, 'worklog.jsonl'), 'utf8')).not.toContain(secret);
+});
+
+test('an id is made of letters, digits and hyphens, whatever the purpose is', () => {
+  expect(slugOf('../../etc: Ünïcode & 🙂 100 %')).toBe('etc-unicode-100');
+  expect(slugOf('🙂')).toBe('session');
+  expect(slugOf('word '.repeat(40)).length).toBeLessThanOrEqual(40);
+});
