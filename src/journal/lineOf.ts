@@ -11,6 +11,11 @@ export const INPUT_LIMIT_BYTES = 4 * 1024;
 export const PREVIEW_LIMIT = 2_000;
 /** Names, ids and reasons. */
 const WORD_LIMIT = 256;
+/** The beginning of a prompt or of an answer. */
+const TEXT_OF_MESSAGE_LIMIT = 500;
+const PATH_LIMIT = 1_024;
+/** Items of a plan, and files of a call. */
+const MOST_ITEMS = 200;
 
 /** Longer texts of an input are cut first. */
 const TEXT_LIMIT = 8 * PREVIEW_LIMIT;
@@ -52,9 +57,26 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
       // The only text that is not cut: it may have to be sent again.
       return { ...trimWords(end, redact), ...(answer !== undefined && { answer: redact(answer) }) };
     }
+    case 'user_prompt':
+    case 'assistant_message': {
+      const { text, ...words } = event;
+      const head = text === undefined ? undefined : headOf(text, TEXT_OF_MESSAGE_LIMIT, redact);
+      return { ...trimWords(words, redact), ...(head !== undefined && { text: head }) };
+    }
+    case 'plan':
+    case 'files':
+      return trimLists(trimWords(event, redact), redact);
     default:
       return trimWords(event, redact);
   }
+}
+
+/** Redacts the texts in lists, and leaves out what is beyond the first of each. */
+function trimLists<Event extends JournalEvent>(event: Event, redact: Redact): Event {
+  const change: Change = (text) => headOf(text, PATH_LIMIT, redact);
+  const lists = Object.entries(event).filter(([, value]) => Array.isArray(value));
+  const trimmed = lists.map(([key, list]) => [key, mapTexts(list.slice(0, MOST_ITEMS), change, 0)]);
+  return { ...event, ...Object.fromEntries(trimmed) };
 }
 
 /** Every plain text of the event: an agent's own words reach names and reasons, too. */

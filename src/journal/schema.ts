@@ -25,12 +25,49 @@ export interface Lineage {
   readonly permission_mode?: string;
 }
 
+/** A task of the agent's own list. */
+export interface PlanItem {
+  /** In the program's list. */
+  readonly external_id?: string;
+  readonly title: string;
+  readonly status: PlanStatus;
+  /** External ids. */
+  readonly blocked_by?: readonly string[];
+}
+
+export const PLAN_STATUSES = ['pending', 'in_progress', 'completed', 'failed', 'skipped', 'cancelled'] as const;
+export type PlanStatus = (typeof PLAN_STATUSES)[number];
+
+/** What the memory of a session is made of. No rule of the watchdog reads it. */
+export type ObservedEvent =
+  /** `replace`: the whole list; otherwise the tasks that were added or changed. */
+  | { readonly event: 'plan'; readonly mode: 'merge' | 'replace'; readonly items: readonly PlanItem[] }
+  /** What a call did with files; absolute paths, or relative to the working directory. */
+  | {
+      readonly event: 'files';
+      readonly tool_use_id?: string;
+      readonly created?: readonly string[];
+      readonly modified?: readonly string[];
+      readonly deleted?: readonly string[];
+      readonly read?: readonly string[];
+      readonly renamed?: readonly { readonly from: string; readonly to: string }[];
+    }
+  /** Tokens of one message; a message counts once. */
+  | {
+      readonly event: 'usage';
+      readonly message_id: string;
+      readonly input: number;
+      readonly output: number;
+      readonly cached: number;
+    };
+
 /** An event of an agent's stream. The writer adds `v`, `timestamp` and `session_id`. */
 export type JournalEvent = Lineage &
   (
     | { readonly event: 'session_start'; readonly source: StartSource }
-    | { readonly event: 'user_prompt'; readonly origin: 'human' | 'machine' }
-    | { readonly event: 'assistant_message'; readonly stop_reason?: string }
+    /** The texts are beginnings, for the memory of the session; a setting leaves them out. */
+    | { readonly event: 'user_prompt'; readonly origin: 'human' | 'machine'; readonly text?: string }
+    | { readonly event: 'assistant_message'; readonly stop_reason?: string; readonly text?: string }
     | {
         readonly event: 'pre_tool_use';
         readonly tool_use_id: string;
@@ -64,6 +101,7 @@ export type JournalEvent = Lineage &
     /** The call that it shows to be alive, if the line names one. */
     | { readonly event: 'heartbeat'; readonly source: string; readonly tool_use_id?: string }
     | { readonly event: 'compaction' }
+    | ObservedEvent
     | {
         readonly event: 'session_end';
         readonly reason: string;

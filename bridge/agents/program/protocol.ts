@@ -8,7 +8,7 @@
  * standard input. A program that exits without an answer has failed, whatever its exit code.
  */
 import { z } from 'zod';
-import { type JournalEvent, OUTCOMES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
+import { type JournalEvent, OUTCOMES, PLAN_STATUSES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
 import { parseJson } from '../../../src/json.js';
 import { type AgentFailure, FAILURE_CAUSES } from './contract.js';
 
@@ -31,6 +31,15 @@ const id = z.string().min(1);
 const milliseconds = z.number().nonnegative();
 const lineage = { agent_id: id.exactOptional(), parent_tool_use_id: id.exactOptional() };
 const wait = { kind: z.enum(WAIT_KINDS), tool_use_id: id.exactOptional(), ...lineage };
+
+const paths = z.array(id).exactOptional();
+const tokens = z.int().nonnegative().default(0);
+const planItem = z.object({
+  external_id: id.exactOptional(),
+  title: id,
+  status: z.enum(PLAN_STATUSES),
+  blocked_by: z.array(id).exactOptional(),
+});
 
 const lineSchema = z.discriminatedUnion('event', [
   z.object({
@@ -67,7 +76,19 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('turn_end'), reason: z.string().default('end_turn'), ...lineage }),
   z.object({ event: z.literal('heartbeat'), source: z.string().default('step'), ...lineage }),
   z.object({ event: z.literal('compaction'), ...lineage }),
-  z.object({ event: z.literal('user_prompt'), ...lineage }),
+  z.object({ event: z.literal('user_prompt'), text: z.string().exactOptional(), ...lineage }),
+  z.object({ event: z.literal('plan'), mode: z.enum(['merge', 'replace']), items: z.array(planItem), ...lineage }),
+  z.object({
+    event: z.literal('files'),
+    tool_use_id: id.exactOptional(),
+    created: paths,
+    modified: paths,
+    deleted: paths,
+    read: paths,
+    renamed: z.array(z.object({ from: id, to: id })).exactOptional(),
+    ...lineage,
+  }),
+  z.object({ event: z.literal('usage'), message_id: id, input: tokens, output: tokens, cached: tokens, ...lineage }),
   z.object({ event: z.literal('session_start'), source: z.enum(START_SOURCES), ...lineage }),
   z.object({ event: z.literal('conversation'), conversation_id: id }),
   z.object({ event: z.literal('note'), text: z.string() }),
@@ -110,8 +131,8 @@ function interpret(line: Line): ProgramLine[] {
       return [{ kind: 'failure', cause, detail, ...(until !== undefined && { until: Date.parse(until) }) }];
     }
     case 'assistant_message': {
-      const { text, ...event } = line;
-      return [{ kind: 'journal', event }, ...(text === undefined ? [] : [{ kind: 'note' as const, text }])];
+      const { text } = line;
+      return [{ kind: 'journal', event: line }, ...(text === undefined ? [] : [{ kind: 'note' as const, text }])];
     }
     case 'pre_tool_use':
       return [{ kind: 'journal', event: { ...line, tool_input: line.tool_input ?? {} } }];
