@@ -12,6 +12,8 @@ export interface Refusal {
 export interface LogKind<State> {
   readonly name: string;
   begin(): State;
+  /** Fields that every line of the log has, besides those of its event. */
+  common?(state: State): Readonly<Record<string, string>>;
   /**
    * Applies a line to the state, or leaves the state as it is. It depends on the state and the line alone, so that every reader
    * reaches the same state. Unknown events change nothing and are not refused.

@@ -43,11 +43,13 @@ export interface WriteOptions {
 export class Log<State> {
   readonly path: string;
   readonly #descriptor: number;
+  readonly #kind: LogKind<State>;
   readonly #reader: LogReader<State>;
 
   private constructor(path: string, descriptor: number, kind: LogKind<State>) {
     this.path = path;
     this.#descriptor = descriptor;
+    this.#kind = kind;
     this.#reader = new LogReader(kind);
   }
 
@@ -131,7 +133,8 @@ export class Log<State> {
     if (this.counts.newer > 0 && !isFact) {
       throw new UsageError(`a newer version of Watchkeeper has written to ${this.path}; update this one to change it`);
     }
-    const lines = decide(this.state).map((line) => stampLine(line, stamp));
+    const common = this.#kind.common?.(this.state);
+    const lines = decide(this.state).map((line) => stampLine({ ...common, ...line }, stamp));
     const texts = lines.map(textOfLine);
     const outcomes = new Map<string, Refusal | null>();
     for (let count = 0; count < MOST_WRITES; count += 1) {

@@ -47,7 +47,13 @@ export class Sessions {
     const folder = this.#places.sessionFolder(id);
     const log = Log.begin(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was taken by another process; repeat the command`);
-    log.write(() => [{ event: 'session_started', session_id: id, explicit: true, ...started }, ...more], this.#stamp);
+    log.write(
+      () => [
+        { event: 'session_started', session_id: id, explicit: true, ...started },
+        ...more.map((line) => ({ session_id: id, ...line })),
+      ],
+      this.#stamp,
+    );
     return { id, folder, log };
   }
 

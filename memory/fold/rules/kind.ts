@@ -13,9 +13,15 @@ import { workRules } from './work.js';
 
 const RULES: Rules = { ...lifecycleRules, ...runRules, ...stepRules, ...fileRules, ...workRules };
 const ENDED: Refusal = { code: 'ended', message: 'the session has ended; reopen it first' };
+const FOREIGN: Refusal = { code: 'foreign', message: 'the line is of another session' };
 const ARCHIVED: Refusal = { code: 'archived', message: 'the session is in the archive; take it out first' };
 
-export const worklogKind: LogKind<Worklog> = { name: 'worklog', begin: newWorklog, apply: applyLine };
+export const worklogKind: LogKind<Worklog> = {
+  name: 'worklog',
+  begin: newWorklog,
+  common: ({ session_id }): Record<string, string> => (session_id === null ? {} : { session_id }),
+  apply: applyLine,
+};
 
 function applyLine(log: Worklog, line: Line): Refusal | null {
   const rule = Object.hasOwn(RULES, line.event) ? RULES[line.event] : undefined;
@@ -28,6 +34,7 @@ function applyLine(log: Worklog, line: Line): Refusal | null {
 function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   const fields = rule.schema.safeParse(line);
   if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
+  if (isForeign(log, line)) return FOREIGN;
   if (!rule.afterEnd && log.archived !== null) return ARCHIVED;
   if (!rule.afterEnd && log.lifecycle === 'ended') return ENDED;
   const at = timeOfLine(line);
@@ -37,6 +44,11 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   if (rule.isActivity && line.origin !== 'watchkeeper') log.last_activity = at;
   if (rule.starts && log.lifecycle === 'planned') log.lifecycle = 'active';
   return null;
+}
+
+/** Somebody copied the line here from the log of another session. */
+function isForeign({ session_id }: Worklog, line: Line): boolean {
+  return session_id !== null && line.session_id !== undefined && line.session_id !== session_id;
 }
 
 function remember({ recent }: Worklog, line: Line, at: number): void {

@@ -94,12 +94,12 @@ export const lifecycleRules: Rules = {
     { afterEnd: true, isActivity: false },
   ),
   child: rule(
-    z.looseObject({ session_id: z.string().min(1), step: text, most: z.int().default(MOST_CHILDREN) }),
-    (log, { session_id, step, most }, { at }) => {
-      if (log.children.has(session_id)) return null;
+    z.looseObject({ child: z.string().min(1), step: text, most: z.int().default(MOST_CHILDREN) }),
+    (log, { child, step, most }, { at }) => {
+      if (log.children.has(child)) return null;
       if (log.children.size >= most)
         return { code: 'too_many_children', message: `session ${log.session_id} has ${most} child sessions already` };
-      log.children.set(session_id, { session_id, step: step ?? null, at });
+      log.children.set(child, { session_id: child, step: step ?? null, at });
       return null;
     },
   ),

@@ -2,7 +2,7 @@
 /** The commands of session memory, as people and agents call them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
@@ -185,6 +185,9 @@ describe('a crash', () => {
     await runCommand(track, ['init', 'Build it', '--step', 'one', '--step', 'two'], { surroundings: inShell });
     await runCommand(track, ['step', '1', '--start', '--file', 'src/a.ts'], { surroundings: inShell });
     writeFileSync(join(directory, 'src/a.ts'), 'export const');
+    // The clock of the file system is coarser than ours.
+    const later = new Date(Date.now() + 1_000);
+    utimesSync(join(directory, 'src/a.ts'), later, later);
     expect(await say(track, ['crash-detect'])).toMatchObject({ code: 0, out: 'no crashed session here\n' });
     await agent.kill();
     const found = await say(track, ['crash-detect']);

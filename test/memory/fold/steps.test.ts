@@ -113,6 +113,19 @@ test('an ended session takes notes and its reopening, and nothing else', () => {
   expect(scene.log.refused).toBe(2);
 });
 
+test('a line of another session ends nothing', () => {
+  const scene = begun('1');
+  expect(scene.write('session_ended', { session_id: 'other', reason: 'completed' })?.code).toBe('foreign');
+  expect(scene.log.end).toBeNull();
+});
+
+test('an eleventh child is refused, and the same child again is no second one', () => {
+  const scene = begun('1');
+  for (let index = 0; index < 10; index += 1) expect(scene.write('child', { child: `c${index}` })).toBeNull();
+  expect(scene.write('child', { child: 'c0' })).toBeNull();
+  expect(scene.write('child', { child: 'c10' })?.code).toBe('too_many_children');
+});
+
 test('what Watchkeeper writes by itself, and a ping, move no last activity', () => {
   const scene = begun('1');
   const { last_activity } = scene.log;
