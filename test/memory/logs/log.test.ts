@@ -59,6 +59,7 @@ test('a torn line swallows nothing: the next line begins on a line of its own', 
     ]),
   );
   expect(again(path).counts).toMatchObject({ applied: 2, unreadable: 1 });
+  expect(readFileSync(path, 'utf8').split('\n')[1]).toBe('{"v":1,"id":"01');
 });
 
 test('a line that was glued to a torn one is written again, and counts once', () => {
