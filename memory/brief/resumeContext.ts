@@ -5,6 +5,7 @@ import { isoTime } from '../../src/time.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import { progressOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
+import type { MemorySettings } from '../home/settings.js';
 import { ago, MARKS } from '../show/status.js';
 import type { Priority } from '../words.js';
 import type { Rank, Section } from './budget.js';
@@ -12,15 +13,8 @@ import { withinBudget } from './budget.js';
 import { type DoubtfulFile, filesInDoubt, proofOf } from './crashReport.js';
 import { FENCE_LENGTH, fenced, quoted } from './fence.js';
 
-/** Who needs the context, and how many characters it has. */
-export const CONTEXT_CHARACTERS = {
-  root: 4_000,
-  compacted: 2_500,
-  resumed: 1_500,
-  delegated: 1_200,
-  revival: 6_000,
-} as const;
-export type ContextLevel = keyof typeof CONTEXT_CHARACTERS;
+/** Who needs the context. */
+export type ContextLevel = keyof MemorySettings['context'];
 
 export interface ContextOptions {
   readonly level: ContextLevel;
@@ -30,8 +24,8 @@ export interface ContextOptions {
   readonly root: string;
   readonly here: ProcessIdentity;
   readonly crashed: boolean;
-  /** Default: {@link CONTEXT_CHARACTERS}. */
-  readonly characters?: number;
+  /** How many characters each level has, and from when on a session was resumed. */
+  readonly settings: MemorySettings;
 }
 
 const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
@@ -49,7 +43,8 @@ const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
 
 /** @returns the context as text; empty if there is nothing to say */
 export function buildResumeContext(log: Worklog, options: ContextOptions): string {
-  const { level, characters = CONTEXT_CHARACTERS[level] } = options;
+  const { level, settings } = options;
+  const characters = settings.context[level];
   if (log.facts === null || characters === 0) return '';
   const sections = [
     headOf(log, options),
@@ -62,13 +57,13 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
   return fenced(withinBudget(sections, characters - FENCE_LENGTH));
 }
 
-function headOf(log: Worklog, { now, here, crashed }: ContextOptions): Section {
+function headOf(log: Worklog, { now, here, crashed, settings }: ContextOptions): Section {
   const { facts, last_activity } = log;
   const last =
     last_activity === null
       ? 'no activity is known'
       : `last activity ${isoTime(last_activity)}, ${ago(now - last_activity)}`;
-  const resumed = checkIfResumedSession(last_activity, now) ? '; it was resumed after a while' : '';
+  const resumed = checkIfResumedSession(last_activity, now, settings.freshness) ? '; it was resumed after a while' : '';
   return {
     title: '',
     entries: [

@@ -2,15 +2,13 @@
 import { HOUR } from '../../src/time.js';
 import type { Freshness } from '../words.js';
 
-/** Hours since the last activity from which on a session is called so. */
+/** Hours since the last activity from which on a session is called so; each is more than the one before. */
 export interface FreshnessHours {
-  readonly resumable: number;
-  readonly stale: number;
-  readonly critical: number;
-  readonly archivable: number;
+  readonly resumable_h: number;
+  readonly stale_h: number;
+  readonly critical_h: number;
+  readonly archivable_h: number;
 }
-
-export const FRESHNESS_HOURS: FreshnessHours = { resumable: 1, stale: 48, critical: 168, archivable: 720 };
 
 export interface StateCheck {
   readonly stale: boolean;
@@ -24,17 +22,17 @@ export interface StateCheck {
  * @param now UTC epoch milliseconds
  * @returns `fresh` for an instant in the future, `critical` if there is none
  */
-export function freshnessOf(last: number | null, now: number, hours: FreshnessHours = FRESHNESS_HOURS): Freshness {
+export function freshnessOf(last: number | null, now: number, hours: FreshnessHours): Freshness {
   if (last === null) return 'critical';
   const age = (now - last) / HOUR;
-  if (age < hours.resumable) return 'fresh';
-  if (age < hours.stale) return 'resumable';
-  if (age < hours.critical) return 'stale';
-  return age < hours.archivable ? 'critical' : 'archivable';
+  if (age < hours.resumable_h) return 'fresh';
+  if (age < hours.stale_h) return 'resumable';
+  if (age < hours.critical_h) return 'stale';
+  return age < hours.archivable_h ? 'critical' : 'archivable';
 }
 
 /** @returns whether the state is so old that it must not be trusted; parameters as in {@link freshnessOf} */
-export function isStateStale(last: number | null, now: number, hours: FreshnessHours = FRESHNESS_HOURS): StateCheck {
+export function isStateStale(last: number | null, now: number, hours: FreshnessHours): StateCheck {
   const freshness = freshnessOf(last, now, hours);
   return {
     stale: freshness !== 'fresh' && freshness !== 'resumable',
@@ -44,10 +42,6 @@ export function isStateStale(last: number | null, now: number, hours: FreshnessH
 }
 
 /** @returns whether somebody comes back to the session after a while; parameters as in {@link freshnessOf} */
-export function checkIfResumedSession(
-  last: number | null,
-  now: number,
-  hours: FreshnessHours = FRESHNESS_HOURS,
-): boolean {
+export function checkIfResumedSession(last: number | null, now: number, hours: FreshnessHours): boolean {
   return last !== null && freshnessOf(last, now, hours) === 'resumable';
 }

@@ -7,6 +7,7 @@ import { type Clock, isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { homeFolder, Places } from '../home/places.js';
+import { type MemorySettings, readMemorySettings } from '../home/settings.js';
 import type { Stamp } from '../logs/line.js';
 import { Claims } from '../workspaces/claims.js';
 import { type Workspace, workspaceOf } from '../workspaces/workspace.js';
@@ -29,6 +30,7 @@ export class Memory {
   readonly surroundings: Surroundings;
   readonly stamp: Stamp;
   readonly places: Places;
+  readonly settings: MemorySettings;
   readonly sessions: Sessions;
   readonly claims: Claims;
   readonly bindings: Bindings;
@@ -44,6 +46,7 @@ export class Memory {
     this.stamp = { clock, redact, origin: originOf(surroundings) };
     this.places = new Places(folder ?? (variables.WATCHKEEPER_MEMORY || homeFolder(variables)));
     this.places.requireOwn();
+    this.settings = readMemorySettings(this.places.root, redact);
     this.sessions = new Sessions(this.places, this.stamp);
     this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id));
     this.bindings = new Bindings(this.places, this.stamp);

@@ -3,7 +3,7 @@ import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
-import { freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
+import { type FreshnessHours, freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
 import { progressOf, stateOf } from '../fold/state.js';
 import type { Step, Worklog } from '../fold/worklog.js';
 import type { Freshness, Liveness, StepStatus } from '../words.js';
@@ -34,13 +34,17 @@ export const MARKS: Readonly<Record<StepStatus, string>> = {
 };
 
 /** @param here the identity of a process of this host */
-export function statusOf(log: Worklog, at: number, { now, here }: { now: number; here: ProcessIdentity }): Status {
+export function statusOf(
+  log: Worklog,
+  at: number,
+  { now, here, hours }: { now: number; here: ProcessIdentity; hours: FreshnessHours },
+): Status {
   const last = Math.max(log.last_activity ?? 0, log.acknowledged_at ?? 0) || null;
   const computed = {
     liveness: livenessOf(log, here),
     crashed: isCrashed(log, here),
-    freshness: freshnessOf(last, now),
-    check: isStateStale(last, now),
+    freshness: freshnessOf(last, now, hours),
+    check: isStateStale(last, now, hours),
   };
   return { log, state: stateOf(log, at), computed, now };
 }

@@ -15,7 +15,7 @@ export const resume = word({
     const now = memory.clock.now();
     if (values.ack) session.log.write(() => [{ event: 'acknowledged' }], memory.stamp, { isFact: true });
     const last = Math.max(state.last_activity ?? 0, state.acknowledged_at ?? 0) || null;
-    const check = isStateStale(last, now);
+    const check = isStateStale(last, now, memory.settings.freshness);
     if (check.critical) {
       const since =
         last === null
@@ -33,8 +33,14 @@ export const resume = word({
       root: memory.workspace.root,
       here: process,
       crashed: isCrashed(state, process),
+      settings: memory.settings,
     });
-    print(text, { session_id: session.id, freshness: freshnessOf(last, now), check, context: text });
+    print(text, {
+      session_id: session.id,
+      freshness: freshnessOf(last, now, memory.settings.freshness),
+      check,
+      context: text,
+    });
     return 0;
   },
 });

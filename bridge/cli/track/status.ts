@@ -8,7 +8,11 @@ export const status = word({
   words: 0,
   run({ memory, values, print }) {
     const { log } = memory.which(values.session ?? null);
-    const shown = statusOf(log.state, log.at, { now: memory.clock.now(), here: memory.surroundings.process });
+    const shown = statusOf(log.state, log.at, {
+      now: memory.clock.now(),
+      here: memory.surroundings.process,
+      hours: memory.settings.freshness,
+    });
     print(statusLines(shown).join('\n'), { ...shown.state, ...shown.computed, log: log.counts });
     return 0;
   },

@@ -8,7 +8,11 @@ export const show = word({
   words: 1,
   run({ memory, values, words: [named], print }) {
     const { log } = memory.which(named ?? values.session ?? null);
-    const shown = statusOf(log.state, log.at, { now: memory.clock.now(), here: memory.surroundings.process });
+    const shown = statusOf(log.state, log.at, {
+      now: memory.clock.now(),
+      here: memory.surroundings.process,
+      hours: memory.settings.freshness,
+    });
     const { lines, applied, refused, unreadable } = log.counts;
     print(statusLines(shown).join('\n'), {
       ...shown.state,

@@ -1,17 +1,21 @@
 import { expect, test } from '@jest/globals';
 import { withinBudget } from '../../../memory/brief/budget.js';
 import { fenced, quoted } from '../../../memory/brief/fence.js';
-import { buildResumeContext, CONTEXT_CHARACTERS, type ContextLevel } from '../../../memory/brief/resumeContext.js';
+import { buildResumeContext, type ContextLevel } from '../../../memory/brief/resumeContext.js';
+import { readMemorySettings } from '../../../memory/home/settings.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
+import { redactShapes } from '../../../src/log/redact.js';
 import { HOUR } from '../../../src/time.js';
 import { WorklogScene } from '../worklogScene.js';
 
 const here = readProcessIdentity('host');
-const levels = Object.keys(CONTEXT_CHARACTERS) as ContextLevel[];
+const settings = readMemorySettings('/nowhere', redactShapes);
+const levels = Object.keys(settings.context) as ContextLevel[];
 
 function contextOf(scene: WorklogScene, level: ContextLevel, characters?: number): string {
-  const options = { level, now: scene.now, root: '/nowhere', here, crashed: false };
-  return buildResumeContext(scene.log, characters === undefined ? options : { ...options, characters });
+  const context = { ...settings.context, ...(characters !== undefined && { [level]: characters }) };
+  const options = { level, now: scene.now, root: '/nowhere', here, crashed: false, settings: { ...settings, context } };
+  return buildResumeContext(scene.log, options);
 }
 
 function busyScene(): WorklogScene {
@@ -29,7 +33,7 @@ function busyScene(): WorklogScene {
 
 test.each(levels)('the level %s stays within its characters, and begins with the purpose', (level) => {
   const context = contextOf(busyScene(), level);
-  expect(context.length).toBeLessThanOrEqual(CONTEXT_CHARACTERS[level]);
+  expect(context.length).toBeLessThanOrEqual(settings.context[level]);
   expect(context).toContain('"Fix the login"');
   expect(context).toContain('Next: step 2, "step 2", which was in progress');
 });

@@ -4,6 +4,7 @@ import { getPendingTodoCount } from '../../../memory/fold/state.js';
 import type { StepStatus } from '../../../memory/words.js';
 import { HOUR } from '../../../src/time.js';
 
+const HOURS = { resumable_h: 1, stale_h: 48, critical_h: 168, archivable_h: 720 };
 const NOW = Date.UTC(2026, 10, 1);
 
 test.each([
@@ -17,15 +18,15 @@ test.each([
   [720 * HOUR - 1, 'critical'],
   [720 * HOUR, 'archivable'],
 ] as const)('%i ms after its last activity a session is %s', (age, freshness) => {
-  expect(freshnessOf(NOW - age, NOW)).toBe(freshness);
-  expect(checkIfResumedSession(NOW - age, NOW)).toBe(freshness === 'resumable');
-  expect(isStateStale(NOW - age, NOW).stale).toBe(age >= 48 * HOUR);
+  expect(freshnessOf(NOW - age, NOW, HOURS)).toBe(freshness);
+  expect(checkIfResumedSession(NOW - age, NOW, HOURS)).toBe(freshness === 'resumable');
+  expect(isStateStale(NOW - age, NOW, HOURS).stale).toBe(age >= 48 * HOUR);
 });
 
 test('a session without any activity is critical, and its hours are unknown', () => {
-  expect(freshnessOf(null, NOW)).toBe('critical');
-  expect(isStateStale(null, NOW)).toEqual({ stale: true, critical: true, hours: null });
-  expect(isStateStale(NOW + HOUR, NOW)).toEqual({ stale: false, critical: false, hours: 0 });
+  expect(freshnessOf(null, NOW, HOURS)).toBe('critical');
+  expect(isStateStale(null, NOW, HOURS)).toEqual({ stale: true, critical: true, hours: null });
+  expect(isStateStale(NOW + HOUR, NOW, HOURS)).toEqual({ stale: false, critical: false, hours: 0 });
 });
 
 test.each<[string, StepStatus[], number]>([
