@@ -29,6 +29,7 @@ function newLog() {
   return { path, log };
 }
 
+/** Opens the log as another process would. */
 function again(path: string): Log<Map<string, string>> {
   const log = Log.open(path, races);
   if (log === null) throw new Error('there is no log');
@@ -100,4 +101,25 @@ test('binary and foreign lines are counted and stay where they are', () => {
   log.write(() => [take('a', 'x')], stamp);
   expect(log.counts).toEqual({ lines: 5, applied: 1, refused: 0, unreadable: 4, newer: 0 });
   expect(readFileSync(path).subarray(0, foreign.length).equals(foreign)).toBe(true);
+});
+
+test('a log that was cut off at any byte is a beginning of the log, and takes the next line', () => {
+  const { path, log } = newLog();
+  for (const name of ['a', 'b', 'ü 🙂', 'd']) log.write(() => [take(name, 'x')], stamp);
+  const bytes = readFileSync(path);
+  const cutPath = join(path, '..', 'cut.jsonl');
+  for (let length = 0; length <= bytes.length; length += 1) {
+    const beginning = bytes.subarray(0, length);
+    writeFileSync(cutPath, beginning);
+    const whole = beginning.toString('latin1').split('\n').length - 1;
+    const cut = again(cutPath);
+    expect([length, cut.counts.applied]).toEqual([length, whole]);
+    expect(cut.write(() => [take('next', 'y')], stamp, { isDurable: false })).toEqual([null]);
+    // A line that lacked nothing but its end counts once it has one.
+    const after = again(cutPath);
+    expect([0, 1]).toContain(after.counts.applied - whole - 1);
+    after.close();
+    expect(readFileSync(cutPath).subarray(0, length).equals(beginning)).toBe(true);
+    cut.close();
+  }
 });

@@ -33,6 +33,7 @@ export async function raceWriters(
     ),
   );
   const log = Log.read(path, worklogKind);
+  log?.close();
   const there = new Set(messagesIn(path));
   const all = acknowledged.flat();
   return {
