@@ -3,10 +3,10 @@
  * its own business.
  */
 import { randomUUID } from 'node:crypto';
-import type { Redact } from '../../src/log/redact.js';
+import { Newest } from '../../src/newest.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { checkCommand } from './command/check.js';
-import { CodexDialect } from './command/codex.js';
+import { CodexDialect, type Totals } from './command/codex.js';
 import { GeminiDialect } from './command/gemini.js';
 import { plainText } from './command/plainText.js';
 import { CONVERSATION, type CommandOptions, type Output, PROMPT } from './command/settings.js';
@@ -14,21 +14,25 @@ import type { Agent, AgentRequest } from './program/contract.js';
 import { type Dialect, PROTOCOL } from './program/programStream.js';
 import { startProgram } from './program/startProgram.js';
 
+/** Threads of Codex whose use of tokens is remembered. */
+const MOST_THREADS = 10_000;
+
 /** Each run has its own, because a dialect may remember lines. */
-const DIALECTS: Readonly<Record<Output, (clock: Clock, redact?: Redact) => Dialect>> = {
-  text: plainText,
+const DIALECTS: Readonly<Record<Output, (request: AgentRequest, clock: Clock, totals: Totals) => Dialect>> = {
+  text: ({ redact }, clock) => plainText(clock, redact),
   json_lines: () => PROTOCOL,
-  codex: () => new CodexDialect(),
+  codex: ({ conversationId }, _, totals) => new CodexDialect({ isResumed: conversationId !== null, totals }),
   gemini: () => new GeminiDialect(),
 };
 
 export function createCommandAgent(options: CommandOptions, clock: Clock = systemClock): Agent {
+  const totals: Totals = new Newest(MOST_THREADS);
   return {
     kind: 'command',
     start(given, signal) {
       // If it cannot continue conversations, every message begins a new one, and the journal must say so.
       const request = options.resume === undefined ? { ...given, conversationId: null } : given;
-      const dialect = DIALECTS[options.output](clock, request.redact);
+      const dialect = DIALECTS[options.output](request, clock, totals);
       return startProgram({ ...commandLine(options, request, randomUUID), dialect }, request, signal, clock);
     },
     check: (request, signal) => checkCommand(options, request, signal, clock),

@@ -1,6 +1,7 @@
-/** Codex's records beside the conversation: turns, prompts, signs of life. */
+/** Codex's records beside the conversation: turns, prompts, changed files, counted tokens, signs of life. */
 import type { Draft, Hints, Say } from '../draft/draft.js';
-import { type Fields, fieldsAt, textAt } from '../draft/fields.js';
+import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
+import { filesOf, usageOf } from './observed.js';
 import { BY_STATUS } from './outputs.js';
 
 /** Items of a turn that show that a tool is alive. */
@@ -23,13 +24,13 @@ export function eventDrafts(payload: Fields, say: Say): Draft[] {
     case 'shutdown_complete':
       return [say({ event: 'session_end', reason: 'shutdown' })];
     case 'user_message':
-      return [say({ event: 'user_prompt', origin: 'human' })];
+      return [promptDraft(textAt(payload, 'message'), say)];
     case 'agent_message':
     case 'agent_reasoning':
     case 'agent_reasoning_raw_content':
       return [say({ event: 'heartbeat', source: 'stream' })];
     case 'token_count':
-      return [say({ event: 'heartbeat', source: 'record' }, { responseEnds: true })];
+      return [say({ event: 'heartbeat', source: 'record' }, { responseEnds: true }), ...countDrafts(payload, say)];
     case 'stream_error':
       return [say({ event: 'heartbeat', source: 'api_retry' })];
     case 'context_compacted':
@@ -42,22 +43,48 @@ export function eventDrafts(payload: Fields, say: Say): Draft[] {
     case 'elicitation_request':
       return [say({ event: 'wait_start', kind: 'permission', ...callOf(payload) })];
     default:
-      return [say({ event: 'heartbeat', source: sourceOf(kind), ...callOf(payload) }, verdictOf(payload))];
+      return [
+        ...fileDrafts(payload, say),
+        say({ event: 'heartbeat', source: sourceOf(kind), ...callOf(payload) }, verdictOf(payload)),
+      ];
   }
 }
 
 function itemEvents(item: Fields, say: Say): Draft[] {
   switch (item.type) {
     case 'UserMessage':
-      return [say({ event: 'user_prompt', origin: 'human' })];
+      return [promptDraft(contentText(item.content), say)];
     case 'AgentMessage':
     case 'Reasoning':
       return [say({ event: 'heartbeat', source: 'stream' })];
     case 'ContextCompaction':
       return [say({ event: 'compaction' })];
-    default:
-      return [say({ event: 'heartbeat', source: 'tool_event' }, verdictOf({ ...item, call_id: item.id }))];
+    default: {
+      const ended = { ...item, call_id: item.id };
+      return [...fileDrafts(ended, say), say({ event: 'heartbeat', source: 'tool_event' }, verdictOf(ended))];
+    }
   }
+}
+
+function promptDraft(text: string | null, say: Say): Draft {
+  return say({ event: 'user_prompt', origin: 'human', ...(text !== null && text !== '' && { text }) });
+}
+
+/** What a patch changed, unless it failed. */
+function fileDrafts(ended: Fields, say: Say): Draft[] {
+  const id = textAt(ended, 'call_id');
+  const isDone = ended.type === 'patch_apply_end' || ended.type === 'FileChange';
+  if (id === null || !isDone || verdictOf(ended).verdict !== undefined) return [];
+  const files = filesOf(ended.changes, id);
+  return files === null ? [] : [say(files)];
+}
+
+/** The tokens of the last response; the thread's total names it, because Codex repeats the count. */
+function countDrafts(payload: Fields, say: Say): Draft[] {
+  const info = fieldsAt(payload, 'info');
+  const total = numberAt(fieldsAt(info, 'total_token_usage'), 'total_tokens');
+  const usage = usageOf(fieldsAt(info, 'last_token_usage'), `tokens_${total}`);
+  return total === null || usage === null ? [] : [say(usage, { isRepeated: true })];
 }
 
 function sourceOf(kind: string): string {

@@ -9,6 +9,7 @@ import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft
 import { type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
 import { eventDrafts } from './events.js';
 import { itemDrafts } from './items.js';
+import { usageOf } from './observed.js';
 import { CodexWeaver } from './weaver.js';
 
 /** The names of Codex when a person uses it interactively, newest first. */
@@ -41,8 +42,12 @@ function recordDrafts(record: JournalRecord, say: Say): Draft[] {
     }
     case 'compacted':
       return [say({ event: 'compaction' })];
-    case 'token_usage_record':
-      return [say({ event: 'heartbeat', source: 'record' }, { responseEnds: true })];
+    case 'token_usage_record': {
+      const response = textAt(payload, 'response_id');
+      const usage = response === null ? null : usageOf(fieldsAt(payload, 'usage'), response);
+      const counted = say({ event: 'heartbeat', source: 'record' }, { responseEnds: true });
+      return usage === null ? [counted] : [counted, say(usage)];
+    }
     default:
       return record.type === undefined || record.payload !== undefined
         ? [say({ event: 'heartbeat', source: 'record' })]

@@ -2,10 +2,11 @@
 
 import { QUESTIONS } from '../../journal/agentVocabulary.js';
 import { contentDigest } from '../../journal/digest.js';
-import type { JournalEvent } from '../../journal/schema.js';
+import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import { parseJson } from '../../json.js';
 import type { Draft, Say } from '../draft/draft.js';
-import { asFields, contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
+import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
+import { patchedFiles, planOf } from './observed.js';
 import { readOutput } from './outputs.js';
 
 /** Texts that the harness adds to the conversation in the person's name. */
@@ -43,9 +44,13 @@ export function itemDrafts(item: Fields, say: Say, { isEnveloped }: { readonly i
 }
 
 function messageDrafts(item: Fields, say: Say, isEnveloped: boolean): Draft[] {
-  if (item.role === 'assistant') return [say({ event: 'assistant_message' }, { turn: 'perhaps' })];
-  const isPrompt = item.role === 'user' && !isEnveloped && !HARNESS_TEXT.test(contentText(item.content));
-  return [say(isPrompt ? { event: 'user_prompt', origin: 'human' } : { event: 'heartbeat', source: 'context' })];
+  const content = contentText(item.content);
+  const text = content === '' ? {} : { text: content };
+  if (item.role === 'assistant') return [say({ event: 'assistant_message', ...text }, { turn: 'perhaps' })];
+  const isPrompt = item.role === 'user' && !isEnveloped && !HARNESS_TEXT.test(content);
+  return [
+    say(isPrompt ? { event: 'user_prompt', origin: 'human', ...text } : { event: 'heartbeat', source: 'context' }),
+  ];
 }
 
 function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
@@ -60,7 +65,22 @@ function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
     tool_input: input,
     ...(timeout !== null && { timeout_ms: timeout }),
   };
-  return [say(call, QUESTIONS.has(tool) ? { asksPerson: true } : {})];
+  const does = effectOf(tool, input, id);
+  return [
+    say(call, {
+      ...(QUESTIONS.has(tool) && { asksPerson: true }),
+      ...(does !== null && { ifOk: say(does).event as ObservedEvent }),
+    }),
+  ];
+}
+
+/** What a call does to the plan or to files if it succeeds; null for other calls. */
+function effectOf(tool: string, input: unknown, id: string): ObservedEvent | null {
+  const fields = asFields(input) ?? {};
+  if (tool === 'update_plan') return planOf(listAt(fields, 'plan'));
+  if (tool === 'apply_patch') return patchedFiles(textAt(fields, 'input') ?? '', id);
+  const [program, patch] = Array.isArray(fields.command) ? fields.command : [];
+  return program === 'apply_patch' && typeof patch === 'string' ? patchedFiles(patch, id) : null;
 }
 
 /** Arguments are JSON in a text; the input of a custom tool is a text in any language. */

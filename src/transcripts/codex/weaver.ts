@@ -1,8 +1,8 @@
 /**
- * Facts that only neighbouring records of Codex show: tool names of results, which calls came in one response, and ends of
- * turns in versions that do not write them.
+ * Facts that only neighbouring records of Codex show: tool names of results, what calls did to plan and files, which calls came
+ * in one response, and ends of turns in versions that do not write them.
  */
-import type { JournalEvent } from '../../journal/schema.js';
+import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import { SECOND } from '../../time.js';
 import type { CallVerdict, DatedEvent, Draft, Weaver } from '../draft/draft.js';
 import { TurnWeaver } from '../draft/turnWeaver.js';
@@ -22,6 +22,11 @@ export class CodexWeaver implements Weaver {
   #countsTokens = false;
   #responseIsOver = true;
   #batch = '';
+  /** Effects of calls without a result. */
+  readonly #effects = new Map<string, ObservedEvent>();
+  /** Whether this version records the tokens of each response by its id. */
+  #namesResponses = false;
+  #lastCount = '';
 
   weave(draft: Draft): DatedEvent[] {
     const { time, event, hints } = draft;
@@ -33,9 +38,16 @@ export class CodexWeaver implements Weaver {
         return this.#turns.message({ time, event }, this.#recordsTurns ? 'goes_on' : hints.turn);
       case 'pre_tool_use':
         this.#tools.set(event.tool_use_id, event.tool_name);
+        if (hints.ifOk !== undefined) this.#effects.set(event.tool_use_id, hints.ifOk);
         return this.#turns.call(time, { ...event, batch: this.#batchOf(event.tool_use_id) }, hints.asksPerson);
       case 'post_tool_use':
-        return this.#turns.result(time, this.#finished(event));
+        return this.#result(time, this.#finished(event));
+      case 'files':
+        // The event has the files as they are on the disk; the call has them as the model wrote them.
+        this.#effects.delete(event.tool_use_id ?? '');
+        return this.#turns.other({ time, event });
+      case 'usage':
+        return this.#usage(time, event, hints.isRepeated === true);
       case 'turn_end':
         this.#turn = null;
         this.#responseIsOver = true;
@@ -80,6 +92,23 @@ export class CodexWeaver implements Weaver {
     if (isNew) this.#batch = id;
     this.#responseIsOver = false;
     return this.#batch;
+  }
+
+  #result(time: number, event: Extract<JournalEvent, { event: 'post_tool_use' }>): DatedEvent[] {
+    const effect = this.#effects.get(event.tool_use_id);
+    this.#effects.delete(event.tool_use_id);
+    const result = this.#turns.result(time, event);
+    return event.outcome === 'ok' && effect !== undefined ? [...result, { time, event: effect }] : result;
+  }
+
+  #usage(time: number, event: Extract<JournalEvent, { event: 'usage' }>, isRepeated: boolean): DatedEvent[] {
+    const { message_id } = event;
+    if (!isRepeated) this.#namesResponses = true;
+    else if (this.#namesResponses || this.#lastCount === message_id) return [];
+    else this.#lastCount = message_id;
+    // Counts of several threads may be equal.
+    const named = isRepeated ? { ...event, message_id: `${message_id}_${time}` } : event;
+    return this.#turns.other({ time, event: named });
   }
 
   #finished(event: Extract<JournalEvent, { event: 'post_tool_use' }>) {

@@ -5,7 +5,7 @@
  */
 import { trimEvent } from '../../journal/lineOf.js';
 import type { JournalRecord } from '../../journal/record.js';
-import type { JournalEvent } from '../../journal/schema.js';
+import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import type { Redact } from '../../log/redact.js';
 
 /** The parts of a record that are no event by themselves, for its format's weaver. */
@@ -34,6 +34,10 @@ export interface Hints {
   readonly asksPerson?: boolean;
   /** The program counted tokens: a model's response is complete. */
   readonly responseEnds?: boolean;
+  /** For counted tokens: the program repeats the count. */
+  readonly isRepeated?: boolean;
+  /** For a call: what it does if it succeeds. */
+  readonly ifOk?: ObservedEvent;
   /** A call's outcome, recorded separately from its result. */
   readonly verdict?: CallVerdict;
   /** No person takes part in this session. */

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { CodexDialect } from '../../../bridge/agents/command/codex.js';
+import { CodexDialect, type Totals } from '../../../bridge/agents/command/codex.js';
 import { GeminiDialect } from '../../../bridge/agents/command/gemini.js';
 import { commandOptions } from '../../../bridge/agents/command/settings.js';
 import { commandLine, createCommandAgent } from '../../../bridge/agents/command.js';
-import type { AgentRequest } from '../../../bridge/agents/program/contract.js';
+import type { Agent, AgentRequest } from '../../../bridge/agents/program/contract.js';
 import type { Dialect } from '../../../bridge/agents/program/programStream.js';
 import { chooseScenario, readScenarioFile } from '../../../bridge/agents/scenario.js';
 import { endRun } from '../../../bridge/runs/endRun.js';
@@ -17,6 +17,7 @@ import { RUN_MARK } from '../../../src/host/processes.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { createRedactor } from '../../../src/log/redact.js';
+import { Newest } from '../../../src/newest.js';
 import { type Clock, MINUTE, systemClock } from '../../../src/time.js';
 import { describeAgentContract } from '../../contracts/agent.js';
 import { conversationOf, endOf, journalOf, readOn } from '../../contracts/agentStream.js';
@@ -47,19 +48,21 @@ describeAgentContract('command', (behaviour) => {
   return { agent: createCommandAgent(options), prompt: behaviour };
 });
 
-async function run(options: object, changes: Partial<AgentRequest> = {}, stop = new AbortController()) {
+async function run(options: object | Agent, changes: Partial<AgentRequest> = {}, stop = new AbortController()) {
   const events = await readOn(begin(options, changes, stop)[Symbol.asyncIterator]());
   return { events, journal: journalOf(events), end: endOf(events) };
 }
 
+/** @param options of a new agent, or an agent that has run before */
 function begin(
-  options: object,
+  options: object | Agent,
   changes: Partial<AgentRequest> = {},
   stop = new AbortController(),
   clock: Clock = systemClock,
 ) {
   const runId = newRunId();
-  const running = createCommandAgent(commandOptions.parse(options), clock).start(
+  const agent = 'start' in options ? options : createCommandAgent(commandOptions.parse(options), clock);
+  const running = agent.start(
     {
       sessionId: `tg_test_1_${runId}`,
       runId,
@@ -336,13 +339,75 @@ describe('a dialect', () => {
     expect(told).toMatchObject([
       { event: { event: 'pre_tool_use', tool_name: 'file_change', tool_input: { changes: item.changes } } },
       { event: { event: 'post_tool_use', outcome: 'ok' } },
+      { event: { event: 'files', tool_use_id: 'item_1', created: ['a'] } },
       { event: { event: 'pre_tool_use', tool_name: 'command_execution', tool_input: { command: 'rm' } } },
       { event: { event: 'post_tool_use', outcome: 'rejected' } },
+      { event: { event: 'plan', mode: 'replace', items: [] } },
       { event: { event: 'heartbeat', source: 'step' } },
       { event: { event: 'heartbeat', source: 'api_retry' } },
       { kind: 'note' },
       { kind: 'ignored' },
     ]);
+  });
+
+  test('of codex: the plan at each change, the files of a patch that succeeded, the beginning of a message', () => {
+    const todos = (completed: boolean) => ({
+      id: 'item_1',
+      type: 'todo_list',
+      items: [
+        { text: 'Look', completed },
+        { text: 'Write', completed: false },
+      ],
+    });
+    const changes = [
+      { path: '/w/a', kind: 'add' },
+      { path: '/w/b', kind: 'update' },
+      { path: '/w/c', kind: 'delete' },
+      { path: '/w/d', kind: { type: 'update', move_path: '/w/e' } },
+    ];
+    const patch = (id: string, status: string) => ({ id, type: 'file_change', changes, status });
+    const told = read(new CodexDialect(), [
+      { type: 'item.started', item: todos(false) },
+      { type: 'item.updated', item: todos(true) },
+      { type: 'item.completed', item: patch('item_2', 'completed') },
+      { type: 'item.completed', item: patch('item_3', 'failed') },
+      { type: 'item.completed', item: { id: 'item_4', type: 'agent_message', text: 'Done.' } },
+    ]);
+    const events = told.flatMap((line) => (line.kind === 'journal' ? [line.event] : []));
+    expect(events.filter(({ event }) => ['plan', 'files', 'assistant_message'].includes(event))).toEqual([
+      { event: 'plan', mode: 'replace', items: ['pending', 'pending'].map((status, at) => item(status, at)) },
+      { event: 'plan', mode: 'replace', items: ['completed', 'pending'].map((status, at) => item(status, at)) },
+      {
+        event: 'files',
+        tool_use_id: 'item_2',
+        created: ['/w/a'],
+        modified: ['/w/b'],
+        deleted: ['/w/c'],
+        renamed: [{ from: '/w/d', to: '/w/e' }],
+      },
+      { event: 'assistant_message', text: 'Done.' },
+    ]);
+    function item(status: string, at: number) {
+      return { title: ['Look', 'Write'][at], status };
+    }
+  });
+
+  test('of codex: the tokens of a run, although it reports those of the thread since it began', () => {
+    const totals: Totals = new Newest(9);
+    const used = (thread_id: string, isResumed: boolean, total: number) =>
+      read(new CodexDialect({ isResumed, totals }), [
+        { type: 'thread.started', thread_id },
+        {
+          type: 'turn.completed',
+          usage: { input_tokens: 10 * total, cached_input_tokens: 4 * total, output_tokens: total },
+        },
+      ]).flatMap((line) => (line.kind === 'journal' && line.event.event === 'usage' ? [line.event] : []));
+    expect(used('a', false, 7)).toMatchObject([{ input: 42, cached: 28, output: 7 }]);
+    expect(used('a', true, 9)).toMatchObject([{ input: 12, cached: 8, output: 2 }]);
+    // The run that used them was not seen.
+    expect(used('b', true, 9)).toEqual([]);
+    expect(used('b', true, 10)).toMatchObject([{ input: 6, cached: 4, output: 1 }]);
+    expect(new Set([...used('c', false, 1), ...used('c', true, 2)].map(({ message_id }) => message_id)).size).toBe(2);
   });
 
   test('of gemini: a call that its policy forbids is rejected, one that failed has failed', () => {
@@ -424,6 +489,45 @@ describeWhereInstalled('the real codex', CODEX, () => {
     const second = await run(codexOptions(peer.url), { ...surroundings, conversationId, prompt: 'and then?' });
     expect(conversationOf(second.events)).toBe(conversationId);
     expect(peer.requests.at(-1)?.texts).toEqual(expect.arrayContaining(['do it', 'and then?']));
+  });
+
+  test('its plan, its files and its tokens are journaled, also when its conversation goes on', async () => {
+    const patch = (text: string) =>
+      call('exec_command', { cmd: `apply_patch <<'EOF'\n*** Begin Patch\n${text}\n*** End Patch\nEOF` });
+    const plan = (status: string) => call('update_plan', { plan: [{ step: 'Write the tests', status }] });
+    const replies = [
+      [plan('in_progress'), patch('*** Add File: a.txt\n+one')],
+      [patch('*** Delete File: a.txt'), plan('completed')],
+    ];
+    const peer = await startOpenaiPeer(({ results }) => replies[results / 2] ?? [say('All done')]);
+    afterThisTest(() => peer.stop());
+    const workingDirectory = testFolder();
+    const surroundings = { environment: codexEnvironment(testFolder()), workingDirectory };
+    const { command, resume } = codexOptions(peer.url) as { command: string[]; resume: string[] };
+    const withPlans = (line: readonly string[]) => [
+      ...line.slice(0, 2),
+      '-c',
+      'tools.update_plan.enabled=true',
+      ...line.slice(2),
+    ];
+    const agent = createCommandAgent(
+      commandOptions.parse({ command: withPlans(command), resume: withPlans(resume), output: 'codex' }),
+    );
+    const first = await run(agent, surroundings);
+    const conversationId = conversationOf(first.events);
+    const second = await run(agent, { ...surroundings, conversationId });
+
+    const path = join(workingDirectory, 'a.txt');
+    expect(first.journal.filter(({ event }) => ['plan', 'files', 'usage'].includes(event))).toMatchObject([
+      { event: 'plan', items: [{ title: 'Write the tests', status: 'pending' }] },
+      { event: 'files', created: [path] },
+      { event: 'files', deleted: [path] },
+      { event: 'plan', items: [{ title: 'Write the tests', status: 'completed' }] },
+      { event: 'plan', items: [{ title: 'Write the tests', status: 'completed' }] },
+      { event: 'usage', input: 3, output: 3, cached: 0 },
+    ]);
+    expect(peer.requests.length).toBe(4);
+    expect(second.journal.filter(({ event }) => event === 'usage')).toMatchObject([{ input: 1, output: 1, cached: 0 }]);
   });
 
   test.each([

@@ -13,6 +13,8 @@ export const RECORDED = join(import.meta.dirname, '../../fixtures/transcripts');
 export const START = Date.parse('2026-02-05T09:00:00.000Z');
 /** Signs of life that come with everything. */
 const BESIDE: readonly unknown[] = ['record', 'context', 'queue', 'stream', 'tool_event'];
+/** What no rule reads. */
+const OBSERVED: readonly unknown[] = ['plan', 'files', 'usage'];
 
 /** @returns the instant so many seconds after {@link START} */
 export function at(seconds: number): string {
@@ -37,10 +39,10 @@ export async function linesOf(path: string): Promise<JournalRecord[]> {
   return lines;
 }
 
-/** @returns each line as `agent: event words`, without heartbeats that come with everything */
+/** @returns each line that is judged as `agent: event words`, without heartbeats that come with everything */
 export async function told(path: string): Promise<string[]> {
   const lines = await linesOf(path);
-  return lines.filter(({ source }) => !BESIDE.includes(source)).map(inShort);
+  return lines.filter(({ event, source }) => !BESIDE.includes(source) && !OBSERVED.includes(event)).map(inShort);
 }
 
 function inShort(line: JournalRecord): string {
