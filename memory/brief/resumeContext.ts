@@ -24,6 +24,8 @@ export interface ContextOptions {
   readonly root: string;
   readonly here: ProcessIdentity;
   readonly crashed: boolean;
+  /** Notes of the workspace, for every session in it. */
+  readonly pinned: readonly Note[];
   /** How many characters each level has, and from when on a session was resumed. */
   readonly settings: MemorySettings;
 }
@@ -50,7 +52,7 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
     headOf(log, options),
     stepsOf(log, level),
     ...(level === 'delegated' ? [] : [filesOf(filesInDoubt(log, options.root))]),
-    notesOf(log.notes, level),
+    notesOf([...options.pinned, ...log.notes], level),
     actionsOf(log, MOST_ACTIONS[level]),
     nextOf(log),
   ];

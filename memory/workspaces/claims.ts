@@ -6,6 +6,7 @@ import type { Places } from '../home/places.js';
 import type { Refusal } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
+import type { Priority } from '../words.js';
 import { type WorkspaceState, workspaceKind } from './log.js';
 import type { Workspace } from './workspace.js';
 
@@ -54,6 +55,11 @@ export class Claims {
         this.#stamp,
       ),
     );
+  }
+
+  /** Keeps a note for every session of the workspace. */
+  note(workspace: Workspace, text: string, priority: Priority): void {
+    this.#write(workspace, (log) => log.write(() => [{ event: 'note', text, priority }], this.#stamp));
   }
 
   /** @returns why the session cannot have the workspace; null if it holds it now */

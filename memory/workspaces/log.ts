@@ -1,5 +1,6 @@
 /** The log of a workspace: its sessions, and which of them holds it. */
 import { z } from 'zod';
+import { addTo } from '../fold/bounds.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, timeOfLine } from '../logs/line.js';
 import { PRIORITIES, type Priority } from '../words.js';
@@ -15,6 +16,7 @@ export interface WorkspaceState {
   readonly sessions: Set<string>;
   /** The session that holds the workspace, and the line that gave it. */
   holder: { readonly session_id: string; readonly claim: string } | null;
+  /** For every session of the workspace; the oldest are left out. */
   readonly notes: WorkspaceNote[];
 }
 
@@ -49,14 +51,16 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
         if (state.holder?.claim === given) state.holder = null;
       });
     case 'note':
-      return given(
-        SCHEMAS.note,
-        line,
-        ({ text, priority }) => void state.notes.push({ text, priority, at: timeOfLine(line) }),
+      return given(SCHEMAS.note, line, ({ text, priority }) =>
+        keepNote(state, { text, priority, at: timeOfLine(line) }),
       );
     default:
       return null;
   }
+}
+
+function keepNote({ notes }: WorkspaceState, note: WorkspaceNote): undefined {
+  addTo(notes, note, { more: {}, name: 'notes', isSettled: ({ priority }) => priority === 'normal' });
 }
 
 function claim(state: WorkspaceState, sessionId: string, id: string): Refusal | undefined {

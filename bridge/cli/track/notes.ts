@@ -23,15 +23,23 @@ export const log = word({
 });
 
 export const note = word({
-  usage: 'note TEXT [--priority critical|high|normal]',
-  summary: 'keep something that the next agent must know (also: anchor)',
-  options: { priority: { type: 'string' } },
+  usage: 'note TEXT [--priority critical|high|normal] [--workspace]',
+  summary: 'keep what the next agent, or any agent here, must know (also: anchor)',
+  options: { priority: { type: 'string' }, workspace: { type: 'boolean' } },
   words: 1,
   run({ memory, values, words: [text = ''], print }) {
     if (text.trim() === '') throw new UsageError('what should be kept? For example: track note "the API wants UTC"');
-    const priority = values.priority ?? 'normal';
-    if (!PRIORITIES.some((known) => known === priority))
-      throw new UsageError(`--priority ${JSON.stringify(priority)}: one of ${PRIORITIES.join(', ')}`);
+    const priority = PRIORITIES.find((known) => known === (values.priority ?? 'normal'));
+    if (priority === undefined)
+      throw new UsageError(`--priority ${JSON.stringify(values.priority)}: one of ${PRIORITIES.join(', ')}`);
+    if (values.workspace) {
+      memory.claims.note(memory.workspace, text, priority);
+      print(`noted for every session of ${memory.workspace.root}, ${priority}`, {
+        workspace: memory.workspace.id,
+        priority,
+      });
+      return 0;
+    }
     const session = memory.which(values.session ?? null);
     writeOrRefuse(session, memory.stamp, () => [{ event: 'note', text, priority }]);
     print(`noted, ${priority}`, { session_id: session.id, priority });

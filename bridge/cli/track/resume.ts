@@ -34,6 +34,7 @@ export const resume = word({
       here: process,
       crashed: isCrashed(state, process),
       settings: memory.settings,
+      pinned: memory.claims.read(memory.workspace)?.notes ?? [],
     });
     print(text, {
       session_id: session.id,

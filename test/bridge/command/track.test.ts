@@ -129,6 +129,12 @@ describe('track', () => {
     expect((await say(track, ['sync'])).out).toBe('[!] 1 a (no network)\n[ ] 2 b\n');
   });
 
+  test('a note for the workspace is in the context of each of its sessions', async () => {
+    await say(track, ['note', 'tabs, never spaces', '--workspace', '--priority', 'critical']);
+    await say(track, ['init', 'T']);
+    expect((await say(track, ['resume'])).out).toContain('- critical: "tabs, never spaces"');
+  });
+
   test('excuses silence for at most an hour by a ping, which is no activity', async () => {
     await say(track, ['init', 'T']);
     const { last_activity } = await json(track, ['status']);

@@ -14,7 +14,15 @@ const levels = Object.keys(settings.context) as ContextLevel[];
 
 function contextOf(scene: WorklogScene, level: ContextLevel, characters?: number): string {
   const context = { ...settings.context, ...(characters !== undefined && { [level]: characters }) };
-  const options = { level, now: scene.now, root: '/nowhere', here, crashed: false, settings: { ...settings, context } };
+  const options = {
+    level,
+    now: scene.now,
+    root: '/nowhere',
+    here,
+    crashed: false,
+    pinned: [],
+    settings: { ...settings, context },
+  };
   return buildResumeContext(scene.log, options);
 }
 
