@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
+import { compiledProgram } from '../../../src/host/program.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { systemClock } from '../../../src/time.js';
 
-const HOLDER = fileURLToPath(new URL('./holderMain.js', import.meta.url));
+const HOLDER = compiledProgram('test/memory/races/holderMain');
 
 export interface HolderRace {
   readonly attempts: number;

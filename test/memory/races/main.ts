@@ -10,6 +10,7 @@ import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { Log } from '../../../memory/logs/log.js';
 import { seededRandom } from '../../src/journal/random.js';
 import { raceHolders } from './holders.js';
+import { raceStarters } from './starters.js';
 import { raceWriters } from './writers.js';
 
 const { values } = parseArgs({
@@ -55,5 +56,11 @@ process.stdout.write(
   `${race.attempts} attempts on one directory: ${race.begun} sessions begun, ${race.refused} attempts refused, ${race.faults.length} faults\n`,
 );
 for (const fault of race.faults) process.stdout.write(`  ${fault}\n`);
+const starts = await raceStarters(join(folder, 'starts'), 16);
+process.stdout.write(
+  `16 × work start at once: ${starts.winners.length} began, ${starts.refused} refused with its name, ${starts.strange.length} otherwise\n`,
+);
+for (const strange of starts.strange) process.stdout.write(`  ${strange}\n`);
 rmSync(folder, { recursive: true });
-process.exitCode = sum.lost + sum.unreadable + race.faults.length === 0 ? 0 : 1;
+const isWell = starts.winners.length === 1 && starts.refused === 15;
+process.exitCode = sum.lost + sum.unreadable + race.faults.length === 0 && isWell ? 0 : 1;

@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { parseLine } from '../../../memory/logs/line.js';
 import { Log } from '../../../memory/logs/log.js';
+import { compiledProgram } from '../../../src/host/program.js';
 
-const WRITER = fileURLToPath(new URL('./writerMain.js', import.meta.url));
+const WRITER = compiledProgram('test/memory/races/writerMain');
 
 import type { Random } from '../../src/journal/random.js';
 
