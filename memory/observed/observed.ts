@@ -29,6 +29,7 @@ export interface ObservedError {
 /** A journal's word for how a call ended, if it did not do what was asked. */
 const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
 const MAIN = 'main';
+const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0 };
 
 export class Observed {
   readonly more: More = {};
@@ -55,7 +56,8 @@ export class Observed {
   readonly #calls = new Map<string, { readonly tool: string; readonly batch: string | null }>();
   /** Batches of calls of which one failed: their other calls are cancelled with it. */
   readonly #failedBatches = new Set<string>();
-  readonly #messages = new Set<string>();
+  /** The tokens of each message, as last counted. */
+  readonly #messages = new Map<string, Tokens>();
 
   /** Takes the next line; lines without an instant, and unknown ones, change nothing. */
   take(record: JournalRecord): void {
@@ -90,7 +92,7 @@ export class Observed {
         this.compactedAt = at;
         break;
       case 'plan':
-        this.#plan(record, at);
+        this.#plan(record, agent, at);
         break;
       case 'files':
         this.#files(record, at);
@@ -132,9 +134,11 @@ export class Observed {
     addTo(this.errors, { agent, tool, outcome, message, at }, { more: this.more, name: 'errors' });
   }
 
-  #plan(record: JournalRecord, at: number): void {
+  /** A whole list without ids is its agent's own; of those, only the main agent's is the session's. */
+  #plan(record: JournalRecord, agent: string, at: number): void {
     const items = Array.isArray(record.items) ? record.items.flatMap(planItemOf) : [];
     const mode = record.mode === 'replace' ? 'replace' : 'merge';
+    if (agent !== MAIN && mode === 'replace' && items.every(({ external_id }) => external_id === null)) return;
     this.todos.take({ mode, conversation: textOf(record.session_id) ?? '', items, at });
   }
 
@@ -164,19 +168,19 @@ export class Observed {
     }
   }
 
-  /** A message may be in several records; it counts once. */
+  /** A message may be in several records, of which the last has its final count. It counts once. */
   #usage(record: JournalRecord, agent: string): void {
     const message = textOf(record.message_id);
-    if (message !== null && this.#messages.has(message)) return;
-    if (message !== null) this.#messages.add(message);
-    const before = this.tokens.get(agent) ?? { input: 0, output: 0, cached: 0 };
-    const [input, output, cached] = [record.input, record.output, record.cached].map(countOf) as [
-      number,
-      number,
-      number,
-    ];
-    const sum = { input: before.input + input, output: before.output + output, cached: before.cached + cached };
-    this.tokens.set(agent, sum);
+    const [input, output, cached] = [countOf(record.input), countOf(record.output), countOf(record.cached)];
+    const known = message === null ? undefined : this.#messages.get(message);
+    if (message !== null) this.#messages.set(message, { input, output, cached });
+    const { input: input0, output: output0, cached: cached0 } = known ?? NO_TOKENS;
+    const sum = this.tokens.get(agent) ?? NO_TOKENS;
+    this.tokens.set(agent, {
+      input: sum.input + input - input0,
+      output: sum.output + output - output0,
+      cached: sum.cached + cached - cached0,
+    });
     if (agent === MAIN) this.contextTokens = input + cached;
   }
 }

@@ -68,7 +68,8 @@ export class Todos {
       }
     };
     pair((todo, { external_id }) => external_id !== null && todo.external_id === external_id);
-    pair(({ title, status }, item) => item.external_id === null && title === item.title && OPEN.includes(status));
+    const isNameless = (todo: Todo, item: PlanItem) => item.external_id === null || todo.external_id === null;
+    pair((todo, item) => isNameless(todo, item) && todo.title === item.title && OPEN.includes(todo.status));
     // A whole list repeats what is done, too.
     if (plan.mode === 'replace') pair(({ title }, item) => item.external_id === null && title === item.title);
     if (plan.mode === 'replace') this.#pairReworded(plan, matches, free);
@@ -98,9 +99,9 @@ export class Todos {
 }
 
 function update(todo: Todo, { title, status, external_id }: PlanItem, at: number): void {
+  todo.external_id ??= external_id;
   if (todo.title === title && todo.status === status) return;
   todo.title = title;
   todo.status = status;
-  todo.external_id ??= external_id;
   todo.changed_at = at;
 }

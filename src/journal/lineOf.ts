@@ -13,7 +13,8 @@ export const PREVIEW_LIMIT = 2_000;
 const WORD_LIMIT = 256;
 /** The beginning of a prompt or of an answer. */
 const TEXT_OF_MESSAGE_LIMIT = 500;
-const PATH_LIMIT = 1_024;
+/** Titles of tasks, and paths. */
+const ITEM_LIMIT = 1_024;
 /** Items of a plan, and files of a call. */
 const MOST_ITEMS = 200;
 
@@ -71,9 +72,14 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   }
 }
 
+/** @returns the text of an item of a list, as it may be journaled */
+export function trimItem(text: string, redact: Redact): string {
+  return headOf(text, ITEM_LIMIT, redact);
+}
+
 /** Redacts the texts in lists, and leaves out what is beyond the first of each. */
 function trimLists<Event extends JournalEvent>(event: Event, redact: Redact): Event {
-  const change: Change = (text) => headOf(text, PATH_LIMIT, redact);
+  const change: Change = (text) => trimItem(text, redact);
   const lists = Object.entries(event).filter(([, value]) => Array.isArray(value));
   const trimmed = lists.map(([key, list]) => [key, mapTexts(list.slice(0, MOST_ITEMS), change, 0)]);
   return { ...event, ...Object.fromEntries(trimmed) };

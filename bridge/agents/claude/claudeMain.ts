@@ -27,7 +27,13 @@ const EXIT_MS = 3 * SECOND;
  * For what the operator has not set in `AGENT_ENV`. A background task outlives the turn that started it, so a run would end with
  * half an answer, or never; in the foreground it is a call like any other.
  */
-const DEFAULT_ENVIRONMENT = { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' };
+const DEFAULT_ENVIRONMENT = {
+  DISABLE_AUTOUPDATER: '1',
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  // Without these, current models have no list of tasks, and a shell command does not say which files it changed.
+  CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
+  CLAUDE_CODE_BASH_EDIT_DIFF: '1',
+};
 
 const text = { type: 'string' } as const;
 const { values: given } = parseArgs({ options: { options: { ...text, default: '{}' }, conversation: text } });
@@ -54,6 +60,8 @@ function queryOptions(canUseTool: CanUseTool) {
     disallowedTools,
     // Without partial messages, a long answer would look like a model that hangs.
     includePartialMessages: true,
+    // Without it, nothing is heard of a sub-agent's sub-agents, nor of a sub-agent's answer and its tokens.
+    forwardSubagentText: true,
     stderr: (words: string) => process.stderr.write(words),
     ...(model !== undefined && { model }),
     ...(maxTurns !== undefined && { maxTurns }),

@@ -35,7 +35,8 @@ type Content = string | readonly Fields[];
 
 export interface AssistantMessage extends Voice {
   readonly type: 'assistant';
-  readonly message: { readonly id: string; readonly content: Content };
+  /** `usage` may be the count at the message's beginning. */
+  readonly message: { readonly id: string; readonly content: Content; readonly usage?: Fields };
   /** A request that failed for good, reported as a message of the model. */
   readonly error?: string;
 }
@@ -51,6 +52,8 @@ export interface UserMessage extends Voice {
   readonly type: 'user';
   readonly message: { readonly content: Content };
   readonly tool_result_meta?: readonly ResultMeta[];
+  /** The tool's own output; of a sub-agent's call there is none. */
+  readonly tool_use_result?: unknown;
 }
 
 export interface ResultMessage {
@@ -91,11 +94,17 @@ export type SystemMessage = { readonly type: 'system' } & (
   | { readonly subtype: 'background_tasks_changed'; readonly tasks: readonly { readonly ambient?: boolean }[] }
 );
 
+/** Part of an answer that is still being written; only the main agent's are sent. */
+export interface StreamEvent extends Voice {
+  readonly type: 'stream_event';
+  readonly event: { readonly type: string; readonly message?: Fields; readonly usage?: Fields };
+}
+
 export type KnownMessage =
   | AssistantMessage
   | UserMessage
   | ResultMessage
-  | (Voice & { readonly type: 'stream_event'; readonly event: { readonly type: string } })
+  | StreamEvent
   | (Voice & {
       readonly type: 'tool_progress';
       readonly heartbeat?: boolean;

@@ -1,35 +1,39 @@
 /**
  * Translates the messages of the SDK's stream into lines of the protocol.
  *
- * Included: the main agent's messages, every call and its result, sub-agents, retries as waits for a rate limit, compactions,
- * signs that the stream goes on. Left out: token usage and cost (nothing here uses them), and messages that only show that the
- * harness is alive (`status`, `heartbeat` of a tool's progress), because it is alive even while the model hangs.
+ * Included: messages, every call and its result, what calls did with tasks and files, tokens, sub-agents, retries as waits for a
+ * rate limit, compactions, signs that the stream goes on. Left out: cost, and messages that only show that the harness is alive
+ * (`status`, `heartbeat` of a tool's progress), because it is alive even while the model hangs.
  */
 import type { Lineage } from '../../../src/journal/schema.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
-import { callOf, denialOutcome, resultOf } from '../../../src/transcripts/claude/calls.js';
-import { type Fields, textAt } from '../../../src/transcripts/draft/fields.js';
+import { askedOf, Deeds, toldOf } from '../../../src/transcripts/claude/deeds.js';
+import { type Fields, fieldsAt, textAt } from '../../../src/transcripts/draft/fields.js';
 import type { AgentFailure } from '../program/contract.js';
 import type { ProtocolLine } from '../program/protocol.js';
+import { blocksOf, outcomeOf, returned, spoken } from './blocks.js';
 import { causeOf, describeResult, isRefusal } from './failure.js';
 import type { Denials } from './permissions.js';
 import type {
   AssistantMessage,
   KnownMessage,
   ResultMessage,
-  ResultMeta,
   SdkMessage,
   SystemMessage,
   UserMessage,
   Voice,
 } from './sdk.js';
 import { SubAgents } from './subAgents.js';
+import { Tokens } from './tokens.js';
 
 /** The minimum interval of the signs of one stream. */
 const STREAM_SIGN_EVERY_MS = SECOND;
 /** An expired login is renewed at the first refusal. A request that is refused again after that stays refused. */
 const MOST_REFUSALS = 3;
 const SAID_NOTHING = '(The agent ended its turn without a word.)';
+
+/** The bridge redacts and cuts what it reads. */
+const asItIs = (text: string) => text;
 
 /** How the query ended so far. */
 export type QueryEnd =
@@ -40,6 +44,8 @@ export class Translation {
   readonly #clock: Clock;
   readonly #denials: Denials;
   readonly #subAgents = new SubAgents();
+  readonly #deeds = new Deeds();
+  readonly #tokens = new Tokens();
   /** Agents with an announced retry, by id; the main one is `''`. */
   readonly #retrying = new Set<string>();
   readonly #lastSign = new Map<string, number>();
@@ -82,7 +88,7 @@ export class Translation {
         return this.#system(known);
       case 'stream_event':
         // A model that hangs sends pings, too.
-        return known.event.type === 'ping' ? [] : this.#streamSign(known);
+        return known.event.type === 'ping' ? [] : [...this.#streamSign(known), ...this.#tokens.streamed(known)];
       case 'tool_progress':
         if (known.subagent_retry !== undefined) {
           const { agent_id, retry_delay_ms } = known.subagent_retry;
@@ -111,16 +117,31 @@ export class Translation {
     }
     const lineage = this.#subAgents.lineage(message);
     const blocks = blocksOf(message.message.content);
-    return [...this.#recovered(lineage), ...blocks.map((block) => spoken(block, message.message.id, lineage))];
+    for (const block of blocks) this.#noteDeed(block);
+    const lines = blocks.map((block) => spoken(block, message.message.id, lineage));
+    return [...this.#recovered(lineage), ...lines, ...this.#tokens.said(message.message, lineage)];
+  }
+
+  #noteDeed(block: Fields): void {
+    const id = textAt(block, 'id');
+    const deed = askedOf(textAt(block, 'name') ?? '', fieldsAt(block, 'input'), asItIs);
+    if (block.type === 'tool_use' && id !== null && deed !== null) this.#deeds.asked(id, deed);
   }
 
   #user(message: UserMessage): ProtocolLine[] {
     const lineage = this.#subAgents.lineage(message);
-    return blocksOf(message.message.content).flatMap((block): ProtocolLine[] => {
+    const results = blocksOf(message.message.content).filter(({ type }) => type === 'tool_result');
+    // A message has one typed result: of several, nobody knows whose it is.
+    const done = results.length === 1 ? toldOf(message.tool_use_result, asItIs) : {};
+    return results.flatMap((block): ProtocolLine[] => {
       const call = textAt(block, 'tool_use_id');
-      if (block.type !== 'tool_result' || call === null) return [];
-      const meta = message.tool_result_meta?.find(({ id }) => id === call);
-      return [...this.#subAgents.returned(call), { ...returned(block, meta), ...lineage }];
+      if (call === null) return [];
+      const outcome = outcomeOf(
+        block,
+        message.tool_result_meta?.find(({ id }) => id === call),
+      );
+      const deeds = this.#deeds.told(call, outcome === 'ok', done).map((deed) => ({ ...deed, ...lineage }));
+      return [...this.#subAgents.returned(call), { ...returned(block, outcome), ...lineage }, ...deeds];
     });
   }
 
@@ -213,27 +234,4 @@ export class Translation {
     this.#lastSign.set(agent, now);
     return [...this.#recovered(lineage), { event: 'heartbeat', source: 'stream', ...lineage }];
   }
-}
-
-function blocksOf(content: string | readonly Fields[]): readonly Fields[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-}
-
-/** A message of the agent, or a call that it begins. */
-function spoken(block: Fields, batch: string, lineage: Lineage): ProtocolLine {
-  if (block.type === 'tool_use' && textAt(block, 'id') !== null) return { ...callOf(block, batch), ...lineage };
-  const text = block.type === 'text' && lineage.agent_id === undefined ? textAt(block, 'text') : null;
-  return { event: 'assistant_message', ...(text?.trim() && { text }), ...lineage };
-}
-
-/**
- * The outcome comes from typed fields only: the result's flag, and the stamp of Claude Code's harness on results that are not the
- * tool's own (`tool_result_meta`, seen with 2.1.329). Validation errors and unknown tools carry no stamp: they are the agent's
- * failures.
- */
-function returned(block: Fields, meta: ResultMeta | undefined): ProtocolLine {
-  const denial = denialOutcome(meta?.non_execution_kind ?? null, meta?.permission_decision ?? {});
-  const outcome = block.is_error === true ? (denial ?? 'failed') : 'ok';
-  const { tool_output_preview: tool_output, tool_name: _, ...result } = resultOf(block, outcome);
-  return { ...result, tool_output };
 }

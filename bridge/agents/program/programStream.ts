@@ -93,7 +93,12 @@ export class ProgramStream {
   begin(request: AgentRequest): AgentEvent[] {
     return [
       journal({ event: 'session_start', source: request.conversationId === null ? 'startup' : 'resume' }),
-      journal({ event: 'user_prompt', origin: request.attempt === 1 ? 'human' : 'machine' }),
+      // A second attempt's prompt repeats the first one's.
+      journal(
+        request.attempt === 1
+          ? { event: 'user_prompt', origin: 'human', ...(request.prompt !== '' && { text: request.prompt }) }
+          : { event: 'user_prompt', origin: 'machine' },
+      ),
     ];
   }
 

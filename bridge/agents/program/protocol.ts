@@ -32,13 +32,13 @@ const milliseconds = z.number().nonnegative();
 const lineage = { agent_id: id.exactOptional(), parent_tool_use_id: id.exactOptional() };
 const wait = { kind: z.enum(WAIT_KINDS), tool_use_id: id.exactOptional(), ...lineage };
 
-const paths = z.array(id).exactOptional();
+const paths = z.array(id).readonly().exactOptional();
 const tokens = z.int().nonnegative().default(0);
 const planItem = z.object({
   external_id: id.exactOptional(),
   title: id,
   status: z.enum(PLAN_STATUSES),
-  blocked_by: z.array(id).exactOptional(),
+  blocked_by: z.array(id).readonly().exactOptional(),
 });
 
 const lineSchema = z.discriminatedUnion('event', [
@@ -77,7 +77,12 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('heartbeat'), source: z.string().default('step'), ...lineage }),
   z.object({ event: z.literal('compaction'), ...lineage }),
   z.object({ event: z.literal('user_prompt'), text: z.string().exactOptional(), ...lineage }),
-  z.object({ event: z.literal('plan'), mode: z.enum(['merge', 'replace']), items: z.array(planItem), ...lineage }),
+  z.object({
+    event: z.literal('plan'),
+    mode: z.enum(['merge', 'replace']),
+    items: z.array(planItem).readonly(),
+    ...lineage,
+  }),
   z.object({
     event: z.literal('files'),
     tool_use_id: id.exactOptional(),
@@ -85,7 +90,10 @@ const lineSchema = z.discriminatedUnion('event', [
     modified: paths,
     deleted: paths,
     read: paths,
-    renamed: z.array(z.object({ from: id, to: id })).exactOptional(),
+    renamed: z
+      .array(z.object({ from: id, to: id }))
+      .readonly()
+      .exactOptional(),
     ...lineage,
   }),
   z.object({ event: z.literal('usage'), message_id: id, input: tokens, output: tokens, cached: tokens, ...lineage }),

@@ -5,6 +5,7 @@
  */
 import { QUESTIONS, STARTERS } from '../../journal/agentVocabulary.js';
 import { contentDigest } from '../../journal/digest.js';
+import { trimItem } from '../../journal/lineOf.js';
 import { instantOf } from '../../journal/normalise.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent, Lineage } from '../../journal/schema.js';
@@ -13,7 +14,9 @@ import { isoTime } from '../../time.js';
 import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
 import { callOf, endedTask, outcomeOf, resultOf, subAgentHints } from './calls.js';
-import { placeOf, promptDrafts } from './prompts.js';
+import { askedOf, type Trim, toldOf } from './deeds.js';
+import { placeOf, promptDrafts, spokenText } from './prompts.js';
+import { usageOf } from './usage.js';
 import { ClaudeWeaver } from './weaver.js';
 
 /** These end a turn. After others (`max_tokens`, `pause_turn`) the harness asks again by itself. */
@@ -38,11 +41,12 @@ function recordDrafts(record: JournalRecord, redact: Redact, { lineage, hints: c
   if (time === null) return [];
   const sayAt = sayerAt(time, 0, redact);
   const say: Say = (event, hints) => sayAt({ ...event, ...lineage }, { ...hints, ...common });
+  const trim: Trim = (text) => trimItem(text, redact);
   switch (record.type) {
     case 'assistant':
-      return assistantDrafts(record, say);
+      return assistantDrafts(record, say, trim);
     case 'user':
-      return [...resultDrafts(record, say), ...promptDrafts(record, say)];
+      return [...resultDrafts(record, say, trim), ...promptDrafts(record, say)];
     case 'system':
       return systemDrafts(record, time, say);
     case 'progress':
@@ -74,7 +78,7 @@ function speakerOf(record: JournalRecord): Speaker {
   return { lineage: agent === null ? {} : { agent_id: agent }, hints: { sidechain: true, ...placeOf(record) } };
 }
 
-function assistantDrafts(record: JournalRecord, say: Say): Draft[] {
+function assistantDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const message = fieldsAt(record, 'message');
   if (record.isApiErrorMessage === true) {
     return [say({ event: 'assistant_message', stop_reason: 'error' }), say({ event: 'turn_end', reason: 'error' })];
@@ -82,13 +86,19 @@ function assistantDrafts(record: JournalRecord, say: Say): Draft[] {
   if (isFiller(message)) return [say({ event: 'heartbeat', source: 'record' })];
   const stop = textAt(message, 'stop_reason');
   const words: JournalEvent = { event: 'assistant_message', ...(stop !== null && { stop_reason: stop }) };
-  if (typeof message.content === 'string') return [say(words, { turn: turnAfter(stop, true) })];
+  const usage = usageOf(message);
+  const tokens = usage === null ? [] : [say(usage)];
+  if (typeof message.content === 'string')
+    return [say({ ...words, ...spokenText(message.content) }, { turn: turnAfter(stop, true) }), ...tokens];
   const blocks = listAt(message, 'content');
   const calls = blocks.some(({ type }) => type === 'tool_use');
-  return blocks.map((block) => {
-    if (block.type === 'tool_use') return callDraft(block, textAt(message, 'id'), stop !== null, say);
-    return say(words, { turn: calls ? 'goes_on' : turnAfter(stop, block.type === 'text') });
+  const spoken = blocks.map((block) => {
+    if (block.type === 'tool_use') return callDraft(block, { batch: textAt(message, 'id'), stop }, say, trim);
+    const isText = block.type === 'text';
+    const text = isText ? spokenText(block.text) : {};
+    return say({ ...words, ...text }, { turn: calls ? 'goes_on' : turnAfter(stop, isText) });
   });
+  return [...spoken, ...tokens];
 }
 
 /** The harness puts it between two prompts of a person if the first one needs no answer. */
@@ -102,21 +112,32 @@ function turnAfter(stop: string | null, isText: boolean): NonNullable<Hints['tur
   return LAST_STOPS.includes(stop) ? 'ends' : 'goes_on';
 }
 
-function callDraft(block: Fields, batch: string | null, isStopStated: boolean, say: Say): Draft {
+interface OfMessage {
+  readonly batch: string | null;
+  readonly stop: string | null;
+}
+
+function callDraft(block: Fields, { batch, stop }: OfMessage, say: Say, trim: Trim): Draft {
   const call = callOf(block, batch);
+  const deed = askedOf(call.tool_name, fieldsAt(block, 'input'), trim);
   return say(call, {
-    turn: isStopStated ? 'goes_on' : 'perhaps',
+    turn: stop === null ? 'perhaps' : 'goes_on',
     ...(STARTERS.has(call.tool_name) && { asked: contentDigest(textAt(fieldsAt(block, 'input'), 'prompt') ?? '') }),
     ...(QUESTIONS.has(call.tool_name) && { asksPerson: true }),
+    ...(deed !== null && { deed }),
   });
 }
 
-function resultDrafts(record: JournalRecord, say: Say): Draft[] {
-  return listAt(fieldsAt(record, 'message'), 'content').flatMap((block) => {
-    if (block.type !== 'tool_result' || textAt(block, 'tool_use_id') === null) return [];
+function resultDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
+  const results = listAt(fieldsAt(record, 'message'), 'content').filter(({ type }) => type === 'tool_result');
+  // A record has one typed result: of several, nobody knows whose it is.
+  const done = results.length === 1 ? toldOf(record.toolUseResult, trim) : {};
+  return results.flatMap((block) => {
+    if (textAt(block, 'tool_use_id') === null) return [];
     const result = resultOf(block, outcomeOf(block, record));
     const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
-    return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, subAgentHints(record))];
+    const hints = { ...subAgentHints(record), done };
+    return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, hints)];
   });
 }
 
@@ -167,7 +188,8 @@ function attachmentDrafts(record: JournalRecord, say: Say): Draft[] {
   if (kind === 'queued_command') {
     const origin = attachment.commandMode === 'task-notification' ? 'machine' : 'human';
     const ended = endedTask({ content: attachment.prompt });
-    return [say({ event: 'user_prompt', origin }, { joinsTurn: true, ...ended })];
+    const text = spokenText(contentText(attachment.prompt));
+    return [say({ event: 'user_prompt', origin, ...text }, { joinsTurn: true, ...ended })];
   }
   return [say({ event: 'heartbeat', source: kind.startsWith('hook_') ? 'hook' : 'context' })];
 }

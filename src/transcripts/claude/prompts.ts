@@ -42,7 +42,7 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   const origin = isFromPerson(record, text) ? 'human' : 'machine';
   const mode = textAt(record, 'permissionMode');
   return say(
-    { event: 'user_prompt', origin, ...(mode !== null && { permission_mode: mode }) },
+    { event: 'user_prompt', origin, ...spokenText(text), ...(mode !== null && { permission_mode: mode }) },
     { asked: contentDigest(text), ...place, ...endedTask({ content: text }) },
   );
 }
@@ -52,6 +52,11 @@ function isFromPerson(record: JournalRecord, text: string): boolean {
   const kind = textAt(fieldsAt(record, 'origin'), 'kind');
   if (kind !== null && kind !== 'human' && kind !== 'user') return false;
   return record.promptSource !== 'system' && record.promptSource !== 'sdk';
+}
+
+/** @returns the field for somebody's words; nothing for none */
+export function spokenText(text: unknown): { readonly text?: string } {
+  return typeof text === 'string' && text.trim() !== '' ? { text } : {};
 }
 
 /** @returns the record's place in the conversation */

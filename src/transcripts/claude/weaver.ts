@@ -3,10 +3,12 @@
  * started which sub-agent, and when it is done.
  */
 import { UNSTATED_MODE } from '../../journal/agentVocabulary.js';
-import type { JournalEvent } from '../../journal/schema.js';
+import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import type { DatedEvent, Draft, Hints, Weaver } from '../draft/draft.js';
 import { TurnWeaver } from '../draft/turnWeaver.js';
+import { Deeds } from './deeds.js';
 import { SideAgents } from './sideAgents.js';
+import { Usages } from './usage.js';
 
 const MAIN = '';
 
@@ -14,6 +16,8 @@ export class ClaudeWeaver implements Weaver {
   readonly #mainAgent: string | null;
   readonly #turns = new TurnWeaver();
   readonly #sides: SideAgents;
+  readonly #deeds = new Deeds();
+  readonly #usages = new Usages();
   /** Of calls without a result. */
   readonly #tools = new Map<string, string>();
   /** Agents with an announced retry. */
@@ -37,11 +41,29 @@ export class ClaudeWeaver implements Weaver {
     const before = this.#beside(this.#recovered(draft, agent));
     const lines = agent === MAIN ? this.#mainLines(draft) : this.#beside(this.#sideLines(draft, agent));
     const ended = hints.endedAgent === undefined ? [] : this.#sides.ended(hints.endedAgent, time);
-    return [...before, ...lines, ...this.#beside(ended)];
+    return [...before, ...lines, ...this.#beside([...ended, ...this.#observed(draft, agent)])];
   }
 
   finish(): DatedEvent[] {
     return this.#turns.finish(!this.#recordsStops);
+  }
+
+  /** What the memory of the session is made of. It changes no turn, so it comes after the lines that may. */
+  #observed({ time, event, hints }: Draft, agent: string): DatedEvent[] {
+    const lineage = agent === MAIN ? {} : this.#sides.lineage(agent);
+    const dated = (events: readonly ObservedEvent[]) =>
+      events.map((each) => ({ time, event: { ...each, ...lineage } }));
+    switch (event.event) {
+      case 'pre_tool_use':
+        if (hints.deed !== undefined) this.#deeds.asked(event.tool_use_id, hints.deed);
+        return [];
+      case 'post_tool_use':
+        return dated(this.#deeds.told(event.tool_use_id, event.outcome === 'ok', hints.done ?? {}));
+      case 'usage':
+        return dated(this.#usages.take(agent, event));
+      default:
+        return [];
+    }
   }
 
   #mainLines({ time, event: whole, hints }: Draft): DatedEvent[] {
@@ -68,6 +90,8 @@ export class ClaudeWeaver implements Weaver {
       }
       case 'turn_end':
         return [...this.#orphans(time), ...this.#turns.end(time, event.reason)];
+      case 'usage':
+        return [];
       default:
         this.#recordsMode ||= event.permission_mode !== undefined;
         return this.#isExpansion(hints)
@@ -78,7 +102,7 @@ export class ClaudeWeaver implements Weaver {
 
   #sideLines(draft: Draft, agent: string): DatedEvent[] {
     const { time, hints } = draft;
-    if (!this.#sides.isAwake(agent, draft)) return [];
+    if (draft.event.event === 'usage' || !this.#sides.isAwake(agent, draft)) return [];
     const begun = this.#sides.heard(agent, draft);
     const event: JournalEvent = { ...draft.event, ...this.#sides.lineage(agent) };
     switch (event.event) {

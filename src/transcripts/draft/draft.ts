@@ -7,6 +7,7 @@ import { trimEvent } from '../../journal/lineOf.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import type { Redact } from '../../log/redact.js';
+import type { Asked, Told } from './deeds.js';
 
 /** The parts of a record that are no event by themselves, for its format's weaver. */
 export interface Hints {
@@ -44,6 +45,9 @@ export interface Hints {
   readonly unattended?: boolean;
   /** The program's own name of the turn that begins. */
   readonly beginsTurn?: string;
+  /** For a call: what it is about. For a result: what was done. */
+  readonly deed?: Asked;
+  readonly done?: Told;
 }
 
 export interface CallVerdict {

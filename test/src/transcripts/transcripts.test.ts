@@ -184,7 +184,7 @@ describe('watchkeeper', () => {
     expect(formats).toContainEqual(['older.jsonl', 'journal', 'healthy']);
     expect(formats).toContainEqual(['other.jsonl', null, 'unknown']);
     expect(formats).toContainEqual(['agent-begun.jsonl', null, 'unknown']);
-    expect(formats.filter(([, format]) => format === 'claude')).toHaveLength(8);
+    expect(formats.filter(([, format]) => format === 'claude')).toHaveLength(9);
     expect(formats.filter(([, format]) => format === 'codex')).toHaveLength(4);
     const named = watchkeeper(folder, ['assess', 'all/claude/delegate.jsonl', '--json']);
     expect(JSON.parse(named.out)).toMatchObject({

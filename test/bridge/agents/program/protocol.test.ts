@@ -49,9 +49,9 @@ describe('a line of the protocol', () => {
     expect(parseProgramLine(JSON.stringify(line))).toEqual([{ kind: 'journal', event: { event: 'compaction' } }]);
   });
 
-  test('a message with text is both activity and a note', () => {
+  test('a message with text is journaled, and a note', () => {
     expect(parseProgramLine('{"event":"assistant_message","text":"hm"}')).toEqual([
-      { kind: 'journal', event: { event: 'assistant_message' } },
+      { kind: 'journal', event: { event: 'assistant_message', text: 'hm' } },
       { kind: 'note', text: 'hm' },
     ]);
   });

@@ -1,0 +1,181 @@
+/**
+ * What calls of Claude Code did with tasks and files, from the typed results that its transcripts and its SDK's stream share.
+ *
+ * Seen: 2.1.197 and 2.1.329. A sub-agent's results come without types: there the call's input has to do, so that a new file of a
+ * sub-agent counts as modified, and its shell commands show no files.
+ */
+import { type ObservedEvent, PLAN_STATUSES, type PlanItem, type PlanStatus } from '../../journal/schema.js';
+import type { Asked, TaskPart, Told } from '../draft/deeds.js';
+import { asFields, type Fields, fieldsAt, listAt, textAt } from '../draft/fields.js';
+import { shellChanges } from './shellChanges.js';
+
+/** Redacts and cuts a text. */
+export type Trim = (text: string) => string;
+
+const TOOLS: ReadonlySet<string> = new Set([
+  'TaskCreate',
+  'TaskUpdate',
+  'TaskList',
+  'TodoWrite',
+  'Read',
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'NotebookEdit',
+]);
+/** For a task of which only the number is known. */
+const titleOf = (id: string): string => `#${id}`;
+
+/** @returns null for a call that does nothing with tasks or files */
+export function askedOf(tool: string, input: Fields, trim: Trim): Asked | null {
+  if (!TOOLS.has(tool)) return null;
+  const text = (key: string) => some(textAt(input, key), trim);
+  const path = text('file_path') ?? text('notebook_path');
+  const [id, title] = [text('taskId'), text('subject')];
+  const todos = todosOf(input.todos, trim);
+  const blockers = textsOf(input.addBlockedBy, trim);
+  return {
+    tool,
+    ...(path !== undefined && { path }),
+    ...((id ?? title) !== undefined && { task: taskOf(id, title, text('status')) }),
+    ...(blockers.length > 0 && { blockers }),
+    ...(todos !== null && { todos }),
+  };
+}
+
+/** @param result `toolUseResult` of a transcript, `tool_use_result` of the stream */
+export function toldOf(result: unknown, trim: Trim): Told {
+  const fields = asFields(result);
+  if (fields === null) return {};
+  const path = some(textAt(fields, 'filePath') ?? textAt(fieldsAt(fields, 'file'), 'filePath'), trim);
+  const task = asFields(fields.task);
+  const moved = textAt(fieldsAt(fields, 'statusChange'), 'to');
+  const tasks = Array.isArray(fields.tasks) ? listAt(fields, 'tasks').flatMap((each) => listedTask(each, trim)) : null;
+  const todos = todosOf(fields.newTodos, trim);
+  const changes = shellChanges(fieldsAt(fields, 'bashEditDiff'), trim);
+  const { success, error, type, oldString, originalFile } = fields;
+  return {
+    ...(path !== undefined && { path }),
+    ...((type === 'create' || (oldString === '' && !originalFile)) && { isNew: true }),
+    ...(task !== null && { task: taskOf(some(textAt(task, 'id'), trim), some(textAt(task, 'subject'), trim)) }),
+    ...(moved !== null && { task: taskOf(undefined, undefined, moved) }),
+    ...(tasks !== null && { tasks }),
+    ...(todos !== null && { todos }),
+    ...(changes !== null && { changes }),
+    ...((success === false || (typeof error === 'string' && error !== '')) && { isVoid: true }),
+  };
+}
+
+/** Knows the calls without a result, and the tasks, whose updates name only what changes. */
+export class Deeds {
+  readonly #calls = new Map<string, Asked>();
+  readonly #tasks = new Map<string, PlanItem>();
+
+  asked(callId: string, asked: Asked): void {
+    this.#calls.set(callId, asked);
+  }
+
+  /** @returns what the call did; a failed one may have changed files, if its result says so */
+  told(callId: string, isOk: boolean, told: Told): ObservedEvent[] {
+    const asked = this.#calls.get(callId);
+    this.#calls.delete(callId);
+    if (told.changes !== undefined) return [{ event: 'files', tool_use_id: callId, ...told.changes }];
+    if (asked === undefined || !isOk || told.isVoid === true) return [];
+    switch (asked.tool) {
+      case 'TaskCreate':
+        return this.#created(asked, told);
+      case 'TaskUpdate':
+        return this.#updated(asked, told);
+      case 'TaskList':
+        return told.tasks === undefined ? [] : this.#listed(told.tasks);
+      case 'TodoWrite': {
+        const items = told.todos ?? asked.todos;
+        return items === undefined ? [] : [{ event: 'plan', mode: 'replace', items }];
+      }
+      default:
+        return filesOf(callId, asked, told);
+    }
+  }
+
+  #created({ task: wanted }: Asked, { task }: Told): ObservedEvent[] {
+    const title = task?.title ?? wanted?.title;
+    if (title === undefined) return [];
+    const id = task?.id;
+    return [this.#merge(id, { ...(id !== undefined && { external_id: id }), title, status: 'pending' })];
+  }
+
+  #updated({ task: wanted, blockers = [] }: Asked, { task }: Told): ObservedEvent[] {
+    const id = wanted?.id;
+    if (id === undefined) return [];
+    const known: PlanItem = this.#tasks.get(id) ?? { external_id: id, title: titleOf(id), status: 'pending' };
+    const all = [...new Set([...(known.blocked_by ?? []), ...blockers])];
+    const item: PlanItem = {
+      ...known,
+      title: wanted?.title ?? known.title,
+      status: statusOf(task?.status ?? wanted?.status) ?? known.status,
+      ...(all.length > 0 && { blocked_by: all }),
+    };
+    return [this.#merge(id, item)];
+  }
+
+  #listed(tasks: readonly PlanItem[]): ObservedEvent[] {
+    this.#tasks.clear();
+    for (const task of tasks) if (task.external_id !== undefined) this.#tasks.set(task.external_id, task);
+    return [{ event: 'plan', mode: 'replace', items: tasks }];
+  }
+
+  #merge(id: string | undefined, item: PlanItem): ObservedEvent {
+    if (id !== undefined) this.#tasks.set(id, item);
+    return { event: 'plan', mode: 'merge', items: [item] };
+  }
+}
+
+function filesOf(
+  callId: string,
+  { tool, path: wanted }: Asked,
+  { path = wanted, isNew = false }: Told,
+): ObservedEvent[] {
+  if (path === undefined) return [];
+  const done = tool === 'Read' ? { read: [path] } : isNew ? { created: [path] } : { modified: [path] };
+  return [{ event: 'files', tool_use_id: callId, ...done }];
+}
+
+function listedTask(task: Fields, trim: Trim): PlanItem[] {
+  const [id, title] = [some(textAt(task, 'id'), trim), some(textAt(task, 'subject'), trim)];
+  const status = statusOf(textAt(task, 'status') ?? undefined);
+  if (id === undefined || title === undefined || status === null) return [];
+  const blocked_by = textsOf(task.blockedBy, trim);
+  return [{ external_id: id, title, status, ...(blocked_by.length > 0 && { blocked_by }) }];
+}
+
+/** @returns null if it is no list */
+function todosOf(list: unknown, trim: Trim): PlanItem[] | null {
+  if (!Array.isArray(list)) return null;
+  return list.flatMap((todo: unknown) => {
+    const fields = asFields(todo) ?? {};
+    const title = some(textAt(fields, 'content'), trim);
+    const status = statusOf(textAt(fields, 'status') ?? undefined);
+    return title === undefined || status === null ? [] : [{ title, status }];
+  });
+}
+
+function taskOf(id?: string, title?: string, status?: string): TaskPart {
+  return {
+    ...(id !== undefined && { id }),
+    ...(title !== undefined && { title }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+/** @returns null for an unknown word */
+function statusOf(word: string | undefined): PlanStatus | null {
+  return word === 'deleted' ? 'cancelled' : (PLAN_STATUSES.find((known) => known === word) ?? null);
+}
+
+function textsOf(list: unknown, trim: Trim): string[] {
+  return Array.isArray(list) ? list.filter((text): text is string => typeof text === 'string').map(trim) : [];
+}
+
+function some(text: string | null, trim: Trim): string | undefined {
+  return text === null ? undefined : trim(text);
+}

@@ -1,0 +1,60 @@
+/** The files that a shell command changed, as Claude Code lists them beside its output (`bashEditDiff`; it is off by default). */
+import type { Changes } from '../draft/deeds.js';
+import { type Fields, listAt, numberAt, textAt } from '../draft/fields.js';
+
+interface Change {
+  readonly path: string;
+  readonly kind: 'created' | 'modified' | 'deleted';
+  /** The whole text of a file that was created or deleted; null: unknown. */
+  readonly text: string | null;
+}
+
+/**
+ * @param diff `bashEditDiff`
+ * @returns null if it lists no file. A file that went and one that came with the same text is a move
+ */
+export function shellChanges(diff: Fields, trim: (text: string) => string): Changes | null {
+  const changes = changesOf(diff);
+  if (changes.length === 0) return null;
+  const renamed: { from: string; to: string }[] = [];
+  const moved = new Set<Change>();
+  for (const gone of changes.filter(({ kind, text }) => kind === 'deleted' && text !== null)) {
+    const come = changes.find((each) => each.kind === 'created' && each.text === gone.text && !moved.has(each));
+    if (come === undefined) continue;
+    moved.add(gone).add(come);
+    renamed.push({ from: trim(gone.path), to: trim(come.path) });
+  }
+  const listed = (wanted: Change['kind']) =>
+    changes.filter((each) => each.kind === wanted && !moved.has(each)).map(({ path }) => trim(path));
+  const lists = (['created', 'modified', 'deleted'] as const).map((kind) => [kind, listed(kind)] as const);
+  return {
+    ...Object.fromEntries(lists.filter(([, paths]) => paths.length > 0)),
+    ...(renamed.length > 0 && { renamed }),
+  };
+}
+
+function changesOf(diff: Fields): Change[] {
+  const shown = listAt(diff, 'files').flatMap((file): Change[] => {
+    const path = textAt(file, 'filePath');
+    if (path === null) return [];
+    const kind = file.created === true ? 'created' : file.deleted === true ? 'deleted' : 'modified';
+    return [{ path, kind, text: kind === 'modified' ? null : wholeText(file) }];
+  });
+  const known = new Set(shown.map(({ path }) => path));
+  // Files beyond the diff's size are only named.
+  const named = Array.isArray(diff.changedFiles) ? diff.changedFiles : [];
+  const others = named.filter((path): path is string => typeof path === 'string' && !known.has(path));
+  return [...shown, ...others.map((path): Change => ({ path, kind: 'modified', text: null }))];
+}
+
+/** @returns null if not all of it is shown, and for an empty text: two empty files are not one that moved */
+function wholeText(file: Fields): string | null {
+  const hunks = listAt(file, 'hunks');
+  const lines = hunks.flatMap(({ lines }) => (Array.isArray(lines) ? lines.map(String) : []));
+  const shown = lines.filter((line) => line.startsWith('+') || line.startsWith('-'));
+  const whole = hunks.reduce(
+    (sum, hunk) => sum + (numberAt(hunk, 'oldLines') ?? 0) + (numberAt(hunk, 'newLines') ?? 0),
+    0,
+  );
+  return shown.length === 0 || shown.length !== whole ? null : shown.map((line) => line.slice(1)).join('\n');
+}

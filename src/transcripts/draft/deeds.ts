@@ -1,0 +1,39 @@
+/** What a call is about, and what its result says was done: tasks and files, by typed fields only. Texts are redacted and cut. */
+import type { PlanItem } from '../../journal/schema.js';
+
+/** The part of a call that its result does not repeat. */
+export interface Asked {
+  readonly tool: string;
+  readonly path?: string;
+  readonly task?: TaskPart;
+  readonly blockers?: readonly string[];
+  readonly todos?: readonly PlanItem[];
+}
+
+/** The part of a typed result that says what was done. */
+export interface Told {
+  readonly path?: string;
+  readonly isNew?: boolean;
+  readonly task?: TaskPart;
+  readonly tasks?: readonly PlanItem[];
+  readonly todos?: readonly PlanItem[];
+  readonly changes?: Changes;
+  /** The call changed nothing, although its result is no error. */
+  readonly isVoid?: boolean;
+}
+
+/** As much of a task as one call names. */
+export interface TaskPart {
+  readonly id?: string;
+  readonly title?: string;
+  /** In the program's own words. */
+  readonly status?: string;
+}
+
+/** Of a shell command. */
+export interface Changes {
+  readonly created?: readonly string[];
+  readonly modified?: readonly string[];
+  readonly deleted?: readonly string[];
+  readonly renamed?: readonly { readonly from: string; readonly to: string }[];
+}
