@@ -1,7 +1,17 @@
+import { counted } from '../../src/counted.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
+
+/** The task of the agent's own list that it works on. */
+export interface Step {
+  /** Its place in the list, from 1. */
+  readonly number: number;
+  /** Tasks in the list. */
+  readonly of: number;
+  readonly title: string;
+}
 
 /** What an agent is doing right now. */
 export interface Activity {
@@ -9,6 +19,8 @@ export interface Activity {
   readonly tool: string | null;
   /** What the agent last said to the person; null if nothing yet. */
   readonly note: string | null;
+  /** Null without a list of tasks, and if every one is settled. */
+  readonly step: Step | null;
   /** Calls of this run so far. */
   readonly calls: number;
   /** Start of this activity, in epoch milliseconds. */
@@ -37,11 +49,23 @@ export interface ProgressView {
 
 const LONGEST_TOOL = 160;
 
-/** @returns `Bash: npm test · 42 s · 12 steps`, without line breaks */
+/** @returns `Bash: npm test · 42 s · 12 calls`, without line breaks */
 export function activityLine({ tool, calls, startedAt }: Activity, now: number): string {
-  const doing = withoutInvisible(tool ?? 'Thinking')
-    .replace(/\s+/g, ' ')
-    .trim();
-  const counted = calls === 0 ? [] : [`${calls} ${calls === 1 ? 'step' : 'steps'}`];
-  return [cutText(doing, LONGEST_TOOL), describeDuration(Math.max(now - startedAt, 0)), ...counted].join(' · ');
+  const doing = inOneLine(tool ?? 'Thinking');
+  const made = calls === 0 ? [] : [counted(calls, 'call')];
+  return [cutText(doing, LONGEST_TOOL), describeDuration(Math.max(now - startedAt, 0)), ...made].join(' · ');
+}
+
+/** @returns `step 2 of 5: Write the tests`, without line breaks; null if no step is known */
+export function stepLine({ step }: Activity): string | null {
+  return step === null ? null : `step ${step.number} of ${step.of}: ${inOneLine(step.title)}`;
+}
+
+/** @returns activity and step in one line */
+export function statusLine(activity: Activity, now: number): string {
+  return [activityLine(activity, now), stepLine(activity)].filter((part) => part !== null).join(' · ');
+}
+
+function inOneLine(words: string): string {
+  return withoutInvisible(words).replace(/\s+/g, ' ').trim();
 }

@@ -9,7 +9,7 @@ import { failpoint } from '../../src/failpoints.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { Newest } from '../../src/newest.js';
 import { atMost, SECOND } from '../../src/time.js';
-import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
+import { type Activity, type ProgressView, statusLine } from '../chat/progressView.js';
 import type { TelegramFoundation, Text } from './api.js';
 import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
@@ -105,7 +105,7 @@ export class ProgressDisplay implements ProgressView {
 
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
-    return activity === null ? null : this.#base.redact(activityLine(activity, this.#base.clock.now()));
+    return activity === null ? null : this.#base.redact(statusLine(activity, this.#base.clock.now()));
   }
 
   /**

@@ -2,7 +2,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import { atMost, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
-import { type Activity, activityLine, type ProgressView } from '../chat/progressView.js';
+import { type Activity, activityLine, type ProgressView, statusLine, stepLine } from '../chat/progressView.js';
 import { printable, printTo, type TerminalWriter } from './terminalText.js';
 
 /** After this the next run's work is shown in any case, in milliseconds. */
@@ -14,7 +14,9 @@ const EXPLAINED_WITHIN_MS = 2 * SECOND;
 interface Shown {
   readonly ended: AbortController;
   activity: Activity | null;
+  /** As last printed. */
   tool: string | null;
+  step: string | null;
   nextLineAt: number;
   /** Resolves when its first line is printed; null if it did not have to wait. */
   begun: Promise<void> | null;
@@ -46,7 +48,14 @@ export class TerminalProgress implements ProgressView {
 
   begin(session: AgentSession): void {
     const ended = new AbortController();
-    const shown: Shown = { ended, activity: null, tool: null, nextLineAt: Number.POSITIVE_INFINITY, begun: null };
+    const shown: Shown = {
+      ended,
+      activity: null,
+      tool: null,
+      step: null,
+      nextLineAt: Number.POSITIVE_INFINITY,
+      begun: null,
+    };
     this.#shown.set(session.session_id, shown);
     const begin = () => {
       shown.nextLineAt = this.#base.clock.now();
@@ -62,10 +71,14 @@ export class TerminalProgress implements ProgressView {
     if (shown === undefined) return;
     shown.activity = activity;
     const now = this.#base.clock.now();
-    if (activity.tool === null || activity.tool === shown.tool || now < shown.nextLineAt) return;
-    shown.tool = activity.tool;
+    const step = stepLine(activity);
+    const isNewTool = activity.tool !== null && activity.tool !== shown.tool;
+    const isNewStep = step !== null && step !== shown.step;
+    if (!(isNewTool || isNewStep) || now < shown.nextLineAt) return;
+    shown.tool = activity.tool ?? shown.tool;
+    shown.step = step;
     shown.nextLineAt = now + this.#everyMs;
-    this.#print(sessionId, activityLine(activity, now));
+    this.#print(sessionId, isNewStep ? statusLine(activity, now) : activityLine(activity, now));
   }
 
   async end(sessionId: string): Promise<void> {
@@ -84,7 +97,7 @@ export class TerminalProgress implements ProgressView {
 
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
-    return activity === null ? null : this.#base.redact(activityLine(activity, this.#base.clock.now()));
+    return activity === null ? null : this.#base.redact(statusLine(activity, this.#base.clock.now()));
   }
 
   /** Below the line with the reason; a call that is shown before then says enough. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { stepLine } from '../../../bridge/chat/progressView.js';
 import { noteActivity, startActivity } from '../../../bridge/runs/activity.js';
 import { Coalesced } from '../../../bridge/runs/coalesced.js';
+import type { JournalEvent, PlanStatus } from '../../../src/journal/schema.js';
 import { createRedactor } from '../../../src/log/redact.js';
 
 describe('the view of a run in a chat', () => {
@@ -16,6 +18,69 @@ describe('the view of a run in a chat', () => {
       expect(activity.note).not.toContain(secret.slice(0, 5));
       expect(activity.tool).not.toContain(secret.slice(0, 5));
     }
+  });
+});
+
+describe('the step that a chat shows', () => {
+  const redact = createRedactor(['my-own-secret-value']);
+  const task = (title: string, status: PlanStatus, id?: string) => ({
+    title,
+    status,
+    ...(id !== undefined && { external_id: id }),
+  });
+  type Plan = Extract<JournalEvent, { event: 'plan' }>;
+  const stepAfter = (...plans: readonly Omit<Plan, 'event'>[]) => {
+    const activity = startActivity(0);
+    for (const plan of plans) noteActivity(activity, { type: 'journal', line: { event: 'plan', ...plan } }, 0, redact);
+    return stepLine(activity);
+  };
+
+  test('is the task in progress, else the first open one', () => {
+    const items = [task('Look', 'completed'), task('Write the\ntests', 'in_progress'), task('Push', 'pending')];
+    expect(stepAfter({ mode: 'replace', items })).toBe('step 2 of 3: Write the tests');
+    const open = [
+      task('Look', 'completed'),
+      task('Ask', 'cancelled'),
+      task('Write', 'pending'),
+      task('Push', 'pending'),
+    ];
+    expect(stepAfter({ mode: 'replace', items: open })).toBe('step 2 of 3: Write');
+  });
+
+  test('is none without a list, and if everything is settled', () => {
+    expect(stepAfter()).toBeNull();
+    const items = [task('Look', 'completed'), task('Ask', 'skipped')];
+    expect(stepAfter({ mode: 'replace', items })).toBeNull();
+    expect(stepAfter({ mode: 'replace', items: [] })).toBeNull();
+  });
+
+  test('follows changes of single tasks, by their id or their title', () => {
+    const made = { mode: 'merge', items: [task('Look', 'pending', '1'), task('Write', 'pending', '2')] } as const;
+    const done = {
+      mode: 'merge',
+      items: [task('Look', 'completed', '1'), task('Write it', 'in_progress', '2')],
+    } as const;
+    expect(stepAfter(made, done)).toBe('step 2 of 2: Write it');
+    const named = { mode: 'merge', items: [task('Look', 'in_progress')] } as const;
+    expect(stepAfter(named, { mode: 'merge', items: [task('Look', 'completed'), task('Push', 'pending')] })).toBe(
+      'step 2 of 2: Push',
+    );
+  });
+
+  test("is never that of a sub-agent's list", () => {
+    const items = [task('Look', 'pending')];
+    expect(stepAfter({ mode: 'replace', items, agent_id: 'a' })).toBeNull();
+    // Tasks with ids are shared.
+    expect(stepAfter({ mode: 'merge', items: [task('Look', 'pending', '1')], agent_id: 'a' })).toBe(
+      'step 1 of 1: Look',
+    );
+  });
+
+  test('has no secret, and no more than a list of 200 tasks', () => {
+    const secret = task(`Try my-own-secret-value`, 'in_progress');
+    const items = [secret, ...Array.from({ length: 10_000 }, (_, at) => task(`task ${at}`, 'pending'))];
+    const lines = [stepAfter({ mode: 'replace', items }), stepAfter({ mode: 'merge', items })];
+    expect(lines).toEqual(Array(2).fill('step 1 of 200: Try [redacted:own_secret]'));
   });
 });
 

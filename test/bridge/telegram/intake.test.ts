@@ -451,7 +451,7 @@ describeWithRedis('while Redis is unreachable', () => {
 describeWithRedis('a command', () => {
   test('is answered while an agent works: status', async () => {
     const scene = await openScene();
-    await takingIn(scene, { describeActivity: () => 'Bash: npm test · 42 s · 12 steps' });
+    await takingIn(scene, { describeActivity: () => 'Bash: npm test · 42 s · 12 calls' });
     const running = await begun(scene, await sayAndAccept(scene, 'fix the login test'));
     await sayAndAccept(scene, 'then this');
     await sayAndAccept(scene, 'and that');
@@ -459,7 +459,7 @@ describeWithRedis('a command', () => {
     scene.peer.say(CHAT, '/status@Watchkeeper_Peer_Bot', { userId: 1 });
     await scene.peer.waitFor(() => said(scene, /Running/));
     expect(scene.peer.botMessages(CHAT)[0]?.text.split('\n\n')).toEqual([
-      'Running for 5 min: "fix the login test"\nBash: npm test · 42 s · 12 steps',
+      'Running for 5 min: "fix the login test"\nBash: npm test · 42 s · 12 calls',
       'Waiting for 5 min, next in line: "then this"',
       'Waiting for 5 min, 1 before it: "and that"',
     ]);

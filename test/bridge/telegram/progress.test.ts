@@ -9,8 +9,8 @@ import { activeSession, answered, begun, CHAT, deliveryOf, displayOf, openScene,
 const TURNS_FOR_THE_DEAD = 500;
 
 test('an activity is one line', () => {
-  const activity = { tool: 'Bash: npm\ntest', note: null, calls: 12, startedAt: 1_000 };
-  expect(activityLine(activity, 43_000)).toBe('Bash: npm test · 42 s · 12 steps');
+  const activity = { tool: 'Bash: npm\ntest', note: null, step: null, calls: 12, startedAt: 1_000 };
+  expect(activityLine(activity, 43_000)).toBe('Bash: npm test · 42 s · 12 calls');
   expect(activityLine({ ...activity, tool: null, calls: 0 }, 2_000)).toBe('Thinking · 1 s');
 });
 
@@ -30,18 +30,43 @@ describeWithRedis('the progress message', () => {
       request: { progress_message_id: String(message?.messageId) },
     });
     const startedAt = scene.clock.now();
-    display.update(session.session_id, { tool: 'Read: a.ts', note: null, calls: 1, startedAt });
-    display.update(session.session_id, { tool: 'Bash: npm test', note: 'Running the tests', calls: 2, startedAt });
+    display.update(session.session_id, { tool: 'Read: a.ts', note: null, step: null, calls: 1, startedAt });
+    display.update(session.session_id, {
+      tool: 'Bash: npm test',
+      note: 'Running the tests',
+      step: null,
+      calls: 2,
+      startedAt,
+    });
     await scene.clock.untilWaiting();
     await scene.clock.advance(3 * SECOND);
-    await scene.peer.waitFor(() => shown(scene) === 'Bash: npm test · 3 s · 2 steps\nRunning the tests');
-    expect(display.describe(session.session_id)).toBe('Bash: npm test · 3 s · 2 steps');
+    await scene.peer.waitFor(() => shown(scene) === 'Bash: npm test · 3 s · 2 calls\nRunning the tests');
+    expect(display.describe(session.session_id)).toBe('Bash: npm test · 3 s · 2 calls');
     // Neither the superseded line nor anything more often than every three seconds was shown.
     expect(edits(scene)).toBe(1);
     await display.end(session.session_id);
     expect(display.describe(session.session_id)).toBeNull();
     expect(scene.clock.waiting).toBe(0);
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+  });
+
+  test('says which step of its list the agent works on, and so does /status, in a group, too', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const startedAt = scene.clock.now();
+    const step = { number: 2, of: 5, title: 'Write the tests for @octocat' };
+    display.update(session.session_id, { tool: null, note: 'Soon', step, calls: 3, startedAt });
+    await scene.clock.untilWaiting();
+    await scene.clock.advance(3 * SECOND);
+    const line = 'step 2 of 5: Write the tests for @octocat';
+    await scene.peer.waitFor(() => shown(scene) === `Thinking · 3 s · 3 calls\n${line}\nSoon`);
+    const head = 'Thinking · 3 s · 3 calls\n'.length;
+    expect(scene.peer.botMessages(CHAT)[0]?.entities?.[0]).toEqual({ type: 'code', offset: head, length: line.length });
+    expect(display.describe(session.session_id)).toBe(`Thinking · 3 s · 3 calls · ${line}`);
+    await display.end(session.session_id);
   });
 
   // rule: words-of-others-have-no-effect
@@ -53,12 +78,12 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => typing(scene) === 1);
     const startedAt = scene.clock.now();
     const tool = '@octocat www.evil.example/x <b>\u200b\u{e0041}';
-    display.update(session.session_id, { tool, note: 'ask @octocat\u202e', calls: 1, startedAt });
+    display.update(session.session_id, { tool, note: 'ask @octocat\u202e', step: null, calls: 1, startedAt });
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('@octocat'));
     const [message] = scene.peer.botMessages(CHAT);
     const [first = '', second = ''] = message?.text.split('\n') ?? [];
-    expect(first).toMatch(/^@octocat www\.evil\.example\/x <b> · \d s · 1 step$/);
+    expect(first).toMatch(/^@octocat www\.evil\.example\/x <b> · \d s · 1 call$/);
     expect(second).toBe('ask @octocat');
     expect(message?.entities).toEqual([
       { type: 'code', offset: 0, length: first.length },
@@ -108,7 +133,7 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
-    display.update(session.session_id, { tool: 'A', note: null, calls: 1, startedAt: scene.clock.now() });
+    display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt: scene.clock.now() });
     const fault = scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 20, method: 'editMessageText' });
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => fault.used === 1);
@@ -137,7 +162,7 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
-    display.update(session.session_id, { tool: 'of the dead run', note: null, calls: 1, startedAt: 0 });
+    display.update(session.session_id, { tool: 'of the dead run', note: null, step: null, calls: 1, startedAt: 0 });
     const waiting = await revived(scene, session);
     await display.showProgress(waiting.session_id, 'Trying once more: silent for 15 minutes');
     await runFor(scene, 4 * SECOND, TURNS_FOR_THE_DEAD);
@@ -146,7 +171,13 @@ describeWithRedis('the progress message', () => {
     display.begin(revival);
     await runFor(scene, 4 * SECOND);
     expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
-    display.update(revival.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    display.update(revival.session_id, {
+      tool: 'Bash: ls',
+      note: null,
+      step: null,
+      calls: 1,
+      startedAt: scene.clock.now(),
+    });
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
     await display.showProgress('tg_popoto_nobody_1', 'x');
@@ -164,7 +195,13 @@ describeWithRedis('the progress message', () => {
     const revival = await begun(scene, await revived(scene, session));
     display.begin(revival);
     await scene.peer.waitFor(() => typing(scene) === 2);
-    display.update(revival.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    display.update(revival.session_id, {
+      tool: 'Bash: ls',
+      note: null,
+      step: null,
+      calls: 1,
+      startedAt: scene.clock.now(),
+    });
     await display.showProgress(revival.session_id, 'Trying once more: silent for 15 minutes');
     expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
     await runFor(scene, 2 * SECOND);
@@ -173,7 +210,7 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
     await runFor(scene, 6 * SECOND);
     await scene.peer.waitFor(() => typing(scene) === 4);
-    await scene.peer.waitFor(() => shown(scene) === 'Second attempt.\nBash: ls · 9 s · 1 step');
+    await scene.peer.waitFor(() => shown(scene) === 'Second attempt.\nBash: ls · 9 s · 1 call');
     await display.end(revival.session_id);
     const { length } = scene.peer.calls;
     await runFor(scene, 10 * SECOND, TURNS_FOR_THE_DEAD);
@@ -189,7 +226,7 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => typing(scene) === 1);
     const revival = await revived(scene, session);
     await displayOf(scene).showProgress(revival.session_id, 'Trying once more: silent for 15 minutes');
-    stood.update(session.session_id, { tool: 'of the dead run', note: null, calls: 1, startedAt: 0 });
+    stood.update(session.session_id, { tool: 'of the dead run', note: null, step: null, calls: 1, startedAt: 0 });
     await scene.clock.untilWaiting();
     await scene.clock.stall(10 * SECOND);
     await runFor(scene, 10 * SECOND, TURNS_FOR_THE_DEAD);
@@ -209,7 +246,7 @@ describeWithRedis('the progress message', () => {
     const delivery = deliveryOf(scene, display);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
-    display.update(session.session_id, { tool: 'late', note: null, calls: 9, startedAt: 0 });
+    display.update(session.session_id, { tool: 'late', note: null, step: null, calls: 9, startedAt: 0 });
     await display.showProgress(session.session_id, 'The first attempt failed. I am trying again.');
     await runFor(scene, 30 * SECOND, TURNS_FOR_THE_DEAD);
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
@@ -222,7 +259,13 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
-    display.update(session.session_id, { tool: 'Bash: sleep', note: null, calls: 1, startedAt: scene.clock.now() });
+    display.update(session.session_id, {
+      tool: 'Bash: sleep',
+      note: null,
+      step: null,
+      calls: 1,
+      startedAt: scene.clock.now(),
+    });
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: sleep'));
     await answered(scene, session, 'the answer');
@@ -277,7 +320,13 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage' });
     display.begin(session);
-    display.update(session.session_id, { tool: 'Bash: ls', note: null, calls: 1, startedAt: scene.clock.now() });
+    display.update(session.session_id, {
+      tool: 'Bash: ls',
+      note: null,
+      step: null,
+      calls: 1,
+      startedAt: scene.clock.now(),
+    });
     await runFor(scene, 8 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: ls'));
     await display.end(session.session_id);

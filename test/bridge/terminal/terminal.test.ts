@@ -130,19 +130,42 @@ describeWithRedis('the terminal', () => {
     const session = await order(scene);
     const startedAt = scene.clock.now();
     view.begin(session);
-    view.update(session.session_id, { tool: 'Read: a', note: null, calls: 1, startedAt });
-    view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
+    view.update(session.session_id, { tool: 'Read: a', note: null, step: null, calls: 1, startedAt });
+    view.update(session.session_id, { tool: 'Read: b', note: null, step: null, calls: 2, startedAt });
     await scene.clock.advance(3 * SECOND);
-    view.update(session.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt });
+    view.update(session.session_id, { tool: 'Read: b', note: null, step: null, calls: 2, startedAt });
     expect(linesOf(terminal)).toEqual([
       `[${session.session_id}] working …`,
-      `[${session.session_id}] Read: a · 0 ms · 1 step`,
-      `[${session.session_id}] Read: b · 3 s · 2 steps`,
+      `[${session.session_id}] Read: a · 0 ms · 1 call`,
+      `[${session.session_id}] Read: b · 3 s · 2 calls`,
       '',
     ]);
-    expect(view.describe(session.session_id)).toBe('Read: b · 3 s · 2 steps');
+    expect(view.describe(session.session_id)).toBe('Read: b · 3 s · 2 calls');
     await view.end(session.session_id);
     expect(view.describe(session.session_id)).toBeNull();
+  });
+
+  test("prints a new step of the agent's list, once", async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const view = progressOf(scene, terminal, 3 * SECOND);
+    const session = await order(scene);
+    const startedAt = scene.clock.now();
+    view.begin(session);
+    const step = { number: 2, of: 5, title: 'Write\nthe tests' };
+    view.update(session.session_id, { tool: null, note: null, step, calls: 0, startedAt });
+    for (const tool of ['Read: a', 'Read: b']) {
+      await scene.clock.advance(3 * SECOND);
+      view.update(session.session_id, { tool, note: null, step, calls: 1, startedAt: scene.clock.now() });
+    }
+    expect(linesOf(terminal).slice(1)).toEqual([
+      `[${session.session_id}] Thinking · 0 ms · step 2 of 5: Write the tests`,
+      `[${session.session_id}] Read: a · 0 ms · 1 call`,
+      `[${session.session_id}] Read: b · 0 ms · 1 call`,
+      '',
+    ]);
+    expect(view.describe(session.session_id)).toBe('Read: b · 0 ms · 1 call · step 2 of 5: Write the tests');
+    await view.end(session.session_id);
   });
 
   test.each(['not looked for yet', 'being printed already'])(
@@ -158,16 +181,16 @@ describeWithRedis('the terminal', () => {
       const printing = how.startsWith('being') ? terminal.chat.deliver(first.session_id) : null;
       const next = await order(scene);
       view.begin(next);
-      view.update(next.session_id, { tool: 'Read: a', note: null, calls: 1, startedAt: scene.clock.now() });
+      view.update(next.session_id, { tool: 'Read: a', note: null, step: null, calls: 1, startedAt: scene.clock.now() });
       await terminal.untilPrinted(new RegExp(`\\[${next.session_id}\\] working`));
       await printing;
-      view.update(next.session_id, { tool: 'Read: b', note: null, calls: 2, startedAt: scene.clock.now() });
+      view.update(next.session_id, { tool: 'Read: b', note: null, step: null, calls: 2, startedAt: scene.clock.now() });
       expect(linesOf(terminal)).toEqual([
         `[${first.session_id}] working …`,
         `[${first.session_id}] answer after 0 ms:`,
         'forty-two',
         `[${next.session_id}] working …`,
-        `[${next.session_id}] Read: b · 0 ms · 2 steps`,
+        `[${next.session_id}] Read: b · 0 ms · 2 calls`,
         '',
       ]);
       expect(await scene.store.records.session(first.session_id)).toMatchObject({ request: { delivery: 'sent' } });
@@ -247,8 +270,8 @@ describeWithRedis('the terminal', () => {
     expect(terminal.printed).toContain('no bot here');
     const views = new ProgressRouter(progress, progressOf(scene, terminal, 0));
     views.begin(here);
-    views.update(here.session_id, { tool: 'Read: c', note: null, calls: 1, startedAt: scene.clock.now() });
-    expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 step');
+    views.update(here.session_id, { tool: 'Read: c', note: null, step: null, calls: 1, startedAt: scene.clock.now() });
+    expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 call');
   });
 
   // rule: a-failover-sends-nothing-twice

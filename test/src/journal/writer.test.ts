@@ -18,7 +18,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../src/host/program.js';
 import { canonicalJson, contentDigest } from '../../../src/journal/digest.js';
-import { INPUT_LIMIT_BYTES, PREVIEW_LIMIT, trimInput } from '../../../src/journal/lineOf.js';
+import { INPUT_LIMIT_BYTES, PREVIEW_LIMIT, trimEvent, trimInput } from '../../../src/journal/lineOf.js';
 import { journalPath } from '../../../src/journal/path.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import { JournalWriteError, JournalWriter } from '../../../src/journal/writer.js';
@@ -104,6 +104,55 @@ describe('a line', () => {
 
   test('keeps a digest computed by the agent', () => {
     expect(write({ ...CALL, tool_input: 1, input_digest: '0123456789abcdef' }).input_digest).toBe('0123456789abcdef');
+  });
+
+  test('of a plan has its titles redacted and cut, and its first 200 tasks', () => {
+    const item = { title: `try ${SECRET} ${'x'.repeat(2_000)}`, status: 'pending', external_id: SECRET } as const;
+    const items = [{ ...item, blocked_by: [SECRET] }, ...Array(300).fill({ title: 'Look', status: 'completed' })];
+    const line = write({ event: 'plan', mode: 'replace', items });
+    expect(line).toMatchObject({ event: 'plan', mode: 'replace' });
+    expect(line.items).toHaveLength(200);
+    const [first] = line.items as Record<string, unknown>[];
+    expect(first).toMatchObject({ status: 'pending', external_id: '[redacted]', blocked_by: ['[redacted]'] });
+    expect(first?.title).toMatch(/^try \[redacted\] x+$/);
+    expect(String(first?.title)).toHaveLength(1_024);
+  });
+
+  test('of files has their paths redacted, and the first 200 of each kind', () => {
+    const many = Array.from({ length: 1_000 }, (_, place) => `src/${place}.ts`);
+    const [path, clean] = [`/w/${SECRET}/a, "b"`, '/w/[redacted]/a, "b"'];
+    const line = write({
+      event: 'files',
+      tool_use_id: 'c1',
+      created: [path],
+      modified: many,
+      renamed: [{ from: path, to: '../c' }],
+    });
+    expect(line).toMatchObject({ tool_use_id: 'c1', created: [clean], renamed: [{ from: clean, to: '../c' }] });
+    expect(line.modified).toEqual(many.slice(0, 200));
+  });
+
+  test('of tokens has their counts', () => {
+    const usage = { event: 'usage', message_id: 'm1', input: 1, output: 2, cached: 3 } as const;
+    expect(write(usage)).toMatchObject(usage);
+  });
+
+  test.each([{ event: 'user_prompt', origin: 'human' }, { event: 'assistant_message' }] as const)(
+    'of a message has the first 500 characters of its text, redacted: %j',
+    (message) => {
+      const text = `${'x'.repeat(480)} ${SECRET} ${'y'.repeat(1_000)}`;
+      expect(write({ ...message, text }).text).toBe(`${'x'.repeat(480)} [redacted] ${'y'.repeat(8)}`);
+      expect(write(message)).not.toHaveProperty('text');
+    },
+  );
+
+  test.each<JournalEvent>([
+    { event: 'plan', mode: 'merge', items: [{ title: SECRET.repeat(99), status: 'pending' }] },
+    { event: 'files', read: [SECRET.repeat(99)] },
+    { event: 'assistant_message', text: SECRET.repeat(99) },
+  ])('that was trimmed before stays the same: $event', (event) => {
+    const once = trimEvent(event, redact);
+    expect(trimEvent(once, redact)).toEqual(once);
   });
 
   test('of a result has a preview of 2,000 whole characters, and the digest of everything', () => {

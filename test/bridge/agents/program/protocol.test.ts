@@ -40,6 +40,34 @@ describe('a line of the protocol', () => {
       { event: 'session_start', source: 'compact' },
       { event: 'session_start', source: 'compact' },
     ],
+    [
+      {
+        event: 'plan',
+        mode: 'merge',
+        items: [{ external_id: '1', title: 'Look', status: 'skipped', blocked_by: ['2'], more: true }],
+      },
+      {
+        event: 'plan',
+        mode: 'merge',
+        items: [{ external_id: '1', title: 'Look', status: 'skipped', blocked_by: ['2'] }],
+      },
+    ],
+    [
+      { event: 'plan', mode: 'replace', items: [], agent_id: 'a' },
+      { event: 'plan', mode: 'replace', items: [], agent_id: 'a' },
+    ],
+    [
+      { event: 'files', tool_use_id: null, created: ['a,b'], renamed: [{ from: 'c', to: '../d' }], read: [] },
+      { event: 'files', created: ['a,b'], renamed: [{ from: 'c', to: '../d' }], read: [] },
+    ],
+    [
+      { event: 'usage', message_id: 'm', input: 3, output: 2, cost: 1 },
+      { event: 'usage', message_id: 'm', input: 3, output: 2, cached: 0 },
+    ],
+    [
+      { event: 'user_prompt', text: 'and now this' },
+      { event: 'user_prompt', origin: 'machine', text: 'and now this' },
+    ],
   ])('%j goes into the journal', (line, event) => {
     expect(parseProgramLine(JSON.stringify(line))).toEqual([{ kind: 'journal', event }]);
   });
@@ -64,6 +92,15 @@ describe('a line of the protocol', () => {
     ['{"event":"session_start","source":"startup"}', { kind: 'ignored' }],
     ['{"event":"session_end","reason":"x"}', { kind: 'ignored' }],
     ['{"event":"of_a_later_version"}', { kind: 'ignored' }],
+    ['{"event":"plan","items":[]}', { kind: 'garbage' }],
+    ['{"event":"plan","mode":"merge","items":"Look"}', { kind: 'garbage' }],
+    ['{"event":"plan","mode":"merge","items":[{"title":"Look","status":"soon"}]}', { kind: 'garbage' }],
+    ['{"event":"plan","mode":"merge","items":[{"title":"","status":"pending"}]}', { kind: 'garbage' }],
+    ['{"event":"files","created":"a"}', { kind: 'garbage' }],
+    ['{"event":"files","renamed":["a"]}', { kind: 'garbage' }],
+    ['{"event":"usage","input":1,"output":1}', { kind: 'garbage' }],
+    ['{"event":"usage","message_id":"m","input":-1}', { kind: 'garbage' }],
+    ['{"event":"usage","message_id":"m","input":"1"}', { kind: 'garbage' }],
     ['{"event":"answer"}', { kind: 'garbage' }],
     ['{"event":"wait_start","kind":"mood"}', { kind: 'garbage' }],
     ['{"event":7}', { kind: 'garbage' }],

@@ -1,0 +1,72 @@
+/** An agent that reports its plan, its files and its tokens: what the chat shows of it, and what its journal keeps. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { Conversation } from './conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const TOKEN = `ghp_${'a'.repeat(36)}`;
+const USAGE = { event: 'usage', message_id: 'm1', input: 12, output: 3, cached: 40 };
+const LINES = [
+  { event: 'assistant_message', text: `I plan, with ${TOKEN}` },
+  {
+    event: 'plan',
+    mode: 'replace',
+    items: [
+      { title: 'Look', status: 'completed' },
+      { title: `Write the tests with ${TOKEN}`, status: 'in_progress' },
+      { title: 'Push', status: 'pending' },
+    ],
+  },
+  { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'edit', tool_input: { path: 'a.ts' }, timeout_ms: 60_000 },
+  { event: 'files', tool_use_id: '1', created: ['a.ts'], deleted: [`old ${TOKEN}.ts`] },
+  { event: 'plan', items: 'unreadable' },
+  USAGE,
+];
+/** Goes on when the file `go` is there. */
+const AGENT = `
+  for (const line of ${JSON.stringify(LINES)}) console.log(JSON.stringify(line));
+  const look = setInterval(() => {
+    if (!require('node:fs').existsSync('go')) return;
+    clearInterval(look);
+    console.log(JSON.stringify({ event: 'post_tool_use', tool_use_id: '1' }));
+    console.log(JSON.stringify({ event: 'answer', text: 'written' }));
+  }, 20);`;
+
+describeScenes('an agent with a list of tasks', () => {
+  test(
+    'has its step shown in the progress message and by /status, and its plan, files, tokens and words in its journal',
+    async () => {
+      const agent = { kind: 'command', command: [process.execPath, '-e', AGENT], output: 'json_lines' };
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], agent } } });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, `write them, the token is ${TOKEN}`);
+      const line = 'step 2 of 3: Write the tests with [redacted:github_token]';
+      await scene.until('its step', () => asked.replies().find(({ text }) => text.split('\n')[1] === line));
+      const status = new Conversation(scene, 'ship', 1, '/status');
+      await scene.until('its step in /status', () => status.replies().find(({ text }) => text.includes(` · ${line}`)));
+      const record = await scene.store.records.session(asked.session);
+      writeFileSync(join(record?.working_directory ?? '', 'go'), '');
+      await asked.answered('written');
+
+      const journal = scene.evidence.journal(asked.session);
+      expect(journal.filter(({ event }) => ['plan', 'files', 'usage'].includes(String(event)))).toMatchObject([
+        {
+          event: 'plan',
+          mode: 'replace',
+          items: [{ status: 'completed' }, { status: 'in_progress' }, { title: 'Push' }],
+        },
+        { event: 'files', tool_use_id: '1', created: ['a.ts'], deleted: ['old [redacted:github_token].ts'] },
+        USAGE,
+      ]);
+      expect(journal.find(({ event }) => event === 'user_prompt')).toMatchObject({
+        text: 'write them, the token is [redacted:github_token]',
+      });
+      expect(journal.find(({ event }) => event === 'assistant_message')).toMatchObject({
+        text: 'I plan, with [redacted:github_token]',
+      });
+      expect(JSON.stringify(journal)).not.toContain(TOKEN);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
