@@ -71,7 +71,7 @@ function shownStep({ spans: _spans, ...step }: Step) {
   return { ...step, kind: 'plan' };
 }
 
-function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {
+export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {
   const total = { input: 0, output: 0, cached: 0 };
   for (const { input, output, cached } of tokens.values()) {
     total.input += input;

@@ -66,8 +66,18 @@ export class Places {
 
   /** @returns the session's folder, wherever it is now: among the sessions, or in the archive; null if there is none */
   findSession(sessionId: string): string | null {
-    const places = [this.sessionFolder(sessionId), ...this.#years().map((year) => this.archived(year, sessionId))];
-    return places.find((place) => existsSync(place)) ?? null;
+    return this.foldersOf(sessionId)[0] ?? null;
+  }
+
+  /** @returns every folder with this id. There is one, unless somebody has made another by hand */
+  foldersOf(sessionId: string): string[] {
+    const among = this.sessionFolder(sessionId);
+    const isAmong = existsSync(among);
+    const archived = this.#years()
+      .map((year) => this.archived(year, sessionId))
+      .filter((place) => existsSync(place));
+    // One that left the archive between the two looks is among the sessions now.
+    return isAmong || (archived.length === 0 && existsSync(among)) ? [among, ...archived] : archived;
   }
 
   archived(year: string, sessionId: string): string {

@@ -8,7 +8,7 @@ import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { homeFolder, Places } from '../home/places.js';
 import { type MemorySettings, readMemorySettings } from '../home/settings.js';
-import type { Stamp } from '../logs/line.js';
+import type { NewLine, Stamp } from '../logs/line.js';
 import { Claims } from '../workspaces/claims.js';
 import { type Workspace, workspaceOf } from '../workspaces/workspace.js';
 import { agentProcessOf } from './agentProcess.js';
@@ -80,19 +80,28 @@ export class Memory {
     return CODEX_THREAD_ID ? { provider: 'codex', conversation: CODEX_THREAD_ID } : null;
   }
 
-  /** Gives a session the conversation and the process of the agent in whose shell the caller runs. */
+  /** Gives a session the conversation and the process of the agent in whose shell the caller runs; another one loses them. */
   adopt({ id, log }: OpenSession): void {
     const { conversation, agentProcess } = this;
     if (conversation !== null) {
-      this.bindings.bind(conversation, id);
       const { provider, conversation: name } = conversation;
+      const before = this.bindings.bind(conversation, id);
       const { directory } = this.surroundings;
       const line = { event: 'conversation', provider, conversation: name, source: 'bind', cwd: directory };
       log.write(() => [{ ...line, workspace: this.workspace.id, since: isoTime(this.clock.now()) }], this.stamp);
+      this.#tell(before, id, { event: 'conversation_moved', provider, conversation: name, to: id });
     }
     if (agentProcess === null) return;
-    this.bindings.bind({ process: agentProcess }, id);
+    const before = this.bindings.bind({ process: agentProcess }, id);
     log.write(() => [{ event: 'run_started', process: agentProcess, agent: conversation?.provider }], this.stamp);
+    this.#tell(before, id, { event: 'run_ended', process: agentProcess, reason: `moved to ${id}` });
+  }
+
+  /** Writes to the session that has lost a conversation or a process: it must not look crashed when that process ends. */
+  #tell(before: string | null, now: string, line: NewLine): void {
+    const session = before === null || before === now ? null : this.sessions.open(before);
+    session?.log.write(() => [line], this.stamp, { isFact: true });
+    session?.log.close();
   }
 
   /** The agent in whose shell the caller runs; null outside of one. */

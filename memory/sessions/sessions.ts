@@ -11,6 +11,7 @@ import type { Worklog } from '../fold/worklog.js';
 import { type Places, worklogIn } from '../home/places.js';
 import type { NewLine, Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
+import { moveToPlace } from './place.js';
 
 const LONGEST_SLUG = 40;
 const MOST_NUMBERS = 10_000;
@@ -58,12 +59,14 @@ export class Sessions {
   }
 
   /**
+   * Opens a session, and first finishes its way to or from the archive, if that was interrupted.
    * @param id of a session, archived or not
    * @returns null if there is none
    * @throws UnreachableError if its log cannot be opened
    */
   open(id: string): OpenSession | null {
-    return this.#opened(id, (path) => Log.open(path, worklogKind));
+    const session = this.#opened(id, (path) => Log.open(path, worklogKind));
+    return session === null ? null : { ...session, folder: moveToPlace(session, this.#places) ?? session.folder };
   }
 
   /** Like {@link open}, without writing: also for a folder that cannot be written to. */
@@ -75,10 +78,20 @@ export class Sessions {
     return this.#places.sessionIds().filter(isSessionId).sort();
   }
 
+  archivedIds(): string[] {
+    return this.#places.archivedIds().filter(isSessionId).sort();
+  }
+
   #opened(id: string, openLog: (path: string) => Log<Worklog> | null): OpenSession | null {
-    const folder = isSessionId(id) ? this.#places.findSession(id) : null;
-    const log = folder === null ? null : openLog(worklogIn(folder));
-    return folder === null || log === null ? null : { id, folder, log };
+    if (!isSessionId(id)) return null;
+    for (let before: string | null = null; ; ) {
+      const folder = this.#places.findSession(id);
+      // Unless it moves between the two, a folder without a worklog is no session.
+      if (folder === null || folder === before) return null;
+      const log = openLog(worklogIn(folder));
+      if (log !== null) return { id, folder, log };
+      before = folder;
+    }
   }
 
   /** Takes the first free one of `base`, `base-2`, `base-3`, …; ids in the archive are not free. */

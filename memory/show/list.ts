@@ -18,17 +18,23 @@ export interface ListedSession {
 }
 
 /**
- * @param options `here`: only those of the caller's workspace; `all`: also those that have ended
+ * @param options `here`: only those of the caller's workspace; `which`: also those that have ended, or those in the archive
  * @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them
  */
-export function listSessions(memory: Memory, { here, all }: { here: boolean; all: boolean }): ListedSession[] {
-  const found = memory.sessions.ids().flatMap((id) => {
-    const session = memory.sessions.read(id);
+export function listSessions(
+  memory: Memory,
+  { here, which }: { here: boolean; which: 'unfinished' | 'all' | 'archived' },
+): ListedSession[] {
+  const { sessions } = memory;
+  const ids = which === 'archived' ? [...sessions.ids(), ...sessions.archivedIds()] : sessions.ids();
+  const found = ids.flatMap((id) => {
+    const session = sessions.read(id);
     session?.log.close();
     if (session === null || session.log.state.facts === null) return [];
-    const { facts, lifecycle, end, steps, created_at, last_activity } = session.log.state;
+    const { facts, lifecycle, end, archived, steps, created_at, last_activity } = session.log.state;
+    if ((archived !== null) !== (which === 'archived')) return [];
     if (here && facts.workspace !== memory.workspace.id) return [];
-    if (end !== null && (!all || end.reason === 'superseded')) return [];
+    if (end !== null && (which === 'unfinished' || end.reason === 'superseded')) return [];
     return [
       {
         session_id: id,

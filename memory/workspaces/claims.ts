@@ -27,6 +27,14 @@ export class Claims {
     this.#mayHold = mayHold;
   }
 
+  /** @returns a workspace in which somebody has worked; null if its log is not there */
+  find(id: string): Workspace | null {
+    const log = Log.read(this.#places.workspaceLog(id), workspaceKind);
+    log?.close();
+    const root = log?.state.root ?? null;
+    return root === null ? null : { id, root, kind: log?.state.kind ?? 'folder' };
+  }
+
   /** @returns the workspace's log as it is now; null if nobody has worked there */
   read({ id }: Workspace): WorkspaceState | null {
     const log = Log.read(this.#places.workspaceLog(id), workspaceKind);

@@ -4,6 +4,7 @@ import { addTo } from '../fold/bounds.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, timeOfLine } from '../logs/line.js';
 import { PRIORITIES, type Priority } from '../words.js';
+import type { Workspace } from './workspace.js';
 
 export interface WorkspaceNote {
   readonly text: string;
@@ -13,6 +14,7 @@ export interface WorkspaceNote {
 
 export interface WorkspaceState {
   root: string | null;
+  kind: Workspace['kind'];
   readonly sessions: Set<string>;
   /** The session that holds the workspace, and the line that gave it. */
   holder: { readonly session_id: string; readonly claim: string } | null;
@@ -22,7 +24,7 @@ export interface WorkspaceState {
 
 const session = z.looseObject({ session_id: z.string().min(1) });
 const SCHEMAS = {
-  workspace: z.looseObject({ root: z.string() }),
+  workspace: z.looseObject({ root: z.string(), kind: z.enum(['git', 'folder']).default('folder') }),
   session,
   claimed: session,
   released: z.looseObject({ claim: z.string() }),
@@ -31,15 +33,17 @@ const SCHEMAS = {
 
 export const workspaceKind: LogKind<WorkspaceState> = {
   name: 'workspace',
-  begin: () => ({ root: null, sessions: new Set(), holder: null, notes: [] }),
+  begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [] }),
   apply,
 };
 
 function apply(state: WorkspaceState, line: Line): Refusal | null {
   switch (line.event) {
     case 'workspace':
-      return given(SCHEMAS.workspace, line, ({ root }) => {
-        state.root ??= root;
+      return given(SCHEMAS.workspace, line, ({ root, kind }) => {
+        if (state.root !== null) return;
+        state.root = root;
+        state.kind = kind;
       });
     case 'session':
       return given(SCHEMAS.session, line, ({ session_id }) => void state.sessions.add(session_id));

@@ -1,7 +1,9 @@
 /** Files that are written whole or not at all, and survive a power failure. */
 import { randomBytes } from 'node:crypto';
+import { fsyncSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { READ_NO_LINK, withFileSync } from './plainFile.js';
 import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from './privateFiles.js';
 
 /**
@@ -45,4 +47,23 @@ export async function syncFolder(folder: string): Promise<void> {
 export async function replaceBelowLogs(path: string, text: string): Promise<void> {
   await makePrivateFolder(dirname(path));
   await replaceDurably(path, text);
+}
+
+/** The synchronous {@link replaceDurably}, in a folder that exists. @throws the file system's error */
+export function replaceInFolderSync(path: string, text: string): void {
+  const folder = dirname(path);
+  const beside = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+  try {
+    writeFileSync(beside, text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+  syncFolderSync(folder);
+}
+
+/** The synchronous {@link syncFolder}. */
+export function syncFolderSync(folder: string): void {
+  withFileSync(folder, READ_NO_LINK, fsyncSync);
 }

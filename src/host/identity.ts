@@ -50,6 +50,17 @@ export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity)
   return identity.pid_start === '' ? null : stat.start === identity.pid_start;
 }
 
+/** @returns whether both are one process */
+export function isSameProcess(left: ProcessIdentity, right: ProcessIdentity): boolean {
+  return (
+    left.pid === right.pid &&
+    left.pid_start === right.pid_start &&
+    left.boot_id === right.boot_id &&
+    left.pid_namespace === right.pid_namespace &&
+    left.host === right.host
+  );
+}
+
 /** @returns whether any process of this namespace has the pid, even one that we may not signal */
 function hasPid(pid: number): boolean {
   try {

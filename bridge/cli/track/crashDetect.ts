@@ -13,7 +13,8 @@ export const crashDetect = word({
     const reports = here.flatMap((id) => {
       const session = memory.sessions.read(id);
       session?.log.close();
-      if (session === null || !isCrashed(session.log.state, process)) return [];
+      if (session === null || session.log.state.archived !== null) return [];
+      if (!isCrashed(session.log.state, process)) return [];
       return [crashReport(session.log.state, memory.workspace.root, process)];
     });
     const now = memory.clock.now();

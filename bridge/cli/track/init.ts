@@ -1,5 +1,6 @@
 import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
 import { isCrashed } from '../../../memory/fold/crash.js';
+import { archiveSession } from '../../../memory/keeping/archive.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { heldReport } from '../../../memory/show/status.js';
@@ -29,8 +30,7 @@ export const init = word({
       print(`going on with session ${holder.id}`, { session_id: holder.id, folder: holder.folder, resumed: true });
       return 0;
     }
-    if (holder !== null && values['archive-existing'])
-      memory.lifecycle.end(holder, memory.workspace, { lines: [], reason: 'cancelled' });
+    if (holder !== null && values['archive-existing']) archiveSession(memory, holder, 'cancelled');
     else if (holder !== null) {
       context.io.stderr(`${reportOn(holder, memory)}\n`);
       return 1;

@@ -1,5 +1,7 @@
 /** Words that begin, change and end a session without steps. */
 
+import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
+import { RefusedError } from '../../../memory/logs/log.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { END_REASONS } from '../../../memory/words.js';
@@ -62,12 +64,23 @@ export const end = word({
 
 export const reopen = word({
   usage: 'reopen ID',
-  summary: 'go on with a session that has ended',
+  summary: 'make a session active again that has ended, also an archived one',
   options: {},
   words: 1,
   run(call) {
     const session = namedSession(call);
-    call.memory.lifecycle.reopen(session, call.memory.workspace);
+    const { memory } = call;
+    const workspace = session.log.state.facts?.workspace ?? null;
+    const wasArchived = session.log.state.archived !== null;
+    if (wasArchived) unarchiveSession(memory, session);
+    try {
+      memory.lifecycle.reopen(session, workspace === null ? null : memory.claims.find(workspace));
+    } catch (error) {
+      // It stays as it was.
+      if (wasArchived && error instanceof RefusedError && session.log.state.lifecycle === 'ended')
+        archiveSession(memory, session);
+      throw error;
+    }
     call.print(`session ${session.id} is active again`, { session_id: session.id });
     return 0;
   },

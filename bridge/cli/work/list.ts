@@ -4,12 +4,16 @@ import { columnsOf, renderTable } from '../../command/table.js';
 import { word } from '../../command/word.js';
 
 export const list = word({
-  usage: 'list [--here] [--all]',
-  summary: 'unfinished sessions; --here: of this directory, --all: ended ones, too',
-  options: { here: { type: 'boolean' }, all: { type: 'boolean' } },
+  usage: 'list [--here] [--all|--archived]',
+  summary:
+    'unfinished sessions; --here: of this directory, --all: ended ones, too,\n      --archived: those in the archive',
+  options: { here: { type: 'boolean' }, all: { type: 'boolean' }, archived: { type: 'boolean' } },
   words: 0,
   run({ memory, values, print, context }) {
-    const sessions = listSessions(memory, { here: values.here === true, all: values.all === true });
+    const sessions = listSessions(memory, {
+      here: values.here === true,
+      which: values.archived ? 'archived' : values.all ? 'all' : 'unfinished',
+    });
     const now = memory.clock.now();
     const rows = sessions.map((session) => [
       session.session_id,

@@ -1,6 +1,8 @@
 /** `work`: the sessions of a memory, as those see them who pick one, begin one, or look back. */
 import type { Command } from '../../command/command.js';
 import { wordsCommand } from '../../command/word.js';
+import { goOn } from './continue.js';
+import { archive, purge, rebuild, unarchive, verify } from './keeping.js';
 import { end, reopen, set, start } from './lifecycle.js';
 import { list } from './list.js';
 import { show } from './show.js';
@@ -10,7 +12,20 @@ export const command: Command = wordsCommand({
   about: `Lists, shows, begins and ends sessions. A session is one piece of work in one
 directory, of an agent or a person; it survives crashes, and the agent that goes
 on with it.`,
-  words: { list, show, start, end, set, reopen },
+  words: {
+    list,
+    show,
+    start,
+    end,
+    set,
+    continue: goOn,
+    reopen,
+    archive,
+    unarchive,
+    verify,
+    rebuild,
+    purge,
+  },
   examples: `  watchkeeper work list --here
   watchkeeper work start --purpose "Fix the login"
   watchkeeper work show --json`,

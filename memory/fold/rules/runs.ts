@@ -1,5 +1,6 @@
 /** Who worked on a session: agent processes, and the conversations of their providers. */
 import { z } from 'zod';
+import { isSameProcess } from '../../../src/host/identity.js';
 import { CONVERSATION_SOURCES } from '../../words.js';
 import { addTo } from '../bounds.js';
 import type { Run } from '../worklog.js';
@@ -14,13 +15,12 @@ const processSchema = z.object({
   pid: z.int(),
   pid_start: z.string(),
 });
-type Process = z.output<typeof processSchema>;
 
 export const runRules: Rules = {
   run_started: fact(
     z.looseObject({ process: processSchema, agent: text }),
     ({ runs, more }, { process, agent }, { at }) => {
-      if (runs.some((run) => run.ended_at === null && isSame(run.process, process))) return;
+      if (runs.some((run) => run.ended_at === null && isSameProcess(run.process, process))) return;
       const run: Run = { process, agent: agent ?? null, started_at: at, ended_at: null, reason: null };
       addTo(runs, run, { more, name: 'runs', isSettled: ({ ended_at }) => ended_at !== null });
     },
@@ -29,7 +29,7 @@ export const runRules: Rules = {
   run_ended: fact(
     z.looseObject({ process: processSchema, reason: text }),
     ({ runs }, { process, reason }, { at }) => {
-      const run = runs.findLast((known) => known.ended_at === null && isSame(known.process, process));
+      const run = runs.findLast((known) => known.ended_at === null && isSameProcess(known.process, process));
       if (run === undefined) return;
       run.ended_at = at;
       run.reason = reason ?? null;
@@ -56,14 +56,12 @@ export const runRules: Rules = {
     },
     { starts: true },
   ),
+  conversation_moved: fact(
+    z.looseObject({ provider: z.string().min(1), conversation: z.string().min(1), to: text }),
+    ({ conversations }, { provider, conversation }, { at }) => {
+      for (const known of conversations)
+        if (known.provider === provider && known.id === conversation) known.moved_at ??= at;
+    },
+    { afterEnd: true, isActivity: false },
+  ),
 };
-
-function isSame(left: Process, right: Process): boolean {
-  return (
-    left.pid === right.pid &&
-    left.pid_start === right.pid_start &&
-    left.boot_id === right.boot_id &&
-    left.pid_namespace === right.pid_namespace &&
-    left.host === right.host
-  );
-}

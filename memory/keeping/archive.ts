@@ -1,0 +1,111 @@
+/**
+ * The archive hides a session and keeps its record. First its worklog says so, then its claim is released, and last its folder
+ * moves with one rename. Two processes at once do the same steps. Where a kill broke them off, whoever opens the session next
+ * goes on: the move is in `memory/sessions/place.ts`, and a claim of an archived session counts for nothing.
+ */
+import { UnreachableError } from '../../src/errors.js';
+import { readLogsFolderId } from '../../src/files/logsFolder.js';
+import { isProcessAlive, isSameProcess } from '../../src/host/identity.js';
+import { freshnessOf } from '../fold/freshness.js';
+import type { Run, Worklog } from '../fold/worklog.js';
+import type { NewLine } from '../logs/line.js';
+import { RefusedError } from '../logs/log.js';
+import type { Memory } from '../sessions/memory.js';
+import { moveToPlace, placeOf } from '../sessions/place.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { writeOrRefuse } from '../sessions/write.js';
+import type { EndReason } from '../words.js';
+
+/**
+ * @param end how the session ends first, if it has not; null: it is archived as it is
+ * @returns the folder in the archive
+ * @throws RefusedError while another live run works on the session, or if something else is in its place
+ */
+export function archiveSession(memory: Memory, session: OpenSession, end: EndReason | null = null): string {
+  requireOwnMemory(memory);
+  writeOrRefuse(session, memory.stamp, (state) => {
+    requireNoOtherRun(memory, state);
+    const ending: NewLine[] =
+      end === null || state.lifecycle === 'ended' ? [] : [{ event: 'session_ended', reason: end }];
+    return state.archived === null ? [...ending, { event: 'session_archived' }] : [];
+  });
+  releaseClaim(memory, session);
+  return move(memory, session);
+}
+
+/**
+ * Takes a session out of the archive. One that has not ended claims its workspace again.
+ * @returns its folder
+ * @throws RefusedError if another session holds the workspace; then it stays in the archive
+ */
+export function unarchiveSession(memory: Memory, session: OpenSession): string {
+  requireOwnMemory(memory);
+  const { log, id } = session;
+  writeOrRefuse(session, memory.stamp, ({ archived }) => (archived === null ? [] : [{ event: 'session_unarchived' }]));
+  const { facts, lifecycle } = log.state;
+  const mustHold = lifecycle !== 'ended' && facts?.explicit === true && !facts.concurrent && facts.workspace !== null;
+  const workspace = mustHold ? memory.claims.find(facts.workspace) : null;
+  const refusal = workspace === null ? null : memory.claims.claim(workspace, id);
+  if (refusal !== null) log.write(({ archived }) => (archived ? [] : [{ event: 'session_archived' }]), memory.stamp);
+  const folder = move(memory, session);
+  if (refusal !== null) throw new RefusedError(refusal);
+  return folder;
+}
+
+/** @returns the sessions that rested so long that they belong in the archive, and on which no run may be at work */
+export function dueSessions(memory: Memory): string[] {
+  const { sessions, clock, surroundings, settings } = memory;
+  return sessions.ids().filter((id) => {
+    const session = sessions.read(id);
+    session?.log.close();
+    if (session === null || session.log.state.facts === null) return false;
+    const { runs, last_activity, acknowledged_at } = session.log.state;
+    const last = Math.max(last_activity ?? 0, acknowledged_at ?? 0) || null;
+    const mayLive = runs.some(
+      (run) => run.ended_at === null && isProcessAlive(run.process, surroundings.process) !== false,
+    );
+    return !mayLive && freshnessOf(last, clock.now(), settings.freshness) === 'archivable';
+  });
+}
+
+/** @throws RefusedError if a run that is not the caller's own works on the session */
+export function requireNoOtherRun(memory: Memory, state: Worklog): void {
+  const run = otherRun(memory, state);
+  if (run === null) return;
+  throw new RefusedError({
+    code: 'run_alive',
+    message: `process ${run.process.pid} works on session ${state.session_id}; end it first`,
+  });
+}
+
+/** @throws RefusedError in the logs folder of a bridge, whose sessions expire with their journals */
+export function requireOwnMemory({ places }: Memory): void {
+  if (readLogsFolderId(places.root) === null) return;
+  throw new RefusedError({
+    code: 'bridge_decides',
+    message: `${places.root} is the logs folder of a bridge, which keeps its sessions and removes them with their journals`,
+  });
+}
+
+/** Ends the claim of a session that is archived or removed, whichever directory the caller is in. */
+export function releaseClaim({ claims }: Memory, { id, log }: OpenSession): void {
+  const name = log.state.facts?.workspace ?? null;
+  const workspace = name === null ? null : claims.find(name);
+  const claim = workspace === null ? null : claims.claimOf(workspace, id);
+  if (workspace !== null && claim !== null) claims.release(workspace, claim);
+}
+
+function otherRun({ surroundings, agentProcess }: Memory, { runs }: Worklog): Run | null {
+  const isOwn = ({ process }: Run) => agentProcess !== null && isSameProcess(process, agentProcess);
+  const isAtWork = ({ process, ended_at }: Run) =>
+    ended_at === null && isProcessAlive(process, surroundings.process) === true;
+  return runs.find((run) => isAtWork(run) && !isOwn(run)) ?? null;
+}
+
+function move({ places }: Memory, session: OpenSession): string {
+  const folder = moveToPlace(session, places);
+  if (folder !== null) return folder;
+  throw new UnreachableError(
+    `${session.folder} cannot move to ${placeOf(session.id, session.log.state, places)}: something else is there; move that away and repeat the command`,
+  );
+}

@@ -1,0 +1,58 @@
+/** Removes sessions for good. Nothing else removes a worklog. */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { syncFolderSync } from '../../src/files/durableFile.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { releaseClaim, requireNoOtherRun, requireOwnMemory } from './archive.js';
+
+/** Of a folder that is being removed. Names that begin with a dot are no sessions. */
+const REMOVED = '.removed-';
+
+export interface OldSession {
+  readonly session_id: string;
+  readonly purpose: string;
+  readonly last_activity: number | null;
+}
+
+/**
+ * @param before UTC epoch milliseconds
+ * @returns the sessions, archived or not, whose last activity was earlier, and on which no run may be at work
+ */
+export function sessionsBefore({ sessions, surroundings }: Memory, before: number): OldSession[] {
+  return [...sessions.ids(), ...sessions.archivedIds()].flatMap((id) => {
+    const session = sessions.read(id);
+    session?.log.close();
+    if (session === null) return [];
+    const { runs, last_activity, created_at, facts } = session.log.state;
+    const last = last_activity ?? created_at;
+    const mayLive = runs.some(
+      (run) => run.ended_at === null && isProcessAlive(run.process, surroundings.process) !== false,
+    );
+    if (last === null || last >= before || mayLive) return [];
+    return [{ session_id: id, purpose: facts?.purpose ?? '', last_activity }];
+  });
+}
+
+/**
+ * Removes a session: its name at once, then its files. What a kill left of them, the next removal finishes.
+ * @throws RefusedError while another live run works on it
+ */
+export function purgeSession(memory: Memory, session: OpenSession): void {
+  requireOwnMemory(memory);
+  requireNoOtherRun(memory, session.log.state);
+  releaseClaim(memory, session);
+  const parent = dirname(session.folder);
+  const doomed = join(parent, `${REMOVED}${basename(session.folder)}.${randomBytes(6).toString('hex')}`);
+  try {
+    renameSync(session.folder, doomed);
+    syncFolderSync(parent);
+    for (const name of readdirSync(parent))
+      if (name.startsWith(REMOVED)) rmSync(join(parent, name), { recursive: true, force: true });
+  } catch (error) {
+    throw new UnreachableError(`${session.folder} cannot be removed: ${describeError(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,72 @@
+/** Whether the record of a session is whole: in one place, readable, and without a claim that it must not have. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError } from '../../src/errors.js';
+import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { readAt } from '../../src/files/readAt.js';
+import { mayHold } from '../sessions/lifecycle.js';
+import type { Memory } from '../sessions/memory.js';
+import { placeOf } from '../sessions/place.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { releaseClaim } from './archive.js';
+
+const CHUNK_BYTES = 1024 * 1024;
+
+export interface Check {
+  readonly check: 'place' | 'claim' | 'files' | 'worklog';
+  readonly ok: boolean;
+  /** For people, in a clause. */
+  readonly found: string;
+}
+
+/** Finishes first what an interrupted archiving has left to do. */
+export function verifySession(memory: Memory, session: OpenSession): Check[] {
+  if (!mayHold(session.log.state)) releaseClaim(memory, session);
+  return [placeCheck(memory, session), claimCheck(memory, session), filesCheck(session), worklogCheck(session)];
+}
+
+function placeCheck({ places }: Memory, { id, log }: OpenSession): Check {
+  const place = placeOf(id, log.state, places);
+  const others = places.foldersOf(id).filter((folder) => folder !== place);
+  const ok = others.length === 0;
+  return { check: 'place', ok, found: ok ? `it is in ${place}` : `something was left at ${others.join(', ')}` };
+}
+
+function claimCheck({ claims }: Memory, { id, log }: OpenSession): Check {
+  const name = log.state.facts?.workspace ?? null;
+  const workspace = name === null ? null : claims.find(name);
+  const isHolder = workspace !== null && claims.claimOf(workspace, id) !== null;
+  const ok = !isHolder || mayHold(log.state);
+  return { check: 'claim', ok, found: isHolder ? `it holds ${workspace.root}` : 'it holds no directory' };
+}
+
+function filesCheck({ folder }: OpenSession): Check {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const troubles = names.flatMap((path) => {
+    try {
+      withFileSync(path, READ_NO_LINK, readThrough);
+      return [];
+    } catch (error) {
+      return [`${path}: ${describeError(error)}`];
+    }
+  });
+  const ok = troubles.length === 0;
+  return { check: 'files', ok, found: ok ? `${names.length} files can be read` : troubles.join(', ') };
+}
+
+function worklogCheck({ log }: OpenSession): Check {
+  const { lines, unreadable, newer } = log.counts;
+  const newerWords = newer === 0 ? '' : `, ${newer} of a newer version`;
+  const words = unreadable === 0 ? 'all readable' : `${unreadable} unreadable`;
+  return { check: 'worklog', ok: unreadable === 0, found: `${lines} lines, ${words}${newerWords}` };
+}
+
+function readThrough(descriptor: number): void {
+  for (let at = 0; ; ) {
+    const { length } = readAt(descriptor, at, CHUNK_BYTES);
+    if (length === 0) return;
+    at += length;
+  }
+}

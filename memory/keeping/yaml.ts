@@ -1,0 +1,37 @@
+/** Writes plain data as YAML. Every text is quoted as in JSON, which is valid YAML, so that no word of it means anything. */
+
+const PLAIN_KEY = /^[a-z]{2,}(?:_[a-z]+)*$/;
+/** Older readers take them for truth values or nothing. */
+const WORDS_OF_YAML = ['true', 'false', 'null', 'yes', 'no', 'on', 'off'];
+/** Legal in JSON, but line ends, or not printable, in YAML. */
+const ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+/** @returns its lines */
+export function yamlOf(members: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(members).flatMap(([key, value]) => {
+    const name = PLAIN_KEY.test(key) && !WORDS_OF_YAML.includes(key) ? key : scalar(key);
+    if (isMap(value) && Object.keys(value).length > 0) return [`${name}:`, ...yamlOf(value).map(indented)];
+    if (Array.isArray(value) && value.some(isMap)) return [`${name}:`, ...value.flatMap(item).map(indented)];
+    return [`${name}: ${scalar(value)}`];
+  });
+}
+
+function item(value: unknown): string[] {
+  const lines = isMap(value) ? yamlOf(value) : [scalar(value)];
+  return lines.map((line, index) => `${index === 0 ? '-' : ' '} ${line}`);
+}
+
+function scalar(value: unknown): string {
+  return JSON.stringify(value ?? null).replace(
+    ESCAPED,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function indented(line: string): string {
+  return `  ${line}`;
+}

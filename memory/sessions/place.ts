@@ -1,0 +1,64 @@
+/**
+ * Where a session's folder belongs: its worklog decides. Who has written that it is archived, or not any more, moves the folder;
+ * if that process was killed in between, whoever opens the session next does it. Several may do so at once.
+ */
+import { renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errorCode } from '../../src/errno.js';
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { syncFolderSync } from '../../src/files/durableFile.js';
+import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+import { isoTime } from '../../src/time.js';
+import type { Worklog } from '../fold/worklog.js';
+import type { Places } from '../home/places.js';
+import type { Log } from '../logs/log.js';
+
+const GONE = 'ENOENT';
+/** A folder that is not empty is in the place. An empty one is replaced, which loses nothing. */
+const TAKEN = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'];
+/** Somebody else may take the session out of the archive, or back, at the same time. */
+const MOST_MOVES = 16;
+
+interface Placed {
+  readonly id: string;
+  readonly log: Log<Worklog>;
+}
+
+/** @returns the folder in which a session of this state belongs */
+export function placeOf(id: string, { archived }: Worklog, places: Places): string {
+  return archived === null
+    ? places.sessionFolder(id)
+    : places.archived(isoTime(archived.at).slice(0, '2026'.length), id);
+}
+
+/**
+ * Moves a session's folder to where it belongs, with one rename. Nothing is overwritten.
+ * @returns the folder; null if something else is in its place, so that it stays where it is
+ * @throws UnreachableError if it cannot be moved
+ */
+export function moveToPlace({ id, log }: Placed, places: Places): string | null {
+  for (let count = 0; count < MOST_MOVES; count += 1) {
+    const found = places.foldersOf(id);
+    const place = placeOf(id, log.state, places);
+    const [from] = found.filter((folder) => folder !== place);
+    if (from === undefined) return place;
+    if (found.includes(place) || !moved(from, place)) return null;
+    log.refresh();
+  }
+  return null;
+}
+
+/** @returns false if the place is taken. A folder that is gone was moved by somebody else: the next look shows where to */
+function moved(from: string, to: string): boolean {
+  try {
+    makePrivateFolderSync(dirname(to));
+    renameSync(from, to);
+    for (const folder of [dirname(to), dirname(from), dirname(dirname(to))]) syncFolderSync(folder);
+    return true;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === GONE) return true;
+    if (TAKEN.includes(code)) return false;
+    throw new UnreachableError(`${from} cannot be moved to ${to}: ${describeError(error)}`, { cause: error });
+  }
+}
