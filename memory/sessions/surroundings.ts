@@ -21,6 +21,8 @@ export const SURROUNDING_VARIABLES = [
   'CLAUDE_CODE_SESSION_ID',
   'CLAUDE_PID',
   'CODEX_THREAD_ID',
+  'CLAUDE_CONFIG_DIR',
+  'CODEX_HOME',
 ] as const;
 export type SurroundingVariable = (typeof SURROUNDING_VARIABLES)[number];
 

@@ -1,11 +1,15 @@
 /** A session for a person who asks how it is. */
-import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
-import { type FreshnessHours, freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
-import { progressOf, stateOf } from '../fold/state.js';
-import type { Step, Worklog } from '../fold/worklog.js';
+import { freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
+import { progressOf, sumOf } from '../fold/state.js';
+import type { Worklog } from '../fold/worklog.js';
+import { combinedState } from '../observed/combined.js';
+import type { Observed } from '../observed/observed.js';
+import { observe } from '../observed/sources.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
 import type { Freshness, Liveness, StepStatus } from '../words.js';
 
 /** What depends on now and on this host, and is in no file. */
@@ -18,9 +22,21 @@ interface Computed {
 
 export interface Status {
   readonly log: Worklog;
-  readonly state: ReturnType<typeof stateOf>;
+  readonly state: Readonly<Record<string, unknown>>;
+  /** What was observed; null if nothing was. */
+  readonly fold: Observed | null;
+  /** The last activity or acknowledgement, UTC epoch milliseconds. */
+  readonly last: number | null;
   readonly computed: Computed;
   readonly now: number;
+}
+
+/** A step of the plan, or a task of the agent's own list. */
+interface StepLike {
+  readonly id: string;
+  readonly status: StepStatus;
+  readonly title: string;
+  readonly reason?: string | null;
 }
 
 /** As in a list of tasks. */
@@ -33,42 +49,56 @@ export const MARKS: Readonly<Record<StepStatus, string>> = {
   cancelled: '[-]',
 };
 
-/** @param here the identity of a process of this host */
-export function statusOf(
-  log: Worklog,
-  at: number,
-  { now, here, hours }: { now: number; here: ProcessIdentity; hours: FreshnessHours },
-): Status {
-  const last = Math.max(log.last_activity ?? 0, log.acknowledged_at ?? 0) || null;
+/** Looks at a session: its worklog, what was observed, and what follows from now and this host. */
+export async function lookAt(memory: Memory, { log: { state: log, at }, folder }: OpenSession): Promise<Status> {
+  const { clock, settings, stamp, surroundings, workspace } = memory;
+  const now = clock.now();
+  const observation = await observe(log, folder, { folders: surroundings.variables, redact: stamp.redact });
+  const place = log.facts?.workspace === workspace.id ? workspace : null;
+  const state = combinedState(log, at, observation, place);
+  const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;
   const computed = {
-    liveness: livenessOf(log, here),
-    crashed: isCrashed(log, here),
-    freshness: freshnessOf(last, now, hours),
-    check: isStateStale(last, now, hours),
+    liveness: livenessOf(log, surroundings.process),
+    crashed: isCrashed(log, surroundings.process),
+    freshness: freshnessOf(last, now, settings.freshness),
+    check: isStateStale(last, now, settings.freshness),
   };
-  return { log, state: stateOf(log, at), computed, now };
+  return { log, state, fold: observation.fold, last, computed, now };
 }
 
-export function statusLines({ log, computed, now }: Status): string[] {
-  const steps = [...log.steps.values()];
+export function statusLines({ log, fold, last, computed, now }: Status): string[] {
+  const plan = [...log.steps.values()];
+  const steps = plan.length > 0 ? plan : (fold?.todos.list ?? []);
   const { done, total, current } = progressOf(steps);
+  const title = steps.find(({ id }) => id === current)?.title ?? '';
   const working = [...log.files].filter(([, { status }]) => status === 'working').map(([path]) => path);
-  const last = log.last_activity;
+  const end = log.end === null ? '' : `, ${log.end.reason}`;
+  const crash = computed.crashed ? '; its agent CRASHED' : '';
+  const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
   return [
-    `${log.session_id}: ${log.facts?.purpose}`,
-    `${log.lifecycle}${log.end === null ? '' : `, ${log.end.reason}`}; ${computed.freshness}; last activity ${last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`}`,
+    oneLine(`${log.session_id}: ${log.facts?.purpose}`),
+    `${log.lifecycle}${end}; ${computed.freshness}${crash}; last activity ${activity}`,
     ...(total === 0
       ? []
-      : [
-          `${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${log.steps.get(current)?.title}`}`,
-        ]),
+      : [`${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),
     ...steps.map((step) => `  ${stepLine(step)}`),
-    ...(working.length === 0 ? [] : ['files in progress:', ...working.map((path) => `  ${path}`)]),
+    ...(working.length === 0 ? [] : ['files in progress:', ...working.map((path) => `  ${oneLine(path)}`)]),
+    ...(fold === null ? [] : observedLines(fold)),
   ];
 }
 
-export function stepLine({ id, status, title, reason }: Step): string {
-  return oneLine(`${MARKS[status]} ${id} ${title}${status === 'failed' && reason !== null ? ` (${reason})` : ''}`);
+/** What the agent did, in numbers. */
+function observedLines({ files, errors, tokens, agents }: Observed): string[] {
+  const changed = [...files.values()].filter(({ change }) => change !== 'read').length;
+  const { input, output } = sumOf(tokens);
+  const count = agents.list().length;
+  return [
+    `files changed: ${changed}; failed calls: ${errors.length}; sub-agents: ${count}; tokens: ${input} in, ${output} out`,
+  ];
+}
+
+export function stepLine({ id, status, title, reason }: StepLike): string {
+  return oneLine(`${MARKS[status]} ${id} ${title}${status === 'failed' && reason ? ` (${reason})` : ''}`);
 }
 
 /** What somebody reads who begins a session where one is unfinished. */

@@ -1,4 +1,5 @@
-import { statusLines, statusOf } from '../../../memory/show/status.js';
+import { lookAt, statusLines } from '../../../memory/show/status.js';
+import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
 export const status = word({
@@ -6,14 +7,10 @@ export const status = word({
   summary: 'show the task, the steps and the files in progress',
   options: {},
   words: 0,
-  run({ memory, values, print }) {
-    const { log } = memory.which(values.session ?? null);
-    const shown = statusOf(log.state, log.at, {
-      now: memory.clock.now(),
-      here: memory.surroundings.process,
-      hours: memory.settings.freshness,
-    });
-    print(statusLines(shown).join('\n'), { ...shown.state, ...shown.computed, log: log.counts });
+  async run({ memory, values, print }): Promise<ExitCode> {
+    const session = memory.which(values.session ?? null);
+    const shown = await lookAt(memory, session);
+    print(statusLines(shown).join('\n'), { ...shown.state, ...shown.computed, log: session.log.counts });
     return 0;
   },
 });

@@ -1,4 +1,5 @@
-import { statusLines, statusOf } from '../../../memory/show/status.js';
+import { lookAt, statusLines } from '../../../memory/show/status.js';
+import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
 export const show = word({
@@ -6,14 +7,10 @@ export const show = word({
   summary: 'everything that is known of a session',
   options: {},
   words: 1,
-  run({ memory, values, words: [named], print }) {
-    const { log } = memory.which(named ?? values.session ?? null);
-    const shown = statusOf(log.state, log.at, {
-      now: memory.clock.now(),
-      here: memory.surroundings.process,
-      hours: memory.settings.freshness,
-    });
-    const { lines, applied, refused, unreadable } = log.counts;
+  async run({ memory, values, words: [named], print }): Promise<ExitCode> {
+    const session = memory.which(named ?? values.session ?? null);
+    const shown = await lookAt(memory, session);
+    const { lines, applied, refused, unreadable } = session.log.counts;
     print(statusLines(shown).join('\n'), {
       ...shown.state,
       ...shown.computed,

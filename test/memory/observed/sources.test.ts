@@ -1,0 +1,101 @@
+// covers: memory/observed/combined.ts
+import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { observe, transcriptOf } from '../../../memory/observed/sources.js';
+import { lookAt, statusLines } from '../../../memory/show/status.js';
+import { packageRoot } from '../../../src/host/program.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { testFolder } from '../../harness/folder.js';
+import { memoryScene } from '../scene.js';
+
+const FIXTURES = join(packageRoot(), 'test/fixtures/transcripts/claude');
+const ID = '5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2a11';
+
+/** A home of a person who has used Claude Code. */
+function homeWithTranscript(): string {
+  const home = testFolder();
+  const project = join(home, '.claude/projects/-home-me-popoto');
+  mkdirSync(project, { recursive: true });
+  copyFileSync(join(FIXTURES, 'deeds.jsonl'), join(project, `${ID}.jsonl`));
+  cpSync(join(FIXTURES, 'deeds'), join(project, ID), { recursive: true });
+  return home;
+}
+
+async function shownOf(HOME: string, plan: readonly string[] = []) {
+  const memory = memoryScene().open({ CLAUDE_CODE_SESSION_ID: ID, HOME });
+  const session = memory.lifecycle.begin(memory.workspace, {
+    purpose: 'x',
+    fields: {},
+    plan: plan.map((title, index) => ({ event: 'step_added', step: String(index + 1), title })),
+    concurrent: false,
+  });
+  const line = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+  session.log.write(() => [line], memory.stamp);
+  return lookAt(memory, session);
+}
+
+test('a conversation without a recorded transcript is found by its id in the folder of its program', async () => {
+  const { state, ...shown } = await shownOf(homeWithTranscript());
+  expect(state).toMatchObject({ observed: 'transcript', first_tool: expect.any(String) });
+  expect((state.agents as { depth: number }[]).map(({ depth }) => depth).sort()).toEqual([1, 2]);
+  expect((state.tokens as { total: { output: number } }).total.output).toBeGreaterThan(0);
+  expect(Object.keys(state.files as object).length).toBeGreaterThan(0);
+  expect(statusLines({ state, ...shown }).at(-1)).toMatch(
+    /^files changed: \d+; failed calls: \d+; sub-agents: 2; tokens: \d+ in, \d+ out$/,
+  );
+});
+
+test('without a plan the progress is that of the tasks; a plan goes first', async () => {
+  const tasks = (await shownOf(homeWithTranscript())).state;
+  expect((tasks.steps as { kind: string }[]).every(({ kind }) => kind === 'todo')).toBe(true);
+  expect((tasks.progress as { total: number }).total).toBe((tasks.steps as unknown[]).length);
+  const planned = (await shownOf(homeWithTranscript(), ['only'])).state;
+  expect(planned.progress).toMatchObject({ total: 1 });
+});
+
+test('with no transcript anywhere only what was declared is shown', async () => {
+  expect((await shownOf(testFolder())).state).toMatchObject({ observed: 'none', progress: { total: 0 } });
+});
+
+test('the share of a conversation begins and ends where the session has it', async () => {
+  const home = homeWithTranscript();
+  const conversation = {
+    provider: 'claude',
+    id: ID,
+    source: 'bind' as const,
+    transcript: null,
+    cwd: null,
+    workspace: null,
+    at: 0,
+  };
+  const observed = (since: number | null, moved_at: number | null) => {
+    const memory = memoryScene().open();
+    const log = memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan: [], concurrent: false }).log
+      .state;
+    log.conversations.push({ ...conversation, since, moved_at });
+    return observe(log, home, { folders: { HOME: home }, redact: redactShapes });
+  };
+  const all = (await observed(null, null)).fold?.lines ?? 0;
+  expect(all).toBeGreaterThan(10);
+  expect((await observed(Date.UTC(2100, 0), null)).observed).toBe('none');
+  expect((await observed(null, Date.UTC(2000, 0))).observed).toBe('none');
+});
+
+test('an id that is a path finds nothing outside', () => {
+  const home = homeWithTranscript();
+  const conversation = {
+    provider: 'claude',
+    id: `../-home-me-popoto/${ID}`,
+    source: 'bind' as const,
+    transcript: null,
+    cwd: null,
+    workspace: null,
+    since: null,
+    moved_at: null,
+    at: 0,
+  };
+  expect(transcriptOf(conversation, { HOME: home })).toBeNull();
+  expect(transcriptOf({ ...conversation, id: ID }, { HOME: home })).toContain(`${ID}.jsonl`);
+  expect(transcriptOf({ ...conversation, provider: 'unknown' }, { HOME: home })).toBeNull();
+});
