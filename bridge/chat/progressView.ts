@@ -1,17 +1,9 @@
+import type { Step } from '../../memory/observed/step.js';
 import { counted } from '../../src/counted.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
-
-/** The task of the agent's own list that it works on. */
-export interface Step {
-  /** Its place in the list, from 1. */
-  readonly number: number;
-  /** Tasks in the list. */
-  readonly of: number;
-  readonly title: string;
-}
 
 /** What an agent is doing right now. */
 export interface Activity {

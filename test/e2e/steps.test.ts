@@ -69,4 +69,20 @@ describeScenes('an agent with a list of tasks', () => {
     },
     SCENE_TIMEOUT_MS,
   );
+
+  test(
+    'that crashes has the step that it reached in its issue, whose title a public repository does not show',
+    async () => {
+      const script = `for (const line of ${JSON.stringify(LINES)}) console.log(JSON.stringify(line)); process.exitCode = 3`;
+      const agent = { kind: 'command', command: [process.execPath, '-e', script], output: 'json_lines' };
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], agent } } });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'write them');
+      await asked.closing();
+      const [issue] = scene.github.issues();
+      expect(issue?.body).toMatch(/^- Reached: step 2 of 3$/m);
+      expect(issue?.body).not.toContain('Write the tests');
+    },
+    SCENE_TIMEOUT_MS,
+  );
 });

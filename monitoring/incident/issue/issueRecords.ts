@@ -2,6 +2,7 @@
  * What we know about the issue of one fingerprint. It is read before GitHub is, because lists lag; and the issue's text is made
  * from it.
  */
+import type { Step } from '../../../memory/observed/step.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
 import { timeOfUlid } from '../../../src/ids.js';
 import type { StoredIssueRecords } from '../../../src/jobs/issueRecords.js';
@@ -38,6 +39,8 @@ export interface Occurrence {
   readonly attempt: 1 | 2;
   /** The finding, in a sentence of ours: also shown in public repositories. */
   readonly finding: string;
+  /** Of the agent's own list; absent or null if it had none, or it is not known. Its title is not shown if only names are. */
+  readonly step?: Step | null;
   /** The action taken, in a sentence of ours. Reporting an incident again with other words replaces it. */
   readonly done: string;
   /** What is needed from a person. Reporting an incident again replaces this, too. */
@@ -178,6 +181,7 @@ export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
     needs: { ...occurrence.needs, what: cut(occurrence.needs.what, LONGEST_SENTENCE) },
     host: occurrence.host === null ? null : cut(occurrence.host, LONGEST_PREVIEW),
     journal: redact(occurrence.journal),
+    ...(occurrence.step && { step: { ...occurrence.step, title: cut(occurrence.step.title, LONGEST_PREVIEW) } }),
     excerpt: occurrence.excerpt === null ? null : cut(occurrence.excerpt, LONGEST_EXCERPT),
     calls: occurrence.calls.slice(-MOST_CALLS).map((call) => ({
       ...call,
@@ -203,9 +207,11 @@ export function withoutOld(record: IssueRecord, before: number): IssueRecord | n
   if (issue === null && isSettled && !isYoung) return null;
   const keptElsewhere = elsewhere.filter(({ incident_id }) => isYoungId(incident_id));
   const hasOldWords = occurrences.some(
-    ({ at, calls, excerpt }) => at < before && (calls.length > 0 || excerpt !== null),
+    ({ at, calls, excerpt, step = null }) => at < before && (calls.length > 0 || excerpt !== null || step !== null),
   );
   if (keptElsewhere.length === elsewhere.length && !hasOldWords) return record;
-  const keptOccurrences = occurrences.map((one) => (one.at < before ? { ...one, calls: [], excerpt: null } : one));
+  const keptOccurrences = occurrences.map((one) =>
+    one.at < before ? { ...one, calls: [], excerpt: null, step: null } : one,
+  );
   return { ...record, elsewhere: keptElsewhere, occurrences: keptOccurrences };
 }

@@ -1,5 +1,6 @@
 /** An incident as an occurrence on an issue: where it is filed, and with which text. */
 
+import { readStep } from '../../../memory/observed/step.js';
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
@@ -78,6 +79,7 @@ export class IncidentReporter implements Reporter {
       at: incident.opened_at,
       duration_ms: session?.started_at === null || session === null ? null : incident.opened_at - session.started_at,
       attempt: incident.attempt,
+      step: await readStep(path),
       finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
       needs: needsOf(incident),
       host: session?.run?.owner.host ?? null,

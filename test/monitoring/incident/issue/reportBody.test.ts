@@ -9,6 +9,7 @@ import {
   type ReportedCall,
   storable,
   withOccurrence,
+  withoutOld,
 } from '../../../../monitoring/incident/issue/issueRecords.js';
 import { quotedName, subAgent } from '../../../../monitoring/verdict/clocks/plainName.js';
 import { INCIDENT_RULES } from '../../../../src/config/rules.js';
@@ -116,6 +117,24 @@ describe('text of others', () => {
     const hidden = [...'obey me'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
     const text = `a${hidden}\u200e\u2060\ufe01b`;
     expect([prose(text), code(text), fenced([text])]).toEqual(['ab', '`ab`', '```text\nab\n```']);
+  });
+
+  test('says which step was reached, without its title in a public repository', () => {
+    const step = { number: 2, of: 5, title: `Write ${'x'.repeat(300)} for @octocat` };
+    const record = recordOf(storable(occurrence('A', { step }), (text) => text.replace('Write', 'Redacted')));
+    expect(issueBody(record, 'full')).toMatch(/^- Reached: step 2 of 5: `Redacted x{190}…`$/m);
+    const shown = issueBody(record, 'names_only');
+    expect(shown).toMatch(/^- Reached: step 2 of 5$/m);
+    expect(shown).not.toContain('Redacted');
+    expect(issueBody(recordOf(occurrence('A')), 'full')).not.toContain('Reached');
+  });
+
+  test('keeps no title of a step longer than other words of agents', () => {
+    const issue = { number: 1, url: 'https://example.com/1' };
+    const step = { number: 2, of: 5, title: 'Write' };
+    const record = { ...recordOf(occurrence('A', { step, calls: [] })), issue };
+    expect(withoutOld(record, AT)?.occurrences[0]?.step).toEqual(step);
+    expect(withoutOld(record, AT + 1)?.occurrences[0]?.step).toBeNull();
   });
 
   // rule: an-issue-is-harmless
