@@ -1,10 +1,12 @@
 /** What an agent did, folded from the lines of its journal, of a kept copy, or of its program's transcript. */
+import { EDITS } from '../../src/journal/agentVocabulary.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, MOST_FILES, type More, setIn } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
 import { STEP_STATUSES } from '../words.js';
 import { Agents } from './agents.js';
+import { callWords, type OpenCall, pathOf } from './calls.js';
 import { type PlanItem, Todos } from './todos.js';
 
 export type FileChange = 'created' | 'modified' | 'deleted' | 'renamed' | 'read';
@@ -38,13 +40,18 @@ export class Observed {
   readonly files = new Map<string, ObservedFile>();
   readonly errors: ObservedError[] = [];
   readonly tokens = new Map<string, Tokens>();
-  readonly actions: { readonly at: number; readonly words: string }[] = [];
+  readonly actions: { readonly at: number; readonly agent: string; readonly words: string }[] = [];
   firstTool: string | null = null;
+  /** What a person asked first; of a session without people, what a program did. */
   firstPrompt: string | null = null;
+  lastPrompt: string | null = null;
   lastWords: string | null = null;
+  firstActivity: number | null = null;
   lastActivity: number | null = null;
   /** The main agent owes an answer. */
   isTurnOpen = false;
+  /** Why its last turn ended, in the journal's word. */
+  lastTurnEnd: string | null = null;
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
   compactions = 0;
@@ -53,7 +60,10 @@ export class Observed {
   blocked = 0;
   rejected = 0;
   lines = 0;
-  readonly #calls = new Map<string, { readonly tool: string; readonly batch: string | null }>();
+  /** What is waited for, by kind, since when. */
+  readonly waits = new Map<string, number>();
+  #isPersonHeard = false;
+  readonly #calls = new Map<string, OpenCall & { readonly batch: string | null }>();
   /** Batches of calls of which one failed: their other calls are cancelled with it. */
   readonly #failedBatches = new Set<string>();
   /** The tokens of each message, as last counted. */
@@ -67,6 +77,7 @@ export class Observed {
     this.lines += 1;
     const agent = textOf(record.agent_id) ?? MAIN;
     this.agents.see(record, event, at);
+    this.firstActivity ??= at;
     if (event !== 'heartbeat') this.lastActivity = Math.max(this.lastActivity ?? 0, at);
     switch (event) {
       case 'user_prompt':
@@ -82,10 +93,13 @@ export class Observed {
         this.#result(record, agent, at);
         break;
       case 'turn_end':
-        if (agent === MAIN) {
-          this.isTurnOpen = false;
-          this.touched.clear();
-        }
+      case 'session_end':
+        this.#endTurn(agent, textOf(record.reason));
+        break;
+      case 'wait_start':
+      case 'wait_end':
+        if (event === 'wait_start') this.waits.set(textOf(record.kind) ?? '', at);
+        else this.waits.delete(textOf(record.kind) ?? '');
         break;
       case 'compaction':
         this.compactions += 1;
@@ -103,10 +117,31 @@ export class Observed {
     }
   }
 
+  /** @returns calls without a result, oldest first */
+  openCalls(): OpenCall[] {
+    return [...this.#calls.values()].map(({ batch: _, ...call }) => call);
+  }
+
   #prompt(record: JournalRecord, agent: string): void {
     if (agent !== MAIN) return;
     this.isTurnOpen = true;
-    if (record.origin === 'human') this.firstPrompt ??= textOf(record.text);
+    const text = textOf(record.text);
+    const isPerson = record.origin === 'human';
+    if (text === null || (this.#isPersonHeard && !isPerson)) return;
+    if (isPerson && !this.#isPersonHeard) this.firstPrompt = null;
+    this.#isPersonHeard ||= isPerson;
+    this.firstPrompt ??= text;
+    this.lastPrompt = text;
+  }
+
+  #endTurn(agent: string, reason: string | null): void {
+    for (const [id, call] of this.#calls) if (call.agent === agent) this.#calls.delete(id);
+    if (agent !== MAIN) return;
+    // The end of a session says nothing of a turn that had ended.
+    if (this.isTurnOpen) this.lastTurnEnd = reason;
+    this.isTurnOpen = false;
+    this.touched.clear();
+    this.waits.clear();
   }
 
   #call(record: JournalRecord, agent: string, at: number): void {
@@ -114,8 +149,10 @@ export class Observed {
     this.firstTool ??= tool;
     if (agent === MAIN) this.isTurnOpen = true;
     const id = textOf(record.tool_use_id);
-    if (id !== null) this.#calls.set(id, { tool, batch: textOf(record.batch) });
-    addTo(this.actions, { at, words: callWords(tool, record.tool_input) }, { more: {}, name: 'actions' });
+    const words = callWords(tool, record.tool_input);
+    const path = EDITS.has(tool) ? pathOf(record.tool_input) : null;
+    if (id !== null) this.#calls.set(id, { agent, tool, words, at, path, batch: textOf(record.batch) });
+    addTo(this.actions, { at, agent, words }, { more: {}, name: 'actions' });
   }
 
   #result(record: JournalRecord, agent: string, at: number): void {
@@ -198,12 +235,4 @@ function textsOf(value: unknown): string[] {
 
 function countOf(value: unknown): number {
   return typeof value === 'number' && value >= 0 ? value : 0;
-}
-
-/** The part of the input that says most, as a command or a path. */
-function callWords(tool: string, input: unknown): string {
-  const { command, file_path, path, pattern, description, subject } = Object(input);
-  const subjects = [command, file_path, path, pattern, description, subject];
-  const said = subjects.find((text): text is string => typeof text === 'string');
-  return said === undefined ? tool : `${tool}: ${said.split('\n')[0]}`;
 }
