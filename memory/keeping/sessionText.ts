@@ -1,8 +1,8 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
-import { progressOf, sumOf } from '../fold/state.js';
-import type { Step, Worklog } from '../fold/worklog.js';
+import { progressOf } from '../fold/state.js';
+import type { Step, Tokens, Worklog } from '../fold/worklog.js';
 import type { StepStatus } from '../words.js';
 import { yamlOf } from './yaml.js';
 
@@ -17,12 +17,19 @@ const MARKS: Readonly<Record<StepStatus, string>> = {
   cancelled: '–',
 };
 
-export function sessionText(log: Worklog): string {
+/** What was observed counts for them, too. */
+export interface Totals {
+  readonly tokens: { readonly total: Tokens; readonly by_agent: Readonly<Record<string, Tokens>> };
+  /** UTC epoch milliseconds. */
+  readonly last_activity: number | null;
+}
+
+export function sessionText(log: Worklog, totals: Totals): string {
   const steps = [...log.steps.values()];
   const phases = steps.flatMap((step, index) => ['', ...phaseLines(step, index + 1)]);
   const lines = [
     '---',
-    ...yamlOf(frontMatter(log)),
+    ...yamlOf(frontMatter(log, totals)),
     '---',
     GENERATED,
     '',
@@ -48,17 +55,17 @@ export function sessionText(log: Worklog): string {
   return `${lines.join('\n')}\n`;
 }
 
-function frontMatter(log: Worklog): Readonly<Record<string, unknown>> {
+function frontMatter(log: Worklog, { tokens, last_activity }: Totals): Readonly<Record<string, unknown>> {
   const { facts, steps } = log;
   const set = facts?.set ?? {};
   const documents = (set.documents ?? {}) as { readonly design?: unknown; readonly plan?: unknown };
   const phases = [...steps.values()];
-  const total = sumOf(log.tokens);
+  const { total, by_agent } = tokens;
   return {
     session_id: log.session_id,
     task: facts?.purpose ?? '',
     created: timeOf(log.created_at),
-    updated: timeOf(log.last_activity),
+    updated: timeOf(last_activity),
     status: log.end?.reason ?? 'in_progress',
     workflow_mode: set.workflow_mode ?? null,
     design_document: documents.design ?? null,
@@ -72,7 +79,7 @@ function frontMatter(log: Worklog): Readonly<Record<string, unknown>> {
       total_input: total.input,
       total_output: total.output,
       total_cached: total.cached,
-      by_agent: Object.fromEntries(log.tokens),
+      by_agent,
     },
     phases: phases.map((step) => phaseOf(step, log)),
   };

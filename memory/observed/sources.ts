@@ -43,7 +43,12 @@ export async function observe(
     const path = transcriptOf(conversation, folders);
     if (path !== null) await take(new TranscriptTail(await transcriptAt(path), redact), fold, conversation);
   }
-  if (fold.lines > 0) return { observed: 'transcript', fold };
+  return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(folder);
+}
+
+/** Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts. */
+export async function observeKept(folder: string): Promise<Observation> {
+  const fold = new Observed();
   const journal = journalIn(folder);
   if (existsSync(journal)) await take(new JournalTail(journal), fold, null);
   return fold.lines > 0 ? { observed: 'journal', fold } : { observed: 'none', fold: null };

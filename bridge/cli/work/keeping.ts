@@ -6,6 +6,7 @@ import { verifySession } from '../../../memory/keeping/verify.js';
 import { UsageError } from '../../../src/errors.js';
 import { oneLine } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
+import type { ExitCode } from '../../command/command.js';
 import { parseInstant } from '../../command/options.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
@@ -59,9 +60,9 @@ export const rebuild = word({
   summary: 'write state.json and session.md anew',
   options: {},
   words: 1,
-  run(call) {
+  async run(call): Promise<ExitCode> {
     const session = namedSession(call);
-    const files = rebuildSession(call.memory, session);
+    const files = await rebuildSession(call.memory, session);
     call.print(files.map((path) => `written: ${path}`).join('\n'), { session_id: session.id, files });
     return 0;
   },

@@ -2,6 +2,7 @@
 import type { Command } from '../../command/command.js';
 import { wordsCommand } from '../../command/word.js';
 import { goOn } from './continue.js';
+import { exportWord } from './export.js';
 import { archive, purge, rebuild, unarchive, verify } from './keeping.js';
 import { end, reopen, set, start } from './lifecycle.js';
 import { list } from './list.js';
@@ -23,6 +24,7 @@ on with it.`,
     archive,
     unarchive,
     verify,
+    export: exportWord,
     rebuild,
     purge,
   },

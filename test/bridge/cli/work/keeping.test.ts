@@ -3,147 +3,118 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { command as track } from '../../../../bridge/cli/track/track.js';
-import { command as work } from '../../../../bridge/cli/work/work.js';
-import type { Command } from '../../../../bridge/command/command.js';
-import type { SurroundingVariable } from '../../../../memory/sessions/surroundings.js';
-import { UsageError, WatchkeeperError } from '../../../../src/errors.js';
-import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { DAY } from '../../../../src/time.js';
-import { testFolder } from '../../../harness/folder.js';
-import { runCommand } from '../inProcess.js';
+import { WorkScene } from './scene.js';
 
-let home = '';
-let directory = '';
+let scene: WorkScene;
 
 beforeEach(() => {
-  home = join(testFolder(), 'home');
-  directory = join(testFolder(), 'work');
-  mkdirSync(directory, { recursive: true });
+  scene = new WorkScene();
 });
-
-type Variables = Partial<Record<SurroundingVariable, string>>;
-
-async function say(command: Command, args: readonly string[], variables: Variables = {}) {
-  const process = readProcessIdentity('host');
-  try {
-    return await runCommand(command, args, {
-      surroundings: { directory, process, variables: { WATCHKEEPER_HOME: home, ...variables } },
-    });
-  } catch (error) {
-    if (!(error instanceof WatchkeeperError)) throw error;
-    return { code: error instanceof UsageError ? 2 : 1, out: '', err: error.message };
-  }
-}
-
-async function json(command: Command, args: readonly string[], variables: Variables = {}) {
-  return JSON.parse((await say(command, [...args, '--json'], variables)).out);
-}
-
-async function begun(task: string): Promise<string> {
-  return (await json(track, ['init', task, '--step', 'a'])).session_id;
-}
 
 /** As if everything in its log had been written so long ago. */
 function age(id: string, ms: number): void {
-  const path = join(home, 'sessions', id, 'worklog.jsonl');
+  const path = join(scene.home, 'sessions', id, 'worklog.jsonl');
   const then = new Date(Date.now() - ms).toISOString();
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/"timestamp":"[^"]+"/g, `"timestamp":"${then}"`));
 }
 
 test('an archived session is hidden, can be shown and checked, and takes no work until it is back', async () => {
-  const id = await begun('T');
-  expect((await say(work, ['archive', id])).out).toContain(`session ${id} is in the archive`);
-  expect((await say(work, ['list', '--all'])).out).toBe('no sessions\n');
-  expect((await json(work, ['list', '--archived']))[0].session_id).toBe(id);
-  expect(await json(work, ['show', id])).toMatchObject({ archived: true, lifecycle: 'planned' });
-  expect((await say(work, ['verify', id])).code).toBe(0);
-  expect(await say(track, ['step', '1', '--start', '--session', id])).toMatchObject({
+  const id = await scene.begin('T');
+  expect((await scene.say('work', ['archive', id])).out).toContain(`session ${id} is in the archive`);
+  expect((await scene.say('work', ['list', '--all'])).out).toBe('no sessions\n');
+  expect((await scene.json('work', ['list', '--archived']))[0].session_id).toBe(id);
+  expect(await scene.json('work', ['show', id])).toMatchObject({ archived: true, lifecycle: 'planned' });
+  expect((await scene.say('work', ['verify', id])).code).toBe(0);
+  expect(await scene.say('track', ['step', '1', '--start', '--session', id])).toMatchObject({
     code: 1,
     err: expect.stringContaining('in the archive'),
   });
-  await say(work, ['unarchive', id]);
-  expect((await say(track, ['step', '1', '--start'])).code).toBe(0);
+  await scene.say('work', ['unarchive', id]);
+  expect((await scene.say('track', ['step', '1', '--start'])).code).toBe(0);
 });
 
 test('a session that has ended is reopened out of the archive, or stays there if its directory is taken', async () => {
-  const id = await begun('T');
-  await say(track, ['done', '--complete']);
-  await say(work, ['archive', id]);
-  const other = await begun('other');
-  expect(await say(work, ['reopen', id])).toMatchObject({ code: 1, err: expect.stringContaining(other) });
-  expect(await json(work, ['show', id])).toMatchObject({ archived: true, lifecycle: 'ended' });
-  await say(work, ['archive', other]);
-  expect((await say(work, ['reopen', id])).code).toBe(0);
-  expect(await json(work, ['show', id])).toMatchObject({ archived: false, lifecycle: 'active' });
+  const id = await scene.begin('T');
+  await scene.say('track', ['done', '--complete']);
+  await scene.say('work', ['archive', id]);
+  const other = await scene.begin('other');
+  expect(await scene.say('work', ['reopen', id])).toMatchObject({ code: 1, err: expect.stringContaining(other) });
+  expect(await scene.json('work', ['show', id])).toMatchObject({ archived: true, lifecycle: 'ended' });
+  await scene.say('work', ['archive', other]);
+  expect((await scene.say('work', ['reopen', id])).code).toBe(0);
+  expect(await scene.json('work', ['show', id])).toMatchObject({ archived: false, lifecycle: 'active' });
 });
 
 test('the agent of a conversation goes on with another session, also an archived one, and leaves its own behind', async () => {
-  const first = await begun('first');
-  await say(work, ['archive', first]);
-  const agent = { CLAUDE_CODE_SESSION_ID: 'c-1' };
-  const second = (await json(track, ['init', 'second', '--concurrent'], agent)).session_id;
-  expect((await say(work, ['continue', first])).code).toBe(2);
-  expect(await json(work, ['continue', first], agent)).toMatchObject({ session_id: first, unarchived: true });
-  expect((await json(track, ['status'], agent)).session_id).toBe(first);
-  const { conversations } = await json(work, ['show', second]);
+  const first = await scene.begin('first');
+  await scene.say('work', ['archive', first]);
+  const agent = { variables: { CLAUDE_CODE_SESSION_ID: 'c-1' } };
+  const second = (await scene.json('track', ['init', 'second', '--concurrent'], agent)).session_id;
+  expect((await scene.say('work', ['continue', first])).code).toBe(2);
+  expect(await scene.json('work', ['continue', first], agent)).toMatchObject({ session_id: first, unarchived: true });
+  expect((await scene.json('track', ['status'], agent)).session_id).toBe(first);
+  const { conversations } = await scene.json('work', ['show', second]);
   expect(conversations).toMatchObject([{ id: 'c-1', moved_at: expect.any(Number) }]);
-  await say(track, ['done', '--complete'], agent);
-  expect((await say(work, ['continue', first], agent)).err).toContain(`work reopen ${first}`);
+  await scene.say('track', ['done', '--complete'], agent);
+  expect((await scene.say('work', ['continue', first], agent)).err).toContain(`work reopen ${first}`);
 });
 
 test('what is due is archived together, and says so', async () => {
-  const old = await begun('old');
+  const old = await scene.begin('old');
   age(old, 31 * DAY);
-  expect((await json(work, ['archive', '--due'])).map(({ session_id }: { session_id: string }) => session_id)).toEqual([
-    old,
-  ]);
-  expect((await say(work, ['archive', '--due'])).out).toBe('no session rested that long\n');
-  expect((await say(work, ['archive', old, '--due'])).code).toBe(2);
+  expect(
+    (await scene.json('work', ['archive', '--due'])).map(({ session_id }: { session_id: string }) => session_id),
+  ).toEqual([old]);
+  expect((await scene.say('work', ['archive', '--due'])).out).toBe('no session rested that long\n');
+  expect((await scene.say('work', ['archive', old, '--due'])).code).toBe(2);
 });
 
 test('nothing is removed without --yes; then nothing is left', async () => {
-  const id = await begun('T');
-  const asked = await say(work, ['purge', id]);
+  const id = await scene.begin('T');
+  const asked = await scene.say('work', ['purge', id]);
   expect([asked.code, asked.err]).toEqual([1, expect.stringMatching(new RegExp(`${id}.*--yes`, 's'))]);
-  expect(existsSync(join(home, 'sessions', id))).toBe(true);
+  expect(existsSync(join(scene.home, 'sessions', id))).toBe(true);
   // What a kill left of an earlier removal goes with it.
-  mkdirSync(join(home, 'sessions', '.removed-x.1'));
-  expect((await say(work, ['purge', id, '--yes'])).code).toBe(0);
-  expect(readdirSync(join(home, 'sessions'))).toEqual([]);
-  expect((await say(work, ['show', id])).code).toBe(2);
-  expect((await say(track, ['init', 'next'])).code).toBe(0);
+  mkdirSync(join(scene.home, 'sessions', '.removed-x.1'));
+  expect((await scene.say('work', ['purge', id, '--yes'])).code).toBe(0);
+  expect(readdirSync(join(scene.home, 'sessions'))).toEqual([]);
+  expect((await scene.say('work', ['show', id])).code).toBe(2);
+  expect((await scene.say('track', ['init', 'next'])).code).toBe(0);
 });
 
 test('a removal by age names those that are older, archived or not, and no others', async () => {
-  const old = await begun('old');
+  const old = await scene.begin('old');
   age(old, 100 * DAY);
-  await say(work, ['archive', old]);
-  const fresh = await begun('fresh');
-  expect((await say(work, ['purge', '--older-than', '200d', '--yes'])).out).toBe('no session is that old\n');
-  expect((await json(work, ['purge', '--older-than', '90d', '--yes'])).removed).toEqual([old]);
-  expect((await json(work, ['list']))[0].session_id).toBe(fresh);
+  await scene.say('work', ['archive', old]);
+  const fresh = await scene.begin('fresh');
+  expect((await scene.say('work', ['purge', '--older-than', '200d', '--yes'])).out).toBe('no session is that old\n');
+  expect((await scene.json('work', ['purge', '--older-than', '90d', '--yes'])).removed).toEqual([old]);
+  expect((await scene.json('work', ['list']))[0].session_id).toBe(fresh);
 });
 
 test('the generated files are made anew with the same bytes, whatever was in their place', async () => {
-  const id = await begun('T');
-  await say(track, ['step', '1', '--start']);
-  const { files } = await json(work, ['rebuild', id]);
+  const id = await scene.begin('T');
+  await scene.say('track', ['step', '1', '--start']);
+  const { files } = await scene.json('work', ['rebuild', id]);
   const [state, text] = files.map((path: string) => readFileSync(path, 'utf8'));
-  const { liveness, crashed, freshness, check, log, ...shown } = await json(work, ['show', id]);
+  const { liveness, crashed, freshness, check, log, ...shown } = await scene.json('work', ['show', id]);
   expect([liveness, crashed, freshness, check, log]).not.toContain(undefined);
   expect(state).toBe(`${JSON.stringify(shown)}\n`);
   writeFileSync(files[0], '{"v":1,"session_id":"forged"');
   writeFileSync(files[1], 'edited');
-  await say(work, ['rebuild', id]);
+  await scene.say('work', ['rebuild', id]);
   expect(files.map((path: string) => readFileSync(path, 'utf8'))).toEqual([state, text]);
-  expect(readdirSync(join(home, 'sessions', id)).sort()).toEqual(['session.md', 'state.json', 'worklog.jsonl']);
+  expect(readdirSync(join(scene.home, 'sessions', id)).sort()).toEqual(['session.md', 'state.json', 'worklog.jsonl']);
 });
 
 test('a state that a newer version has written is left alone', async () => {
-  const id = await begun('T');
-  const path = join(home, 'sessions', id, 'state.json');
+  const id = await scene.begin('T');
+  const path = join(scene.home, 'sessions', id, 'state.json');
   writeFileSync(path, '{"v":2}');
-  expect(await say(work, ['rebuild', id])).toMatchObject({ code: 2, err: expect.stringContaining('newer version') });
+  expect(await scene.say('work', ['rebuild', id])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('newer version'),
+  });
   expect(readFileSync(path, 'utf8')).toBe('{"v":2}');
 });

@@ -1,0 +1,65 @@
+import { resolve } from 'node:path';
+import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
+import { isCrashed } from '../../../memory/fold/crash.js';
+import { appliedLines, type ExportFiles, exportOf, writeExport } from '../../../memory/keeping/export.js';
+import { idumbFiles } from '../../../memory/keeping/idumb.js';
+import { sessionTrackerFiles } from '../../../memory/keeping/sessionTracker.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
+import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { didYouMean } from '../../../src/config/didYouMean.js';
+import { UsageError } from '../../../src/errors.js';
+import type { ExitCode } from '../../command/command.js';
+import { word } from '../../command/word.js';
+import { namedSession } from './lifecycle.js';
+
+const DEEPEST = 16;
+type Format = (memory: Memory, session: OpenSession) => ExportFiles;
+const FORMATS: Readonly<Record<string, Format>> = {
+  'session-tracker': (memory, session) =>
+    sessionTrackerFiles(session.log.state, appliedLines(session), crashOf(memory, session)),
+  idumb: (memory, session) => idumbFiles(session.log.state, appliedLines(session), depthOf(memory, session)),
+};
+
+export const exportWord = word({
+  usage: 'export ID [--format session-tracker|idumb --out DIR]',
+  summary: 'print the whole record as JSON, or write the files of an older tracker',
+  options: { format: { type: 'string' }, out: { type: 'string' } },
+  words: 1,
+  async run(call): Promise<ExitCode> {
+    const { memory, values, print, context } = call;
+    const { format, out } = values;
+    const session = namedSession(call);
+    if (format === undefined && out === undefined) {
+      context.io.stdout(`${JSON.stringify(await exportOf(memory, session))}\n`);
+      return 0;
+    }
+    if (format === undefined || out === undefined) throw new UsageError('--format and --out belong together');
+    const filesOf = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+    const known = Object.keys(FORMATS);
+    if (filesOf === undefined)
+      throw new UsageError(
+        `--format ${JSON.stringify(format)}: one of ${known.join(', ')}${didYouMean(format, known)}`,
+      );
+    const files = writeExport(resolve(memory.surroundings.directory, out), session.id, filesOf(memory, session));
+    print(files.map((path) => `written: ${path}`).join('\n'), { session_id: session.id, files });
+    return 0;
+  },
+});
+
+function crashOf({ surroundings, claims, workspace, clock }: Memory, { log }: OpenSession): string[] | null {
+  if (!isCrashed(log.state, surroundings.process)) return null;
+  const name = log.state.facts?.workspace ?? null;
+  const { root } = (name === null ? null : claims.find(name)) ?? workspace;
+  return crashLines(crashReport(log.state, root, surroundings.process), clock.now());
+}
+
+/** @returns how many sessions it was delegated through; 0: it is a root */
+function depthOf({ sessions }: Memory, { log }: OpenSession): number {
+  let parent = log.state.facts?.parent ?? null;
+  for (let depth = 0; ; depth += 1) {
+    if (parent === null || depth === DEEPEST) return depth;
+    const above = sessions.read(parent);
+    above?.log.close();
+    parent = above?.log.state.facts?.parent ?? null;
+  }
+}

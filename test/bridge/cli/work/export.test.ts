@@ -1,0 +1,151 @@
+// covers: bridge/cli/work/export.ts memory/keeping/export.ts memory/keeping/sessionTracker.ts memory/keeping/idumb.ts
+/** The record of a session for others. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../../memory/fold/rules/kind.js';
+import { stateOf } from '../../../../memory/fold/state.js';
+import { Log } from '../../../../memory/logs/log.js';
+import { testFolder } from '../../../harness/folder.js';
+import { WorkScene } from './scene.js';
+
+let scene: WorkScene;
+let out = '';
+
+beforeEach(() => {
+  scene = new WorkScene();
+  out = join(testFolder(), 'out');
+});
+
+const read = (name: string) => readFileSync(join(out, name), 'utf8');
+const exportAs = (format: string, id: string) => scene.say('work', ['export', id, '--format', format, '--out', out]);
+
+test('the whole record is one JSON, from whose log the same state can be folded again', async () => {
+  const id = await scene.begin('T');
+  await scene.say('track', ['step', '1', '--start', '--file', 'a.ts']);
+  await scene.say('work', ['archive', id]);
+  const { logs, state, markdown } = JSON.parse((await scene.say('work', ['export', id])).out);
+  const path = join(testFolder(), 'again.jsonl');
+  writeFileSync(path, logs['worklog.jsonl']);
+  const log = Log.read(path, worklogKind);
+  expect(state).toEqual({ ...JSON.parse(JSON.stringify(log && stateOf(log.state, log.at))), observed: 'none' });
+  expect(markdown).toMatch(/^---\nsession_id: /);
+});
+
+test('a format without a folder, or of another name, is refused', async () => {
+  const id = await scene.begin('T');
+  expect((await scene.say('work', ['export', id, '--format', 'idumb'])).code).toBe(2);
+  expect((await scene.say('work', ['export', id, '--out', out])).code).toBe(2);
+  expect((await exportAs('idum', id)).err).toContain('one of session-tracker, idumb');
+  expect(existsSync(out)).toBe(false);
+});
+
+describe('--format session-tracker', () => {
+  test('has the files of the older tracker, and SESSION_ACTIVE exactly while the session is active', async () => {
+    const id = await scene.begin('T');
+    await exportAs('session-tracker', id);
+    expect(existsSync(join(out, 'SESSION_ACTIVE'))).toBe(false);
+    await scene.say('track', ['step', '1', '--start', '--file', 'src/a.ts']);
+    await scene.say('track', ['file', 'src/a.ts', '--rename', 'b.ts']);
+    await scene.say('track', ['log', 'half\ndone']);
+    expect((await exportAs('session-tracker', id)).code).toBe(0);
+    expect(
+      readdirSync(out)
+        .filter((name) => !name.startsWith('.'))
+        .sort(),
+    ).toEqual(['SESSION_ACTIVE', 'state.json', 'todo.json', 'worklog.jsonl', 'worklog.md']);
+    expect(JSON.parse(read('state.json'))).toMatchObject({
+      task: 'T',
+      status: 'active',
+      current_step_id: '1',
+      current_files: ['b.ts'],
+      files: { 'b.ts': { purpose: 'a', status: 'working' } },
+      completed_at: null,
+    });
+    expect(JSON.parse(read('todo.json'))).toEqual([
+      { id: '1', content: 'a', status: 'in_progress', priority: 'normal', files: ['b.ts'] },
+    ]);
+    const actions = read('worklog.jsonl')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).action);
+    expect(actions).toEqual(['init', 'sync_add', 'step_start', 'file_working', 'file_rename', 'log']);
+    expect(read('worklog.md')).toContain('log (message: half\\ndone)');
+    await scene.say('track', ['done', '--complete']);
+    await exportAs('session-tracker', id);
+    expect(existsSync(join(out, 'SESSION_ACTIVE'))).toBe(false);
+    expect(JSON.parse(read('state.json')).status).toBe('completed');
+  });
+
+  test('marks a crash, and only a crash', async () => {
+    const agent = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const [said] = (await once(agent.stdout, 'data')) as [Buffer];
+    const inShell = { pid: Number(said.toString()), variables: { CLAUDE_PID: String(agent.pid) } };
+    const { session_id: id } = await scene.json('track', ['init', 'T'], inShell);
+    await exportAs('session-tracker', id);
+    expect(read('worklog.md')).not.toContain('META-CRASH');
+    const exited = once(agent, 'exit');
+    agent.kill('SIGKILL');
+    await exited;
+    process.kill(inShell.pid, 'SIGKILL');
+    await exportAs('session-tracker', id);
+    expect(read('worklog.md')).toMatch(new RegExp(`^## META-CRASH DETECTED$.*process ${agent.pid} is gone`, 'ms'));
+  });
+
+  test('overwrites no file of another origin: by hand, changed, of another session, or a link', async () => {
+    const id = await scene.begin('T');
+    await exportAs('session-tracker', id);
+    writeFileSync(join(out, 'todo.json'), 'mine');
+    await scene.say('track', ['log', 'more']);
+    const before = read('worklog.jsonl');
+    const refused = await exportAs('session-tracker', id);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/todo\.json: made or changed by somebody/)]);
+    expect([read('todo.json'), read('worklog.jsonl')]).toEqual(['mine', before]);
+    await scene.say('work', ['archive', id]);
+    const other = await scene.begin('another');
+    expect((await exportAs('session-tracker', other)).code).toBe(2);
+    out = join(testFolder(), 'links');
+    mkdirSync(out);
+    symlinkSync(join(scene.directory, 'target'), join(out, 'state.json'));
+    expect((await exportAs('session-tracker', other)).code).toBe(2);
+    expect(readdirSync(scene.directory)).toEqual([]);
+  });
+});
+
+describe('--format idumb', () => {
+  test('has the session, its anchors and a checkpoint for each completed phase, and no path leads out', async () => {
+    const id = await scene.begin('T');
+    await scene.say('work', ['set', 'role=reviewer', 'language.documents=de', 'governance_level=strict']);
+    await scene.say('track', ['note', 'the API wants UTC', '--priority', 'critical']);
+    await scene.say('track', ['checkpoint', '../../out of here']);
+    await scene.say('track', ['step', '1', '--start']);
+    await scene.say('track', ['step', '1', '--done']);
+    const files: string[] = (await scene.json('work', ['export', id, '--format', 'idumb', '--out', out])).files;
+    expect(files.map((path) => path.substring(out.length + 1))).toEqual([
+      `sessions/${id}.json`,
+      'brain/state.json',
+      'execution/1/checkpoint-phase-1.json',
+      expect.stringMatching(/^execution\/none\/checkpoint--out-of-here-[0-9a-f]{8}\.json$/),
+    ]);
+    expect(JSON.parse(read(`sessions/${id}.json`))).toMatchObject({
+      sessionId: id,
+      governanceLevel: 'strict',
+      language: { communication: null, documents: 'de' },
+      delegationDepth: 0,
+      tracker: { agentRole: 'reviewer', sessionLevel: 1, violationCount: 0 },
+    });
+    expect(JSON.parse(read('brain/state.json')).anchors).toMatchObject([
+      { content: 'the API wants UTC', priority: 'critical' },
+    ]);
+  });
+
+  test('does not write through a link in the place of one of its folders', async () => {
+    const id = await scene.begin('T');
+    mkdirSync(out);
+    symlinkSync(scene.directory, join(out, 'brain'));
+    expect((await exportAs('idumb', id)).err).toContain('is a link');
+    expect(readdirSync(scene.directory)).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+/** The commands of session memory in a folder of the test, as people and agents call them. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { command as track } from '../../../../bridge/cli/track/track.js';
+import { command as work } from '../../../../bridge/cli/work/work.js';
+import type { SurroundingVariable } from '../../../../memory/sessions/surroundings.js';
+import { UsageError, WatchkeeperError } from '../../../../src/errors.js';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { testFolder } from '../../../harness/folder.js';
+import { runCommand } from '../inProcess.js';
+
+export interface Caller {
+  readonly variables?: Partial<Record<SurroundingVariable, string>>;
+  /** Of the process that calls; this one if missing. */
+  readonly pid?: number;
+}
+
+const COMMANDS = { track, work };
+
+export class WorkScene {
+  readonly home = join(testFolder(), 'home');
+  readonly directory = join(testFolder(), 'work');
+
+  constructor() {
+    mkdirSync(this.directory, { recursive: true });
+  }
+
+  /** Errors become what the command line makes of them. */
+  async say(name: keyof typeof COMMANDS, args: readonly string[], { variables = {}, pid }: Caller = {}) {
+    const surroundings = {
+      directory: this.directory,
+      process: readProcessIdentity('host', pid),
+      variables: { WATCHKEEPER_HOME: this.home, ...(process.env.PATH && { PATH: process.env.PATH }), ...variables },
+    };
+    try {
+      return await runCommand(COMMANDS[name], args, { surroundings });
+    } catch (error) {
+      if (!(error instanceof WatchkeeperError)) throw error;
+      return { code: error instanceof UsageError ? 2 : 1, out: '', err: error.message };
+    }
+  }
+
+  async json(name: keyof typeof COMMANDS, args: readonly string[], caller: Caller = {}) {
+    return JSON.parse((await this.say(name, [...args, '--json'], caller)).out);
+  }
+
+  /** @returns the id of a session with a step */
+  async begin(task: string): Promise<string> {
+    return (await this.json('track', ['init', task, '--step', 'a'])).session_id;
+  }
+}
