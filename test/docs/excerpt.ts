@@ -5,6 +5,8 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^ *\d+\.\d s {2}/gm, '… s  '],
   [/\bprocess \d+/g, 'process …'],
   [/\b(?:within a second|(?:for|after) \d+ (?:s\b|seconds?))/g, 'for … s'],
+  // A cell of a table, such as the time until a recovery.
+  [/\| \d+ s \|/g, '| … s |'],
   [/\b\d\d:\d\d(?::\d\d)?\b/g, '…:…'],
   [/\w+, \d+ \w+ 20\d\d/g, '… day'],
   // Which fault comes first decides.
