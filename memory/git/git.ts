@@ -53,6 +53,12 @@ export class Git {
     return Number(this.#ask('rev-list', '--count', `${since}..HEAD`));
   }
 
+  /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null as {@link state} */
+  files(): string[] | null {
+    const listed = this.#ask('ls-files', '-z', '--cached', '--others', '--exclude-standard');
+    return listed === null ? null : [...new Set(listed.split('\0').filter((path) => path !== ''))];
+  }
+
   #ask(...args: readonly string[]): string | null {
     try {
       return execFileSync('git', ['-C', this.#directory, ...args], {

@@ -8,6 +8,7 @@ import { file } from './file.js';
 import { init } from './init.js';
 import { log, note, ping } from './notes.js';
 import { resume } from './resume.js';
+import { scan } from './scan.js';
 import { status } from './status.js';
 import { step } from './step.js';
 import { sync } from './sync.js';
@@ -28,6 +29,7 @@ that holds the current directory, or that --session names.`,
     sync,
     checkpoint,
     status,
+    scan,
     resume,
     'crash-detect': crashDetect,
     done,

@@ -13,6 +13,8 @@ export interface Caller {
   readonly variables?: Partial<Record<SurroundingVariable, string>>;
   /** Of the process that calls; this one if missing. */
   readonly pid?: number;
+  /** The directory of the scene if missing. */
+  readonly where?: string;
 }
 
 const COMMANDS = { track, work };
@@ -26,9 +28,13 @@ export class WorkScene {
   }
 
   /** Errors become what the command line makes of them. */
-  async say(name: keyof typeof COMMANDS, args: readonly string[], { variables = {}, pid }: Caller = {}) {
+  async say(
+    name: keyof typeof COMMANDS,
+    args: readonly string[],
+    { variables = {}, pid, where = this.directory }: Caller = {},
+  ) {
     const surroundings = {
-      directory: this.directory,
+      directory: where,
       process: readProcessIdentity('host', pid),
       variables: { WATCHKEEPER_HOME: this.home, ...(process.env.PATH && { PATH: process.env.PATH }), ...variables },
     };
