@@ -37,6 +37,7 @@ function figuresOf(sources: Sources): Figure[] {
     { name: 'files', here: sources.size, goal: '' },
     { name: 'lines', here: sum(files), goal: '' },
     { name: 'lines of code: neither blank nor comment', here: sum(texts.map(linesOfCode)), goal: '' },
+    { name: `of these ${RINGS.join(' / ')}`, here: RINGS.map((ring) => codeOf(sources, ring)).join(' / '), goal: '' },
     { name: 'file, median / p95 / max lines', here: spread(files), goal: `max ${LONGEST_FILE}` },
     {
       name: `files over ${LONGEST_FILE} lines`,
@@ -72,6 +73,11 @@ function figuresOf(sources: Sources): Figure[] {
 
 function spread(numbers: readonly number[]): string {
   return [0.5, 0.95, 1].map((part) => quantile(numbers, part)).join(' / ');
+}
+
+/** @returns the lines of code of a ring */
+function codeOf(sources: Sources, ring: string): number {
+  return sum([...sources].filter(([path]) => path.startsWith(`${ring}/`)).map(([, text]) => linesOfCode(text)));
 }
 
 function sum(numbers: readonly number[]): number {
