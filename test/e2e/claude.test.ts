@@ -1,15 +1,17 @@
 /** The agent `claude` seen from outside: Telegram, the bridge, the real SDK and its program, a Messages API on this machine. */
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findInstallation } from '../../bridge/agents/claude/installation.js';
+import { Observed } from '../../memory/observed/observed.js';
 import { testFolder } from '../harness/folder.js';
 import { afterThisTest } from '../harness/scope.js';
 import { AnthropicPeer, type Model } from '../peers/anthropic/anthropicPeer.js';
 import { claudeEnvironment } from '../peers/anthropic/environment.js';
 import { type MessagesRequest, toolResults, userTexts } from '../peers/anthropic/messages.js';
 import type { Reply } from '../peers/anthropic/replies.js';
-import { call, say } from '../peers/modelBlocks.js';
+import { type Block, call, say } from '../peers/modelBlocks.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import { findRun } from './processScan.js';
@@ -28,6 +30,38 @@ const sleepFor = (ms: number) => call('Bash', { command: `node -e "setTimeout(()
 const DEAF_TOOL = call('Bash', {
   command: `node -e "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)" >/dev/null 2>&1 &`,
 });
+
+const delegate = (prompt: string) => call('Agent', { description: 'look', prompt, subagent_type: 'general-purpose' });
+const edit = (file: string, old_string: string, new_string: string) =>
+  call('Edit', { file_path: `./${file}`, old_string, new_string });
+/** Every deed that the memory of a session knows, message by message. */
+const DEEDS: Readonly<Record<string, readonly (readonly Block[])[]>> = {
+  'every deed': [
+    [
+      call('TaskCreate', { subject: 'Move the file', description: 'x' }),
+      call('TaskCreate', { subject: 'Write the tests', description: 'x' }),
+    ],
+    [call('TaskUpdate', { taskId: '1', status: 'in_progress' })],
+    [call('Read', { file_path: './kept.txt' })],
+    [edit('kept.txt', 'kept', 'changed'), call('Write', { file_path: './new.txt', content: 'new' })],
+    [call('Bash', { command: 'mv old.txt moved.txt && rm gone.txt' })],
+    [
+      call('TaskUpdate', { taskId: '1', status: 'completed' }),
+      call('TaskUpdate', { taskId: '2', status: 'in_progress' }),
+    ],
+    [call('Bash', { command: 'exit 3' })],
+    [call('Read', { path: 1 })],
+    [call('WebFetch', { url: 'http://example.invalid/', prompt: 'read' })],
+    [delegate('the inner DEED')],
+    [say('All of it is done.')],
+  ],
+  'the inner DEED': [
+    [call('Read', { file_path: './kept.txt' })],
+    [delegate('the innermost DEED')],
+    [say('Inner done.')],
+  ],
+  'the innermost DEED': [[call('Write', { file_path: './deep.txt', content: 'deep' })], [say('Innermost done.')]],
+};
 
 /** What the model does for a prompt that holds the word; `done` counts the results in its conversation. */
 const SCRIPT: Readonly<Record<string, (done: number, request: MessagesRequest) => Reply>> = {
@@ -58,6 +92,11 @@ const SCRIPT: Readonly<Record<string, (done: number, request: MessagesRequest) =
 
 const model: Model = (request) => {
   const texts = userTexts(request).join('\n');
+  const deeds = Object.keys(DEEDS).find((candidate) => texts.includes(candidate));
+  if (deeds !== undefined) {
+    const turns = request.messages.filter(({ role }) => role === 'assistant').length;
+    return DEEDS[deeds]?.[turns] ?? [say('?')];
+  }
   const done = toolResults(request).length;
   if (texts.includes('This is the second and last attempt')) {
     const last = request.messages.findLast(({ role }) => role === 'user');
@@ -86,13 +125,15 @@ function tests(): void {
     parent: 56,
     denied: 57,
     limited: 58,
+    deeds: 59,
   } as const;
+  let peer: AnthropicPeer;
   const ask = (chat: keyof typeof chats, text: string) => new Conversation(scene, chat, chats[chat], text);
   const runOf = async (session: string) =>
     scene.until(`the run of ${session}`, async () => (await scene.store.records.session(session))?.run, WITHIN_MS);
 
   beforeAll(async () => {
-    const peer = new AnthropicPeer(model);
+    peer = new AnthropicPeer(model);
     await peer.listen();
     afterThisTest(() => peer.stop());
     const environment = claudeEnvironment(peer, testFolder());
@@ -114,6 +155,7 @@ function tests(): void {
         parent: project(chats.parent, { thresholds: { ...thresholds, tool_wait_ms: 500 } }),
         denied: project(chats.denied),
         limited: project(chats.limited),
+        deeds: project(chats.deeds),
       },
       environment: { ...environment, AGENT_ENV: [SCENE_MARK, ...names].join(' ') },
       concurrency: 2,
@@ -216,6 +258,53 @@ function tests(): void {
       expect(edits.some(({ text }) => text.includes('Denied: WebFetch'))).toBe(true);
       const results = scene.evidence.journal(asked.session).filter((line) => line.event === 'post_tool_use');
       expect(results[0]).toMatchObject({ tool_name: 'WebFetch', outcome: 'rejected' });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'tasks, files, errors, sub-agents of sub-agents, and every token that the server counted are in the journal',
+    async () => {
+      const folder = join(scene.folder, 'work', 'deeds');
+      mkdirSync(folder, { recursive: true });
+      for (const name of ['kept', 'old', 'gone']) writeFileSync(join(folder, `${name}.txt`), `${name}\n`);
+      // Only within a repository does a shell command say which files it changed.
+      execFileSync('git', ['init', '-q'], { cwd: folder });
+      const asked = ask('deeds', 'do every deed');
+      await asked.answered('All of it is done.', WITHIN_MS);
+      const observed = new Observed();
+      for (const line of scene.evidence.journal(asked.session)) observed.take({ ...line });
+      expect(observed.firstPrompt).toBe('do every deed');
+      expect(observed.todos.list.map(({ title, status }) => [title, status])).toEqual([
+        ['Move the file', 'completed'],
+        ['Write the tests', 'in_progress'],
+      ]);
+      const files = [...observed.files].map(([path, { change, from }]) => [
+        path.slice(path.lastIndexOf('/') + 1),
+        from === null ? change : `from ${from.slice(from.lastIndexOf('/') + 1)}`,
+      ]);
+      expect(Object.fromEntries(files)).toEqual({
+        'kept.txt': 'modified',
+        'new.txt': 'created',
+        'moved.txt': 'from old.txt',
+        'gone.txt': 'deleted',
+        'deep.txt': 'modified',
+      });
+      expect(observed.errors.map(({ tool, outcome }) => [tool, outcome])).toEqual([
+        ['Bash', 'failed'],
+        ['Read', 'failed'],
+        ['WebFetch', 'rejected'],
+      ]);
+      expect(observed.agents.list().map(({ depth }) => depth)).toEqual([1, 2]);
+      const counted = peer.requests.filter(({ request }) => /every deed|DEED/.test(userTexts(request).join('\n')));
+      const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
+      const tokens = [...observed.tokens.values()];
+      expect([tokens.length, sum(tokens.map(({ input }) => input)), sum(tokens.map(({ output }) => output))]).toEqual([
+        3,
+        sum(counted.map(({ tokens: { input } }) => input)),
+        sum(counted.map(({ tokens: { output } }) => output)),
+      ]);
+      expect(asked.events()).toEqual([]);
     },
     TIMEOUT_MS,
   );

@@ -10,7 +10,7 @@ export interface Answer {
   readonly blocks: readonly Block[];
 }
 
-const OUTPUT_TOKENS = 20;
+export const OUTPUT_TOKENS = 20;
 const CHUNK_LENGTH = 20;
 
 /** @param isBroken says every block, and does not end the message */

@@ -11,7 +11,7 @@ import { FaultPlan, type InjectedFault } from '../faultPlan.js';
 import { breakConnection, type LoopbackServer, listenOnLoopback, readBody } from '../loopback.js';
 import type { Block } from '../modelBlocks.js';
 import { Watchers } from '../watchers.js';
-import { type Answer, sendAnswer, streamAnswer } from './answerStream.js';
+import { type Answer, OUTPUT_TOKENS, sendAnswer, streamAnswer } from './answerStream.js';
 import type { MessagesRequest, SeenRequest } from './messages.js';
 import { type Fault, isFault, type Reply, refusal } from './replies.js';
 
@@ -92,6 +92,7 @@ export class AnthropicPeer {
     });
     const reply = this.#faults.take(asked) ?? (await this.#model(asked, this.requests.length - 1));
     seen.outcome = isFault(reply) ? reply.kind : 'answered';
+    if (!isFault(reply)) seen.tokens = { input: inputTokens, output: OUTPUT_TOKENS };
     this.#watchers.check();
     const answer = (blocks: readonly Block[]): Answer => {
       return { number: this.requests.indexOf(seen) + 1, model: asked.model, inputTokens, blocks };
@@ -103,7 +104,8 @@ export class AnthropicPeer {
 
   #note(asked: MessagesRequest, { headers }: IncomingMessage): SeenRequest {
     const credential = String(headers['x-api-key'] ?? headers.authorization ?? '');
-    const seen = { at: systemClock.now(), request: asked, credential, outcome: 'pending', isOver: false };
+    const tokens = { input: 0, output: 0 };
+    const seen = { at: systemClock.now(), request: asked, credential, outcome: 'pending', tokens, isOver: false };
     this.requests.push(seen);
     this.#watchers.check();
     return seen;

@@ -31,6 +31,8 @@ export interface SeenRequest {
   readonly credential: string;
   /** How it was answered: `answered`, `pending`, or the kind of the fault. */
   outcome: string;
+  /** What was counted for it; 0 until it is answered. */
+  tokens: { readonly input: number; readonly output: number };
   /** The client has gone away, or the answer is complete. */
   isOver: boolean;
 }
