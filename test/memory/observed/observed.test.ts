@@ -156,3 +156,69 @@ test('what is damaged or unknown changes nothing', () => {
   observed.take({ event: 'plan' });
   expect([observed.todos.list, [...observed.files], observed.errors]).toEqual([[], [], []]);
 });
+
+test("a sub-agent's own list is not the session's; a change of the common list is", () => {
+  const observed = observe(
+    plan('replace', [null, 'a', 'in_progress']),
+    { ...plan('replace', [null, 'of the sub-agent', 'pending']), agent_id: 'x' },
+    { ...plan('merge', [null, 'for all', 'pending']), agent_id: 'x' },
+    plan('merge', ['3', 'for all', 'completed']),
+  );
+  expect(todosOf(observed)).toEqual([
+    ['t1', 'a', 'in_progress'],
+    ['t2', 'for all', 'completed'],
+  ]);
+});
+
+test('a task that got its id later is found by the id from then on', () => {
+  const observed = observe(
+    plan('merge', [null, 'a', 'pending']),
+    plan('merge', ['7', 'a', 'pending']),
+    plan('merge', ['7', 'a, reworded', 'completed']),
+  );
+  expect(todosOf(observed)).toEqual([['t1', 'a, reworded', 'completed']]);
+});
+
+test('the last count of a message is its final one', () => {
+  const usage = (output: number) => ({ event: 'usage', message_id: 'a', input: 5, output, cached: 10 });
+  const observed = observe(usage(1), usage(1), usage(30));
+  expect(observed.tokens.get('main')).toEqual({ input: 5, output: 30, cached: 10 });
+});
+
+test('calls without a result, with the file that they were to change, and waits are open until their turn ends', () => {
+  const lines = [
+    { event: 'user_prompt', origin: 'human', text: 'write it' },
+    call('1', 'Read', { tool_input: { file_path: '/w/r' } }),
+    result('1', 'ok'),
+    call('2', 'Write', { tool_input: { file_path: '/w/a', content: 'x' } }),
+    { ...call('3', 'Bash', { tool_input: { command: 'ls\n-l' } }), agent_id: 'x' },
+    { event: 'wait_start', kind: 'user', tool_use_id: '2' },
+  ];
+  const open = observe(...lines);
+  expect(open.openCalls().map(({ agent, words, path }) => [agent, words, path])).toEqual([
+    ['main', 'Write: /w/a', '/w/a'],
+    ['x', 'Bash: ls', null],
+  ]);
+  expect([...open.waits.keys()]).toEqual(['user']);
+  expect([open.isTurnOpen, open.lastTurnEnd]).toEqual([true, null]);
+  const ended = observe(
+    ...lines,
+    { event: 'turn_end', reason: 'interrupted' },
+    { event: 'session_end', reason: 'exit' },
+  );
+  expect(ended.openCalls().map(({ agent }) => agent)).toEqual(['x']);
+  expect([[...ended.waits], ended.isTurnOpen, ended.lastTurnEnd]).toEqual([[], false, 'interrupted']);
+});
+
+test('what a person asked counts before what a program asked', () => {
+  const asked = (origin: string, text: string) => ({ event: 'user_prompt', origin, text });
+  const program = observe(asked('machine', 'first'), asked('machine', 'last'));
+  expect([program.firstPrompt, program.lastPrompt]).toEqual(['first', 'last']);
+  const person = observe(
+    asked('machine', 'hook'),
+    asked('human', 'first'),
+    asked('human', 'last'),
+    asked('machine', 'x'),
+  );
+  expect([person.firstPrompt, person.lastPrompt]).toEqual(['first', 'last']);
+});
