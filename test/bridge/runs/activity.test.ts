@@ -56,10 +56,7 @@ describe('the step that a chat shows', () => {
 
   test('follows changes of single tasks, by their id or their title', () => {
     const made = { mode: 'merge', items: [task('Look', 'pending', '1'), task('Write', 'pending', '2')] } as const;
-    const done = {
-      mode: 'merge',
-      items: [task('Look', 'completed', '1'), task('Write it', 'in_progress', '2')],
-    } as const;
+    const done = { mode: 'merge', items: [task('Write it', 'in_progress', '2')] } as const;
     expect(stepAfter(made, done)).toBe('step 2 of 2: Write it');
     const named = { mode: 'merge', items: [task('Look', 'in_progress')] } as const;
     expect(stepAfter(named, { mode: 'merge', items: [task('Look', 'completed'), task('Push', 'pending')] })).toBe(
