@@ -135,6 +135,15 @@ async function load(name: string): Promise<Command> {
 }
 
 /** What the process gives a command, and how a command's error is shown. */
+/** @throws UsageError if it was deleted meanwhile */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new UsageError('the current directory was deleted; change to another one and repeat the command', { cause });
+  }
+}
+
 class ProcessContext implements CommandContext {
   readonly io: CommandIo;
   readonly logStream = process.stderr;
@@ -193,7 +202,7 @@ class ProcessContext implements CommandContext {
     const { checkAgentOptions } = await import('../agents/options.js');
     return readSettings({
       environment: process.env,
-      workingDirectory: process.cwd(),
+      workingDirectory: currentDirectory(),
       checkAgent: checkAgentOptions,
       onSecret: (secret) => this.#secrets.add(secret),
     });
@@ -202,7 +211,7 @@ class ProcessContext implements CommandContext {
   get surroundings(): Surroundings {
     const variables = SURROUNDING_VARIABLES.map((name) => [name, process.env[name]] as const);
     return {
-      directory: process.cwd(),
+      directory: currentDirectory(),
       process: readProcessIdentity(process.env.WATCHKEEPER_HOST ?? hostname()),
       variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
     };

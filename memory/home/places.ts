@@ -2,9 +2,9 @@
  * Where session memory is kept. A memory is a folder of sessions; the home of a user is one, with the logs that several sessions
  * share beside it. The logs folder of a bridge is the memory of its sessions.
  */
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { UnreachableError } from '../../src/errors.js';
+import { describeError, UnreachableError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 
 const WORKLOG = 'worklog.jsonl';
@@ -52,11 +52,11 @@ export class Places {
 
   /** @throws UnreachableError if the folder belongs to another user, also for root: it would leave files that the owner cannot change */
   requireOwn(): void {
-    const stat = lstatSync(this.root, { throwIfNoEntry: false });
+    const owner = ownerOf(this.root);
     const user = process.getuid?.();
-    if (stat === undefined || user === undefined || stat.uid === user) return;
+    if (owner === null || user === undefined || owner === user) return;
     throw new UnreachableError(
-      `${this.root} belongs to another user (uid ${stat.uid}, you are ${user}); set WATCHKEEPER_HOME to a folder of yours`,
+      `${this.root} belongs to another user (uid ${owner}, you are ${user}); set WATCHKEEPER_HOME to a folder of yours`,
     );
   }
 
@@ -108,6 +108,15 @@ export function worklogIn(folder: string): string {
 
 export function journalIn(folder: string): string {
   return join(folder, JOURNAL);
+}
+
+/** @returns the user who owns the folder, also behind a link; null if there is none */
+function ownerOf(folder: string): number | null {
+  try {
+    return statSync(folder, { throwIfNoEntry: false })?.uid ?? null;
+  } catch (cause) {
+    throw new UnreachableError(`${folder} cannot be the home of session memory: ${describeError(cause)}`, { cause });
+  }
 }
 
 function namesIn(folder: string): string[] {

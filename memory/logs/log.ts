@@ -21,6 +21,8 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
 const BEGIN_FLAGS = WRITE_FLAGS | constants.O_CREAT | constants.O_EXCL;
 /** How often lines are written again that were lost: each time, another writer must have died within a line. */
 const MOST_WRITES = 16;
+/** What opening a link, a folder or a pipe answers. */
+const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
 const STORAGE_FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
 /** What the rules of the log refuse. The command line exits with 1. */
@@ -177,6 +179,8 @@ export class Log<State> {
 
 function unusable(path: string, cause: unknown): UnreachableError {
   if (cause instanceof UnreachableError) return cause;
+  if (cause instanceof NotPlainError || NOT_PLAIN.includes(errorCode(cause)))
+    return new UnreachableError(linkWords(path), { cause });
   const advice = STORAGE_FULL.includes(errorCode(cause)) ? '; make room on the disk and repeat the command' : '';
   return new UnreachableError(`${path}: ${describeError(cause)}${advice}`, { cause });
 }

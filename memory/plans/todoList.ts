@@ -2,10 +2,13 @@
 import { z } from 'zod';
 import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
+import type { Redact } from '../../src/log/redact.js';
+import { headOf } from '../../src/log/shorten.js';
 import { MOVES } from '../fold/rules/steps.js';
 import type { Step, Worklog } from '../fold/worklog.js';
-import type { NewLine } from '../logs/line.js';
+import { LONGEST_TEXT, type NewLine } from '../logs/line.js';
 import { PRIORITIES, type Priority, STEP_STATUSES, type StepStatus } from '../words.js';
+import { freeStepId } from './addedSteps.js';
 
 export interface TodoItem {
   readonly id: string | null;
@@ -20,7 +23,7 @@ export interface Merge {
   readonly stuck: readonly string[];
 }
 
-const text = z.string().min(1);
+const text = z.string().trim().min(1);
 const itemSchema = z
   .looseObject({
     id: z.union([text, z.number()]).optional(),
@@ -41,29 +44,36 @@ const listSchema = z.union([
   z.object({ tasks: list }).transform(({ tasks }) => tasks),
 ]);
 /** The words of other programs. */
-const STATUSES: Readonly<Record<string, StepStatus>> = {
-  done: 'completed',
-  deleted: 'cancelled',
-  canceled: 'cancelled',
-};
+const STATUSES: ReadonlyMap<string, StepStatus> = new Map([
+  ...STEP_STATUSES.map((status) => [status, status] as const),
+  ['done', 'completed'],
+  ['deleted', 'cancelled'],
+  ['canceled', 'cancelled'],
+]);
 /** Other programs know five priorities or none. */
-const OTHER_PRIORITIES: Readonly<Record<string, Priority>> = { medium: 'normal', low: 'normal' };
+const OTHER_PRIORITIES: ReadonlyMap<string, Priority> = new Map([
+  ...PRIORITIES.map((priority) => [priority, priority] as const),
+  ['medium', 'normal'],
+  ['low', 'normal'],
+]);
 
 /**
  * @param json a list of items, or an object with `todos` or `tasks`
+ * @param redact a log keeps no other words than these, and the next list must find the steps of this one
  * @throws UsageError if it is no such list
  */
-export function readTodoList(json: string): TodoItem[] {
+export function readTodoList(json: string, redact: Redact): TodoItem[] {
   const parsed = listSchema.safeParse(parseJson(json));
   if (!parsed.success)
     throw new UsageError(
       'this is no list of tasks: a JSON array of {"id", "content", "status", "priority"} is expected',
     );
+  const kept = (words: string): string => headOf(words, LONGEST_TEXT, redact);
   return parsed.data.map(({ id, content, subject, title, status, priority }) => ({
-    id: id === undefined ? null : String(id),
-    title: (content ?? subject ?? title ?? '').trim(),
-    status: STATUSES[status] ?? STEP_STATUSES.find((known) => known === status) ?? unknownStatus(status),
-    priority: OTHER_PRIORITIES[priority ?? ''] ?? PRIORITIES.find((known) => known === priority) ?? null,
+    id: id === undefined ? null : kept(String(id)),
+    title: kept(content ?? subject ?? title ?? ''),
+    status: STATUSES.get(status) ?? unknownStatus(status),
+    priority: OTHER_PRIORITIES.get(priority ?? '') ?? null,
   }));
 }
 
@@ -72,11 +82,11 @@ export function mergeTodoList(log: Worklog, items: readonly TodoItem[]): Merge {
   const lines: NewLine[] = [];
   const stuck: string[] = [];
   const matched = new Set<string>();
-  let added = log.steps.size;
+  let added = 0;
   for (const item of items) {
     const step = matchOf(log, item, matched);
+    const id = step?.id ?? freeStepId(log, added);
     if (step === null) added += 1;
-    const id = step?.id ?? String(added);
     matched.add(id);
     if (step === null) {
       const { title, priority, id: external } = item;

@@ -9,8 +9,8 @@ import { isoTime } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Places, worklogIn } from '../home/places.js';
-import type { NewLine, Stamp } from '../logs/line.js';
-import { Log } from '../logs/log.js';
+import { type NewLine, type Stamp, stampLine } from '../logs/line.js';
+import { Log, RefusedError } from '../logs/log.js';
 import { moveToPlace } from './place.js';
 
 const LONGEST_SLUG = 40;
@@ -41,6 +41,7 @@ export class Sessions {
     started: { readonly purpose: string; readonly [field: string]: unknown },
     more: readonly NewLine[],
   ): OpenSession {
+    this.#requireLegal([{ event: 'session_started', session_id: 'new', ...started }, ...more]);
     this.#places.prepare();
     const id = this.#takeId(
       `${isoTime(this.#stamp.clock.now()).slice(0, '2026-01-01'.length)}-${slugOf(this.#stamp.redact(started.purpose))}`,
@@ -56,6 +57,15 @@ export class Sessions {
       this.#stamp,
     );
     return { id, folder, log };
+  }
+
+  /** Once in the log, a plan would stay although half of it is refused. */
+  #requireLegal(lines: readonly NewLine[]): void {
+    const trial = worklogKind.begin();
+    for (const line of lines) {
+      const refusal = worklogKind.apply(trial, stampLine(line, this.#stamp));
+      if (refusal !== null) throw new RefusedError(refusal);
+    }
   }
 
   /**

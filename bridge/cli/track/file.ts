@@ -25,7 +25,9 @@ export const file = word({
         throw new UsageError('which file? For example: track file old.ts --rename new.ts');
       const isOldFirst = typed.indexOf('--rename') < typed.indexOf(first) && typed.includes('--rename');
       const [from, to] = isOldFirst ? [values.rename, first] : [first, values.rename];
-      writeOrRefuse(session, memory.stamp, () => [{ event: 'file', from: inWorkspace(from), path: inWorkspace(to) }]);
+      writeOrRefuse(session, memory.stamp, () => [{ event: 'file', from: inWorkspace(from), path: inWorkspace(to) }], {
+        isFact: true,
+      });
       print(`${from} is ${to} now`, { from: inWorkspace(from), path: inWorkspace(to) });
       return 0;
     }
@@ -34,7 +36,9 @@ export const file = word({
     const [to] = chosen;
     if (path === undefined || to === undefined || chosen.length > 1)
       throw new UsageError('name a file and one of --reading, --working, --done');
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'file', path: inWorkspace(path), to, step: values.step }]);
+    writeOrRefuse(session, memory.stamp, () => [{ event: 'file', path: inWorkspace(path), to, step: values.step }], {
+      isFact: true,
+    });
     print(`${inWorkspace(path)} is ${to}`, { path: inWorkspace(path), status: to });
     return 0;
   },

@@ -16,7 +16,7 @@ export const log = word({
   run({ memory, values, words: [message = ''], print }) {
     if (message.trim() === '') throw new UsageError('what should be logged? For example: track log "tests are green"');
     const session = memory.which(values.session ?? null);
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'log', message, step: values.step }]);
+    writeOrRefuse(session, memory.stamp, () => [{ event: 'log', message, step: values.step }], { isFact: true });
     print('logged', { session_id: session.id });
     return 0;
   },
@@ -41,7 +41,7 @@ export const note = word({
       return 0;
     }
     const session = memory.which(values.session ?? null);
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'note', text, priority }]);
+    writeOrRefuse(session, memory.stamp, () => [{ event: 'note', text, priority }], { isFact: true });
     print(`noted, ${priority}`, { session_id: session.id, priority });
     return 0;
   },
@@ -55,7 +55,7 @@ export const ping = word({
   run({ memory, values, print }) {
     const session = memory.which(values.session ?? null);
     const until = isoTime(memory.clock.now() + durationOf(values.for));
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'ping', detail: values.detail, until }]);
+    writeOrRefuse(session, memory.stamp, () => [{ event: 'ping', detail: values.detail, until }], { isFact: true });
     print(`silence is excused until ${until}`, { session_id: session.id, until });
     return 0;
   },

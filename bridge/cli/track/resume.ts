@@ -16,7 +16,7 @@ const PATH = /[/\\]|\.jsonl$/;
 
 export const resume = word({
   usage: 'resume [ID|TRANSCRIPT] [--ack]',
-  summary: 'how to go on, with a session or with any transcript; --ack after a week of rest',
+  summary: 'how to go on, with a session or with any transcript;\n      --ack after a week of rest',
   options: { ack: { type: 'boolean' } },
   words: 1,
   run(call) {

@@ -1,3 +1,5 @@
+import { RefusedError } from '../../../memory/logs/log.js';
+import { addSteps, freeStepId } from '../../../memory/plans/addedSteps.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import type { StepStatus } from '../../../memory/words.js';
 import { pathInWorkspace } from '../../../memory/workspaces/workspace.js';
@@ -22,8 +24,14 @@ export const step = word({
   run({ memory, values, words: [id], print }) {
     const session = memory.which(values.session ?? null);
     if (values.add !== undefined) {
-      const next = String(session.log.state.steps.size + 1);
-      writeOrRefuse(session, memory.stamp, () => [{ event: 'step_added', step: next, title: values.add }]);
+      const title = values.add.trim();
+      if (title === '') throw new UsageError('a step without a title: give --add some words');
+      let next = '';
+      const [refusal] = addSteps(session.log, memory.stamp, (state) => {
+        next = freeStepId(state);
+        return [{ event: 'step_added', step: next, title }];
+      });
+      if (refusal !== undefined) throw new RefusedError(refusal);
       print(`step ${next} added`, { step: next });
       return 0;
     }

@@ -1,3 +1,5 @@
+import type { NewLine } from '../../../memory/logs/line.js';
+import { addSteps } from '../../../memory/plans/addedSteps.js';
 import { mergeTodoList, readTodoList } from '../../../memory/plans/todoList.js';
 import { stepLine } from '../../../memory/show/status.js';
 import type { CommandContext } from '../../command/command.js';
@@ -5,6 +7,7 @@ import { readOptionFile } from '../../command/options.js';
 import { readText } from '../../command/standardInput.js';
 import { word } from '../../command/word.js';
 
+const isAddition = ({ event }: NewLine): boolean => event === 'step_added';
 const LONGEST_LIST = 1024 * 1024;
 
 export const sync = word({
@@ -16,13 +19,18 @@ export const sync = word({
     const session = memory.which(values.session ?? null);
     let stuck: readonly string[] = [];
     if (source !== undefined) {
-      const items = readTodoList(await listFrom(source, context));
+      const items = readTodoList(await listFrom(source, context), memory.stamp.redact);
+      // First the new steps: if another writer takes a number first, the moves must not be those of its step.
+      const notAdded = addSteps(session.log, memory.stamp, (state) =>
+        mergeTodoList(state, items).lines.filter(isAddition),
+      );
       const refusals = session.log.write((state) => {
         const merge = mergeTodoList(state, items);
         stuck = merge.stuck;
-        return merge.lines;
+        return merge.lines.filter(({ step }) => state.steps.has(String(step)));
       }, memory.stamp);
-      stuck = [...stuck, ...refusals.flatMap((refusal) => (refusal === null ? [] : [refusal.message]))];
+      const reasons = [...notAdded, ...refusals].flatMap((refusal) => (refusal === null ? [] : [refusal.message]));
+      stuck = [...stuck, ...new Set(reasons)];
     }
     const steps = [...session.log.state.steps.values()];
     print([...steps.map(stepLine), ...stuck].join('\n') || 'no steps', { steps, stuck });

@@ -66,5 +66,6 @@ export function requireFields(event: { readonly event: string }): void {
   const found = RULES[event.event]?.schema.safeParse(event);
   if (found === undefined || found.success) return;
   const [issue] = found.error.issues;
-  throw new UsageError(`${event.event}: ${issue?.path.join('.') ?? ''}: ${issue?.message}`);
+  const field = issue?.path.join('.') ?? '';
+  throw new UsageError(`${field}: ${issue?.code === 'too_small' ? 'must not be empty' : issue?.message}`);
 }

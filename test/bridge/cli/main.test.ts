@@ -112,6 +112,18 @@ describe('the command line', () => {
     expect(said('| true')).toEqual({ status: 0, stderr: '' });
   });
 
+  test('says that its directory was deleted', () => {
+    const args = ['-c', 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" track status'];
+    const { status, stderr } = spawnSync('bash', [...args, process.execPath, compiledProgram('bridge/cli/main')], {
+      cwd: testFolder(),
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: 'watchkeeper: the current directory was deleted; change to another one and repeat the command\n',
+    });
+  });
+
   test('reports a pipe in the place of the Redis endpoint file, or of a cursor', () => {
     const folder = testFolder();
     for (const name of ['logs/redis/endpoint.json', 'logs/consumers/reader.json']) {

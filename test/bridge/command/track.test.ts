@@ -2,15 +2,20 @@
 /** The commands of session memory, as people and agents call them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
 import { command as work } from '../../../bridge/cli/work/work.js';
 import type { Command } from '../../../bridge/command/command.js';
+import type { Step } from '../../../memory/fold/worklog.js';
+import { addSteps, freeStepId } from '../../../memory/plans/addedSteps.js';
+import { Memory } from '../../../memory/sessions/memory.js';
 import type { SurroundingVariable } from '../../../memory/sessions/surroundings.js';
 import { UsageError, WatchkeeperError } from '../../../src/errors.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { systemClock } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { runCommand } from '../cli/inProcess.js';
@@ -30,13 +35,18 @@ interface From {
   readonly piped?: string;
 }
 
-/** Errors become what the command line makes of them. */
-async function say(command: Command, args: readonly string[], { variables = {}, where = directory, piped }: From = {}) {
-  const surroundings = {
+function around({ variables = {}, where = directory }: From = {}) {
+  return {
     directory: where,
     process: readProcessIdentity('host'),
     variables: { WATCHKEEPER_HOME: home, ...(process.env.PATH && { PATH: process.env.PATH }), ...variables },
   };
+}
+
+/** Errors become what the command line makes of them. */
+async function say(command: Command, args: readonly string[], from: From = {}) {
+  const { piped } = from;
+  const surroundings = around(from);
   try {
     return await runCommand(command, args, { surroundings, ...(piped !== undefined && { piped }) });
   } catch (error) {
@@ -59,6 +69,62 @@ describe('track', () => {
     const { steps, files } = await json(track, ['status']);
     expect(steps.map(({ title }: { title: string }) => title)).toEqual(['Read A, B and C', 'say "x"\ny 🙂']);
     expect(files).toEqual({ 'b.ts': { status: 'done', step: '1', at: expect.any(Number) } });
+  });
+
+  test('keeps every step that several add at once', async () => {
+    await say(track, ['init', 'T']);
+    const memory = () => new Memory({ surroundings: around(), folder: null, clock: systemClock, redact: redactShapes });
+    const [first, second] = [memory().which(null), memory().which(null)];
+    addSteps(first.log, memory().stamp, (state) => {
+      const line = { event: 'step_added', step: freeStepId(state), title: 'mine' };
+      if (second.log.state.steps.size === 0) addSteps(second.log, memory().stamp, () => [{ ...line, title: 'theirs' }]);
+      return [line];
+    });
+    const { steps } = await json(track, ['status']);
+    expect(steps.map(({ id, title }: Step) => [id, title])).toEqual([
+      ['1', 'theirs'],
+      ['2', 'mine'],
+    ]);
+  });
+
+  test('a plan that is too long begins nothing, and an empty text is refused without a line', async () => {
+    const titles = Array.from({ length: 501 }, (_, index) => ['--step', `s${index}`]).flat();
+    expect(await say(track, ['init', 'T', ...titles])).toMatchObject({ code: 1, err: expect.stringContaining('500') });
+    expect((await json(work, ['list', '--all'])).length).toBe(0);
+    await say(track, ['init', 'T']);
+    for (const words of [
+      ['step', '--add', ' '],
+      ['checkpoint', ''],
+    ])
+      expect((await say(track, words)).code).toBe(2);
+    expect(await say(work, ['set', 'purpose='])).toMatchObject({ code: 2, err: 'purpose: must not be empty' });
+    expect((await json(work, ['show'])).log).toMatchObject({ refused: 0 });
+  });
+
+  test('a list with secrets and words of another program is merged once, however often it comes', async () => {
+    await say(track, ['init', 'T']);
+    const piped = JSON.stringify([{ content: `use ghp_${'a1'.repeat(18)}`, status: 'done' }, { content: 'b' }]);
+    await say(track, ['sync', '-'], { piped });
+    expect((await say(track, ['sync', '-'], { piped })).code).toBe(0);
+    expect(await json(track, ['status'])).toMatchObject({ progress: { done: 1, total: 2 } });
+    for (const item of [{ content: 'c', status: 'constructor' }, { content: ' ' }])
+      expect((await say(track, ['sync', '-'], { piped: JSON.stringify([item]) })).code).toBe(2);
+  });
+
+  test('a log of a newer version takes notes, and no decisions', async () => {
+    await say(track, ['init', 'T', '--step', 'a']);
+    const { folder } = JSON.parse((await say(track, ['init', '--resume', '--json'])).out);
+    appendFileSync(
+      join(folder, 'worklog.jsonl'),
+      '{"v":2,"id":"x","timestamp":"2026-01-01T00:00:00Z","event":"new"}\n',
+    );
+    expect((await say(track, ['note', 'kept'])).code).toBe(0);
+    expect((await say(track, ['file', 'a', '--working'])).code).toBe(0);
+    expect(await say(track, ['step', '1', '--start'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('newer'),
+    });
+    expect((await json(track, ['status'])).notes).toMatchObject([{ text: 'kept' }]);
   });
 
   test('moves OLD to NEW in both spellings of a rename', async () => {

@@ -1,10 +1,11 @@
-import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { LogKind } from '../../../memory/logs/kind.js';
 import type { Stamp } from '../../../memory/logs/line.js';
 import { Log } from '../../../memory/logs/log.js';
+import { linkWords } from '../../../src/files/privateFiles.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { systemClock } from '../../../src/time.js';
 
@@ -122,4 +123,13 @@ test('a log that was cut off at any byte is a beginning of the log, and takes th
     expect(readFileSync(cutPath).subarray(0, length).equals(beginning)).toBe(true);
     cut.close();
   }
+});
+
+test('a log that is a link or a folder is refused in words, and named once', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wk-log-'));
+  const path = join(folder, 'log.jsonl');
+  symlinkSync(newLog().path, path);
+  expect(() => Log.open(path, races)).toThrow(linkWords(path));
+  expect(() => Log.open(folder, races)).toThrow(linkWords(folder));
+  expect(() => Log.read(folder, races)).toThrow(linkWords(folder));
 });

@@ -1,5 +1,5 @@
 // covers: memory/home/places.ts memory/workspaces/claims.ts memory/workspaces/log.ts
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { RefusedError } from '../../../memory/logs/log.js';
@@ -124,4 +124,20 @@ test('an id is made of letters, digits and hyphens, whatever the purpose is', ()
   expect(slugOf('../../etc: Ünïcode & 🙂 100 %')).toBe('etc-unicode-100');
   expect(slugOf('🙂')).toBe('session');
   expect(slugOf('word '.repeat(40)).length).toBeLessThanOrEqual(40);
+});
+
+test('a home that cannot be one is named, also behind a link', () => {
+  const scene = memoryScene();
+  writeFileSync(scene.home, '');
+  const unusable = expect.objectContaining({ name: 'UnreachableError' });
+  expect(() => scene.open({ WATCHKEEPER_HOME: join(scene.home, 'below') })).toThrow(unusable);
+  const owner = process.getuid?.() ?? 0;
+  const link = join(scene.directory, 'link');
+  const foreign = owner === 0 ? join(scene.directory, 'theirs') : '/';
+  if (owner === 0) {
+    mkdirSync(foreign);
+    chownSync(foreign, 65_534, 65_534);
+  }
+  symlinkSync(foreign, link);
+  expect(() => scene.open({ WATCHKEEPER_HOME: link })).toThrow(/belongs to another user/);
 });

@@ -1,0 +1,27 @@
+/** Steps that are added to a plan, to which others may add at the same time. */
+import type { Worklog } from '../fold/worklog.js';
+import type { Refusal } from '../logs/kind.js';
+import type { NewLine, Stamp } from '../logs/line.js';
+import type { Log } from '../logs/log.js';
+
+/** @returns the number of the next step, after `others` new ones */
+export function freeStepId({ steps }: Worklog, others = 0): string {
+  let left = others;
+  for (let number = 1; ; number += 1) {
+    if (steps.has(String(number))) continue;
+    if (left === 0) return String(number);
+    left -= 1;
+  }
+}
+
+/**
+ * Adds steps under free numbers. If another writer takes a number first, the step gets the next one.
+ * @param missing the `step_added` lines of the steps that the plan does not have
+ * @returns why steps were refused
+ */
+export function addSteps(log: Log<Worklog>, stamp: Stamp, missing: (state: Worklog) => readonly NewLine[]): Refusal[] {
+  for (;;) {
+    const refusals = log.write(missing, stamp).filter((outcome) => outcome !== null);
+    if (refusals.every(({ code }) => code !== 'duplicate_step')) return refusals;
+  }
+}
