@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { archiveSession, dueSessions, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
+import { Log } from '../../../memory/logs/log.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
-import { placeOf } from '../../../memory/sessions/place.js';
+import { moveToPlace, placeOf } from '../../../memory/sessions/place.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { DAY } from '../../../src/time.js';
@@ -37,7 +39,7 @@ test('an archived session is in the folder of its year, is found there, and free
   expect(folder).toBe(join(scene.home, 'archive', yearOf(scene), session.id));
   expect(readdirSync(join(scene.home, 'sessions'))).toEqual([]);
   expect(scene.open().which(session.id).folder).toBe(folder);
-  expect(scene.open().holder()).toBeNull();
+  expect(memory.claims.read(memory.workspace)?.holder).toBeNull();
   expect(archiveSession(scene.open(), scene.open().which(session.id))).toBe(folder);
   expect(scene.open().which(session.id).log.counts.lines).toBe(2);
   // Its id stays its own.
@@ -73,7 +75,28 @@ test('a session stays in the archive if another one holds its directory meanwhil
   expect(scene.open().holder()?.id).toBe(second.id);
 });
 
-test('a session on which another live run works is not archived; the run of the caller is no hindrance', async () => {
+test('the run of the caller is no hindrance, that of somebody else is', () => {
+  const scene = memoryScene();
+  const session = begin(scene.open(), 'x');
+  const run = readProcessIdentity('host', process.ppid);
+  session.log.write(() => [{ event: 'run_started', process: run }], scene.open().stamp);
+  expect(() => archiveSession(scene.open(), session)).toThrow(/works on session/);
+  expect(archiveSession(scene.open({ CLAUDE_PID: String(process.ppid) }), session)).toContain('/archive/');
+});
+
+test('who moves the folder when somebody else has decided otherwise moves it back', () => {
+  const scene = memoryScene();
+  const { id } = begin(scene.open(), 'x');
+  const late = scene.open().which(id);
+  late.log.write(() => [{ event: 'session_archived' }], scene.open().stamp);
+  const other = scene.open().sessions.read(id);
+  const log = Log.open(join(other?.folder ?? '', 'worklog.jsonl'), worklogKind);
+  log?.write(() => [{ event: 'session_unarchived' }], scene.open().stamp);
+  expect(moveToPlace(late, scene.open().places)).toBe(join(scene.home, 'sessions', id));
+  expect(readdirSync(join(scene.home, 'sessions'))).toEqual([id]);
+});
+
+test('a session on which another live run works is not archived', async () => {
   const scene = memoryScene();
   const session = begin(scene.open(), 'x');
   const agent = spawn('sleep', ['600'], { stdio: 'ignore' });
@@ -103,6 +126,7 @@ test('what is in the place already is not overwritten, and the session says that
 test('the folder is in the year of the decision, also if the move is made in the next one', async () => {
   const scene = memoryScene();
   const session = begin(scene.open(), 'x');
+  await scene.clock.advance(400 * DAY);
   session.log.write(() => [{ event: 'session_archived' }], scene.open().stamp);
   const year = yearOf(scene);
   await scene.clock.advance(400 * DAY);
