@@ -3,7 +3,8 @@
  * with the end of its partial messages. Sub-agents have no partial messages: theirs is the count that their message has.
  */
 import type { Lineage } from '../../../src/journal/schema.js';
-import { type Usage, Usages, usageOf } from '../../../src/transcripts/claude/usage.js';
+import { Usages, usageOf } from '../../../src/transcripts/claude/usage.js';
+import type { Usage } from '../../../src/transcripts/draft/deeds.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import type { AssistantMessage, StreamEvent } from './sdk.js';
 

@@ -87,18 +87,18 @@ function assistantDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const stop = textAt(message, 'stop_reason');
   const words: JournalEvent = { event: 'assistant_message', ...(stop !== null && { stop_reason: stop }) };
   const usage = usageOf(message);
-  const tokens = usage === null ? [] : [say(usage)];
+  // Every record of a message repeats its tokens: as a hint they cost less than as a draft.
+  const tokens = usage === null ? {} : { usage: { ...usage, message_id: trim(usage.message_id) } };
   if (typeof message.content === 'string')
-    return [say({ ...words, ...spokenText(message.content) }, { turn: turnAfter(stop, true) }), ...tokens];
+    return [say({ ...words, ...spokenText(message.content) }, { turn: turnAfter(stop, true), ...tokens })];
   const blocks = listAt(message, 'content');
   const calls = blocks.some(({ type }) => type === 'tool_use');
-  const spoken = blocks.map((block) => {
-    if (block.type === 'tool_use') return callDraft(block, { batch: textAt(message, 'id'), stop }, say, trim);
+  return blocks.map((block) => {
+    if (block.type === 'tool_use') return callDraft(block, { batch: textAt(message, 'id'), stop, tokens }, say, trim);
     const isText = block.type === 'text';
     const text = isText ? spokenText(block.text) : {};
-    return say({ ...words, ...text }, { turn: calls ? 'goes_on' : turnAfter(stop, isText) });
+    return say({ ...words, ...text }, { turn: calls ? 'goes_on' : turnAfter(stop, isText), ...tokens });
   });
-  return [...spoken, ...tokens];
 }
 
 /** The harness puts it between two prompts of a person if the first one needs no answer. */
@@ -115,9 +115,10 @@ function turnAfter(stop: string | null, isText: boolean): NonNullable<Hints['tur
 interface OfMessage {
   readonly batch: string | null;
   readonly stop: string | null;
+  readonly tokens: Hints;
 }
 
-function callDraft(block: Fields, { batch, stop }: OfMessage, say: Say, trim: Trim): Draft {
+function callDraft(block: Fields, { batch, stop, tokens }: OfMessage, say: Say, trim: Trim): Draft {
   const call = callOf(block, batch);
   const deed = askedOf(call.tool_name, fieldsAt(block, 'input'), trim);
   return say(call, {
@@ -125,6 +126,7 @@ function callDraft(block: Fields, { batch, stop }: OfMessage, say: Say, trim: Tr
     ...(STARTERS.has(call.tool_name) && { asked: contentDigest(textAt(fieldsAt(block, 'input'), 'prompt') ?? '') }),
     ...(QUESTIONS.has(call.tool_name) && { asksPerson: true }),
     ...(deed !== null && { deed }),
+    ...tokens,
   });
 }
 

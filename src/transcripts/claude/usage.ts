@@ -1,8 +1,6 @@
 /** Tokens of a message, in the Messages API's own fields. */
-import type { ObservedEvent } from '../../journal/schema.js';
+import type { Usage } from '../draft/deeds.js';
 import { type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
-
-export type Usage = Extract<ObservedEvent, { event: 'usage' }>;
 
 /** @returns null for a message that no model wrote, or that counts nothing */
 export function usageOf(message: Fields): Usage | null {

@@ -11,6 +11,7 @@ import { SideAgents } from './sideAgents.js';
 import { Usages } from './usage.js';
 
 const MAIN = '';
+const NOTHING: DatedEvent[] = [];
 
 export class ClaudeWeaver implements Weaver {
   readonly #mainAgent: string | null;
@@ -41,7 +42,8 @@ export class ClaudeWeaver implements Weaver {
     const before = this.#beside(this.#recovered(draft, agent));
     const lines = agent === MAIN ? this.#mainLines(draft) : this.#beside(this.#sideLines(draft, agent));
     const ended = hints.endedAgent === undefined ? [] : this.#sides.ended(hints.endedAgent, time);
-    return [...before, ...lines, ...this.#beside([...ended, ...this.#observed(draft, agent)])];
+    const observed = this.#observed(draft, agent);
+    return [...before, ...lines, ...this.#beside(ended), ...this.#beside(observed)];
   }
 
   finish(): DatedEvent[] {
@@ -50,20 +52,13 @@ export class ClaudeWeaver implements Weaver {
 
   /** What the memory of the session is made of. It changes no turn, so it comes after the lines that may. */
   #observed({ time, event, hints }: Draft, agent: string): DatedEvent[] {
+    const events: ObservedEvent[] = hints.usage === undefined ? [] : this.#usages.take(agent, hints.usage);
+    if (event.event === 'pre_tool_use' && hints.deed !== undefined) this.#deeds.asked(event.tool_use_id, hints.deed);
+    if (event.event === 'post_tool_use')
+      events.push(...this.#deeds.told(event.tool_use_id, event.outcome === 'ok', hints.done ?? {}));
+    if (events.length === 0) return NOTHING;
     const lineage = agent === MAIN ? {} : this.#sides.lineage(agent);
-    const dated = (events: readonly ObservedEvent[]) =>
-      events.map((each) => ({ time, event: { ...each, ...lineage } }));
-    switch (event.event) {
-      case 'pre_tool_use':
-        if (hints.deed !== undefined) this.#deeds.asked(event.tool_use_id, hints.deed);
-        return [];
-      case 'post_tool_use':
-        return dated(this.#deeds.told(event.tool_use_id, event.outcome === 'ok', hints.done ?? {}));
-      case 'usage':
-        return dated(this.#usages.take(agent, event));
-      default:
-        return [];
-    }
+    return events.map((each) => ({ time, event: { ...each, ...lineage } }));
   }
 
   #mainLines({ time, event: whole, hints }: Draft): DatedEvent[] {
@@ -90,8 +85,6 @@ export class ClaudeWeaver implements Weaver {
       }
       case 'turn_end':
         return [...this.#orphans(time), ...this.#turns.end(time, event.reason)];
-      case 'usage':
-        return [];
       default:
         this.#recordsMode ||= event.permission_mode !== undefined;
         return this.#isExpansion(hints)
@@ -102,7 +95,7 @@ export class ClaudeWeaver implements Weaver {
 
   #sideLines(draft: Draft, agent: string): DatedEvent[] {
     const { time, hints } = draft;
-    if (draft.event.event === 'usage' || !this.#sides.isAwake(agent, draft)) return [];
+    if (!this.#sides.isAwake(agent, draft)) return [];
     const begun = this.#sides.heard(agent, draft);
     const event: JournalEvent = { ...draft.event, ...this.#sides.lineage(agent) };
     switch (event.event) {

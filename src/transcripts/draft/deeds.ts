@@ -1,5 +1,5 @@
 /** What a call is about, and what its result says was done: tasks and files, by typed fields only. Texts are redacted and cut. */
-import type { PlanItem } from '../../journal/schema.js';
+import type { ObservedEvent, PlanItem } from '../../journal/schema.js';
 
 /** The part of a call that its result does not repeat. */
 export interface Asked {
@@ -21,6 +21,9 @@ export interface Told {
   /** The call changed nothing, although its result is no error. */
   readonly isVoid?: boolean;
 }
+
+/** Tokens of a message. */
+export type Usage = Extract<ObservedEvent, { event: 'usage' }>;
 
 /** As much of a task as one call names. */
 export interface TaskPart {

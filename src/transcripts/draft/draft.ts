@@ -7,7 +7,7 @@ import { trimEvent } from '../../journal/lineOf.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import type { Redact } from '../../log/redact.js';
-import type { Asked, Told } from './deeds.js';
+import type { Asked, Told, Usage } from './deeds.js';
 
 /** The parts of a record that are no event by themselves, for its format's weaver. */
 export interface Hints {
@@ -48,6 +48,8 @@ export interface Hints {
   /** For a call: what it is about. For a result: what was done. */
   readonly deed?: Asked;
   readonly done?: Told;
+  /** The tokens of the message that the record is part of. */
+  readonly usage?: Usage;
 }
 
 export interface CallVerdict {
