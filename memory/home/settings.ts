@@ -25,6 +25,7 @@ const settingsSchema = z
         critical_h: hours.default(168),
         archivable_h: hours.default(720),
       })
+      .superRefine(checkOrder)
       .prefault({}),
     /** Days for which kept copies of transcripts stay. */
     keep_days: z.int().positive().default(90),
@@ -59,7 +60,6 @@ export function readMemorySettings(home: string, redact: Redact): MemorySettings
   const faults = new Faults(redact);
   const given = existsSync(path) ? contentOf(path, faults) : undefined;
   const settings = faults.check({ where: '', file: path }, settingsSchema, given);
-  if (settings !== undefined) checkOrder(settings, faults);
   faults.throwIfAny(`${path} has`);
   return settings ?? settingsSchema.parse(undefined);
 }
@@ -76,12 +76,11 @@ function contentOf(path: string, faults: Faults): unknown {
 }
 
 /** Each threshold is later than the one before. */
-function checkOrder({ freshness }: MemorySettings, faults: Faults): void {
+function checkOrder(freshness: Readonly<Record<(typeof ORDER)[number], number>>, context: z.RefinementCtx): void {
   for (const [index, later] of ORDER.entries()) {
     const earlier = ORDER[index - 1];
     if (earlier === undefined || freshness[earlier] < freshness[later]) continue;
-    faults.add(
-      `freshness.${later}: must be more than freshness.${earlier} (${freshness[earlier]}); given ${freshness[later]}`,
-    );
+    const message = `must be more than freshness.${earlier} (${freshness[earlier]})`;
+    context.addIssue({ code: 'custom', path: [later], message });
   }
 }

@@ -85,9 +85,16 @@ const KINDS: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 };
 
+const NUMBERS = ['number', 'int'];
+
 /** For schemas without an error message of their own. */
 const inOurWords: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+  const isNumber = (issue.code === 'too_small' || issue.code === 'too_big') && NUMBERS.includes(issue.origin);
+  if (issue.code === 'too_small' && isNumber)
+    return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
+  if (issue.code === 'too_big' && isNumber)
+    return `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
   return issue.code === 'too_small' ? 'must not be empty' : undefined;
 };
 

@@ -10,10 +10,12 @@ export const list = word({
   options: { here: { type: 'boolean' }, all: { type: 'boolean' }, archived: { type: 'boolean' } },
   words: 0,
   run({ memory, values, print, context }) {
-    const sessions = listSessions(memory, {
-      here: values.here === true,
-      which: values.archived ? 'archived' : values.all ? 'all' : 'unfinished',
-    });
+    const unreadable: string[] = [];
+    const sessions = listSessions(
+      memory,
+      { here: values.here === true, which: values.archived ? 'archived' : values.all ? 'all' : 'unfinished' },
+      ({ message }) => unreadable.push(message),
+    );
     const now = memory.clock.now();
     const rows = sessions.map((session) => [
       session.session_id,
@@ -30,7 +32,8 @@ export const list = word({
       { columns: columnsOf(io), last: 'cut' },
     );
     print(rows.length === 0 ? 'no sessions' : table, sessions);
-    return 0;
+    for (const message of unreadable) io.stderr(`${message}\n`);
+    return unreadable.length === 0 ? 0 : 3;
   },
 });
 

@@ -2,7 +2,7 @@
 /** The commands of session memory, as people and agents call them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
@@ -109,6 +109,16 @@ describe('track', () => {
     expect(await json(track, ['status'])).toMatchObject({ progress: { done: 1, total: 2 } });
     for (const item of [{ content: 'c', status: 'constructor' }, { content: ' ' }])
       expect((await say(track, ['sync', '-'], { piped: JSON.stringify([item]) })).code).toBe(2);
+  });
+
+  test('a session whose log cannot be read hides no other', async () => {
+    const { folder } = JSON.parse((await say(track, ['init', 'broken', '--json'])).out);
+    await say(track, ['init', 'whole', '--concurrent']);
+    rmSync(join(folder, 'worklog.jsonl'));
+    mkdirSync(join(folder, 'worklog.jsonl'));
+    const { code, out, err } = await say(work, ['list']);
+    expect([code, out, err]).toEqual([3, expect.stringMatching(/whole/), expect.stringContaining('worklog.jsonl')]);
+    expect(out).not.toContain('broken');
   });
 
   test('a log of a newer version takes notes, and no decisions', async () => {

@@ -24,6 +24,9 @@ test('without a file everything is as documented, and a file may name only what 
 test('falling thresholds and every other fault are in one message, which names the keys', () => {
   const faulty = { freshness: { stale_h: 200, archivable_h: 10 }, keep_days: 0, text: false };
   expect(() => settingsFrom(JSON.stringify(faulty))).toThrow(UsageError);
+  expect(() => settingsFrom(JSON.stringify(faulty))).toThrow(
+    /4 faults:[\s\S]*critical_h: must be more than[\s\S]*keep_days: must be more than 0; given 0[\s\S]*"text"/,
+  );
   expect(() => settingsFrom(JSON.stringify({ freshness: faulty.freshness }))).toThrow(
     /2 faults:[\s\S]*freshness.critical_h: must be more than freshness.stale_h \(200\)[\s\S]*freshness.archivable_h/,
   );
