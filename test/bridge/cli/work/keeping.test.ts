@@ -1,5 +1,7 @@
 // covers: bridge/cli/work/lifecycle.ts memory/keeping/purge.ts memory/keeping/rebuild.ts memory/home/sessionFile.ts
 /** What becomes of a session's record, as people and agents ask for it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
@@ -32,6 +34,22 @@ test('an archived session is hidden, can be shown and checked, and takes no work
   });
   await scene.say('work', ['unarchive', id]);
   expect((await scene.say('track', ['step', '1', '--start'])).code).toBe(0);
+});
+
+test('a crashed session that was put away is reported no more', async () => {
+  const agent = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [said] = (await once(agent.stdout, 'data')) as [Buffer];
+  const shell = Number(said.toString());
+  const inShell = { pid: shell, variables: { CLAUDE_PID: String(agent.pid) } };
+  const { session_id: id } = await scene.json('track', ['init', 'T', '--step', 'a'], inShell);
+  await scene.say('track', ['step', '1', '--start'], inShell);
+  const exited = once(agent, 'exit');
+  agent.kill('SIGKILL');
+  process.kill(shell, 'SIGKILL');
+  await exited;
+  expect((await scene.say('track', ['crash-detect'])).code).toBe(1);
+  await scene.say('work', ['archive', id]);
+  expect((await scene.say('track', ['crash-detect'])).code).toBe(0);
 });
 
 test('a session that has ended is reopened out of the archive, or stays there if its directory is taken', async () => {
