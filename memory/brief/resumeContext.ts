@@ -3,7 +3,7 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isoTime } from '../../src/time.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
-import { progressOf } from '../fold/state.js';
+import { progressOf, purposeOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { MemorySettings } from '../home/settings.js';
 import { ago, MARKS } from '../show/status.js';
@@ -47,7 +47,8 @@ const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
 export function buildResumeContext(log: Worklog, options: ContextOptions): string {
   const { level, settings } = options;
   const characters = settings.context[level];
-  if (log.facts === null || characters === 0) return '';
+  if (log.created_at === null && log.last_activity === null) return '';
+  if (characters === 0) return '';
   const sections = [
     headOf(log, options),
     stepsOf(log, level),
@@ -69,7 +70,7 @@ function headOf(log: Worklog, { now, here, crashed, settings }: ContextOptions):
   return {
     title: '',
     entries: [
-      { rank: 'purpose', text: `Session ${log.session_id}: ${quoted(facts?.purpose ?? '')}` },
+      { rank: 'purpose', text: `Session ${log.session_id}: ${quoted(purposeOf(log))}` },
       { rank: 'purpose', text: `It was ${log.lifecycle}; ${last}${resumed}.` },
       ...(crashed ? [{ rank: 'purpose' as const, text: `Its agent crashed: ${proofOf(log, here)}.` }] : []),
       ...(typeof facts?.set.framework === 'string'

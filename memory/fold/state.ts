@@ -80,3 +80,8 @@ export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {
   }
   return total;
 }
+
+/** @returns what the session is for, also if the first line of its log is lost */
+export function purposeOf({ facts }: Worklog): string {
+  return facts?.purpose ?? '(the beginning of its record cannot be read)';
+}

@@ -1,7 +1,7 @@
 /** The sessions of a memory, for somebody who picks one. */
 import { UnreachableError } from '../../src/errors.js';
 import { isCrashed } from '../fold/crash.js';
-import { type Progress, progressOf } from '../fold/state.js';
+import { type Progress, progressOf, purposeOf } from '../fold/state.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession, Sessions } from '../sessions/sessions.js';
 import type { EndReason, Lifecycle } from '../words.js';
@@ -34,17 +34,17 @@ export function listSessions(
   const found = ids.flatMap((id) => {
     const session = readOrTell(sessions, id, onUnreadable);
     session?.log.close();
-    if (session === null || session.log.state.facts === null) return [];
+    if (session === null || session.log.counts.lines === 0) return [];
     const { facts, lifecycle, end, archived, steps, created_at, last_activity } = session.log.state;
     if ((archived !== null) !== (which === 'archived')) return [];
-    if (here && facts.workspace !== memory.workspace.id) return [];
+    if (here && facts?.workspace !== memory.workspace.id) return [];
     if (end !== null && (which === 'unfinished' || end.reason === 'superseded')) return [];
     return [
       {
         session_id: id,
-        purpose: facts.purpose,
-        name: facts.name,
-        workspace: facts.workspace,
+        purpose: purposeOf(session.log.state),
+        name: facts?.name ?? null,
+        workspace: facts?.workspace ?? null,
         lifecycle,
         end_reason: end?.reason ?? null,
         crashed: isCrashed(session.log.state, memory.surroundings.process),

@@ -3,7 +3,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
 import { freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
-import { progressOf, sumOf } from '../fold/state.js';
+import { progressOf, purposeOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
@@ -76,7 +76,7 @@ export function statusLines({ log, fold, last, computed, now }: Status): string[
   const crash = computed.crashed ? '; its agent CRASHED' : '';
   const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
   return [
-    oneLine(`${log.session_id}: ${log.facts?.purpose}`),
+    oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log)}`),
     `${log.lifecycle}${end}; ${computed.freshness}${crash}; last activity ${activity}`,
     ...(total === 0
       ? []
@@ -106,7 +106,7 @@ export function heldReport(id: string, log: Worklog, now: number): string {
   const { done, total } = progressOf([...log.steps.values()]);
   const last = log.last_activity === null ? '' : `, last activity ${ago(now - log.last_activity)}`;
   return [
-    `session ${id} is unfinished here: ${log.facts?.purpose} (${done} of ${total} steps${last})`,
+    `session ${id} is unfinished here: ${purposeOf(log)} (${done} of ${total} steps${last})`,
     ...[...log.steps.values()].map((step) => `  ${stepLine(step)}`),
     'Go on with it:        track init --resume "TASK", or simply track step …',
     'End it as it is:      track init --archive-existing "TASK"',

@@ -40,6 +40,8 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   const at = timeOfLine(line);
   const refusal = rule.apply(log, fields.data, { at, origin: line.origin });
   if (refusal !== null) return refusal;
+  // Every line has it: the session is still known if its first line is damaged.
+  if (typeof line.session_id === 'string') log.session_id ??= line.session_id;
   remember(log, line, at);
   if (rule.isActivity && line.origin !== 'watchkeeper') log.last_activity = at;
   if (rule.starts && log.lifecycle === 'planned') log.lifecycle = 'active';

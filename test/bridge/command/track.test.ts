@@ -111,6 +111,23 @@ describe('track', () => {
       expect((await say(track, ['sync', '-'], { piped: JSON.stringify([item]) })).code).toBe(2);
   });
 
+  test('a session whose first line is damaged is shown with the rest of it', async () => {
+    const { folder } = JSON.parse((await say(track, ['init', 'T', '--step', 'kept step', '--json'])).out);
+    await say(track, ['step', '1', '--start']);
+    const path = join(folder, 'worklog.jsonl');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('{"v"', '{v'));
+    for (const [command, ...words] of [
+      [track, 'status'],
+      [track, 'resume'],
+      [work, 'list'],
+    ] as const) {
+      const { out } = await say(command, words);
+      expect(out).toContain('the beginning of its record cannot');
+      expect(out).not.toMatch(/undefined|null/);
+    }
+    expect((await say(track, ['resume'])).out).toContain('kept step');
+  });
+
   test('a session whose log cannot be read hides no other', async () => {
     const { folder } = JSON.parse((await say(track, ['init', 'broken', '--json'])).out);
     await say(track, ['init', 'whole', '--concurrent']);
