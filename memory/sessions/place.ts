@@ -40,25 +40,24 @@ export function moveToPlace({ id, log }: Placed, places: Places): string | null 
   for (let count = 0; count < MOST_MOVES; count += 1) {
     const found = places.foldersOf(id);
     const place = placeOf(id, log.state, places);
-    const [from] = found.filter((folder) => folder !== place);
-    if (from === undefined) return place;
-    if (found.includes(place) || !moved(from, place)) return null;
+    const from = found.find((folder) => folder !== place);
+    const isThere = found.includes(place);
+    if (isThere && from === undefined) return place;
+    // Seen in both places, it was moved between two looks, or something else is really there.
+    if (!isThere && from !== undefined) move(from, place);
     log.refresh();
   }
   return null;
 }
 
-/** @returns false if the place is taken. A folder that is gone was moved by somebody else: the next look shows where to */
-function moved(from: string, to: string): boolean {
+/** A folder that is gone, or a place that is taken, was moved by somebody else: the next look shows where to. */
+function move(from: string, to: string): void {
   try {
     makePrivateFolderSync(dirname(to));
     renameSync(from, to);
     for (const folder of [dirname(to), dirname(from), dirname(dirname(to))]) syncFolderSync(folder);
-    return true;
   } catch (error) {
-    const code = errorCode(error);
-    if (code === GONE) return true;
-    if (TAKEN.includes(code)) return false;
+    if ([GONE, ...TAKEN].includes(errorCode(error))) return;
     throw new UnreachableError(`${from} cannot be moved to ${to}: ${describeError(error)}`, { cause: error });
   }
 }

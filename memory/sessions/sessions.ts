@@ -15,6 +15,7 @@ import { moveToPlace } from './place.js';
 
 const LONGEST_SLUG = 40;
 const MOST_NUMBERS = 10_000;
+const MOST_LOOKS = 8;
 
 export interface OpenSession {
   readonly id: string;
@@ -94,14 +95,13 @@ export class Sessions {
 
   #opened(id: string, openLog: (path: string) => Log<Worklog> | null): OpenSession | null {
     if (!isSessionId(id)) return null;
-    for (let before: string | null = null; ; ) {
+    // It may move between any two of these steps, to the archive and back.
+    for (let look = 0; look < MOST_LOOKS; look += 1) {
       const folder = this.#places.findSession(id);
-      // Unless it moves between the two, a folder without a worklog is no session.
-      if (folder === null || folder === before) return null;
-      const log = openLog(worklogIn(folder));
-      if (log !== null) return { id, folder, log };
-      before = folder;
+      const log = folder === null ? null : openLog(worklogIn(folder));
+      if (folder !== null && log !== null) return { id, folder, log };
     }
+    return null;
   }
 
   /** Takes the first free one of `base`, `base-2`, `base-3`, …; ids in the archive are not free. */

@@ -163,7 +163,9 @@ if (findInstallation().kind !== 'complete') {
         );
       });
       const parent = journal.find((line) => line.event === 'pre_tool_use' && line.tool_name === 'Agent');
-      const own = journal.filter((line) => line.agent_id !== undefined && line.event !== 'heartbeat');
+      const own = journal.filter(
+        ({ agent_id, event }) => agent_id !== undefined && event !== 'heartbeat' && event !== 'usage',
+      );
       expect(own.map(({ event }) => event)).toEqual([
         'user_prompt',
         'pre_tool_use',
