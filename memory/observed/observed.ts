@@ -183,11 +183,11 @@ export class Observed {
     const tool_use_id = textOf(record.tool_use_id);
     const keep = (path: string, change: FileChange, from: string | null = null) => {
       if (change !== 'read') this.touched.add(path);
-      const before = this.files.get(path)?.change;
-      // What was created in the session stays so when it is changed again; a look changes nothing.
+      const before = this.files.get(path);
+      // What was created or renamed in the session stays so when it is changed again; a look changes nothing.
       if (before !== undefined && change === 'read') return;
-      const kept = before === 'created' && change === 'modified' ? 'created' : change;
-      const entry = { change: kept, from, at, tool_use_id };
+      const stays = change === 'modified' && (before?.change === 'created' || before?.change === 'renamed');
+      const entry = { ...(stays ? before : { change, from }), at, tool_use_id };
       setIn(this.files, [path, entry], {
         more: this.more,
         name: 'files',
@@ -200,8 +200,9 @@ export class Observed {
     for (const rename of Array.isArray(record.renamed) ? record.renamed : []) {
       const { from, to } = Object(rename);
       if (typeof from !== 'string' || typeof to !== 'string') continue;
+      const first = this.files.get(from)?.from ?? from;
       this.files.delete(from);
-      keep(to, 'renamed', from);
+      keep(to, 'renamed', first);
     }
   }
 

@@ -288,7 +288,7 @@ function tests(): void {
         'new.txt': 'created',
         'moved.txt': 'from old.txt',
         'gone.txt': 'deleted',
-        'deep.txt': 'modified',
+        'deep.txt': 'created',
       });
       expect(observed.errors.map(({ tool, outcome }) => [tool, outcome])).toEqual([
         ['Bash', 'failed'],

@@ -132,7 +132,7 @@ export class Translation {
     const lineage = this.#subAgents.lineage(message);
     const results = blocksOf(message.message.content).filter(({ type }) => type === 'tool_result');
     // A message has one typed result: of several, nobody knows whose it is.
-    const done = results.length === 1 ? toldOf(message.tool_use_result, asItIs) : {};
+    const done = results.length === 1 ? toldOf(message.tool_use_result, asItIs, results[0]?.content) : {};
     return results.flatMap((block): ProtocolLine[] => {
       const call = textAt(block, 'tool_use_id');
       if (call === null) return [];

@@ -1,12 +1,12 @@
 /**
  * What calls of Claude Code did with tasks and files, from the typed results that its transcripts and its SDK's stream share.
  *
- * Seen: 2.1.197 and 2.1.329. A sub-agent's results come without types: there the call's input has to do, so that a new file of a
- * sub-agent counts as modified, and its shell commands show no files.
+ * Seen: 2.1.197 and 2.1.329. A sub-agent's results come without types: there the call's input has to do, and for a new file the
+ * harness's own sentence at the result's beginning. A sub-agent's shell commands show no files.
  */
 import { type ObservedEvent, PLAN_STATUSES, type PlanItem, type PlanStatus } from '../../journal/schema.js';
 import type { Asked, TaskPart, Told } from '../draft/deeds.js';
-import { asFields, type Fields, fieldsAt, listAt, textAt } from '../draft/fields.js';
+import { asFields, contentText, type Fields, fieldsAt, listAt, textAt } from '../draft/fields.js';
 import { shellChanges } from './shellChanges.js';
 
 /** Redacts and cuts a text. */
@@ -23,6 +23,8 @@ const TOOLS: ReadonlySet<string> = new Set([
   'MultiEdit',
   'NotebookEdit',
 ]);
+/** What the harness says of a new file. */
+const CREATED = 'File created successfully at: ';
 /** For a task of which only the number is known. */
 const titleOf = (id: string): string => `#${id}`;
 
@@ -43,10 +45,13 @@ export function askedOf(tool: string, input: Fields, trim: Trim): Asked | null {
   };
 }
 
-/** @param result `toolUseResult` of a transcript, `tool_use_result` of the stream */
-export function toldOf(result: unknown, trim: Trim): Told {
+/**
+ * @param result `toolUseResult` of a transcript, `tool_use_result` of the stream
+ * @param content of the result for the model; read only if there is no typed one
+ */
+export function toldOf(result: unknown, trim: Trim, content?: unknown): Told {
   const fields = asFields(result);
-  if (fields === null) return {};
+  if (fields === null) return contentText(content).startsWith(CREATED) ? { isNew: true } : {};
   const path = some(textAt(fields, 'filePath') ?? textAt(fieldsAt(fields, 'file'), 'filePath'), trim);
   const task = asFields(fields.task);
   const moved = textAt(fieldsAt(fields, 'statusChange'), 'to');

@@ -133,7 +133,7 @@ function callDraft(block: Fields, { batch, stop, tokens }: OfMessage, say: Say, 
 function resultDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const results = listAt(fieldsAt(record, 'message'), 'content').filter(({ type }) => type === 'tool_result');
   // A record has one typed result: of several, nobody knows whose it is.
-  const done = results.length === 1 ? toldOf(record.toolUseResult, trim) : {};
+  const done = results.length === 1 ? toldOf(record.toolUseResult, trim, results[0]?.content) : {};
   return results.flatMap((block) => {
     if (textAt(block, 'tool_use_id') === null) return [];
     const result = resultOf(block, outcomeOf(block, record));

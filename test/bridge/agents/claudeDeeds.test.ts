@@ -59,8 +59,8 @@ test.each([
     'gone.txt': 'deleted',
     'made.txt': 'created',
     'newer.txt': 'renamed from new.txt',
-    // A sub-agent's results have no types: that it is new is not known.
-    'deep.txt': 'modified',
+    // Of a sub-agent, whose results have no types.
+    'deep.txt': 'created',
   });
   expect(observed.errors.map(({ agent, tool, outcome }) => [agent, tool, outcome])).toEqual([
     ['main', 'Bash', 'failed'],

@@ -83,6 +83,15 @@ test('files keep what became of them: created, changed, moved, deleted, read', (
   });
 });
 
+test('a renamed file that is changed or moved again is still the renamed one, with its first name', () => {
+  const observed = observe(
+    { event: 'files', renamed: [{ from: 'a', to: 'b' }] },
+    { event: 'files', renamed: [{ from: 'b', to: 'c' }] },
+    { event: 'files', modified: ['c'] },
+  );
+  expect([...observed.files].map(([path, { change, from }]) => [path, change, from])).toEqual([['c', 'renamed', 'a']]);
+});
+
 test('files touched since the last end of a turn are in doubt', () => {
   const lines = [
     { event: 'user_prompt', origin: 'human' },

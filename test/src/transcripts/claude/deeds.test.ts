@@ -4,12 +4,12 @@ import { askedOf, Deeds, toldOf } from '../../../../src/transcripts/claude/deeds
 const trim = (text: string) => text.replace('SECRET', '[REDACTED]');
 
 /** @returns what one call did, or several in a row */
-function did(...calls: readonly (readonly [string, object, unknown, boolean?])[]): object[] {
+function did(...calls: readonly (readonly [string, object, unknown, boolean?, string?])[]): object[] {
   const deeds = new Deeds();
-  return calls.flatMap(([tool, input, result, isOk = true], index) => {
+  return calls.flatMap(([tool, input, result, isOk = true, content = ''], index) => {
     const asked = askedOf(tool, input as Record<string, unknown>, trim);
     if (asked !== null) deeds.asked(`c${index}`, asked);
-    return deeds.told(`c${index}`, isOk, toldOf(result, trim));
+    return deeds.told(`c${index}`, isOk, toldOf(result, trim, content));
   });
 }
 const plan = (mode: string, ...items: object[]) => ({ event: 'plan', mode, items });
@@ -94,6 +94,24 @@ test('a file is new if the typed result says so', () => {
     files(4, { created: ['/w/e'] }),
     files(5, { modified: ['/w/m'] }),
     files(6, { modified: ['/w/n'] }),
+  ]);
+});
+
+test("a sub-agent's new file is known by the harness's own sentence, and by no file's words", () => {
+  const sentence = 'File created successfully at: /w/a (file state is current in your context)';
+  expect(
+    did(
+      ['Write', { file_path: '/w/a' }, undefined, true, sentence],
+      ['Write', { file_path: '/w/a' }, undefined, true, 'The file /w/a has been updated successfully.'],
+      ['Write', { file_path: '/w/a' }, { type: 'update', filePath: '/w/a' }, true, sentence],
+      ['Read', { file_path: '/w/a' }, undefined, true, sentence],
+      ['Bash', { command: 'cat a' }, undefined, true, sentence],
+    ),
+  ).toEqual([
+    files(0, { created: ['/w/a'] }),
+    files(1, { modified: ['/w/a'] }),
+    files(2, { modified: ['/w/a'] }),
+    files(3, { read: ['/w/a'] }),
   ]);
 });
 
