@@ -58,7 +58,7 @@ export function sessionText(log: Worklog, totals: Totals): string {
 function frontMatter(log: Worklog, { tokens, last_activity }: Totals): Readonly<Record<string, unknown>> {
   const { facts, steps } = log;
   const set = facts?.set ?? {};
-  const documents = (set.documents ?? {}) as { readonly design?: unknown; readonly plan?: unknown };
+  const pathOf = (which: string) => Object(Object(set.documents)[which]).path ?? null;
   const phases = [...steps.values()];
   const { total, by_agent } = tokens;
   return {
@@ -68,8 +68,8 @@ function frontMatter(log: Worklog, { tokens, last_activity }: Totals): Readonly<
     updated: timeOf(last_activity),
     status: log.end?.reason ?? 'in_progress',
     workflow_mode: set.workflow_mode ?? null,
-    design_document: documents.design ?? null,
-    implementation_plan: documents.plan ?? null,
+    design_document: pathOf('design'),
+    implementation_plan: pathOf('plan'),
     current_phase: progressOf(phases).current,
     total_phases: phases.length,
     execution_mode: set.execution_mode ?? null,

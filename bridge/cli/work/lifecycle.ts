@@ -3,24 +3,9 @@
 import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
-import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { END_REASONS } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
 import { type Call, word } from '../../command/word.js';
-
-const SETTABLE = [
-  'purpose',
-  'name',
-  'workflow_mode',
-  'execution_mode',
-  'execution_backend',
-  'task_complexity',
-  'role',
-  'governance_level',
-  'framework',
-  'language.communication',
-  'language.documents',
-];
 
 export const start = word({
   usage: 'start --purpose TEXT [--name NAME] [--parent ID] [--concurrent]',
@@ -85,34 +70,6 @@ export const reopen = word({
     return 0;
   },
 });
-
-export const set = word({
-  usage: 'set KEY=VALUE…',
-  summary: `change ${SETTABLE.slice(0, 2).join(', ')}, role, framework, language.documents, …`,
-  options: {},
-  words: SETTABLE.length,
-  run({ memory, values, words, print }) {
-    const session = memory.which(values.session ?? null);
-    const changes = Object.fromEntries(words.map(pairOf));
-    if (words.length === 0) throw new UsageError(`what should be set? KEY=VALUE, with one of ${SETTABLE.join(', ')}`);
-    const languages = Object.entries(changes).flatMap(([key, value]) =>
-      key.startsWith('language.') ? [[key.slice('language.'.length), value]] : [],
-    );
-    const plain = Object.entries(changes).filter(([key]) => !key.startsWith('language.'));
-    const language = { ...(session.log.state.facts?.set.language as object), ...Object.fromEntries(languages) };
-    writeOrRefuse(session, memory.stamp, () => [
-      { event: 'session_changed', ...Object.fromEntries(plain), ...(languages.length > 0 && { language }) },
-    ]);
-    print(`set: ${Object.keys(changes).join(', ')}`, changes);
-    return 0;
-  },
-});
-
-function pairOf(text: string): [string, string] {
-  const [key = '', ...value] = text.split('=');
-  if (SETTABLE.includes(key) && value.length > 0) return [key, value.join('=')];
-  throw new UsageError(`${JSON.stringify(text)}: KEY=VALUE is expected, with one of ${SETTABLE.join(', ')}`);
-}
 
 /** @throws UsageError if no session is named, or none has that name */
 export function namedSession({ memory, values, words: [named] }: Call): OpenSession {

@@ -4,8 +4,9 @@ import { wordsCommand } from '../../command/word.js';
 import { goOn } from './continue.js';
 import { exportWord } from './export.js';
 import { archive, purge, rebuild, unarchive, verify } from './keeping.js';
-import { end, reopen, set, start } from './lifecycle.js';
+import { end, reopen, start } from './lifecycle.js';
 import { list } from './list.js';
+import { set } from './set.js';
 import { show } from './show.js';
 
 export const command: Command = wordsCommand({

@@ -4,18 +4,17 @@ import { END_REASONS } from '../../words.js';
 import { fact, type Rules, rule } from './rule.js';
 
 const MOST_CHILDREN = 10;
-/** Fields of every line, and those of `session_changed` that have a place of their own. */
-const NOT_SET = ['v', 'id', 'timestamp', 'event', 'origin', 'session_id', 'purpose', 'name'];
-const OF_THE_BEGINNING = [
-  'workspace',
-  'parent',
-  'parent_step',
-  'continues',
-  'agent',
-  'explicit',
-  'concurrent',
-  'baseline',
-];
+/** What `session_changed` may say, and the beginning, too. Of the last two each part is set by itself. */
+const SETTABLE = [
+  'workflow_mode',
+  'execution_mode',
+  'execution_backend',
+  'task_complexity',
+  'role',
+  'governance_level',
+  'framework',
+] as const;
+const SETTABLE_PARTS = ['documents', 'language'] as const;
 
 const text = z.string().optional();
 const head = z.string().nullable().default(null);
@@ -53,15 +52,16 @@ export const lifecycleRules: Rules = {
       explicit: started.explicit,
       concurrent: started.concurrent,
       baseline: started.baseline ?? null,
-      set: restOf(started, [...NOT_SET, ...OF_THE_BEGINNING]),
+      set: {},
     };
+    change(log.facts.set, started);
     return null;
   }),
   session_changed: rule(z.looseObject({ purpose: z.string().min(1).optional(), name: text }), (log, changed) => {
     if (log.facts === null) return { code: 'not_begun', message: 'there is no session to change' };
     log.facts.purpose = changed.purpose ?? log.facts.purpose;
     log.facts.name = changed.name ?? log.facts.name;
-    Object.assign(log.facts.set, restOf(changed, NOT_SET));
+    change(log.facts.set, changed);
     return null;
   }),
   session_ended: rule(endedSchema, (log, { reason, summary }, { at }) => {
@@ -105,6 +105,8 @@ export const lifecycleRules: Rules = {
   ),
 };
 
-function restOf(fields: Readonly<Record<string, unknown>>, known: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !known.includes(name)));
+function change(set: Record<string, unknown>, said: Readonly<Record<string, unknown>>): void {
+  for (const key of SETTABLE) if (typeof said[key] === 'string') set[key] = said[key];
+  for (const key of SETTABLE_PARTS)
+    if (typeof said[key] === 'object') set[key] = { ...(set[key] as object | undefined), ...said[key] };
 }
