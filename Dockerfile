@@ -9,6 +9,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json build.mjs ./
 COPY src src
+COPY memory memory
 COPY monitoring monitoring
 COPY bridge bridge
 RUN node build.mjs --plain

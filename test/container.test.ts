@@ -11,6 +11,7 @@ import { isOwnerAlive, lifeSignFolder, lifeSignPath } from '../src/host/lifeSign
 import { packageRoot } from '../src/host/program.js';
 import { createLogger } from '../src/log/logger.js';
 import { DAY, SECOND, systemClock } from '../src/time.js';
+import { RINGS } from './architecture/rules.js';
 import { firstCells, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 import { afterThisTest } from './harness/scope.js';
@@ -127,6 +128,12 @@ describe('Dockerfile', () => {
       expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
       expect(allowed).toContain(path.split('/')[0]);
     }
+  });
+
+  test('builds from every ring of the sources', () => {
+    const [, builder = ''] = DOCKERFILE.split('\nFROM ');
+    const copied = [...builder.matchAll(/^COPY (\w+) \1$/gm)].map(([, ring]) => ring ?? '');
+    expect(copied.sort()).toEqual([...RINGS].sort());
   });
 
   test('takes every folder that the package ships, and nothing else of the build', () => {
