@@ -215,7 +215,7 @@ describe.each(DOCUMENTS)('%s', (document) => {
 
   test('names existing files', () => {
     const paths = codeSpans(text).flatMap(
-      (span) => /^(?:src|monitoring|bridge|test|docs|\.ci)\/[\w./-]*$/.exec(span) ?? [],
+      (span) => /^(?:src|memory|monitoring|bridge|test|docs|\.ci)\/[\w./-]*$/.exec(span) ?? [],
     );
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
