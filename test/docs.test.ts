@@ -107,11 +107,17 @@ describe('the table of keys of the configuration file', () => {
       ['thresholds', project.thresholds],
       ['actions', project.actions],
       ['timings', settings.timings],
+      ['memory.freshness', settings.memory.freshness],
+      ['memory.context', settings.memory.context],
+      ['memory.delegation', settings.memory.delegation],
+      ['memory.auto_archive', settings.memory.auto_archive],
     ] as const) {
       for (const [key, value] of Object.entries(values)) {
         expect([`${prefix}.${key}`, defaults[`${prefix}.${key}`]]).toEqual([`${prefix}.${key}`, String(value)]);
       }
     }
+    for (const key of ['texts', 'todo_tools', 'keep_days'] as const)
+      expect(defaults[`memory.${key}`]).toBe(String(settings.memory[key]));
     expect(defaults['projects.KEY.publicDetail']).toBe(project.publicDetail);
     expect(defaults['projects.KEY.reviveAfterHostLoss']).toBe(String(project.reviveAfterHostLoss));
     expect(defaults['projects.KEY.agent.kind']).toBe(project.agent.kind);
@@ -275,8 +281,8 @@ function keysOf(schema: object, path: string): string[] {
   if (REPEATED_KEYS.includes(path)) return [];
   const below = Object.entries(properties).flatMap(([key, inner]) => {
     const name = path === '' ? key : `${path}.${key}`;
-    // Groups at the top hold nothing but keys that have rows of their own.
-    const isGroup = path === '' && key !== 'projects';
+    // Groups at the top, and those of `memory`, hold nothing but keys that have rows of their own.
+    const isGroup = (path === '' && key !== 'projects') || (path === 'memory' && (inner as JsonSchema).properties);
     return [...(isGroup ? [] : [name]), ...keysOf(inner, name)];
   });
   if (typeof additionalProperties === 'object') below.push(...keysOf(additionalProperties, `${path}.KEY`));

@@ -10,6 +10,7 @@ import { LANE_MARK, laneMark, RUN_MARK } from '../../src/host/processes.js';
 import { publishWake } from '../../src/jobs/wakes.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { untilStored } from '../../src/redis/retry.js';
+import { TODO_TOOLS } from '../agents/claude/settings.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from '../agents/program/contract.js';
 import { confinementOf } from '../agents/program/isolation.js';
 import { failedToStart } from '../agents/program/notStarted.js';
@@ -121,6 +122,8 @@ export class AgentStream {
       confinement: confinementOf(settings, session.project_key),
       redact: context.redact,
       environment: {
+        // Before what the operator has set in AGENT_ENV.
+        ...(settings.memory.todo_tools && TODO_TOOLS),
         ...settings.agentEnvironment,
         [RUN_MARK]: runId,
         [LANE_MARK]: laneMark(context.logsId, session.lane),

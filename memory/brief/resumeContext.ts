@@ -1,11 +1,11 @@
 /** What the next agent must know of a session: past tense, dated, within a budget, marked as data. */
 
+import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isoTime } from '../../src/time.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import { progressOf, purposeOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
-import type { MemorySettings } from '../home/settings.js';
 import { ago, MARKS } from '../show/status.js';
 import type { Priority } from '../words.js';
 import type { Rank, Section } from './budget.js';

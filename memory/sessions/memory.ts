@@ -1,5 +1,6 @@
 /** One caller's view of a memory: its places, its sessions, and which of them the caller means. */
 import { existsSync } from 'node:fs';
+import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
@@ -7,7 +8,7 @@ import { type Clock, isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { homeFolder, Places } from '../home/places.js';
-import { type MemorySettings, readMemorySettings } from '../home/settings.js';
+import { readMemorySettings } from '../home/settings.js';
 import type { NewLine, Stamp } from '../logs/line.js';
 import { Claims } from '../workspaces/claims.js';
 import { type Workspace, workspaceOf } from '../workspaces/workspace.js';

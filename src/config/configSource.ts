@@ -13,6 +13,7 @@ const NEEDS_RESTART: Readonly<Partial<Record<keyof Settings, string>>> = {
   pingUrl: 'WATCHDOG_PING_URL',
   timings: '`timings`',
   polling: '`polling`',
+  memory: '`memory`',
   daydreamCron: '`daydream.cron`',
   daydreamTimeZone: '`daydream.timeZone`',
 };

@@ -1,6 +1,7 @@
 /** The schema of `watchkeeper.config.json`. */
 
 import { z } from 'zod';
+import { memorySettings } from './memorySettings.js';
 import { pollingAdditions } from './polling.js';
 import { RULE_ACTIONS, RULES, thresholds } from './rules.js';
 import { cronPattern, timeZone } from './schedules.js';
@@ -65,6 +66,7 @@ export const projectFile = z.strictObject({
   actions: actions.optional(),
   polling: pollingAdditions.optional(),
   timings: timings.optional(),
+  memory: memorySettings.optional(),
   daydream: z
     .strictObject({ cron: cronPattern('in its time zone').optional(), timeZone: timeZone.optional() })
     .optional(),

@@ -7,6 +7,7 @@ import { agentEnvironment, agentUserIn } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, FOR_TRYING_OUT, readConfigFile } from './configFile.js';
 import { didYouMean } from './didYouMean.js';
 import type { Faults } from './faults.js';
+import { memorySettings } from './memorySettings.js';
 import { wholeNumberText } from './numbers.js';
 import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
@@ -116,6 +117,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),
     polling: pollingWith(file.polling),
     timings: file.timings ?? timings.parse({}),
+    memory: file.memory ?? memorySettings.parse(undefined),
     retention: {
       keptMs: (read('RETENTION_DAYS') ?? 30) * DAY,
       archiveMs: (read('RETENTION_ARCHIVE_DAYS') ?? 365) * DAY,

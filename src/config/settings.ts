@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import type { AgentUser } from './agentUser.js';
+import type { MemorySettings } from './memorySettings.js';
 import { milliseconds, wholeNumber } from './numbers.js';
 import type { PollingList } from './polling.js';
 import type { Rule, RuleAction, Thresholds } from './rules.js';
@@ -133,6 +134,8 @@ export interface Settings {
   readonly polling: PollingList;
   readonly timings: Timings;
   readonly retention: Retention;
+  /** Of the memory of the bridge's sessions. */
+  readonly memory: MemorySettings;
   /** Literal values that must never be written anywhere. */
   readonly secrets: readonly string[];
   /** The search path for programs. */

@@ -30,8 +30,7 @@ const EXIT_MS = 3 * SECOND;
 const DEFAULT_ENVIRONMENT = {
   DISABLE_AUTOUPDATER: '1',
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
-  // Without these, current models have no list of tasks, and a shell command does not say which files it changed.
-  CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
+  // Without it, a shell command does not say which files it changed.
   CLAUDE_CODE_BASH_EDIT_DIFF: '1',
 };
 

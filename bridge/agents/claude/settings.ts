@@ -6,6 +6,9 @@ const MODES = ['default', 'acceptEdits', 'bypassPermissions'] as const;
 const RULE = 'must be a rule such as "Bash(npm test:*)"';
 const rules = z.array(z.string(RULE).min(1, RULE), 'must be a list of rules');
 
+/** Without it, current models have no list of tasks. Other programs ignore it. */
+export const TODO_TOOLS = { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1' } as const;
+
 export const claudeOptions = z.strictObject({
   model: z.string().min(1).optional(),
   /** Files of the working directory may be edited; everything else that could do harm needs a rule. */

@@ -12,6 +12,7 @@ import { Runner } from '../../../bridge/runs/runner.js';
 import { newIncident } from '../../../monitoring/incident/newIncident.js';
 import { endOnDisk } from '../../../monitoring/rounds/answeredLocally.js';
 import { findCrash } from '../../../monitoring/verdict/detectors/crash.js';
+import { memorySettings } from '../../../src/config/memorySettings.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import type { Settings } from '../../../src/config/settings.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
@@ -108,9 +109,10 @@ interface Scene {
 interface Options {
   readonly changes?: (context: RunContext) => Partial<RunContext>;
   readonly leaseMs?: number;
+  readonly todoTools?: boolean;
 }
 
-async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {}): Promise<Scene> {
+async function openScene({ changes = () => ({}), leaseMs = 30_000, todoTools = true }: Options = {}): Promise<Scene> {
   const { redis, prefix, url } = await openTestRedis();
   const gate = await RedisGate.before(url);
   const gated = openRedis(gate.url, { purpose: 'commands', clock: systemClock });
@@ -148,6 +150,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000 }: Options = {
       timings: { runLeaseMs: leaseMs, drainMs: 100, killGraceMs: 500 },
       agentEnvironment: { PATH: process.env.PATH ?? '' },
       agentUser: null,
+      memory: memorySettings.parse({ todo_tools: todoTools }),
     } as unknown as Settings,
     agents: { get: () => agent },
     waiting,
@@ -358,10 +361,13 @@ describeWithRedis('a run', () => {
     expect(await scene.truth.records.lane(session.lane)).toMatchObject({ holder: null, waiting: 0 });
   });
 
-  test('gives the agent the allowed variables and its own marks, and no secret', async () => {
+  test.each([
+    [true, ['CLAUDE_CODE_ENABLE_TODO_TOOLS']],
+    [false, []],
+  ])('gives the agent the allowed variables and its own marks, and no secret; tasks: %s', async (todoTools, tasks) => {
     process.env.TELEGRAM_BOT_TOKEN = '12345:not-for-agents';
     afterThisTest(() => void delete process.env.TELEGRAM_BOT_TOKEN);
-    const scene = await openScene();
+    const scene = await openScene({ todoTools });
     const session = await scene.accept('hang');
     const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
@@ -371,6 +377,7 @@ describeWithRedis('a run', () => {
       .filter((entry) => entry !== '');
     const names = environment.map((entry) => entry.slice(0, entry.indexOf('='))).sort();
     expect(names).toEqual([
+      ...tasks,
       'PATH',
       'WATCHKEEPER_ATTEMPT',
       'WATCHKEEPER_LANE',

@@ -6,6 +6,7 @@ import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
 import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
+import { memorySettings } from '../../../src/config/memorySettings.js';
 import { pollingWith } from '../../../src/config/polling.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
@@ -147,6 +148,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     health: null,
     pingUrl: null,
     polling: pollingWith(),
+    memory: memorySettings.parse(undefined),
     retention: { keptMs: 30 * DAY, archiveMs: 365 * DAY, archiveBytes: 1024 ** 3, logBytes: 10 * 1024 ** 2 },
     timings: {
       runLeaseMs: LEASE_MS,

@@ -174,6 +174,7 @@ describe('a configuration', () => {
         },
         thresholds: { silence_ms: '10m', loop_repeats: 1.5 },
         timings: [],
+        memory: { freshness: { stale_h: 1 }, keep_days: '90', text: false },
       },
       environment: { WATCHDOG_RUNAWAY_MS: '1e3', HEALTH_PORT: 'x' },
       folders: ['a', 'b'],
@@ -191,6 +192,9 @@ describe('a configuration', () => {
       'thresholds.silence_ms: must be a whole number of milliseconds, at least 1; given "10m"',
       'thresholds.loop_repeats: must be a whole number of calls, at least 1; given 1.5',
       'timings: must be an object',
+      'memory.freshness.stale_h: must be more than freshness.resumable_h (1); given 1',
+      'memory.keep_days: must be a number; given "90"',
+      'memory: unknown key "text"; did you mean "texts"?',
       'WATCHDOG_RUNAWAY_MS: must be a whole number of milliseconds, at least 1; given "1e3"',
       'HEALTH_PORT: must be a port, from 1 to 65535; given "x"',
     ]) {

@@ -70,7 +70,13 @@ test('a faulty configuration changes nothing, nor does one that needs a missing 
 test('settings that need a restart are named at every reload, without a value', async () => {
   const projects = { one: { directory: 'one' } };
   const { source, write, writeToken } = await openSource({ projects });
-  write({ projects, timings: { drainMs: 1 }, daydream: { cron: '0 1 * * *' }, polling: { tools: ['look'] } });
+  write({
+    projects,
+    timings: { drainMs: 1 },
+    daydream: { cron: '0 1 * * *' },
+    polling: { tools: ['look'] },
+    memory: { texts: false },
+  });
   writeToken(NEXT_TOKEN);
   for (const _ of [1, 2]) {
     const reloaded = await source.reload();
@@ -78,6 +84,7 @@ test('settings that need a restart are named at every reload, without a value', 
       'TELEGRAM_BOT_TOKEN or TELEGRAM_API_ROOT',
       '`timings`',
       '`polling`',
+      '`memory`',
       '`daydream.cron`',
     ]);
     expect(JSON.stringify(reloaded)).not.toContain('another-token');
