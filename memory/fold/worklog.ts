@@ -137,6 +137,21 @@ export interface Child {
   readonly at: number;
 }
 
+export interface Wait {
+  readonly kind: string;
+  readonly since: number;
+  readonly until: number | null;
+}
+
+/** A watcher's word that work seems to stand still; closed once it goes on. */
+export interface Notice {
+  readonly id: string;
+  readonly rule: string;
+  readonly since: number | null;
+  readonly sentence: string;
+  readonly at: number;
+}
+
 /** What `session_started` says once, and `session_changed` may change where §3 lets it. */
 export interface Facts {
   purpose: string;
@@ -178,8 +193,10 @@ export interface Worklog {
   readonly tokens: Map<string, Tokens>;
   readonly children: Map<string, Child>;
   readonly checkpoints: Map<string, Checkpoint>;
-  /** Open waits by call, as in the journal. */
-  readonly waits: Map<string, { readonly kind: string; readonly since: number; readonly until: number | null }>;
+  /** Open waits by call, or by kind if they name none, as in the journal. */
+  readonly waits: Map<string, Wait>;
+  /** Open ones. */
+  readonly notices: Notice[];
   /** What happened last. */
   readonly recent: RecentEntry[];
   /** Illegal moves that somebody tried. */
@@ -210,6 +227,7 @@ export function newWorklog(): Worklog {
     children: new Map(),
     checkpoints: new Map(),
     waits: new Map(),
+    notices: [],
     recent: [],
     refused: 0,
     more: {},

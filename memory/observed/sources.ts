@@ -46,6 +46,23 @@ export async function observe(
   return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(folder);
 }
 
+/**
+ * @param log of the session
+ * @param folder of the session
+ * @returns what its present conversation can be followed by: its transcript, else the journal; null if there is neither
+ */
+export async function presentSource(
+  log: Worklog,
+  folder: string,
+  { folders, redact }: { readonly folders: ProgramFolders; readonly redact: Redact },
+): Promise<JournalSource | null> {
+  const present = log.conversations.findLast(({ moved_at }) => moved_at === null);
+  const path = present === undefined ? null : transcriptOf(present, folders);
+  if (path !== null) return new TranscriptTail(await transcriptAt(path), redact);
+  const journal = journalIn(folder);
+  return existsSync(journal) ? new JournalTail(journal) : null;
+}
+
 /** Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts. */
 export async function observeKept(folder: string): Promise<Observation> {
   const fold = new Observed();

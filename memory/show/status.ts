@@ -49,6 +49,14 @@ export const MARKS: Readonly<Record<StepStatus, string>> = {
   cancelled: '[-]',
 };
 
+/** Of its last run. */
+const AGENTS: Readonly<Record<Liveness, string>> = {
+  alive: 'its agent is alive',
+  dead: 'its agent has ended',
+  unknown: 'whether its agent lives is unknown',
+  none: 'no agent is known',
+};
+
 /** Looks at a session: its worklog, what was observed, and what follows from now and this host. */
 export async function lookAt(memory: Memory, { log: { state: log, at }, folder }: OpenSession): Promise<Status> {
   const { clock, settings, stamp, surroundings, workspace } = memory;
@@ -73,11 +81,11 @@ export function statusLines({ log, fold, last, computed, now }: Status): string[
   const title = steps.find(({ id }) => id === current)?.title ?? '';
   const working = [...log.files].filter(([, { status }]) => status === 'working').map(([path]) => path);
   const end = log.end === null ? '' : `, ${log.end.reason}`;
-  const crash = computed.crashed ? '; its agent CRASHED' : '';
+  const agent = computed.crashed ? 'its agent CRASHED' : AGENTS[computed.liveness];
   const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
   return [
     oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log)}`),
-    `${log.lifecycle}${end}; ${computed.freshness}${crash}; last activity ${activity}`,
+    `${log.lifecycle}${end}; ${computed.freshness}; ${agent}; last activity ${activity}`,
     ...(total === 0
       ? []
       : [`${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),

@@ -6,7 +6,7 @@ import type { Rule, Thresholds } from '../../src/config/rules.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import { JOURNAL_SUFFIX, journalName } from '../../src/journal/path.js';
-import { batchesOf } from '../../src/journal/reader.js';
+import { batchesOf, type JournalSource } from '../../src/journal/reader.js';
 import { isoTime } from '../../src/time.js';
 import { groupTranscripts, transcriptAt } from '../../src/transcripts/companions.js';
 import type { TranscriptFormat } from '../../src/transcripts/draft/draft.js';
@@ -146,7 +146,14 @@ async function assess(journal: JournalFile, options: AssessOptions) {
   return { session, isBlank };
 }
 
-async function judgeJournal(tail: TranscriptTail, { thresholds, now }: AssessOptions): Promise<Judged> {
+/**
+ * Judges a journal or a transcript at one instant.
+ * @param now UTC epoch milliseconds; null: the instant of the last event
+ */
+export async function judgeJournal(
+  tail: JournalSource,
+  { thresholds, now }: Pick<AssessOptions, 'thresholds' | 'now'>,
+): Promise<Judged> {
   const follower = new JournalFollower(tail);
   follower.remember(tailFor(thresholds));
   await follower.look(now ?? Number.POSITIVE_INFINITY);

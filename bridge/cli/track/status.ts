@@ -1,16 +1,63 @@
-import { lookAt, statusLines } from '../../../memory/show/status.js';
+import { changeLines, lastScan, type SinceScan, sinceScan } from '../../../memory/show/scan.js';
+import { ago, lookAt, type Status, statusLines } from '../../../memory/show/status.js';
+import { oneLine } from '../../../src/log/visibleText.js';
+import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
+import { attentionOf } from './attention.js';
+
+/** Of each kind; `track scan` names them all. */
+const MOST_CHANGES = 5;
 
 export const status = word({
   usage: 'status',
-  summary: 'show the task, the steps and the files in progress',
+  summary:
+    'the task, the steps, the files in progress, changes since the last\n      scan, waits, notices; exit 1 if the agent is stuck',
   options: {},
   words: 0,
   async run({ memory, values, print }): Promise<ExitCode> {
     const session = memory.which(values.session ?? null);
     const shown = await lookAt(memory, session);
-    print(statusLines(shown).join('\n'), { ...shown.state, ...shown.computed, log: session.log.counts });
-    return 0;
+    const attention = await attentionOf(memory, session, shown);
+    const before = lastScan(session);
+    const since = before === null ? null : sinceScan(memory, session, before);
+    const waits = waitsOf(shown);
+    const { log, now } = shown;
+    const lines = [
+      ...statusLines(shown),
+      ...(attention.attention === null ? [] : [`attention: ${attention.attention.replace('_', ' ')}`]),
+      ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${oneLine(kind)}`),
+      ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${oneLine(sentence)}`),
+      ...attention.findings.map(({ rule, sentence }) => oneLine(`STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`)),
+      ...(since === null ? [] : scanLines(since)),
+    ];
+    print(lines.join('\n'), {
+      ...shown.state,
+      ...shown.computed,
+      ...attention,
+      waits,
+      notices: log.notices,
+      changes: since === null ? null : changesOf(since),
+      log: session.log.counts,
+    });
+    return attention.stuck ? 1 : 0;
   },
 });
+
+/** Those that were declared, and those that the transcript shows. */
+function waitsOf({ log, fold }: Status): { readonly kind: string; readonly since: number }[] {
+  const declared = [...log.waits.values()].map(({ kind, since }) => ({ kind, since }));
+  return [...declared, ...[...(fold?.waits ?? [])].map(([kind, since]) => ({ kind, since }))];
+}
+
+function scanLines({ since, changes }: SinceScan): string[] {
+  if (since === null || changes === null) return [];
+  const lines = changeLines(changes, MOST_CHANGES);
+  return lines.length === 0
+    ? [`no changes since the scan of ${isoTime(since)}`]
+    : [`changes since the scan of ${isoTime(since)}:`, ...lines];
+}
+
+function changesOf({ since, complete, changes }: SinceScan) {
+  return { since: since === null ? null : isoTime(since), complete, ...changes };
+}

@@ -9,9 +9,10 @@ import { lifecycleRules } from './lifecycle.js';
 import type { Rule, Rules } from './rule.js';
 import { runRules } from './runs.js';
 import { stepRules } from './steps.js';
+import { watchRules } from './watch.js';
 import { workRules } from './work.js';
 
-const RULES: Rules = { ...lifecycleRules, ...runRules, ...stepRules, ...fileRules, ...workRules };
+const RULES: Rules = { ...lifecycleRules, ...runRules, ...stepRules, ...fileRules, ...workRules, ...watchRules };
 const ENDED: Refusal = { code: 'ended', message: 'the session has ended; reopen it first' };
 const FOREIGN: Refusal = { code: 'foreign', message: 'the line is of another session' };
 const ARCHIVED: Refusal = { code: 'archived', message: 'the session is in the archive; take it out first' };

@@ -28,11 +28,13 @@ export const runRules: Rules = {
   ),
   run_ended: fact(
     z.looseObject({ process: processSchema, reason: text }),
-    ({ runs }, { process, reason }, { at }) => {
+    ({ runs, waits }, { process, reason }, { at }) => {
       const run = runs.findLast((known) => known.ended_at === null && isSameProcess(known.process, process));
       if (run === undefined) return;
       run.ended_at = at;
       run.reason = reason ?? null;
+      // Nobody waits any more.
+      if (run === runs.at(-1)) waits.clear();
     },
     { afterEnd: true },
   ),

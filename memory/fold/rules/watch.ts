@@ -1,0 +1,36 @@
+/** What is waited for, and what a watcher has noticed. */
+import { z } from 'zod';
+import { addTo, setIn } from '../bounds.js';
+import { fact, type Rules } from './rule.js';
+
+const text = z.string().optional();
+const instant = z.iso.datetime().nullish();
+const waitSchema = z.looseObject({ kind: z.string().min(1), tool_use_id: text, until: instant });
+
+export const watchRules: Rules = {
+  wait_start: fact(waitSchema, ({ waits, more }, { kind, tool_use_id, until }, { at }) => {
+    const wait = { kind, since: at, until: timeOf(until) };
+    setIn(waits, [tool_use_id ?? kind, wait], { more, name: 'waits' });
+  }),
+  wait_end: fact(waitSchema, ({ waits }, { kind, tool_use_id }) => {
+    waits.delete(tool_use_id ?? kind);
+  }),
+  notice: fact(
+    z.looseObject({ id: z.string(), rule: z.string().min(1), since: instant, sentence: z.string().default('') }),
+    ({ notices, more }, { id, rule, since, sentence }, { at }) =>
+      addTo(notices, { id, rule, since: timeOf(since), sentence, at }, { more, name: 'notices' }),
+    { isActivity: false },
+  ),
+  notice_closed: fact(
+    z.looseObject({ notice: z.string() }),
+    ({ notices }, { notice }) => {
+      const at = notices.findIndex(({ id }) => id === notice);
+      if (at >= 0) notices.splice(at, 1);
+    },
+    { isActivity: false },
+  ),
+};
+
+function timeOf(instant: string | null | undefined): number | null {
+  return instant == null ? null : Date.parse(instant);
+}

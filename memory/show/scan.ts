@@ -1,0 +1,74 @@
+/** What changed in a session's workspace since somebody scanned it last. */
+import { lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../../src/errno.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { oneLine } from '../../src/log/visibleText.js';
+import { Git } from '../git/git.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import {
+  type Changed,
+  type Changes,
+  changesBetween,
+  readScan,
+  type Scan,
+  scanWorkspace,
+} from '../workspaces/changes.js';
+
+/** In the session's folder. */
+export const SCAN_FILE = 'scan.json';
+
+export interface SinceScan {
+  /** UTC epoch milliseconds; null: nobody has scanned it. */
+  readonly since: number | null;
+  /** Null without an earlier scan. */
+  readonly changes: Changes | null;
+  /** Whether both scans have every file. */
+  readonly complete: boolean;
+  readonly scan: Scan;
+}
+
+/**
+ * Looks, and writes nothing.
+ * @throws UsageError if the last scan is of a newer version
+ */
+export function sinceScan(memory: Memory, session: OpenSession, before = lastScan(session)): SinceScan {
+  // Of the session, wherever the caller is: its scans are compared with each other.
+  const { workspace } = session.log.state.facts ?? {};
+  const { root } = (workspace ? memory.claims.find(workspace) : null) ?? memory.workspace;
+  const listed = new Git(root, memory.surroundings.variables).files();
+  const scan = scanWorkspace(root, listed, memory.stamp.redact, memory.clock.now());
+  if (before === null) return { since: null, changes: null, complete: scan.complete, scan };
+  const exists = (path: string) => lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
+  const changes = changesBetween(before, scan, exists);
+  return { since: before.at, changes, complete: before.complete && scan.complete, scan };
+}
+
+/** @returns null if there is none, or it is damaged: it is made anew */
+export function lastScan({ folder }: OpenSession): Scan | null {
+  const path = join(folder, SCAN_FILE);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw new UnreachableError(`${path}: ${describeError(error)}`, { cause: error });
+  }
+  const found = readScan(text);
+  if (found === 'newer') throw new UsageError(`${path} is of a newer version of Watchkeeper; update this one to scan`);
+  return found;
+}
+
+/** @param most paths of each kind; the rest is counted */
+export function changeLines({ created, modified, deleted }: Changes, most = Number.POSITIVE_INFINITY): string[] {
+  const lines = (what: string, { count, paths }: Changed): string[] => {
+    const shown = paths.slice(0, most);
+    const more = count - shown.length;
+    return [
+      ...shown.map((path) => `  ${what}  ${oneLine(path)}`),
+      ...(more > 0 ? [`  … and ${more} more ${what}`] : []),
+    ];
+  };
+  return [...lines('created', created), ...lines('modified', modified), ...lines('deleted', deleted)];
+}

@@ -1,0 +1,88 @@
+// covers: memory/show/scan.ts memory/fold/rules/watch.ts bridge/cli/track/attention.ts
+/** How a session is: what somebody reads who asks. */
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { asks, calls, transcript } from '../../../src/transcripts/told.js';
+import { WorkScene } from '../work/scene.js';
+
+let scene: WorkScene;
+let id = '';
+let lines = 0;
+
+beforeEach(async () => {
+  scene = new WorkScene();
+  id = await scene.begin('Fix the login');
+});
+
+const status = () => scene.say('track', ['status']);
+const json = () => scene.json('track', ['status']);
+const write = (event: string, fields: object = {}) => {
+  lines += 1;
+  const line = { v: 1, id: `x${lines}`, timestamp: new Date().toISOString(), event, origin: 'watchkeeper', ...fields };
+  appendFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), `${JSON.stringify(line)}\n`);
+};
+
+test('shows the task, the axes, the step, the files in progress and what changed since the scan', async () => {
+  writeFileSync(join(scene.directory, 'old'), 'x');
+  writeFileSync(join(scene.directory, 'gone'), 'x');
+  expect((await json()).changes).toBeNull();
+  await scene.say('track', ['scan']);
+  await scene.say('track', ['step', '1', '--start', '--file', 'src/a.ts']);
+  mkdirSync(join(scene.directory, 'src/deep'), { recursive: true });
+  for (let index = 0; index < 7; index += 1) writeFileSync(join(scene.directory, `src/deep/${index}`), 'x');
+  renameSync(join(scene.directory, 'old'), join(scene.directory, 'new'));
+  rmSync(join(scene.directory, 'gone'));
+  const { code, out } = await status();
+  expect(code).toBe(0);
+  const shown = out.replace(/\d{4}-\S+Z/g, 'TIME').replace(id, 'ID');
+  expect(shown.trimEnd().split('\n')).toEqual([
+    'ID: Fix the login',
+    'active; fresh; no agent is known; last activity just now (TIME)',
+    '0 of 1 steps, now step 1: a',
+    '  [~] 1 a',
+    'files in progress:',
+    '  src/a.ts',
+    'changes since the scan of TIME:',
+    ...['new', 'src/deep/0', 'src/deep/1', 'src/deep/2', 'src/deep/3'].map((path) => `  created  ${path}`),
+    '  … and 3 more created',
+    '  deleted  gone',
+    '  deleted  old',
+  ]);
+  expect((await json()).changes).toMatchObject({ created: { count: 8 }, deleted: { paths: ['gone', 'old'] } });
+  // To ask is no scan: the next one still has all of it.
+  expect((await scene.json('track', ['scan'])).created.count).toBe(8);
+});
+
+test('a notice is shown, with exit code 1, until it is closed; what is waited for is no fault', async () => {
+  await scene.say('track', ['step', '1', '--start']);
+  write('wait_start', { kind: 'permission', tool_use_id: 't1' });
+  expect(await status()).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^waiting, since .* \(just now\): permission$/m),
+  });
+  write('wait_end', { kind: 'permission', tool_use_id: 't1' });
+  write('notice', { rule: 'silence', sentence: 'nothing was seen for 3 min' });
+  const { code, out } = await status();
+  expect([code, out]).toEqual([1, expect.stringContaining('notice, just now: nothing was seen for 3 min\n')]);
+  expect(await json()).toMatchObject({ waits: [], stuck: true, notices: [{ rule: 'silence' }] });
+  write('notice_closed', { notice: `x${lines}` });
+  expect(await status()).toMatchObject({ code: 0, out: expect.not.stringContaining('notice') });
+});
+
+test('an agent that is silent in the middle of its turn is stuck, unless a ping, a wait or its end says why', async () => {
+  const path = transcript([asks(0, 'go'), calls(1, 't1', 'Bash', { command: 'sleep 1' })]);
+  const talk = { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path };
+  write('conversation', talk);
+  const stuck = await status();
+  expect([stuck.code, stuck.out]).toEqual([1, expect.stringMatching(/^attention: in tool\nSTUCK: \w+/m)]);
+  await scene.say('track', ['ping', '--for', '1m']);
+  expect((await status()).code).toBe(0);
+  write('ping', { until: new Date(0).toISOString() });
+  expect((await status()).code).toBe(1);
+  write('wait_start', { kind: 'permission' });
+  expect(await json()).toMatchObject({ attention: 'waiting', stuck: false });
+  write('wait_end', { kind: 'permission' });
+  await scene.say('work', ['end']);
+  expect(await scene.json('track', ['status', '--session', id])).toMatchObject({ attention: 'idle', stuck: false });
+});
