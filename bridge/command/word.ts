@@ -1,5 +1,6 @@
 /** The words behind `track` and `work`: each is a small command on one session. */
 import type { ParseArgsConfig, parseArgs } from 'node:util';
+import { refreshGenerated } from '../../memory/keeping/rebuild.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
@@ -90,7 +91,7 @@ async function runWord(
   const { surroundings, redact, io } = context;
   const { dir, json } = values as { readonly dir?: string; readonly json?: boolean };
   const memory = new Memory({ surroundings, folder: dir ?? null, clock: systemClock, redact });
-  return word.run({
+  const code = await word.run({
     memory,
     context,
     values,
@@ -98,6 +99,8 @@ async function runWord(
     typed: others,
     print: (text, value) => io.stdout(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
   });
+  await refreshGenerated(memory);
+  return code;
 }
 
 /** `--dir` may come before the word, as users of the older tracker write it. */

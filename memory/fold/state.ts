@@ -81,7 +81,10 @@ export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {
   return total;
 }
 
+/** In the place of a purpose. */
+export const LOST_BEGINNING = '(the beginning of its record cannot be read)';
+
 /** @returns what the session is for, also if the first line of its log is lost */
 export function purposeOf({ facts }: Worklog): string {
-  return facts?.purpose ?? '(the beginning of its record cannot be read)';
+  return facts?.purpose ?? LOST_BEGINNING;
 }

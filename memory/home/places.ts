@@ -3,7 +3,7 @@
  * share beside it. The logs folder of a bridge is the memory of its sessions.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 
@@ -74,7 +74,7 @@ export class Places {
     const among = this.sessionFolder(sessionId);
     const isAmong = existsSync(among);
     const archived = this.#years()
-      .map((year) => this.archived(year, sessionId))
+      .map((year) => join(year, sessionId))
       .filter((place) => existsSync(place));
     // One that left the archive between the two looks is among the sessions now.
     return isAmong || (archived.length === 0 && existsSync(among)) ? [among, ...archived] : archived;
@@ -84,21 +84,22 @@ export class Places {
     return join(this.root, 'archive', year, sessionId);
   }
 
-  /** @returns the ids of all sessions that are not archived, in no order */
-  sessionIds(): string[] {
-    return namesIn(join(this.root, 'sessions'));
+  /** @returns the folders of all sessions that are not archived, in no order */
+  sessionFolders(): string[] {
+    return foldersIn(join(this.root, 'sessions'));
   }
 
-  archivedIds(): string[] {
-    return this.#years().flatMap((year) => namesIn(join(this.root, 'archive', year)));
+  archivedFolders(): string[] {
+    return this.#years().flatMap(foldersIn);
   }
 
   workspaceLog(workspace: string): string {
     return join(this.root, 'workspaces', `${workspace}.jsonl`);
   }
 
+  /** Of the archive. */
   #years(): string[] {
-    return namesIn(join(this.root, 'archive')).filter((name) => YEAR.test(name));
+    return foldersIn(join(this.root, 'archive')).filter((folder) => YEAR.test(basename(folder)));
   }
 }
 
@@ -119,9 +120,12 @@ function ownerOf(folder: string): number | null {
   }
 }
 
-function namesIn(folder: string): string[] {
+/** @returns the folders in a folder, links to some among them; none if it cannot be read. Other files are not ours */
+function foldersIn(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => !name.startsWith('.'));
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
+      .map(({ name }) => join(folder, name));
   } catch {
     return [];
   }

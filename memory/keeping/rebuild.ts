@@ -1,18 +1,18 @@
 /** The generated files of a session, `state.json` and `session.md`: always made anew from the worklog, never read back. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '../../src/errors.js';
-import { parseObject } from '../../src/json.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceInSession } from '../home/sessionFile.js';
-import { LOG_VERSION } from '../logs/line.js';
 import { combinedState } from '../observed/combined.js';
 import { observeKept } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { coveredBytes, isOfNewerVersion, keptBytes, STATE_FILE } from '../sessions/stateFile.js';
 import { sessionText, type Totals } from './sessionText.js';
 
-const STATE_FILE = 'state.json';
 const TEXT_FILE = 'session.md';
+
+/** A writer that finds more of a worklog beyond its `state.json` writes that anew. */
+const MOST_UNCOVERED_BYTES = 256 * 1024;
 
 export interface Generated {
   readonly state: Readonly<Record<string, unknown>>;
@@ -23,38 +23,59 @@ export interface Generated {
 /** @returns the same for the same worklog and the same kept copy; what only a live transcript shows is not in it */
 export async function generate(
   { claims }: Memory,
-  { folder, log: { state: log, at } }: OpenSession,
+  { folder, log: { state: log, at, counts }, log: file }: OpenSession,
 ): Promise<Generated> {
   const workspace = log.facts?.workspace ?? null;
+  // Looked at first: more may be added while it is read.
+  const kept = keptBytes(folder) ?? 0;
   const observed = await observeKept(folder);
-  const state = combinedState(log, at, observed, workspace === null ? null : claims.find(workspace));
+  const combined = combinedState(log, at, observed, workspace === null ? null : claims.find(workspace));
+  const { newer: _, ...lines } = counts;
+  const state = { ...combined, log: lines, kept, tail: file.tailAt(at) };
   return { state, text: sessionText(log, state as unknown as Totals) };
 }
 
 /**
  * @returns the files that were written
- * @throws UsageError if a newer version has written `state.json`, which stays as it is
+ * @throws UsageError if a newer version has written `state.json` or to the worklog; then nothing is written
  */
 export async function rebuildSession(memory: Memory, session: OpenSession): Promise<string[]> {
-  const { id, folder } = session;
-  const { places } = memory;
-  if (versionOf(join(folder, STATE_FILE)) > LOG_VERSION)
+  const newer = newerFile(session);
+  if (newer !== null)
     throw new UsageError(
-      `${join(folder, STATE_FILE)} is of a newer version of Watchkeeper; update this one to write it`,
+      `a newer version of Watchkeeper has written ${newer}; update this one to write what follows from it`,
     );
   const { state, text } = await generate(memory, session);
+  const { places } = memory;
   return [
-    replaceInSession(places, id, STATE_FILE, `${JSON.stringify(state)}\n`),
-    replaceInSession(places, id, TEXT_FILE, text),
+    replaceInSession(places, session.id, STATE_FILE, `${JSON.stringify(state)}\n`),
+    replaceInSession(places, session.id, TEXT_FILE, text),
   ];
 }
 
-/** @returns 0 for a file that is missing or damaged */
-function versionOf(path: string): number {
-  try {
-    const version = parseObject<{ v: unknown }>(readFileSync(path, 'utf8'))?.v;
-    return typeof version === 'number' ? version : 0;
-  } catch {
-    return 0;
+/**
+ * Writes the generated files after a command, so that whoever lists sessions needs not fold them: of those that were written to, and
+ * have ended, or have grown by {@link MOST_UNCOVERED_BYTES}. The worklog has all of it, so it is no harm if that fails.
+ */
+export async function refreshGenerated(memory: Memory): Promise<void> {
+  for (const session of memory.opened) {
+    const { id, log } = session;
+    const folder = log.hasWritten ? memory.places.findSession(id) : null;
+    if (folder === null || newerFile({ folder, log }) !== null) continue;
+    const { lifecycle, archived } = log.state;
+    const rests = lifecycle === 'ended' || archived !== null;
+    if (!rests && (log.at < MOST_UNCOVERED_BYTES || log.at - coveredBytes(folder, log) < MOST_UNCOVERED_BYTES))
+      continue;
+    try {
+      await rebuildSession(memory, { ...session, folder });
+    } catch (error) {
+      if (!(error instanceof UnreachableError)) throw error;
+    }
   }
+}
+
+/** @returns what a newer version has written; null if it has written nothing */
+function newerFile({ folder, log }: Pick<OpenSession, 'folder' | 'log'>): string | null {
+  if (isOfNewerVersion(folder)) return join(folder, STATE_FILE);
+  return log.counts.newer > 0 ? log.path : null;
 }

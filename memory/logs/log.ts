@@ -14,6 +14,7 @@ import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
 import { type LogCounts, LogReader } from './reader.js';
+import { tailOf } from './tail.js';
 
 /** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
 const WRITE_FLAGS = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -47,6 +48,7 @@ export class Log<State> {
   readonly #descriptor: number;
   readonly #kind: LogKind<State>;
   readonly #reader: LogReader<State>;
+  #hasWritten = false;
 
   private constructor(path: string, descriptor: number, kind: LogKind<State>) {
     this.path = path;
@@ -113,6 +115,20 @@ export class Log<State> {
     return this.#reader.at;
   }
 
+  /** Proof that the log begins with so many bytes of it: {@link tailOf}. @throws UnreachableError if it cannot be read */
+  tailAt(bytes: number): string {
+    try {
+      return tailOf(this.#descriptor, bytes);
+    } catch (error) {
+      throw unusable(this.path, error);
+    }
+  }
+
+  /** Whether lines were appended here. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
   /** Reads what was appended since. @throws UnreachableError if it cannot be read */
   refresh(): void {
     this.#readOn(new Map());
@@ -167,6 +183,7 @@ export class Log<State> {
     const bytes = Buffer.from(this.#reader.isTorn ? `\n${text}` : text);
     try {
       failpoint('log.append.before');
+      this.#hasWritten = true;
       const written = writeSync(this.#descriptor, bytes);
       if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
       if (isDurable) fsyncSync(this.#descriptor);

@@ -39,6 +39,8 @@ export class Memory {
   /** Of the caller's directory. */
   readonly workspace: Workspace;
   readonly git: Git;
+  /** The sessions that {@link which} and {@link holder} have opened. */
+  readonly opened: OpenSession[] = [];
 
   constructor({ surroundings, folder, clock, redact }: MemoryOptions) {
     const { variables } = surroundings;
@@ -63,7 +65,7 @@ export class Memory {
    */
   which(named: string | null): OpenSession {
     const id = named === null ? this.#impliedId() : this.#namedId(named);
-    const session = id === null ? null : this.sessions.open(id);
+    const session = id === null ? null : this.#open(id);
     if (session !== null) return session;
     throw new UsageError(named === null ? this.#candidates() : `there is no session ${JSON.stringify(named)}`);
   }
@@ -71,7 +73,7 @@ export class Memory {
   /** @returns the session that holds the caller's directory; null if none does */
   holder(): OpenSession | null {
     const id = this.claims.holder(this.workspace);
-    return id === null ? null : this.sessions.open(id);
+    return id === null ? null : this.#open(id);
   }
 
   /** The conversation of the agent in whose shell the caller runs; null outside of one. */
@@ -108,6 +110,12 @@ export class Memory {
   /** The agent in whose shell the caller runs; null outside of one. */
   get agentProcess(): ProcessIdentity | null {
     return agentProcessOf(this.surroundings, (process) => this.bindings.sessionOf({ process }) !== null);
+  }
+
+  #open(id: string): OpenSession | null {
+    const session = this.sessions.open(id);
+    if (session !== null) this.opened.push(session);
+    return session;
   }
 
   #impliedId(): string | null {

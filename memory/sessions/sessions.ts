@@ -1,5 +1,6 @@
 /** The sessions of a memory: how one begins, and how it is found again. */
 import { mkdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
@@ -86,11 +87,20 @@ export class Sessions {
   }
 
   ids(): string[] {
-    return this.#places.sessionIds().filter(isSessionId).sort();
+    return this.folders().map((folder) => basename(folder));
   }
 
   archivedIds(): string[] {
-    return this.#places.archivedIds().filter(isSessionId).sort();
+    return this.archivedFolders().map((folder) => basename(folder));
+  }
+
+  /** @returns the folders of all sessions that are not archived, by name */
+  folders(): string[] {
+    return sessionsAmong(this.#places.sessionFolders());
+  }
+
+  archivedFolders(): string[] {
+    return sessionsAmong(this.#places.archivedFolders());
   }
 
   #opened(id: string, openLog: (path: string) => Log<Worklog> | null): OpenSession | null {
@@ -119,6 +129,10 @@ export class Sessions {
     }
     throw new UsageError(`there are ${MOST_NUMBERS} sessions called ${base}; choose another purpose`);
   }
+}
+
+function sessionsAmong(folders: readonly string[]): string[] {
+  return folders.filter((folder) => isSessionId(basename(folder))).sort();
 }
 
 /**

@@ -1,10 +1,15 @@
 /** The sessions of a memory, for somebody who picks one. */
+import { basename } from 'node:path';
+import { z } from 'zod';
 import { UnreachableError } from '../../src/errors.js';
 import { isCrashed } from '../fold/crash.js';
-import { type Progress, progressOf, purposeOf } from '../fold/state.js';
+import { processSchema } from '../fold/rules/runs.js';
+import { LOST_BEGINNING, type Progress } from '../fold/state.js';
+import { combinedState } from '../observed/combined.js';
+import { observeKept } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
-import type { OpenSession, Sessions } from '../sessions/sessions.js';
-import type { EndReason, Lifecycle } from '../words.js';
+import { presentState } from '../sessions/stateFile.js';
+import { END_REASONS, type EndReason, LIFECYCLES, type Lifecycle } from '../words.js';
 
 export interface ListedSession {
   readonly session_id: string;
@@ -17,53 +22,92 @@ export interface ListedSession {
   readonly progress: Progress;
   readonly created_at: number | null;
   readonly last_activity: number | null;
+  /** Lines of its log that nobody can read. */
+  readonly unreadable: number;
+  /** Lines of its log that a newer version has written, so that more is known of it there. */
+  readonly newer: number;
 }
+
+/** What a row needs of the state. */
+const stateSchema = z.object({
+  purpose: z.string(),
+  name: z.string().nullable(),
+  workspace: z.string().nullable(),
+  lifecycle: z.enum(LIFECYCLES),
+  end: z.object({ reason: z.enum(END_REASONS) }).nullable(),
+  archived: z.boolean(),
+  runs: z.array(z.object({ process: processSchema, ended_at: z.number().nullable() })),
+  progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.string().nullable() }),
+  created_at: z.number().nullable(),
+  last_activity: z.number().nullable(),
+  log: z.object({ lines: z.number(), unreadable: z.number(), newer: z.number().default(0) }),
+});
+type State = z.output<typeof stateSchema>;
 
 /**
  * @param options `here`: only those of the caller's workspace; `which`: also those that have ended, or those in the archive
  * @param onUnreadable called for each session whose log cannot be read
  * @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them
  */
-export function listSessions(
+export async function listSessions(
   memory: Memory,
   { here, which }: { here: boolean; which: 'unfinished' | 'all' | 'archived' },
   onUnreadable: (error: UnreachableError) => void,
-): ListedSession[] {
+): Promise<ListedSession[]> {
   const { sessions } = memory;
-  const ids = which === 'archived' ? [...sessions.ids(), ...sessions.archivedIds()] : sessions.ids();
-  const found = ids.flatMap((id) => {
-    const session = readOrTell(sessions, id, onUnreadable);
-    session?.log.close();
-    if (session === null || session.log.counts.lines === 0) return [];
-    const { facts, lifecycle, end, archived, steps, created_at, last_activity } = session.log.state;
-    if ((archived !== null) !== (which === 'archived')) return [];
-    if (here && facts?.workspace !== memory.workspace.id) return [];
-    if (end !== null && (which === 'unfinished' || end.reason === 'superseded')) return [];
-    return [
-      {
-        session_id: id,
-        purpose: purposeOf(session.log.state),
-        name: facts?.name ?? null,
-        workspace: facts?.workspace ?? null,
-        lifecycle,
-        end_reason: end?.reason ?? null,
-        crashed: isCrashed(session.log.state, memory.surroundings.process),
-        progress: progressOf([...steps.values()]),
-        created_at,
-        last_activity,
-      },
-    ];
-  });
-  return found.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+  // One whose way to the archive was interrupted still lies among the sessions.
+  const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
+  const rows: ListedSession[] = [];
+  for (const folder of folders) {
+    const state = writtenState(folder) ?? (await foldedState(memory, basename(folder), onUnreadable));
+    if (state === null || state.log.lines === 0) continue;
+    const { archived, workspace, end } = state;
+    if (archived !== (which === 'archived')) continue;
+    if (here && workspace !== memory.workspace.id) continue;
+    if (end !== null && (which === 'unfinished' || end.reason === 'superseded')) continue;
+    rows.push(rowOf(memory, basename(folder), state));
+  }
+  return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
 }
 
-function readOrTell(
-  sessions: Sessions,
+function rowOf({ surroundings }: Memory, id: string, { end, log, runs, ...state }: State): ListedSession {
+  const { name, workspace, lifecycle, progress, created_at, last_activity } = state;
+  return {
+    session_id: id,
+    purpose: created_at === null ? LOST_BEGINNING : state.purpose,
+    name,
+    workspace,
+    lifecycle,
+    end_reason: end?.reason ?? null,
+    crashed: isCrashed({ lifecycle, runs }, surroundings.process),
+    progress,
+    created_at,
+    last_activity,
+    unreadable: log.unreadable,
+    newer: log.newer,
+  };
+}
+
+/** @returns null unless `state.json` was made from all that there is: then the logs must be folded */
+function writtenState(folder: string): State | null {
+  try {
+    return stateSchema.safeParse(presentState(folder)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+async function foldedState(
+  { sessions }: Memory,
   id: string,
   onUnreadable: (error: UnreachableError) => void,
-): OpenSession | null {
+): Promise<State | null> {
   try {
-    return sessions.read(id);
+    const session = sessions.read(id);
+    session?.log.close();
+    if (session === null) return null;
+    const { state, at, counts } = session.log;
+    return stateSchema.parse({ ...combinedState(state, at, await observeKept(session.folder), null), log: counts });
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     onUnreadable(error);

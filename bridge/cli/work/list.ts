@@ -1,5 +1,6 @@
 import { type ListedSession, listSessions } from '../../../memory/show/list.js';
 import { ago } from '../../../memory/show/status.js';
+import type { ExitCode } from '../../command/command.js';
 import { columnsOf, renderTable } from '../../command/table.js';
 import { word } from '../../command/word.js';
 
@@ -9,9 +10,9 @@ export const list = word({
     'unfinished sessions; --here: of this directory, --all: ended ones, too,\n      --archived: those in the archive',
   options: { here: { type: 'boolean' }, all: { type: 'boolean' }, archived: { type: 'boolean' } },
   words: 0,
-  run({ memory, values, print, context }) {
+  async run({ memory, values, print, context }): Promise<ExitCode> {
     const unreadable: string[] = [];
-    const sessions = listSessions(
+    const sessions = await listSessions(
       memory,
       { here: values.here === true, which: values.archived ? 'archived' : values.all ? 'all' : 'unfinished' },
       ({ message }) => unreadable.push(message),
@@ -37,8 +38,9 @@ export const list = word({
   },
 });
 
-function stateWords({ lifecycle, end_reason, crashed }: ListedSession): string {
-  return crashed ? 'crashed' : (end_reason ?? lifecycle);
+function stateWords({ lifecycle, end_reason, crashed, unreadable, newer }: ListedSession): string {
+  const words = crashed ? 'crashed' : (end_reason ?? lifecycle);
+  return [words, ...(unreadable > 0 ? ['damaged'] : []), ...(newer > 0 ? ['newer version'] : [])].join(', ');
 }
 
 function progressWords({ progress: { done, total } }: ListedSession): string {

@@ -8,7 +8,7 @@ import { fact, type Rules } from './rule.js';
 
 const text = z.string().optional();
 const instant = z.iso.datetime().nullable().optional();
-const processSchema = z.object({
+export const processSchema = z.object({
   host: z.string(),
   boot_id: z.string(),
   pid_namespace: z.string(),

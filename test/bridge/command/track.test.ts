@@ -122,7 +122,7 @@ describe('track', () => {
       [work, 'list'],
     ] as const) {
       const { out } = await say(command, words);
-      expect(out).toContain('the beginning of its record cannot');
+      expect(out).toContain('the beginning of its rec');
       expect(out).not.toMatch(/undefined|null/);
     }
     expect((await say(track, ['resume'])).out).toContain('kept step');

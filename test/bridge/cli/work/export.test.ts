@@ -30,7 +30,9 @@ test('the whole record is one JSON, from whose log the same state can be folded 
   const path = join(testFolder(), 'again.jsonl');
   writeFileSync(path, logs['worklog.jsonl']);
   const log = Log.read(path, worklogKind);
-  expect(state).toEqual({ ...JSON.parse(JSON.stringify(log && stateOf(log.state, log.at))), observed: 'none' });
+  const folded = JSON.parse(JSON.stringify(log && stateOf(log.state, log.at)));
+  const proof = { log: { lines: 4, applied: 4, refused: 0, unreadable: 0 }, kept: 0, tail: log?.tailAt(log.at) };
+  expect(state).toEqual({ ...folded, observed: 'none', ...proof });
   expect(markdown).toMatch(/^---\nsession_id: /);
 });
 

@@ -1,0 +1,167 @@
+// covers: bridge/cli/work/list.ts memory/show/list.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts memory/logs/tail.ts
+/** The list of sessions, and the generated files from which it is made where they are valid. */
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { WorkScene } from './scene.js';
+
+const LONGEST_TEXT = 4096;
+
+let scene: WorkScene;
+
+beforeEach(() => {
+  scene = new WorkScene();
+});
+
+const fileOf = (id: string, name: string) => join(scene.home, 'sessions', id, name);
+const stateOf = (id: string) => JSON.parse(readFileSync(fileOf(id, 'state.json'), 'utf8'));
+const worklogBytes = (id: string) => statSync(fileOf(id, 'worklog.jsonl')).size;
+
+async function endedSession(task: string): Promise<string> {
+  const id = await scene.begin(task);
+  await scene.say('track', ['done', '--complete']);
+  return id;
+}
+
+const all = () => scene.json('work', ['list', '--all']);
+
+/** Changes the state so that a row shows whether it was made from it. */
+function mark(id: string): void {
+  writeFileSync(fileOf(id, 'state.json'), JSON.stringify({ ...stateOf(id), purpose: 'from state.json' }));
+}
+
+const purposes = async () => (await all()).map(({ purpose }: { purpose: string }) => purpose);
+
+test('a session that ends or is archived leaves its state, with the bytes that rebuild writes', async () => {
+  const id = await scene.begin('T');
+  expect(existsSync(fileOf(id, 'state.json'))).toBe(false);
+  await scene.say('track', ['done', '--complete']);
+  const files = () => ['state.json', 'session.md'].map((name) => readFileSync(fileOf(id, name)));
+  const written = files();
+  expect(stateOf(id)).toMatchObject({ v: 1, lifecycle: 'ended', at: worklogBytes(id), log: { unreadable: 0 } });
+  await scene.say('work', ['rebuild', id]);
+  expect(files()).toEqual(written);
+  await scene.say('track', ['note', 'late', '--session', id]);
+  expect(stateOf(id)).toMatchObject({ at: worklogBytes(id), notes: [{ text: 'late' }] });
+  await scene.say('work', ['archive', id]);
+  const [year = ''] = readdirSync(join(scene.home, 'archive'));
+  expect(JSON.parse(readFileSync(join(scene.home, 'archive', year, id, 'state.json'), 'utf8')).archived).toBe(true);
+});
+
+test('a long log leaves its state when it has grown by 256 KiB, not with each line', async () => {
+  const id = await scene.begin('T');
+  const message = 'x '.repeat(LONGEST_TEXT / 2);
+  const grow = async () => {
+    const [line = ''] = readFileSync(fileOf(id, 'worklog.jsonl'), 'utf8').split('\n').slice(-2);
+    for (let count = 0; count < 64; count += 1)
+      appendFileSync(fileOf(id, 'worklog.jsonl'), `${line.replace(/"id":"[^"]+/, `"id":"${worklogBytes(id)}`)}\n`);
+  };
+  await scene.say('track', ['log', message]);
+  expect(existsSync(fileOf(id, 'state.json'))).toBe(false);
+  await grow();
+  await scene.say('work', ['show', id]);
+  expect(existsSync(fileOf(id, 'state.json'))).toBe(false);
+  await scene.say('track', ['log', message]);
+  const { at } = stateOf(id);
+  expect(at).toBe(worklogBytes(id));
+  await scene.say('track', ['log', message]);
+  expect(stateOf(id).at).toBe(at);
+  await grow();
+  await scene.say('track', ['log', message]);
+  expect(stateOf(id).at).toBe(worklogBytes(id));
+});
+
+test('a row is made from the state if that covers the whole log, and is the same without it', async () => {
+  const id = await endedSession('T');
+  const row = await all();
+  rmSync(fileOf(id, 'state.json'));
+  expect(await all()).toEqual(row);
+  await scene.say('work', ['rebuild', id]);
+  mark(id);
+  expect(await purposes()).toEqual(['from state.json']);
+});
+
+test('a state counts for nothing if it is damaged, of another version, or not of this log and journal', async () => {
+  const id = await endedSession('T');
+  const whole = readFileSync(fileOf(id, 'state.json'), 'utf8');
+  for (const damaged of ['', '{', 'null', '[]', whole.replace('"v":1', '"v":2'), '{"v":1}']) {
+    writeFileSync(fileOf(id, 'state.json'), damaged);
+    expect([damaged, await purposes()]).toEqual([damaged, ['T']]);
+  }
+  writeFileSync(fileOf(id, 'state.json'), whole);
+  mark(id);
+  // What makes a row has another type.
+  writeFileSync(fileOf(id, 'state.json'), JSON.stringify({ ...stateOf(id), progress: 3 }));
+  expect(await purposes()).toEqual(['T']);
+  writeFileSync(fileOf(id, 'state.json'), whole);
+  mark(id);
+  const log = readFileSync(fileOf(id, 'worklog.jsonl'), 'utf8');
+  writeFileSync(fileOf(id, 'worklog.jsonl'), log.replaceAll('"origin":"person"', '"origin":"rerson"'));
+  expect((await all())[0]).toMatchObject({ unreadable: log.trim().split('\n').length });
+  writeFileSync(fileOf(id, 'worklog.jsonl'), `${log}x\n`);
+  expect((await all())[0]).toMatchObject({ purpose: 'T', unreadable: 1 });
+  writeFileSync(fileOf(id, 'worklog.jsonl'), log);
+  expect(await purposes()).toEqual(['from state.json']);
+  writeFileSync(fileOf(id, 'tool_use.jsonl'), '{}\n');
+  expect(await purposes()).toEqual(['T']);
+});
+
+test('one damaged log, one with lines of a newer version, one that cannot be read: each is shown as such, beside the others', async () => {
+  const [damaged, newer, unreadable] = [await endedSession('d'), await endedSession('n'), await endedSession('u')];
+  await endedSession('whole');
+  appendFileSync(fileOf(damaged, 'worklog.jsonl'), 'no line\n');
+  appendFileSync(
+    fileOf(newer, 'worklog.jsonl'),
+    '{"v":2,"id":"x","timestamp":"2026-01-01T00:00:00Z","event":"later","origin":"robot"}\n',
+  );
+  rmSync(fileOf(unreadable, 'worklog.jsonl'));
+  mkdirSync(fileOf(unreadable, 'worklog.jsonl'));
+  const { code, out, err } = await scene.say('work', ['list', '--all']);
+  const lineOf = (id: string) => out.split('\n').find((line) => line.includes(id)) ?? '';
+  expect(lineOf(damaged)).toMatch(/completed, damaged/);
+  expect(lineOf(newer)).toMatch(/completed, newer version/);
+  expect(lineOf('whole')).toMatch(/completed {2}/);
+  expect(err).toContain(fileOf(unreadable, 'worklog.jsonl'));
+  expect([code, out.trim().split('\n').length]).toEqual([3, 4]);
+});
+
+test('a file that lies among the sessions or in the archive is none of them', async () => {
+  await scene.begin('T');
+  mkdirSync(join(scene.home, 'archive', '2026'), { recursive: true });
+  for (const place of ['sessions/stray', 'archive/stray', 'archive/2026/stray', 'archive/2027'])
+    writeFileSync(join(scene.home, place), '');
+  expect(await scene.say('work', ['list', '--all'])).toMatchObject({ code: 0, err: '' });
+  expect(await scene.json('work', ['list', '--archived'])).toEqual([]);
+  expect(await scene.json('work', ['list'])).toHaveLength(1);
+});
+
+test('a state of a newer version is left alone, and so is one that would lack lines of a newer version', async () => {
+  const id = await scene.begin('T');
+  writeFileSync(fileOf(id, 'state.json'), '{"v":2}');
+  await scene.say('track', ['done', '--complete']);
+  expect(await scene.say('work', ['rebuild', id])).toMatchObject({ code: 2, err: expect.stringContaining('update') });
+  expect(readFileSync(fileOf(id, 'state.json'), 'utf8')).toBe('{"v":2}');
+  rmSync(fileOf(id, 'state.json'));
+  appendFileSync(
+    fileOf(id, 'worklog.jsonl'),
+    '{"v":2,"id":"x","timestamp":"2026-01-01T00:00:00Z","event":"later","origin":"robot"}\n',
+  );
+  expect(await scene.say('work', ['rebuild', id])).toMatchObject({ code: 2, err: expect.stringContaining('update') });
+  expect(existsSync(fileOf(id, 'state.json'))).toBe(false);
+});
+
+test('a session ends although its state cannot be written, and is listed as before', async () => {
+  const id = await scene.begin('T');
+  mkdirSync(fileOf(id, 'state.json'));
+  expect((await scene.say('track', ['done', '--complete'])).code).toBe(0);
+  expect((await all())[0]).toMatchObject({ end_reason: 'completed' });
+});
