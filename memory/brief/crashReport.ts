@@ -1,21 +1,10 @@
 /** What somebody must know who finds a session whose agent is dead. */
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { ago, stepLine } from '../show/status.js';
-
-/** A file that may be half written. */
-export interface DoubtfulFile {
-  readonly path: string;
-  readonly step: string | null;
-  readonly exists: boolean;
-  readonly size: number | null;
-  /** Whether it was changed after it was last mentioned. */
-  readonly changed_since: boolean | null;
-}
+import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
 
 export interface CrashReport {
   readonly session_id: string;
@@ -35,7 +24,7 @@ export interface CrashReport {
  * @param here the identity of a process of this host
  */
 export function crashReport(log: Worklog, root: string, here: ProcessIdentity): CrashReport {
-  const files = filesInDoubt(log, root);
+  const files = filesInDoubt({ log, fold: null }, root);
   const steps = [...log.steps.values()];
   const current = steps.find(({ status }) => status === 'in_progress');
   return {
@@ -76,23 +65,6 @@ export function crashLines(
     ),
     ...section('what to do:', advice),
   ];
-}
-
-/** Files in progress: the agent died before it said that they were done. */
-export function filesInDoubt(log: Worklog, root: string): DoubtfulFile[] {
-  return [...log.files]
-    .filter(([, { status }]) => status === 'working')
-    .map(([path, { step, at }]) => {
-      const stat = statSync(resolve(root, path), { throwIfNoEntry: false });
-      const size = stat?.size ?? null;
-      return {
-        path,
-        step,
-        exists: stat !== undefined,
-        size,
-        changed_since: stat === undefined ? null : stat.mtimeMs > at,
-      };
-    });
 }
 
 /** @returns why the agent of the last run is known to be dead, in a clause */

@@ -2,16 +2,32 @@
 
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import { progressOf, purposeOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
-import { ago, MARKS } from '../show/status.js';
+import type { Observed } from '../observed/observed.js';
+import { ago } from '../show/status.js';
 import type { Priority } from '../words.js';
 import type { Rank, Section } from './budget.js';
 import { withinBudget } from './budget.js';
-import { type DoubtfulFile, filesInDoubt, proofOf } from './crashReport.js';
-import { FENCE_LENGTH, fenced, quoted } from './fence.js';
+import { proofOf } from './crashReport.js';
+import { FENCE_LENGTH, fenced } from './fence.js';
+import { filesInDoubt } from './filesInDoubt.js';
+import {
+  callsOf,
+  changedOf,
+  costOf,
+  doubtOf,
+  entries,
+  errorsOf,
+  openOf,
+  stepEntries,
+  tasksOf,
+  turnLines,
+  Words,
+} from './observedSections.js';
 
 /** Who needs the context. */
 export type ContextLevel = keyof MemorySettings['context'];
@@ -20,14 +36,22 @@ export interface ContextOptions {
   readonly level: ContextLevel;
   /** UTC epoch milliseconds. */
   readonly now: number;
-  /** Of the session's workspace. */
+  /** Of the session's workspace, without links; relative paths are meant in it. */
   readonly root: string;
   readonly here: ProcessIdentity;
   readonly crashed: boolean;
+  /** What was observed of the session; null: nothing was. */
+  readonly fold: Observed | null;
+  /** How its run ended, in words of others; null: it is not known. */
+  readonly end?: string | null;
   /** Notes of the workspace, for every session in it. */
   readonly pinned: readonly Note[];
   /** How many characters each level has, and from when on a session was resumed. */
   readonly settings: MemorySettings;
+  /** Characters of the level that the caller uses. */
+  readonly used?: number;
+  /** Applied to all words before they are cut. */
+  readonly redact: Redact;
 }
 
 const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
@@ -45,65 +69,71 @@ const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
 
 /** @returns the context as text; empty if there is nothing to say */
 export function buildResumeContext(log: Worklog, options: ContextOptions): string {
-  const { level, settings } = options;
+  const { level, settings, fold, root, used = 0 } = options;
   const characters = settings.context[level];
-  if (log.created_at === null && log.last_activity === null) return '';
+  if (log.created_at === null && log.last_activity === null && fold === null) return '';
   if (characters === 0) return '';
+  const words = new Words(options.redact);
+  const isWhole = level === 'root' || level === 'revival';
   const sections = [
-    headOf(log, options),
-    stepsOf(log, level),
-    ...(level === 'delegated' ? [] : [filesOf(filesInDoubt(log, options.root))]),
-    notesOf([...options.pinned, ...log.notes], level),
-    actionsOf(log, MOST_ACTIONS[level]),
-    nextOf(log),
+    headOf(log, options, words),
+    ...(fold === null || !isWhole ? [] : [openOf(fold, words)]),
+    ...(level === 'delegated' ? [] : [doubtOf(filesInDoubt({ log, fold }, root), words)]),
+    stepsOf(log, isWhole, words),
+    ...(fold === null ? [] : [tasksOf(fold, words)]),
+    ...(fold === null || !isWhole ? [] : [errorsOf(fold, words)]),
+    notesOf([...options.pinned, ...log.notes], level, words),
+    ...(fold === null || !isWhole ? [] : [changedOf(fold, root, words)]),
+    entriesOf(log, MOST_ACTIONS[level], words),
+    ...(fold === null ? [] : [callsOf(fold, MOST_ACTIONS[level], words)]),
+    ...(fold === null || !isWhole ? [] : [costOf(fold)]),
+    nextOf(log, options, words),
   ];
-  return fenced(withinBudget(sections, characters - FENCE_LENGTH));
+  return fenced(withinBudget(sections, characters - used - FENCE_LENGTH));
 }
 
-function headOf(log: Worklog, { now, here, crashed, settings }: ContextOptions): Section {
-  const { facts, last_activity } = log;
-  const last =
-    last_activity === null
-      ? 'no activity is known'
-      : `last activity ${isoTime(last_activity)}, ${ago(now - last_activity)}`;
-  const resumed = checkIfResumedSession(last_activity, now, settings.freshness) ? '; it was resumed after a while' : '';
+function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
+  const { fold, here, crashed, end = null, level } = options;
+  const isShort = level !== 'root' && level !== 'revival';
   return {
     title: '',
     entries: [
-      { rank: 'purpose', text: `Session ${log.session_id}: ${quoted(purposeOf(log))}` },
-      { rank: 'purpose', text: `It was ${log.lifecycle}; ${last}${resumed}.` },
-      ...(crashed ? [{ rank: 'purpose' as const, text: `Its agent crashed: ${proofOf(log, here)}.` }] : []),
-      ...(typeof facts?.set.framework === 'string'
-        ? [{ rank: 'rest' as const, text: `Framework: ${quoted(facts.set.framework)}` }]
-        : []),
+      ...entries('purpose', [
+        `Session ${log.session_id ?? 'without a name'}: ${words.text(log.facts?.purpose ?? fold?.firstPrompt ?? purposeOf(log))}`,
+        timesOf(log, options),
+        ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
+        ...(fold === null || isShort ? [] : turnLines(fold, words)),
+      ]),
+      ...entries(
+        'rest',
+        typeof log.facts?.set.framework === 'string' ? [`Framework: ${words.text(log.facts.set.framework)}`] : [],
+      ),
     ],
   };
 }
 
-function stepsOf(log: Worklog, level: ContextLevel): Section {
+/** The second attempt knows that the first one was ended. */
+function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): string {
+  const began = log.created_at ?? fold?.firstActivity ?? null;
+  const last = Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null;
+  const resumed = checkIfResumedSession(last, now, settings.freshness) ? '; it was resumed after a while' : '';
+  const clauses = [
+    ...(level === 'revival' && began !== null ? [`It began at ${isoTime(began)}`] : []),
+    ...(level !== 'revival' && log.created_at !== null ? [`It was ${log.lifecycle}`] : []),
+    last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}${resumed}`,
+  ];
+  return `${clauses.join('; ')}.`;
+}
+
+function stepsOf(log: Worklog, isWhole: boolean, words: Words): Section {
   const steps = [...log.steps.values()];
   const { done, total } = progressOf(steps);
-  const shown =
-    level === 'root' || level === 'revival'
-      ? steps
-      : steps.filter(({ status }) => status === 'in_progress' || status === 'pending');
-  const line = (text: string) => ({ rank: 'steps' as const, text });
-  return {
-    title: `Steps, ${done} of ${total} were done:`,
-    entries: shown.map(({ id, title, status }) => line(`${MARKS[status]} ${id} ${quoted(title)}`)),
-  };
+  const shown = isWhole ? steps : steps.filter(({ status }) => status === 'in_progress' || status === 'pending');
+  return { title: `Steps, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
 }
 
-function filesOf(files: readonly DoubtfulFile[]): Section {
-  const state = ({ exists, size, changed_since }: DoubtfulFile): string =>
-    exists ? `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was begun` : 'it does not exist';
-  return {
-    title: 'Files that were being worked on, and may be half written:',
-    entries: files.map((file) => ({ rank: 'files', text: `- ${quoted(file.path)}: ${state(file)}` })),
-  };
-}
-
-function notesOf(notes: readonly Note[], level: ContextLevel): Section {
+function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Section {
   const shown = level === 'delegated' ? notes.filter(({ priority }) => priority === 'critical') : notes;
   const order: readonly Priority[] = ['critical', 'high', 'normal'];
   const sorted = order.flatMap((priority) => shown.filter((note) => note.priority === priority));
@@ -112,28 +142,30 @@ function notesOf(notes: readonly Note[], level: ContextLevel): Section {
     title: 'Notes that were kept:',
     entries: sorted
       .slice(0, most)
-      .map(({ priority, text }) => ({ rank: NOTE_RANKS[priority], text: `- ${priority}: ${quoted(text)}` })),
+      .map(({ priority, text }) => ({ rank: NOTE_RANKS[priority], text: `- ${priority}: ${words.text(text)}` })),
   };
 }
 
-function actionsOf({ recent }: Worklog, count: number): Section {
+function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
   const last = count === 0 ? [] : recent.slice(-count);
-  return {
-    title: 'The last entries:',
-    entries: last.map(({ at, words }) => ({ rank: 'actions', text: `- ${isoTime(at)} ${quoted(words)}` })),
-  };
+  const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);
+  return { title: 'The last entries:', entries: entries('actions', lines) };
 }
 
-function nextOf(log: Worklog): Section {
-  const steps = [...log.steps.values()];
+function nextOf(log: Worklog, { level, fold }: ContextOptions, words: Words): Section {
+  const plan = [...log.steps.values()];
+  const steps = plan.length > 0 ? plan : (fold?.todos.list ?? []);
   const next = steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
-  const entries = [
-    ...(next === undefined
-      ? []
-      : [
-          `Next: step ${next.id}, ${quoted(next.title)}${next.status === 'in_progress' ? ', which was in progress' : ''}`,
-        ]),
-    `To go on with it: watchkeeper track init --resume; to see all of it: watchkeeper work show ${log.session_id}`,
-  ];
-  return { title: '', entries: entries.map((text) => ({ rank: 'next', text })) };
+  const was = next?.status === 'in_progress' ? ', which was in progress' : '';
+  return {
+    title: '',
+    entries: entries('next', [
+      ...(next === undefined ? [] : [`Next: step ${next.id}, ${words.text(next.title)}${was}`]),
+      ...(level === 'revival'
+        ? []
+        : [
+            `To go on with it: watchkeeper track init --resume; to see all of it: watchkeeper work show ${log.session_id}`,
+          ]),
+    ]),
+  };
 }

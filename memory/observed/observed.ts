@@ -28,6 +28,14 @@ export interface ObservedError {
   readonly at: number;
 }
 
+export interface Action {
+  readonly at: number;
+  readonly agent: string;
+  readonly words: string;
+  /** In the journal's word; null: it has no result. */
+  outcome: string | null;
+}
+
 /** A journal's word for how a call ended, if it did not do what was asked. */
 const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
 const MAIN = 'main';
@@ -40,7 +48,7 @@ export class Observed {
   readonly files = new Map<string, ObservedFile>();
   readonly errors: ObservedError[] = [];
   readonly tokens = new Map<string, Tokens>();
-  readonly actions: { readonly at: number; readonly agent: string; readonly words: string }[] = [];
+  readonly actions: Action[] = [];
   firstTool: string | null = null;
   /** What a person asked first; of a session without people, what a program did. */
   firstPrompt: string | null = null;
@@ -63,7 +71,7 @@ export class Observed {
   /** What is waited for, by kind, since when. */
   readonly waits = new Map<string, number>();
   #isPersonHeard = false;
-  readonly #calls = new Map<string, OpenCall & { readonly batch: string | null }>();
+  readonly #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
   /** Batches of calls of which one failed: their other calls are cancelled with it. */
   readonly #failedBatches = new Set<string>();
   /** The tokens of each message, as last counted. */
@@ -94,7 +102,8 @@ export class Observed {
         break;
       case 'turn_end':
       case 'session_end':
-        this.#endTurn(agent, textOf(record.reason));
+        // A run that is ended before its answer leaves its turn as it was.
+        if (event === 'turn_end' || record.reason === 'answered') this.#endTurn(agent, textOf(record.reason));
         break;
       case 'wait_start':
       case 'wait_end':
@@ -119,7 +128,7 @@ export class Observed {
 
   /** @returns calls without a result, oldest first */
   openCalls(): OpenCall[] {
-    return [...this.#calls.values()].map(({ batch: _, ...call }) => call);
+    return [...this.#calls.values()].map(({ batch: _batch, action: _action, ...call }) => call);
   }
 
   #prompt(record: JournalRecord, agent: string): void {
@@ -151,8 +160,9 @@ export class Observed {
     const id = textOf(record.tool_use_id);
     const words = callWords(tool, record.tool_input);
     const path = EDITS.has(tool) ? pathOf(record.tool_input) : null;
-    if (id !== null) this.#calls.set(id, { agent, tool, words, at, path, batch: textOf(record.batch) });
-    addTo(this.actions, { at, agent, words }, { more: {}, name: 'actions' });
+    const action = { at, agent, words, outcome: null };
+    if (id !== null) this.#calls.set(id, { agent, tool, words, at, path, batch: textOf(record.batch), action });
+    addTo(this.actions, action, { more: {}, name: 'actions' });
   }
 
   #result(record: JournalRecord, agent: string, at: number): void {
@@ -160,6 +170,7 @@ export class Observed {
     const id = textOf(record.tool_use_id) ?? '';
     const call = this.#calls.get(id);
     this.#calls.delete(id);
+    if (call !== undefined) call.action.outcome = outcome;
     if (!FAULTS.includes(outcome)) return;
     const batch = call?.batch ?? null;
     if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;

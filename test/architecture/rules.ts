@@ -40,7 +40,6 @@ const CUTS = [
 const CUT_WHAT_IS_REDACTED = [
   'bridge/chat/progressView.ts',
   'bridge/telegram/progressText.ts',
-  'memory/brief/transcriptBrief.ts',
   'src/transcripts/importTranscript.ts',
   'src/log/foreignTail.ts',
 ];

@@ -2,9 +2,8 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buildResumeContext } from '../../../memory/brief/resumeContext.js';
 import { transcriptBrief } from '../../../memory/brief/transcriptBrief.js';
-import { isCrashed } from '../../../memory/fold/crash.js';
-import { freshnessOf, isStateStale } from '../../../memory/fold/freshness.js';
 import { readTranscript } from '../../../memory/observed/transcript.js';
+import { lookAt } from '../../../memory/show/status.js';
 import { UsageError } from '../../../src/errors.js';
 import { textOf } from '../../../src/journal/record.js';
 import { isoTime } from '../../../src/time.js';
@@ -38,18 +37,20 @@ async function resumeTranscript(path: string, { memory, print, context }: Call):
     throw new UsageError(
       `in ${path} nothing is recognised: it is no transcript of Claude Code or Codex, and no journal`,
     );
-  const brief = transcriptBrief(read, { now: memory.clock.now(), directory: memory.surroundings.directory });
+  const brief = transcriptBrief(read, {
+    now: memory.clock.now(),
+    directory: memory.surroundings.directory,
+    redact: context.redact,
+  });
   print(brief.context, { transcript: path, ...brief });
   return 0;
 }
 
-function resumeSession(named: string | null, { memory, values, print, context }: Call): ExitCode {
+async function resumeSession(named: string | null, { memory, values, print, context }: Call): Promise<ExitCode> {
   const session = memory.which(named ?? textOf(values.session));
-  const { state } = session.log;
-  const now = memory.clock.now();
   if (values.ack) session.log.write(() => [{ event: 'acknowledged' }], memory.stamp, { isFact: true });
-  const last = Math.max(state.last_activity ?? 0, state.acknowledged_at ?? 0) || null;
-  const check = isStateStale(last, now, memory.settings.freshness);
+  const { log, fold, last, computed, now } = await lookAt(memory, session);
+  const { crashed, freshness, check } = computed;
   if (check.critical) {
     const since =
       last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
@@ -58,21 +59,17 @@ function resumeSession(named: string | null, { memory, values, print, context }:
     );
     return 1;
   }
-  const { process } = memory.surroundings;
-  const text = buildResumeContext(state, {
+  const text = buildResumeContext(log, {
     level: 'root',
     now,
     root: memory.workspace.root,
-    here: process,
-    crashed: isCrashed(state, process),
+    here: memory.surroundings.process,
+    crashed,
+    fold,
     settings: memory.settings,
     pinned: memory.claims.read(memory.workspace)?.notes ?? [],
+    redact: context.redact,
   });
-  print(text, {
-    session_id: session.id,
-    freshness: freshnessOf(last, now, memory.settings.freshness),
-    check,
-    context: text,
-  });
+  print(text, { session_id: session.id, freshness, check, context: text });
   return 0;
 }

@@ -15,7 +15,7 @@ const TOKEN = `ghp_${'a1B2'.repeat(9)}`;
 const LATER = START + 5 * HOUR;
 
 const brief = async (path: string, directory = '/') =>
-  transcriptBrief(await readTranscript(path, redactShapes), { now: LATER, directory });
+  transcriptBrief(await readTranscript(path, redactShapes), { now: LATER, directory, redact: redactShapes });
 
 /** Killed while it wrote a file. */
 function killed(): string {
@@ -77,11 +77,12 @@ test('says what was asked, done and left open, and which files may be half writt
     'It was last asked: "and test it"',
     'Its last turn did not end: the agent was at work when the record stopped.',
     `- "Write: login.test.ts", since ${at(15)}, without a result`,
-    '- "login.ts": 4 bytes, not changed since',
+    '- "login.ts": 4 bytes, not changed since it was last mentioned',
     '- "login.test.ts": it does not exist',
     'Its own tasks, 1 of 3 were done:',
     `- ${at(14)} Bash failed: "exit code 3"`,
-    `- ${at(13)} "Bash: npm test"`,
+    `- ${at(13)} "Bash: npm test", failed`,
+    `- ${at(15)} "Write: login.test.ts", without a result`,
     'To continue that conversation: claude --resume c1',
   ])
     expect(lines).toContain(line);
@@ -111,7 +112,11 @@ test('stays within 4,000 characters, with the most important parts, and counts w
     returns(2, 't1'),
     ...edits,
   ]);
-  const text = briefText(await readTranscript(path, redactShapes), { now: LATER, directory: '/' });
+  const text = briefText(await readTranscript(path, redactShapes), {
+    now: LATER,
+    directory: '/',
+    redact: redactShapes,
+  });
   expect(text.length).toBeLessThanOrEqual(4_000);
   expect(text).toContain('It was asked: "A long title');
   expect(text).toContain('Next: task t1');

@@ -231,3 +231,22 @@ test('what a person asked counts before what a program asked', () => {
   );
   expect([person.firstPrompt, person.lastPrompt]).toEqual(['first', 'last']);
 });
+
+test('a run that is ended before its answer leaves its turn open: what it had touched stays in doubt', () => {
+  const work = [
+    { event: 'user_prompt', origin: 'human', text: 'Fix it' },
+    call('1', 'Edit', { tool_input: { file_path: 'a.ts' } }),
+    result('1', 'ok'),
+    { event: 'files', modified: ['a.ts'] },
+    call('2', 'Write', { tool_input: { file_path: 'b.ts' } }),
+  ];
+  const killed = observe(...work, { event: 'session_end', reason: 'failed' });
+  expect([killed.isTurnOpen, [...killed.touched], killed.openCalls().map(({ path }) => path)]).toEqual([
+    true,
+    ['a.ts'],
+    ['b.ts'],
+  ]);
+  const answered = observe(...work, { event: 'session_end', reason: 'answered' });
+  expect([answered.isTurnOpen, [...answered.touched], answered.openCalls()]).toEqual([false, [], []]);
+  expect(killed.actions.map(({ outcome }) => outcome)).toEqual(['ok', null]);
+});

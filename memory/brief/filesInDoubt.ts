@@ -1,0 +1,56 @@
+/** Files that may be half written: their agent died before it had finished them. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Worklog } from '../fold/worklog.js';
+import type { Observed } from '../observed/observed.js';
+import { pathInWorkspace } from '../workspaces/workspace.js';
+
+export interface DoubtfulFile {
+  /** Relative to the directory, if it is inside. */
+  readonly path: string;
+  /** For which it was declared; null: none, or it was observed. */
+  readonly step: string | null;
+  readonly exists: boolean;
+  readonly size: number | null;
+  /** Whether it was changed after it was last mentioned. */
+  readonly changed_since: boolean | null;
+}
+
+/** What is known of a session. */
+export interface Known {
+  /** What was declared. */
+  readonly log: Pick<Worklog, 'files'>;
+  /** What was observed; null: nothing was. */
+  readonly fold: Observed | null;
+}
+
+/**
+ * @param directory in which relative paths are meant, without links
+ * @returns files in progress, then those that were touched since the last end of a turn, or were just being changed
+ */
+export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulFile[] {
+  const doubtful = new Map<string, { step: string | null; at: number }>();
+  for (const [path, { status, step, at }] of log.files) if (status === 'working') doubtful.set(path, { step, at });
+  for (const [path, at] of fold === null ? [] : touchedIn(fold)) {
+    const name = nameIn(directory, path);
+    const declared = doubtful.get(name);
+    doubtful.set(name, { step: declared?.step ?? null, at: Math.max(declared?.at ?? 0, at) });
+  }
+  return [...doubtful].map(([path, { step, at }]) => {
+    const stat = statSync(resolve(directory, path), { throwIfNoEntry: false });
+    const changed_since = stat === undefined ? null : stat.mtimeMs > at;
+    return { path, step, exists: stat !== undefined, size: stat?.size ?? null, changed_since };
+  });
+}
+
+/** @returns the path relative to the directory, which is named without links; an absolute path if it is outside */
+export function nameIn(directory: string, path: string): string {
+  return pathInWorkspace(path, directory, { root: directory });
+}
+
+/** @returns each with the instant at which it was last mentioned */
+function touchedIn(fold: Observed): [path: string, at: number][] {
+  if (!fold.isTurnOpen) return [];
+  const paths = new Set([...fold.touched, ...fold.openCalls().flatMap(({ path }) => path ?? [])]);
+  return [...paths].map((path) => [path, fold.files.get(path)?.at ?? fold.lastActivity ?? 0]);
+}

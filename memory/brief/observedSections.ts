@@ -1,0 +1,142 @@
+/** What was observed of a session, in sections of a brief. */
+import type { Redact } from '../../src/log/redact.js';
+import { shorten } from '../../src/log/shorten.js';
+import { isoTime } from '../../src/time.js';
+import { progressOf, sumOf } from '../fold/state.js';
+import type { Observed, ObservedFile } from '../observed/observed.js';
+import { MARKS } from '../show/status.js';
+import type { StepStatus } from '../words.js';
+import type { Entry, Rank, Section } from './budget.js';
+import { quoted } from './fence.js';
+import { type DoubtfulFile, nameIn } from './filesInDoubt.js';
+
+const LONGEST_WORDS = 300;
+const MOST_ERRORS = 5;
+const NAME = /^[\w.-]{1,64}$/;
+
+/** Puts words of others into a brief. */
+export class Words {
+  readonly #redact: Redact;
+
+  constructor(redact: Redact) {
+    this.#redact = redact;
+  }
+
+  /** @returns the beginning of a text, in quotation marks */
+  text(text: string): string {
+    return quoted(shorten(this.#redact(text), LONGEST_WORDS));
+  }
+
+  /** @returns a name as it is if it can say nothing else, such as that of a tool */
+  name(name: string): string {
+    return NAME.test(name) ? name : this.text(name);
+  }
+
+  /** @returns the whole of it: half a path is of no use */
+  path(path: string): string {
+    return quoted(this.#redact(path));
+  }
+}
+
+export function entries(rank: Rank, lines: readonly string[]): Entry[] {
+  return lines.map((text) => ({ rank, text }));
+}
+
+/** @returns the agent's words at its end, and whether it was at work then */
+export function turnLines({ isTurnOpen, lastTurnEnd, lastWords }: Observed, words: Words): string[] {
+  const turn = isTurnOpen
+    ? 'Its last turn did not end: the agent was at work when the record stopped.'
+    : `Its last turn ended: ${endOf(lastTurnEnd, words)}.`;
+  return [turn, ...(lastWords === null ? [] : [`The agent's last words: ${words.text(lastWords)}`])];
+}
+
+/** @returns a clause for the journal's word */
+function endOf(reason: string | null, words: Words): string {
+  if (reason === null) return 'nothing was begun';
+  if (reason === 'end_turn' || reason === 'completed') return 'the agent had given its answer';
+  if (reason === 'interrupted') return 'it was interrupted';
+  return reason === 'error' ? 'with an error' : words.text(reason);
+}
+
+/** What was still going on. */
+export function openOf(observed: Observed, words: Words): Section {
+  const calls = observed
+    .openCalls()
+    .map(({ words: call, at }) => `- ${words.text(call)}, since ${isoTime(at)}, without a result`);
+  const waits = [...observed.waits].map(([kind, at]) => `- it waited since ${isoTime(at)} (${words.name(kind)})`);
+  const agents = observed.agents.list().filter(({ open }) => open);
+  const names = agents.map(({ id, depth }) => `- sub-agent ${words.text(id)} was at work, at depth ${depth}`);
+  return { title: 'Open when the record stopped:', entries: entries('next', [...calls, ...waits, ...names]) };
+}
+
+export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
+  const state = ({ exists, size, changed_since }: DoubtfulFile): string =>
+    exists
+      ? `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned`
+      : 'it does not exist';
+  return {
+    title: 'Files that were being worked on and may be half written, to be checked first:',
+    entries: entries(
+      'files',
+      files.map((file) => `- ${words.path(file.path)}: ${state(file)}`),
+    ),
+  };
+}
+
+export function tasksOf({ todos: { list } }: Observed, words: Words): Section {
+  const { done, total } = progressOf(list);
+  return { title: `Its own tasks, ${done} of ${total} were done:`, entries: stepEntries(list, words) };
+}
+
+export function stepEntries(
+  steps: Iterable<{ readonly id: string; readonly title: string; readonly status: StepStatus }>,
+  words: Words,
+): Entry[] {
+  return entries(
+    'steps',
+    [...steps].map(({ id, title, status }) => `${MARKS[status]} ${id} ${words.text(title)}`),
+  );
+}
+
+export function errorsOf({ errors, more }: Observed, words: Words): Section {
+  const last = errors.slice(-MOST_ERRORS);
+  const lines = last.map(
+    ({ at, tool, outcome, message }) =>
+      `- ${isoTime(at)} ${words.name(tool)} ${words.name(outcome)}: ${words.text(message)}`,
+  );
+  const count = errors.length + (more.errors ?? 0);
+  return { title: `Calls that failed, ${count} in all; the last ones:`, entries: entries('high_notes', lines) };
+}
+
+/** @param directory as in {@link nameIn} */
+export function changedOf({ files }: Observed, directory: string, words: Words): Section {
+  const name = (path: string) => words.path(nameIn(directory, path));
+  const line = ([path, { change, from }]: readonly [string, ObservedFile]) =>
+    `- ${change}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
+  const changed = [...files].filter(([, { change }]) => change !== 'read');
+  return { title: 'Files that it changed, the latest first:', entries: entries('notes', changed.map(line).reverse()) };
+}
+
+export function callsOf({ actions }: Observed, count: number, words: Words): Section {
+  const who = (agent: string) => (agent === 'main' ? '' : 'a sub-agent: ');
+  const how = (outcome: string | null) =>
+    outcome === 'ok' ? '' : `, ${outcome === null ? 'without a result' : words.name(outcome)}`;
+  const last = count === 0 ? [] : actions.slice(-count);
+  const lines = last.map(
+    ({ at, agent, words: call, outcome }) => `- ${isoTime(at)} ${who(agent)}${words.text(call)}${how(outcome)}`,
+  );
+  return { title: 'Its last calls:', entries: entries('actions', lines) };
+}
+
+/** In numbers. */
+export function costOf({ tokens, agents }: Observed): Section {
+  const { input, output, cached } = sumOf(tokens);
+  const count = agents.list().length;
+  return {
+    title: '',
+    entries: entries('rest', [
+      ...(tokens.size === 0 ? [] : [`It used ${input + cached} tokens of input and ${output} of output.`]),
+      ...(count === 0 ? [] : [`It started ${count === 1 ? 'a sub-agent' : `${count} sub-agents`}.`]),
+    ]),
+  };
+}
