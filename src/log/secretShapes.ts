@@ -8,7 +8,7 @@
  */
 import { findAssigned, findBehindOption, findPasswordOfPostgres, findWebKey } from './assignedSecrets.js';
 import { findPrivateKey } from './privateKeys.js';
-import { MARKED_TOKENS, SOME_MARK, WEBHOOK } from './secretMarks.js';
+import { findMarked, WEBHOOK, WITHIN_MARK } from './secretMarks.js';
 import { nameKindOf, SOME_NAME } from './secretNames.js';
 import { isPlaceholder } from './secretValues.js';
 import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
@@ -26,12 +26,9 @@ const PORT_OF_POSTGRES = /^(?:543\d|6432)$/;
  */
 const PLACES: readonly RegExp[] = [
   SOME_NAME,
-  new RegExp(String.raw`[^\w-](?:${SOME_MARK})`, 'g'),
+  new RegExp(WITHIN_MARK, 'g'),
   // Behind an escape of JSON, of a URL or of a terminal.
-  new RegExp(
-    String.raw`[\\%[;](?:[nrtbf]|u\w{4}|[0-9A-Fa-f]{2}|\d{0,4}m)(?:${SOME_MARK}|-(?:[pua]|-user|----)|(?:543\d|6432)(?=:))`,
-    'g',
-  ),
+  /[\\%[;](?:[nrtbf]|u\w{4}|[0-9A-Fa-f]{2}|\d{0,4}m)(?:-(?:[pua]|-user|----)|(?:543\d|6432)(?=:))/g,
   new RegExp(
     [
       '://',
@@ -45,8 +42,6 @@ const PLACES: readonly RegExp[] = [
     'g',
   ),
 ];
-/** For the beginning of a text. */
-const MARK_HERE = new RegExp(SOME_MARK, 'y');
 const REST_OF_WORD = /[\w-]*/y;
 const WORD_CHARACTER = /[\w-]/;
 /** After their first sign. */
@@ -58,8 +53,10 @@ export function replaceSecrets(text: string): string {
   const next = PLACES.map((place) => placeFrom(place, text, 0));
   let result = '';
   let copied = 0;
-  for (let at = matchEnd(MARK_HERE, text, 0) > 0 ? 0 : Math.min(...next); at < text.length; ) {
-    const end = matchEnd(REST_OF_WORD, text, at);
+  let end = 0;
+  for (let at = Math.min(...next); at < text.length; ) {
+    // A word that has many secrets in it is read once.
+    if (at >= end) end = matchEnd(REST_OF_WORD, text, at);
     const secret =
       at - 2 >= copied && text.startsWith('://', at - 2)
         ? findInAddress(text, at - 2)
@@ -93,10 +90,8 @@ function findInWord(text: string, start: number, end: number, free: number): Fou
   if (start === end) return null;
   const begin = behindEscape(text, start);
   const first = text.charAt(begin);
-  for (const { mark, whole, kind } of MARKED_TOKENS.get(first) ?? []) {
-    const to = text.startsWith(mark, begin) ? matchEnd(whole, text, begin) : 0;
-    if (to > 0) return { from: begin, to, replacement: `[redacted:${kind}]` };
-  }
+  const marked = findMarked(text, begin, end);
+  if (marked !== null) return marked;
   if (first === '-') {
     const secret = text.startsWith('-----', begin)
       ? findPrivateKey(text, begin, free)

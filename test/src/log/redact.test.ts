@@ -109,6 +109,11 @@ describe('shapes of secrets', () => {
     'watchdog: 12 sessions, 11 healthy, 1 silent, 38 ms',
     'SyntaxError: Unexpected token: foo',
     'task-management-of-a-very-long-name-here',
+    'task-0a1b2c3d4e5f60718293a4b5c6d7e8f901234567 of disk-9f8e7d6c5b4a39281706',
+    'task-ant-colony-optimization, task-admin-creates-the-users-and-assigns-their-roles',
+    'task_test_implementationdetails, configd_reads_the_settings_of_every_single_user',
+    'DEFAULTAIModelConfiguration, MSG.identifierOfTheSender.identifierOfTheReceiver',
+    'cache-key-0123456789abcdef0123456789abcdef, publish-to-test-pypi-and-then-verify-that-it-works-there',
     'https://example.org:8080/a/b@c',
     'a basic understanding of authentication',
     '{"input_tokens":15000,"max_tokens":4096}',
@@ -175,6 +180,7 @@ describe('hostile input of one megabyte', () => {
     'authorization', 'authorization: ', 'authorization: bearer ', 'bearer ', 'Bearer a', ' ', '\n', '[redacted:', 'AKIA', 'ya29.', '@', ':',
     '\u001b[', '[0;', '\\u0001', 'sk-a\\n', 'api_key', 'API_KEY:', 'cookie: ', 'cookie: a=', 'password="', 'password=\\"', '<password>', '--password ', '-p',
     'login -p ', 'curl -u a:b', '-----END RSA PRIVATE KEY-----', '-----BEGIN PRIVATE KEY-----\\nAAAAAAAA', 'AAAAAAAAA\\n', '"name": "token", "value":',
+    'AKIAIOSFODNN7EXAMPLE-', 'AKIAIOSFODNN7EXAMPLEeyJ', 'npm_', 'EAAC', 'sk-ant-a', 'sk-proj-', `glsa_${'a1B2'.repeat(8)}_0123abcd`, 'hvs.', 'dp.',
     'https://hooks.slack.com/services/', 'auth=', 'password password ', 'eyJ.', 'SG.', '"d":"', '"kty" "d":"a', 'Private-Lines: 1\n', 'a:5432:b:c:', ':',
   ];
   test.each(seeds)('%j', (seed) => {
