@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
 import { readAt } from '../../src/files/readAt.js';
+import { settleChild } from '../sessions/delegation.js';
 import { mayHold } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
@@ -19,8 +20,9 @@ export interface Check {
   readonly found: string;
 }
 
-/** Finishes first what an interrupted archiving has left to do. */
+/** Finishes first what an interrupted archiving, or an interrupted beginning of a child session, has left to do. */
 export function verifySession(memory: Memory, session: OpenSession): Check[] {
+  settleChild(memory, session);
   if (!mayHold(session.log.state)) releaseClaim(memory, session);
   return [placeCheck(memory, session), claimCheck(memory, session), filesCheck(session), worklogCheck(session)];
 }

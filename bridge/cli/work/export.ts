@@ -4,6 +4,7 @@ import { isCrashed } from '../../../memory/fold/crash.js';
 import { appliedLines, type ExportFiles, exportOf, writeExport } from '../../../memory/keeping/export.js';
 import { idumbFiles } from '../../../memory/keeping/idumb.js';
 import { sessionTrackerFiles } from '../../../memory/keeping/sessionTracker.js';
+import { depthOf } from '../../../memory/sessions/delegation.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { didYouMean } from '../../../src/config/didYouMean.js';
@@ -12,12 +13,12 @@ import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
-const DEEPEST = 16;
 type Format = (memory: Memory, session: OpenSession) => ExportFiles;
 const FORMATS: Readonly<Record<string, Format>> = {
   'session-tracker': (memory, session) =>
     sessionTrackerFiles(session.log.state, appliedLines(session), crashOf(memory, session)),
-  idumb: (memory, session) => idumbFiles(session.log.state, appliedLines(session), depthOf(memory, session)),
+  idumb: (memory, session) =>
+    idumbFiles(session.log.state, appliedLines(session), depthOf(memory.sessions, session.log.state)),
 };
 
 export const exportWord = word({
@@ -51,15 +52,4 @@ function crashOf({ surroundings, claims, workspace, clock }: Memory, { log }: Op
   const name = log.state.facts?.workspace ?? null;
   const { root } = (name === null ? null : claims.find(name)) ?? workspace;
   return crashLines(crashReport(log.state, root, surroundings.process), clock.now());
-}
-
-/** @returns how many sessions it was delegated through; 0: it is a root */
-function depthOf({ sessions }: Memory, { log }: OpenSession): number {
-  let parent = log.state.facts?.parent ?? null;
-  for (let depth = 0; ; depth += 1) {
-    if (parent === null || depth === DEEPEST) return depth;
-    const above = sessions.read(parent);
-    above?.log.close();
-    parent = above?.log.state.facts?.parent ?? null;
-  }
 }

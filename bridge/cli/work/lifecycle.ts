@@ -2,6 +2,7 @@
 
 import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { RefusedError } from '../../../memory/logs/log.js';
+import { beginChild } from '../../../memory/sessions/delegation.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { END_REASONS } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
@@ -20,12 +21,11 @@ export const start = word({
   run({ memory, values, print }) {
     const { purpose = '', name, parent, concurrent = false } = values;
     if (purpose.trim() === '') throw new UsageError('--purpose is missing, for example --purpose "Fix the login"');
-    const session = memory.lifecycle.begin(memory.workspace, {
-      purpose,
-      fields: { name, parent },
-      plan: [],
-      concurrent,
-    });
+    const beginning = { purpose, fields: { name }, plan: [], concurrent };
+    const session =
+      parent === undefined
+        ? memory.lifecycle.begin(memory.workspace, beginning)
+        : beginChild(memory, memory.which(parent), beginning);
     print(`session ${session.id} begins`, { session_id: session.id, folder: session.folder });
     return 0;
   },

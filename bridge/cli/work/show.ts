@@ -1,4 +1,5 @@
 import { lookAt, statusLines } from '../../../memory/show/status.js';
+import { treeLines, treeOf } from '../../../memory/show/tree.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
@@ -11,9 +12,11 @@ export const show = word({
     const session = memory.which(named ?? values.session ?? null);
     const shown = await lookAt(memory, session);
     const { lines, applied, refused, unreadable } = session.log.counts;
-    print(statusLines(shown).join('\n'), {
+    const tree = treeOf(memory.sessions, session.log.state);
+    print([...statusLines(shown), ...treeLines(tree)].join('\n'), {
       ...shown.state,
       ...shown.computed,
+      tree,
       log: { lines, applied, refused, unreadable },
     });
     return 0;

@@ -1,0 +1,73 @@
+/** Child sessions: a separate process works on a part of a session's work. Parents never change, so there are no cycles. */
+import { onlyStepInProgress } from '../fold/rules/files.js';
+import type { Worklog } from '../fold/worklog.js';
+import type { Refusal } from '../logs/kind.js';
+import { RefusedError } from '../logs/log.js';
+import type { Beginning } from './lifecycle.js';
+import type { Memory } from './memory.js';
+import type { OpenSession, Sessions } from './sessions.js';
+
+/** The deepest that is followed: a damaged record must not end in a cycle here. */
+const DEEPEST = 100;
+
+/**
+ * Begins a session for a part of its parent's work. Its own line is first; the parent's log decides whether it is one too many.
+ * @throws RefusedError if it would be too deep or one too many, or if the parent has ended
+ */
+export function beginChild(memory: Memory, parent: OpenSession, beginning: Beginning): OpenSession {
+  const { max_depth, max_children } = memory.settings.delegation;
+  const depth = depthOf(memory.sessions, parent.log.state) + 1;
+  if (depth > max_depth)
+    throw new RefusedError({
+      code: 'too_deep',
+      message: `the session would be ${depth} levels below its root, and at most ${max_depth} are allowed`,
+    });
+  const early = refusalOf(parent.log.state, max_children);
+  if (early !== null) throw new RefusedError(early);
+  const step = onlyStepInProgress(parent.log.state) ?? undefined;
+  const fields = { ...beginning.fields, parent: parent.id, parent_step: step };
+  const session = memory.lifecycle.begin(memory.workspace, { ...beginning, fields });
+  const line = { event: 'child', child: session.id, step, most: max_children };
+  const [refusal] = parent.log.write(() => [line], memory.stamp);
+  if (!refusal) return session;
+  memory.lifecycle.end(session, memory.workspace, { lines: [], reason: 'superseded' });
+  throw new RefusedError(refusal);
+}
+
+/** A child whose beginning was killed before its parent's log knew of it. That log decides now: one too many is superseded. */
+export function settleChild(memory: Memory, { id, log }: OpenSession): void {
+  const { facts, lifecycle } = log.state;
+  const parent = facts?.parent && lifecycle !== 'ended' ? memory.sessions.open(facts.parent) : null;
+  if (parent === null || parent.log.state.children.has(id)) return;
+  const line = { event: 'child', child: id, step: facts?.parent_step ?? undefined };
+  const { max_children } = memory.settings.delegation;
+  const [refusal] = parent.log.write(() => [{ ...line, most: max_children }], memory.stamp);
+  parent.log.close();
+  if (refusal?.code !== 'too_many_children') return;
+  const workspace = facts?.workspace == null ? null : memory.claims.find(facts.workspace);
+  memory.lifecycle.end({ id, log, folder: '' }, workspace, { lines: [], reason: 'superseded' });
+}
+
+/** @returns how many sessions it was delegated through; 0: it is a root */
+export function depthOf(sessions: Sessions, { facts }: Worklog): number {
+  return parentsOf(sessions, facts?.parent ?? null).length;
+}
+
+/** @returns a session and those above it, the nearest first; the last may be gone */
+export function parentsOf(sessions: Sessions, id: string | null): string[] {
+  const parents: string[] = [];
+  for (let at = id; at !== null && parents.length < DEEPEST; ) {
+    parents.push(at);
+    const above = sessions.read(at);
+    above?.log.close();
+    at = above?.log.state.facts?.parent ?? null;
+  }
+  return parents;
+}
+
+function refusalOf({ session_id, lifecycle, archived, children }: Worklog, most: number): Refusal | null {
+  if (archived !== null) return { code: 'archived', message: `session ${session_id} is in the archive` };
+  if (lifecycle === 'ended') return { code: 'ended', message: `session ${session_id} has ended; reopen it first` };
+  if (children.size < most) return null;
+  return { code: 'too_many_children', message: `session ${session_id} has ${most} child sessions already` };
+}
