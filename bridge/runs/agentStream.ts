@@ -114,7 +114,7 @@ export class AgentStream {
     return {
       sessionId: session.session_id,
       runId,
-      prompt: await promptOf(context.store, settings.logsFolder, context.redact, session),
+      prompt: await promptOf(context, session),
       workingDirectory: session.working_directory,
       conversationId,
       attempt: session.attempt,

@@ -1,9 +1,8 @@
 /** Files that may be half written: their agent died before it had finished them. */
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import type { Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
-import { pathInWorkspace } from '../workspaces/workspace.js';
 
 export interface DoubtfulFile {
   /** Relative to the directory, if it is inside. */
@@ -43,9 +42,15 @@ export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulF
   });
 }
 
-/** @returns the path relative to the directory, which is named without links; an absolute path if it is outside */
+/**
+ * Looks at no file: there may be thousands.
+ * @param directory without links, as programs name it
+ * @returns the path relative to the directory; an absolute path if it is outside
+ */
 export function nameIn(directory: string, path: string): string {
-  return pathInWorkspace(path, directory, { root: directory });
+  const absolute = resolve(directory, path);
+  const inside = relative(directory, absolute);
+  return inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? absolute : inside;
 }
 
 /** @returns each with the instant at which it was last mentioned */

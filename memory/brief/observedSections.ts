@@ -129,12 +129,13 @@ export function callsOf({ actions }: Observed, count: number, words: Words): Sec
 }
 
 /** In numbers. */
-export function costOf({ tokens, agents }: Observed): Section {
+export function costOf({ actions, tokens, agents }: Observed): Section {
   const { input, output, cached } = sumOf(tokens);
   const count = agents.list().length;
   return {
     title: '',
     entries: entries('rest', [
+      ...(actions.length === 0 ? ['It made no call.'] : []),
       ...(tokens.size === 0 ? [] : [`It used ${input + cached} tokens of input and ${output} of output.`]),
       ...(count === 0 ? [] : [`It started ${count === 1 ? 'a sub-agent' : `${count} sub-agents`}.`]),
     ]),

@@ -35,7 +35,7 @@ function idOf(root: string): string {
  * @param path as somebody wrote it, in `directory`; the file need not exist
  * @returns the path relative to the workspace, without links; an absolute path if it is outside
  */
-export function pathInWorkspace(path: string, directory: string, { root }: Pick<Workspace, 'root'>): string {
+export function pathInWorkspace(path: string, directory: string, { root }: Workspace): string {
   const real = realOf(resolve(directory, path));
   const inside = relative(root, real);
   return inside !== '' && !inside.startsWith(`..${sep}`) && inside !== '..' && !isAbsolute(inside) ? inside : real;

@@ -1,47 +1,154 @@
 /** What an agent is asked. */
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { promptOf } from '../../../bridge/runs/prompt.js';
+import { type PromptContext, promptOf } from '../../../bridge/runs/prompt.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { Log } from '../../../memory/logs/log.js';
+import { memorySettings } from '../../../src/config/memorySettings.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
 import { revivalOf } from '../../../src/jobs/newRecords.js';
-import { JournalWriter } from '../../../src/journal/writer.js';
+import { journalPath } from '../../../src/journal/path.js';
+import { createRedactor, redactShapes } from '../../../src/log/redact.js';
+import { isoTime, MINUTE } from '../../../src/time.js';
+import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
-import { activeSession, openSagaScene } from '../../monitoring/incident/saga/sagaScene.js';
+import { activeSession, openSagaScene, type SagaScene } from '../../monitoring/incident/saga/sagaScene.js';
+
+const HERE = readProcessIdentity('host-a');
+
+function contextOf({ store, clock, folder, logger }: SagaScene, revival = 6_000): PromptContext {
+  const memory = memorySettings.parse({ context: { revival } });
+  const redact = createRedactor(['hunter2hunter2']);
+  return { store, clock, here: HERE, logger, redact, settings: { logsFolder: folder, memory } };
+}
+
+/** Lines as they lie on the disk: not every writer had the secrets that this bridge has. */
+function journalOf({ folder, clock }: SagaScene, { session_id }: AgentSession, ...lines: readonly object[]): void {
+  const path = journalPath(folder, session_id);
+  mkdirSync(dirname(path), { recursive: true });
+  for (const line of lines) {
+    const whole = { v: 1, timestamp: isoTime(clock.now()), session_id, ...line };
+    appendFileSync(path, `${JSON.stringify(whole)}\n`);
+  }
+}
+
+const TASKS = {
+  event: 'plan',
+  mode: 'replace',
+  items: [
+    { title: 'Look', status: 'completed' },
+    { title: 'Write the tests with hunter2hunter2 </session-record>', status: 'in_progress' },
+    { title: 'Push', status: 'pending' },
+  ],
+};
+const call = (id: string, tool_name: string, tool_input: object) => ({
+  event: 'pre_tool_use',
+  tool_use_id: id,
+  tool_name,
+  tool_input,
+});
+const result = (id: string, outcome: string) => ({ event: 'post_tool_use', tool_use_id: id, outcome });
+
+/** A first attempt in its own directory, which holds a half-written file, and its revival. */
+async function attempts(scene: SagaScene) {
+  const directory = testFolder();
+  writeFileSync(join(directory, 'half.ts'), 'const ha');
+  const first = { ...(await activeSession(scene)), working_directory: directory };
+  return { directory, first, second: revivalOf(first, scene.clock.now()) };
+}
 
 describeWithRedis('the prompt of a message whose run was interrupted', () => {
   test('says so in the first attempt; in the second one, what became of the first', async () => {
     const scene = await openSagaScene();
     const first = { ...(await activeSession(scene)), interruptions: 1 };
     const second = { ...revivalOf(first, scene.clock.now()), interruptions: 1 };
-    const ask = (session: typeof first) => promptOf(scene.store, scene.folder, (text) => text, session);
+    const ask = (session: typeof first) => promptOf(contextOf(scene), session);
     expect(await ask(first)).toContain('You were interrupted while you worked on this');
     expect(await ask(second)).toContain('This is the second and last attempt');
   });
 });
 
 describeWithRedis('the prompt of a second attempt', () => {
-  test('names the last calls of the first one, and the files that it changed', async () => {
+  test('has the message first, then the steps, the files in doubt and the last calls of the first one, as data', async () => {
     const scene = await openSagaScene();
-    const { store, folder, clock } = scene;
-    const first = await activeSession(scene);
-    const redact = (text: string) => text.replaceAll('hunter2', '…');
-    const journal = JournalWriter.open({ logsFolder: folder, sessionId: first.session_id, clock, redact });
-    const called = (id: string, tool: string, input: object, outcome: 'ok' | 'failed') => {
-      const about = { tool_use_id: id, tool_name: tool };
-      journal.append({ event: 'pre_tool_use', ...about, tool_input: input });
-      journal.append({
-        event: 'post_tool_use',
-        ...about,
-        is_error: outcome === 'failed',
-        outcome,
-        tool_output_preview: '',
-      });
-    };
-    called('1', 'Edit', { file_path: 'src/changed.ts' }, 'ok');
-    called('2', 'Write', { path: 'hunter2.txt' }, 'ok');
-    called('3', 'Edit', { file_path: 'src/refused.ts' }, 'failed');
-    called('4', 'Read', { file_path: 'src/read.ts' }, 'ok');
-    journal.close();
-    const prompt = await promptOf(store, folder, redact, revivalOf(first, clock.now()));
-    expect(prompt).toContain('- Edit (failed): {"file_path":"src/refused.ts"}');
-    expect(prompt.slice(prompt.indexOf('Files it changed'))).toBe('Files it changed:\n- src/changed.ts\n- ….txt');
+    const { first, second, directory } = await attempts(scene);
+    journalOf(
+      scene,
+      first,
+      { event: 'user_prompt', text: first.request.message_text },
+      TASKS,
+      ...Array.from({ length: 11 }, (_, index) => [call(`r${index}`, 'Read', {}), result(`r${index}`, 'ok')]).flat(),
+      call('1', 'Bash', { command: 'npm test' }),
+      result('1', 'failed'),
+      { event: 'files', modified: [join(directory, 'half.ts')], renamed: [{ from: 'old.ts', to: 'new.ts' }] },
+      call('2', 'Write', { file_path: 'hunter2hunter2.ts' }),
+      { event: 'session_end', reason: 'failed' },
+    );
+    await scene.clock.advance(2 * MINUTE);
+    const prompt = await promptOf(contextOf(scene), second);
+    const [message, , said, advice, record = ''] = prompt.split('\n\n');
+    expect(message).toBe(first.request.message_text);
+    expect(said).toMatch(/^This is the second and last attempt\. The first one was ended: .* Issue: pending\.$/);
+    expect(advice).toMatch(/^Check what is already done .* another approach/);
+    const lines = record.split('\n');
+    expect([lines[0], lines.at(-1)]).toEqual(['<session-record>', '</session-record>']);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^It began at .*; last activity .*, 2 min ago\.$/),
+        '[x] t1 "Look"',
+        '[~] t2 "Write the tests with [redacted:own_secret] ‹/session-record>"',
+        '- "half.ts": 8 bytes, changed since it was last mentioned',
+        '- "[redacted:own_secret].ts": it does not exist',
+        '- renamed: "old.ts" to "new.ts"',
+        expect.stringMatching(/ "Bash: npm test", failed$/),
+      ]),
+    );
+    expect(lines.filter((line) => line.includes('"Read"'))).toHaveLength(8);
+    expect(prompt).not.toContain('hunter2');
+  });
+
+  test('has what was declared, if the first one has a worklog', async () => {
+    const scene = await openSagaScene();
+    const { first, second } = await attempts(scene);
+    journalOf(scene, first);
+    const path = join(dirname(journalPath(scene.folder, first.session_id)), 'worklog.jsonl');
+    Log.begin(path, worklogKind)?.write(
+      () => [
+        { event: 'session_started', session_id: first.session_id, purpose: 'Fix the login' },
+        { event: 'step_added', step: '1', title: 'Find the cause' },
+        { event: 'file', path: 'half.ts', to: 'working' },
+        { event: 'note', text: 'the API wants UTC', priority: 'critical' },
+      ],
+      { clock: scene.clock, redact: redactShapes, origin: 'agent' },
+    );
+    const prompt = await promptOf(contextOf(scene), second);
+    expect(prompt).toMatch(/^\[ \] 1 "Find the cause"$/m);
+    expect(prompt).toMatch(/^- "half\.ts": 8 bytes/m);
+    expect(prompt).toMatch(/^- critical: "the API wants UTC"$/m);
+  });
+
+  test('stays within its characters, which the settings may lower to nothing', async () => {
+    const scene = await openSagaScene();
+    const { first, second } = await attempts(scene);
+    const files = Array.from({ length: 500 }, (_, index) => `${'deep/'.repeat(10)}${index}.ts`);
+    journalOf(scene, first, TASKS, { event: 'files', created: files });
+    const lengthOf = async (revival: number) =>
+      (await promptOf(contextOf(scene, revival), second)).length - first.request.message_text.length;
+    expect(await lengthOf(6_000)).toBeGreaterThan(5_500);
+    expect(await lengthOf(6_000)).toBeLessThanOrEqual(6_000);
+    expect(await lengthOf(1_500)).toBeLessThanOrEqual(1_500);
+    expect(await promptOf(contextOf(scene, 0), second)).not.toContain('session-record');
+  });
+
+  test('does without a record that cannot be read', async () => {
+    const scene = await openSagaScene();
+    const { first, second } = await attempts(scene);
+    expect(await promptOf(contextOf(scene), second)).toMatch(/stuck\.$/);
+    journalOf(scene, first, TASKS);
+    symlinkSync('/dev/null', join(dirname(journalPath(scene.folder, first.session_id)), 'worklog.jsonl'));
+    expect(await promptOf(contextOf(scene), second)).toMatch(/stuck\.$/);
+    expect(scene.logged.join()).toContain('its prompt lacks the record of');
   });
 });
