@@ -49,6 +49,8 @@ export function stateOf(log: Worklog, at: number): Readonly<Record<string, unkno
     created_at: log.created_at,
     ended_at: log.end?.at ?? null,
     last_activity: log.last_activity,
+    idle_at: null,
+    resumed_at: resumedAt(log),
     acknowledged_at: log.acknowledged_at,
     violations: { blocked: 0, rejected: 0, refused: log.refused },
     conversations: log.conversations,
@@ -69,6 +71,11 @@ export function stateOf(log: Worklog, at: number): Readonly<Record<string, unkno
 
 function shownStep({ spans: _spans, ...step }: Step) {
   return { ...step, kind: 'plan' };
+}
+
+/** @returns when a conversation of the session was resumed last; null if none was */
+export function resumedAt({ conversations }: Worklog): number | null {
+  return conversations.findLast(({ source }) => source === 'resume')?.at ?? null;
 }
 
 export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {

@@ -2,57 +2,23 @@
 import { isoTime } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Step, Worklog } from '../fold/worklog.js';
-import type { Line } from '../logs/line.js';
+import { loadSessionMetadata, type SessionSources, sessionTracker } from '../show/sessionMetadata.js';
 import { type ExportFiles, safeName } from './export.js';
 
 /** Checkpoints outside of every step. */
 const NO_PHASE = 'none';
 
-/**
- * @param lines of its worklog that were applied
- * @param depth how many sessions it was delegated through; 0: it is a root
- */
-export function idumbFiles(log: Worklog, lines: readonly Line[], depth: number): ExportFiles {
-  const phase = progressOf([...log.steps.values()]).current;
+export function idumbFiles(sources: SessionSources): ExportFiles {
+  const { log } = sources;
+  const session = { ...loadSessionMetadata(sources), tracker: sessionTracker(sources) };
   return {
-    [`sessions/${safeName(log.session_id ?? '')}.json`]: pretty(sessionOf(log, lines, depth)),
+    [`sessions/${safeName(log.session_id ?? '')}.json`]: pretty(session),
     'brain/state.json': pretty({
-      phase,
+      phase: progressOf([...log.steps.values()]).current,
       anchors: log.notes.map(({ text, priority, at }) => ({ content: text, priority, timestamp: isoTime(at) })),
       history: log.recent.map(({ at, words }) => ({ timestamp: isoTime(at), action: words })),
     }),
     ...checkpointFiles(log),
-  };
-}
-
-function sessionOf(
-  { facts, session_id, created_at, last_activity, steps, refused }: Worklog,
-  lines: readonly Line[],
-  depth: number,
-) {
-  const set = facts?.set ?? {};
-  const language = (set.language ?? {}) as Readonly<Record<string, unknown>>;
-  const current = progressOf([...steps.values()]).current;
-  const parentSession = facts?.parent ?? null;
-  return {
-    sessionId: session_id,
-    createdAt: timeOf(created_at),
-    lastUpdated: timeOf(last_activity),
-    phase: current === null ? null : (steps.get(current)?.title ?? null),
-    governanceLevel: set.governance_level ?? null,
-    delegationDepth: depth,
-    parentSession,
-    language: { communication: language.communication ?? null, documents: language.documents ?? null },
-    tracker: {
-      firstToolUsed: null,
-      firstToolName: null,
-      agentRole: set.role ?? null,
-      delegationDepth: depth,
-      sessionLevel: depth + 1,
-      parentSession,
-      violationCount: refused,
-      governanceInjected: lines.some(({ event }) => event === 'context_given'),
-    },
   };
 }
 

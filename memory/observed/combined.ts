@@ -25,6 +25,7 @@ export function combinedState(
     ...state,
     observed,
     last_activity: Math.max(log.last_activity ?? 0, fold.lastActivity ?? 0) || null,
+    idle_at: fold.idleAt,
     first_tool: fold.firstTool,
     compactions: fold.compactions,
     compacted_at: fold.compactedAt,

@@ -2,23 +2,13 @@
 import { EDITS } from '../../src/journal/agentVocabulary.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
-import { addTo, MOST_FILES, type More, setIn } from '../fold/bounds.js';
+import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
 import { STEP_STATUSES } from '../words.js';
 import { Agents } from './agents.js';
 import { callWords, type OpenCall, pathOf } from './calls.js';
+import { type ObservedFile, takeFiles } from './files.js';
 import { type PlanItem, Todos } from './todos.js';
-
-export type FileChange = 'created' | 'modified' | 'deleted' | 'renamed' | 'read';
-
-export interface ObservedFile {
-  readonly change: FileChange;
-  /** Of a renamed one. */
-  readonly from: string | null;
-  readonly at: number;
-  /** The call; null: none is known. */
-  readonly tool_use_id: string | null;
-}
 
 export interface ObservedError {
   readonly agent: string;
@@ -60,6 +50,8 @@ export class Observed {
   isTurnOpen = false;
   /** Why its last turn ended, in the journal's word. */
   lastTurnEnd: string | null = null;
+  /** Since when it owes none; null while it does, and before its first turn. */
+  idleAt: number | null = null;
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
   compactions = 0;
@@ -103,7 +95,7 @@ export class Observed {
       case 'turn_end':
       case 'session_end':
         // A run that is ended before its answer leaves its turn as it was.
-        if (event === 'turn_end' || record.reason === 'answered') this.#endTurn(agent, textOf(record.reason));
+        if (event === 'turn_end' || record.reason === 'answered') this.#endTurn(agent, textOf(record.reason), at);
         break;
       case 'wait_start':
       case 'wait_end':
@@ -118,7 +110,7 @@ export class Observed {
         this.#plan(record, agent, at);
         break;
       case 'files':
-        this.#files(record, at);
+        takeFiles(this, record, at);
         break;
       case 'usage':
         this.#usage(record, agent);
@@ -133,7 +125,7 @@ export class Observed {
 
   #prompt(record: JournalRecord, agent: string): void {
     if (agent !== MAIN) return;
-    this.isTurnOpen = true;
+    this.#beginTurn();
     const text = textOf(record.text);
     const isPerson = record.origin === 'human';
     if (text === null || (this.#isPersonHeard && !isPerson)) return;
@@ -143,11 +135,19 @@ export class Observed {
     this.lastPrompt = text;
   }
 
-  #endTurn(agent: string, reason: string | null): void {
+  #beginTurn(): void {
+    this.isTurnOpen = true;
+    this.idleAt = null;
+  }
+
+  #endTurn(agent: string, reason: string | null, at: number): void {
     for (const [id, call] of this.#calls) if (call.agent === agent) this.#calls.delete(id);
     if (agent !== MAIN) return;
     // The end of a session says nothing of a turn that had ended.
-    if (this.isTurnOpen) this.lastTurnEnd = reason;
+    if (this.isTurnOpen) {
+      this.lastTurnEnd = reason;
+      this.idleAt = at;
+    }
     this.isTurnOpen = false;
     this.touched.clear();
     this.waits.clear();
@@ -156,7 +156,7 @@ export class Observed {
   #call(record: JournalRecord, agent: string, at: number): void {
     const tool = textOf(record.tool_name) ?? 'unknown';
     this.firstTool ??= tool;
-    if (agent === MAIN) this.isTurnOpen = true;
+    if (agent === MAIN) this.#beginTurn();
     const id = textOf(record.tool_use_id);
     const words = callWords(tool, record.tool_input);
     const path = EDITS.has(tool) ? pathOf(record.tool_input) : null;
@@ -190,33 +190,6 @@ export class Observed {
     this.todos.take({ mode, conversation: textOf(record.session_id) ?? '', items, at });
   }
 
-  #files(record: JournalRecord, at: number): void {
-    const tool_use_id = textOf(record.tool_use_id);
-    const keep = (path: string, change: FileChange, from: string | null = null) => {
-      if (change !== 'read') this.touched.add(path);
-      const before = this.files.get(path);
-      // What was created or renamed in the session stays so when it is changed again; a look changes nothing.
-      if (before !== undefined && change === 'read') return;
-      const stays = change === 'modified' && (before?.change === 'created' || before?.change === 'renamed');
-      const entry = { ...(stays ? before : { change, from }), at, tool_use_id };
-      setIn(this.files, [path, entry], {
-        more: this.more,
-        name: 'files',
-        most: MOST_FILES,
-        isSettled: (file) => file.change === 'read',
-      });
-    };
-    for (const change of ['read', 'created', 'modified', 'deleted'] as const)
-      for (const path of textsOf(record[change])) keep(path, change);
-    for (const rename of Array.isArray(record.renamed) ? record.renamed : []) {
-      const { from, to } = Object(rename);
-      if (typeof from !== 'string' || typeof to !== 'string') continue;
-      const first = this.files.get(from)?.from ?? from;
-      this.files.delete(from);
-      keep(to, 'renamed', first);
-    }
-  }
-
   /** A message may be in several records, of which the last has its final count. It counts once. */
   #usage(record: JournalRecord, agent: string): void {
     const message = textOf(record.message_id);
@@ -239,10 +212,6 @@ function planItemOf(value: unknown): PlanItem[] {
   const known = STEP_STATUSES.find((word) => word === status);
   if (typeof title !== 'string' || known === undefined) return [];
   return [{ external_id: textOf(external_id), title, status: known }];
-}
-
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((text): text is string => typeof text === 'string') : [];
 }
 
 function countOf(value: unknown): number {

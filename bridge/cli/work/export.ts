@@ -4,6 +4,7 @@ import { isCrashed } from '../../../memory/fold/crash.js';
 import { appliedLines, type ExportFiles, exportOf, writeExport } from '../../../memory/keeping/export.js';
 import { idumbFiles } from '../../../memory/keeping/idumb.js';
 import { sessionTrackerFiles } from '../../../memory/keeping/sessionTracker.js';
+import { observe } from '../../../memory/observed/sources.js';
 import { depthOf } from '../../../memory/sessions/delegation.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
@@ -13,12 +14,11 @@ import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
-type Format = (memory: Memory, session: OpenSession) => ExportFiles;
+type Format = (memory: Memory, session: OpenSession) => ExportFiles | Promise<ExportFiles>;
 const FORMATS: Readonly<Record<string, Format>> = {
   'session-tracker': (memory, session) =>
     sessionTrackerFiles(session.log.state, appliedLines(session), crashOf(memory, session)),
-  idumb: (memory, session) =>
-    idumbFiles(session.log.state, appliedLines(session), depthOf(memory.sessions, session.log.state)),
+  idumb,
 };
 
 export const exportWord = word({
@@ -41,11 +41,19 @@ export const exportWord = word({
       throw new UsageError(
         `--format ${JSON.stringify(format)}: one of ${known.join(', ')}${didYouMean(format, known)}`,
       );
-    const files = writeExport(resolve(memory.surroundings.directory, out), session.id, filesOf(memory, session));
+    const files = writeExport(resolve(memory.surroundings.directory, out), session.id, await filesOf(memory, session));
     print(files.map((path) => `written: ${path}`).join('\n'), { session_id: session.id, files });
     return 0;
   },
 });
+
+async function idumb(memory: Memory, session: OpenSession): Promise<ExportFiles> {
+  const { surroundings, stamp } = memory;
+  const { state: log } = session.log;
+  const { fold } = await observe(log, session.folder, { folders: surroundings.variables, redact: stamp.redact });
+  const wasGivenContext = appliedLines(session).some(({ event }) => event === 'context_given');
+  return idumbFiles({ log, fold, depth: depthOf(memory.sessions, log), wasGivenContext });
+}
 
 function crashOf({ surroundings, claims, workspace, clock }: Memory, { log }: OpenSession): string[] | null {
   if (!isCrashed(log.state, surroundings.process)) return null;

@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { checkIfResumedSession, freshnessOf, isStateStale } from '../../../memory/fold/freshness.js';
-import { getPendingTodoCount } from '../../../memory/fold/state.js';
-import type { StepStatus } from '../../../memory/words.js';
 import { HOUR } from '../../../src/time.js';
 
 const HOURS = { resumable_h: 1, stale_h: 48, critical_h: 168, archivable_h: 720 };
@@ -27,13 +25,4 @@ test('a session without any activity is critical, and its hours are unknown', ()
   expect(freshnessOf(null, NOW, HOURS)).toBe('critical');
   expect(isStateStale(null, NOW, HOURS)).toEqual({ stale: true, critical: true, hours: null });
   expect(isStateStale(NOW + HOUR, NOW, HOURS)).toEqual({ stale: false, critical: false, hours: 0 });
-});
-
-test.each<[string, StepStatus[], number]>([
-  ['a completed task', ['completed'], 0],
-  ['a failed completion', ['failed'], 1],
-  ['work in progress', ['in_progress', 'completed'], 1],
-  ['what was skipped or cancelled', ['skipped', 'cancelled'], 0],
-])('%s counts as pending as often as it is', (_, statuses, count) => {
-  expect(getPendingTodoCount(statuses.map((status) => ({ status })))).toBe(count);
 });

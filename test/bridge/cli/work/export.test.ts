@@ -2,13 +2,14 @@
 /** The record of a session for others. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { stateOf } from '../../../../memory/fold/state.js';
 import { Log } from '../../../../memory/logs/log.js';
 import { testFolder } from '../../../harness/folder.js';
+import { asks, calls, transcript } from '../../../src/transcripts/told.js';
 import { WorkScene } from './scene.js';
 
 let scene: WorkScene;
@@ -141,6 +142,19 @@ describe('--format idumb', () => {
     expect(JSON.parse(read('brain/state.json')).anchors).toMatchObject([
       { content: 'the API wants UTC', priority: 'critical' },
     ]);
+  });
+
+  test('names the first tool that the transcript shows', async () => {
+    const id = await scene.begin('T');
+    const path = transcript([asks(0, 'go'), calls(1, 't1', 'Read', { file_path: '/w/a' })]);
+    const line = { v: 1, id: 'x1', timestamp: '2026-11-22T10:00:00.000Z', origin: 'program', event: 'conversation' };
+    const talk = { ...line, provider: 'claude', conversation: 'c1', source: 'startup', transcript: path };
+    appendFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), `${JSON.stringify(talk)}\n`);
+    await exportAs('idumb', id);
+    expect(JSON.parse(read(`sessions/${id}.json`)).tracker).toMatchObject({
+      firstToolUsed: true,
+      firstToolName: 'Read',
+    });
   });
 
   test('does not write through a link in the place of one of its folders', async () => {

@@ -1,0 +1,54 @@
+/** What became of the files of a session. */
+import { type JournalRecord, textOf } from '../../src/journal/record.js';
+import { MOST_FILES, type More, setIn } from '../fold/bounds.js';
+
+export type FileChange = 'created' | 'modified' | 'deleted' | 'renamed' | 'read';
+
+export interface ObservedFile {
+  readonly change: FileChange;
+  /** Of a renamed one. */
+  readonly from: string | null;
+  readonly at: number;
+  /** The call; null: none is known. */
+  readonly tool_use_id: string | null;
+}
+
+interface ObservedFiles {
+  readonly files: Map<string, ObservedFile>;
+  /** Since the last end of a turn. */
+  readonly touched: Set<string>;
+  readonly more: More;
+}
+
+/** Takes a line of the event `files`. */
+export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: number): void {
+  const { files, touched, more } = observed;
+  const tool_use_id = textOf(record.tool_use_id);
+  const keep = (path: string, change: FileChange, from: string | null = null) => {
+    if (change !== 'read') touched.add(path);
+    const before = files.get(path);
+    // What was created or renamed in the session stays so when it is changed again; a look changes nothing.
+    if (before !== undefined && change === 'read') return;
+    const stays = change === 'modified' && (before?.change === 'created' || before?.change === 'renamed');
+    const entry = { ...(stays ? before : { change, from }), at, tool_use_id };
+    setIn(files, [path, entry], {
+      more,
+      name: 'files',
+      most: MOST_FILES,
+      isSettled: (file) => file.change === 'read',
+    });
+  };
+  for (const change of ['read', 'created', 'modified', 'deleted'] as const)
+    for (const path of textsOf(record[change])) keep(path, change);
+  for (const rename of Array.isArray(record.renamed) ? record.renamed : []) {
+    const { from, to } = Object(rename);
+    if (typeof from !== 'string' || typeof to !== 'string') continue;
+    const first = files.get(from)?.from ?? from;
+    files.delete(from);
+    keep(to, 'renamed', first);
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((text): text is string => typeof text === 'string') : [];
+}
