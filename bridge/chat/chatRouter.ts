@@ -1,5 +1,6 @@
 /** Sends what a session says to the chat that it came from. Without a bot token every chat is the terminal. */
-import { ConflictError, describeError } from '../../src/errors.js';
+import { BridgeSession } from '../../memory/sessions/bridgeSession.js';
+import { ConflictError, describeError, unreadable } from '../../src/errors.js';
 import type { AgentSession, DeliveryState } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -25,8 +26,10 @@ export class ChatRouter implements SayingChat {
   readonly #logsFolder: string;
   readonly #terminal: Chat;
   readonly #telegram: SayingChat | null;
+  /** Why a worklog could not be written, as last logged. */
+  #trouble: string | null = null;
 
-  /** @param logsFolder with the journals of this host's runs */
+  /** @param logsFolder with the journals and worklogs of this host's runs */
   constructor(base: ChatFoundation, logsFolder: string, terminal: Chat, telegram: SayingChat | null) {
     this.#base = base;
     this.#logsFolder = logsFolder;
@@ -40,10 +43,30 @@ export class ChatRouter implements SayingChat {
    * @throws ConflictError if nothing is stored for it now: it may be stored again a moment later, for either chat
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    const chat = await this.#chatOf(sessionId);
+    const session = await this.#sessionOf(sessionId);
+    const chat = await this.#chatOf(sessionId, session);
     if (chat === null) throw nothingToDeliver(sessionId);
+    if (session !== null) this.#repeatEnd(session);
     await this.#makeDurable(sessionId);
     return chat.deliver(sessionId);
+  }
+
+  /** Every end comes with a final message, whichever process stored it. Only the host of its runs has a worklog of the session. */
+  #repeatEnd({ session_id, status }: AgentSession): void {
+    if (status === 'pending' || status === 'active') return;
+    const { clock, redact, logger } = this.#base;
+    const worklog = new BridgeSession(this.#logsFolder, session_id, { clock, redact });
+    try {
+      worklog.end(status);
+      this.#trouble = null;
+    } catch (err) {
+      const why = describeError(err);
+      const said = `session ${session_id}: its worklog lacks its end (${why}); its final message is sent anyway`;
+      if (why !== this.#trouble) logger.warn({ err, session_id }, said);
+      this.#trouble = why;
+    } finally {
+      worklog.close();
+    }
   }
 
   async #makeDurable(sessionId: string): Promise<void> {
@@ -57,7 +80,8 @@ export class ChatRouter implements SayingChat {
   }
 
   async showProgress(sessionId: string, text: string): Promise<void> {
-    await (await this.#chatOf(sessionId))?.showProgress(sessionId, text);
+    const session = this.#telegram === null ? null : await this.#base.store.records.session(sessionId);
+    await (await this.#chatOf(sessionId, session))?.showProgress(sessionId, text);
   }
 
   async say(session: AgentSession, text: string): Promise<void> {
@@ -65,11 +89,14 @@ export class ChatRouter implements SayingChat {
     else await this.#terminal.showProgress(session.session_id, text);
   }
 
-  async #chatOf(sessionId: string): Promise<Chat | null> {
+  async #sessionOf(sessionId: string): Promise<AgentSession | null> {
+    const session = await this.#base.store.records.session(sessionId).catch(unreadable);
+    return session === 'unreadable' ? null : session;
+  }
+
+  async #chatOf(sessionId: string, session: AgentSession | null): Promise<Chat | null> {
     if (this.#telegram === null) return this.#terminal;
-    const { records } = this.#base.store;
-    const chatId =
-      (await records.session(sessionId))?.request.chat_id ?? (await records.outboxEntry(sessionId))?.chat_id;
+    const chatId = session?.request.chat_id ?? (await this.#base.store.records.outboxEntry(sessionId))?.chat_id;
     if (chatId === undefined) return null;
     return chatId === TERMINAL_CHAT ? this.#terminal : this.#telegram;
   }

@@ -22,11 +22,19 @@ import { promptOf } from './prompt.js';
 import type { RunContext } from './runContext.js';
 import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
+import type { RunWorklog } from './runWorklog.js';
+
+/** What is written of a run as it goes on. */
+export interface RunFiles {
+  readonly journal: RunJournal;
+  readonly worklog: RunWorklog;
+}
 
 export class AgentStream {
   readonly #context: RunContext;
   readonly #known: KnownRun;
   readonly #journal: RunJournal;
+  readonly #worklog: RunWorklog;
   readonly #stopped: AbortSignal;
   /** An agent may fail faster than the store can be updated, and its stream must not wait for that. */
   readonly #wake: Coalesced;
@@ -37,10 +45,11 @@ export class AgentStream {
   #noting: AbortController | null = null;
 
   /** @param stopped aborted when the agent is to end */
-  constructor(context: RunContext, known: KnownRun, journal: RunJournal, stopped: AbortSignal) {
+  constructor(context: RunContext, known: KnownRun, { journal, worklog }: RunFiles, stopped: AbortSignal) {
     this.#context = context;
     this.#known = known;
     this.#journal = journal;
+    this.#worklog = worklog;
     this.#stopped = stopped;
     const { session_id: session } = known.session;
     const { projects, timings } = context.settings;
@@ -73,10 +82,13 @@ export class AgentStream {
       known.target = { runId: known.runId, groupPid: running.pid };
       failpoint('agent.spawn.after');
       logRunStart(context.logger, session, known.runId, running.pid);
-      if (running.pid !== null) this.#remember(await known.noteAgent(running.pid));
+      const noting = running.pid === null ? null : known.noteAgent(running.pid);
+      // Before anything is awaited, so that the agent's own commands find their session.
+      this.#worklog.begin();
+      if (noting !== null) this.#remember(await noting);
       for await (const event of running.events) {
         if (event.type === 'end') end = this.#heard(event.end);
-        else this.#take(event);
+        else this.#take(event, conversationId);
       }
     } catch (error) {
       const reason = known.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
@@ -128,6 +140,7 @@ export class AgentStream {
         [RUN_MARK]: runId,
         [LANE_MARK]: laneMark(context.logsId, session.lane),
         WATCHKEEPER_SESSION: session.session_id,
+        WATCHKEEPER_MEMORY: settings.logsFolder,
         WATCHKEEPER_ATTEMPT: String(session.attempt),
       },
     };
@@ -142,10 +155,13 @@ export class AgentStream {
     return end.kind === 'failed' ? { ...end, detail: this.#context.redact(end.detail) } : end;
   }
 
-  #take(event: Exclude<AgentEvent, { type: 'end' }>): void {
+  #take(event: Exclude<AgentEvent, { type: 'end' }>, asked: string | null): void {
     const journal = this.#journal;
     noteActivity(this.#known.activity, event, this.#context.clock.now(), this.#context.redact);
-    if (event.type === 'conversation') this.#remember({ conversationId: event.conversationId });
+    if (event.type === 'conversation') {
+      this.#remember({ conversationId: event.conversationId });
+      this.#worklog.conversation(event.conversationId, asked);
+    }
     if (event.type === 'journal') {
       this.#pulse.note(event.line);
       journal.append(event.line);

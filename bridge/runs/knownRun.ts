@@ -1,4 +1,5 @@
 /** What the process that runs a session knows of the run: its stored records, and its agent's process. */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
 import type { AgentSession, Run } from '../../src/jobs/model.js';
@@ -31,6 +32,12 @@ export class KnownRun {
     this.run = { run_id: this.runId, owner, pid: null, started_at: clock.now(), logs_id: logsId };
     this.target = targetOf(this.run);
     this.activity = startActivity(clock.now());
+  }
+
+  /** The agent's; null if none was started, or none is known. */
+  get agentProcess(): ProcessIdentity | null {
+    const { owner, pid, pid_start = '' } = this.run;
+    return pid === null ? null : { ...owner, pid, pid_start };
   }
 
   /**

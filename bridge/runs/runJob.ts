@@ -18,6 +18,7 @@ import { keepRunLease } from './runLease.js';
 import { logRunEnd } from './runLog.js';
 import { type BegunRun, beginRun, endedBefore } from './runStart.js';
 import { RunStopper } from './runStopper.js';
+import { RunWorklog } from './runWorklog.js';
 import { type EndedRun, type StopCause, storeAnswer, storeEnd } from './storeEnd.js';
 
 export class RunJob {
@@ -107,12 +108,14 @@ export class RunJob {
     try {
       const journal = new RunJournal(context, this.sessionId);
       this.#isGone = false;
-      const stream = new AgentStream(context, known, journal, this.#stopper.signal);
+      const worklog = new RunWorklog(context, known);
+      const stream = new AgentStream(context, known, { journal, worklog }, this.#stopper.signal);
       const end = await this.#stopper.ended(await stream.follow(conversationId));
       journal.end(end);
       if (end.kind === 'answered') this.#keepWhileAway(journal);
       const proof = await this.#stopper.proven();
       this.#isGone = proof !== null;
+      worklog.end(end, this.#stopper.cause, this.#isGone);
       const { sessionId } = this;
       const { runId, activity } = known;
       known.session = this.#asShown();

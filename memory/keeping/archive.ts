@@ -4,13 +4,13 @@
  * goes on: the move is in `memory/sessions/place.ts`, and a claim of an archived session counts for nothing.
  */
 import { UnreachableError } from '../../src/errors.js';
-import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { isProcessAlive, isSameProcess } from '../../src/host/identity.js';
 import { freshnessOf } from '../fold/freshness.js';
 import type { Run, Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import type { Memory } from '../sessions/memory.js';
+import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
@@ -22,7 +22,7 @@ import type { EndReason } from '../words.js';
  * @throws RefusedError while another live run works on the session, or if something else is in its place
  */
 export function archiveSession(memory: Memory, session: OpenSession, end: EndReason | null = null): string {
-  requireOwnMemory(memory);
+  requireOwnMemory(memory.places);
   writeOrRefuse(session, memory.stamp, (state) => {
     requireNoOtherRun(memory, state);
     const ending: NewLine[] =
@@ -39,7 +39,7 @@ export function archiveSession(memory: Memory, session: OpenSession, end: EndRea
  * @throws RefusedError if another session holds the workspace; then it stays in the archive
  */
 export function unarchiveSession(memory: Memory, session: OpenSession): string {
-  requireOwnMemory(memory);
+  requireOwnMemory(memory.places);
   const { log, id } = session;
   writeOrRefuse(session, memory.stamp, ({ archived }) => (archived === null ? [] : [{ event: 'session_unarchived' }]));
   const { facts, lifecycle } = log.state;
@@ -75,15 +75,6 @@ export function requireNoOtherRun(memory: Memory, state: Worklog): void {
   throw new RefusedError({
     code: 'run_alive',
     message: `process ${run.process.pid} works on session ${state.session_id}; end it first`,
-  });
-}
-
-/** @throws RefusedError in the logs folder of a bridge, whose sessions expire with their journals */
-export function requireOwnMemory({ places }: Memory): void {
-  if (readLogsFolderId(places.root) === null) return;
-  throw new RefusedError({
-    code: 'bridge_decides',
-    message: `${places.root} is the logs folder of a bridge, which keeps its sessions and removes them with their journals`,
   });
 }
 

@@ -6,8 +6,9 @@ import { describeError, UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import type { Memory } from '../sessions/memory.js';
+import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { releaseClaim, requireNoOtherRun, requireOwnMemory } from './archive.js';
+import { releaseClaim, requireNoOtherRun } from './archive.js';
 
 /** Of a folder that is being removed. Names that begin with a dot are no sessions. */
 const REMOVED = '.removed-';
@@ -42,7 +43,7 @@ export function sessionsBefore({ sessions, surroundings }: Memory, before: numbe
  * @throws RefusedError while another live run works on it
  */
 export function purgeSession(memory: Memory, session: OpenSession): void {
-  requireOwnMemory(memory);
+  requireOwnMemory(memory.places);
   requireNoOtherRun(memory, session.log.state);
   releaseClaim(memory, session);
   const parent = dirname(session.folder);

@@ -1,10 +1,12 @@
 /** Decisions that touch two logs: the session's own line first, the deciding log second. */
 import type { Worklog } from '../fold/worklog.js';
+import type { Places } from '../home/places.js';
 import type { NewLine, Stamp } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import type { EndReason } from '../words.js';
 import type { Claims } from '../workspaces/claims.js';
 import type { Workspace } from '../workspaces/workspace.js';
+import { requireOwnMemory } from './ownMemory.js';
 import type { OpenSession, Sessions } from './sessions.js';
 
 export interface Beginning {
@@ -28,8 +30,10 @@ export class Lifecycle {
   readonly #sessions: Sessions;
   readonly #claims: Claims;
   readonly #stamp: Stamp;
+  readonly #places: Places;
 
-  constructor(sessions: Sessions, claims: Claims, stamp: Stamp) {
+  constructor(places: Places, sessions: Sessions, claims: Claims, stamp: Stamp) {
+    this.#places = places;
     this.#sessions = sessions;
     this.#claims = claims;
     this.#stamp = stamp;
@@ -37,9 +41,10 @@ export class Lifecycle {
 
   /**
    * Begins a session that holds its workspace.
-   * @throws RefusedError with the code `held` if another one does
+   * @throws RefusedError with the code `held` if another one does, or in the memory of a bridge, as everything here
    */
   begin(workspace: Workspace, { purpose, fields, plan, concurrent }: Beginning): OpenSession {
+    requireOwnMemory(this.#places);
     const holder = concurrent ? null : this.#claims.holder(workspace);
     if (holder !== null) throw heldBy(holder);
     const session = this.#sessions.begin({ purpose, workspace: workspace.id, concurrent, ...fields }, plan);
@@ -53,6 +58,7 @@ export class Lifecycle {
    * @throws RefusedError if it has ended already
    */
   end({ id, log }: OpenSession, workspace: Workspace | null, { lines, reason, summary }: Ending): void {
+    requireOwnMemory(this.#places);
     const claim = workspace === null ? null : this.#claims.claimOf(workspace, id);
     this.#decide(log.write(() => [...lines, { event: 'session_ended', reason, summary }], this.#stamp));
     if (workspace !== null && claim !== null) this.#claims.release(workspace, claim);
@@ -60,6 +66,7 @@ export class Lifecycle {
 
   /** @throws RefusedError if it has not ended, or another session holds the workspace meanwhile */
   reopen(session: OpenSession, workspace: Workspace | null): void {
+    requireOwnMemory(this.#places);
     const { log } = session;
     const before = log.state.end;
     this.#decide(log.write(() => [{ event: 'session_reopened' }], this.#stamp));

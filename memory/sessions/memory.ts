@@ -1,7 +1,7 @@
 /** One caller's view of a memory: its places, its sessions, and which of them the caller means. */
 import { existsSync } from 'node:fs';
 import type { MemorySettings } from '../../src/config/memorySettings.js';
-import { UsageError } from '../../src/errors.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { type Clock, isoTime } from '../../src/time.js';
@@ -15,6 +15,7 @@ import { type Workspace, workspaceOf } from '../workspaces/workspace.js';
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
+import { isBridges, requireOwnMemory } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { originOf, type Surroundings } from './surroundings.js';
 
@@ -39,6 +40,8 @@ export class Memory {
   /** Of the caller's directory. */
   readonly workspace: Workspace;
   readonly git: Git;
+  /** Whether it is the logs folder of a bridge, which decides the lifecycle of its sessions. */
+  readonly isBridges: boolean;
   /** The sessions that {@link which} and {@link holder} have opened. */
   readonly opened: OpenSession[] = [];
 
@@ -49,11 +52,12 @@ export class Memory {
     this.stamp = { clock, redact, origin: originOf(surroundings) };
     this.places = new Places(folder ?? (variables.WATCHKEEPER_MEMORY || homeFolder(variables)));
     this.places.requireOwn();
+    this.isBridges = isBridges(this.places);
     this.settings = readMemorySettings(this.places.root, redact);
     this.sessions = new Sessions(this.places, this.stamp);
     this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id));
     this.bindings = new Bindings(this.places, this.stamp);
-    this.lifecycle = new Lifecycle(this.sessions, this.claims, this.stamp);
+    this.lifecycle = new Lifecycle(this.places, this.sessions, this.claims, this.stamp);
     this.workspace = workspaceOf(surroundings.directory, (id) => existsSync(this.places.workspaceLog(id)));
     this.git = new Git(this.workspace.root, variables);
   }
@@ -67,6 +71,7 @@ export class Memory {
     const id = named === null ? this.#impliedId() : this.#namedId(named);
     const session = id === null ? null : this.#open(id);
     if (session !== null) return session;
+    if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION) throw this.#hidden(id);
     throw new UsageError(named === null ? this.#candidates() : `there is no session ${JSON.stringify(named)}`);
   }
 
@@ -83,8 +88,12 @@ export class Memory {
     return CODEX_THREAD_ID ? { provider: 'codex', conversation: CODEX_THREAD_ID } : null;
   }
 
-  /** Gives a session the conversation and the process of the agent in whose shell the caller runs; another one loses them. */
+  /**
+   * Gives a session the conversation and the process of the agent in whose shell the caller runs; another one loses them. A bridge
+   * knows which run works on its sessions.
+   */
   adopt({ id, log }: OpenSession): void {
+    requireOwnMemory(this.places);
     const { conversation, agentProcess } = this;
     if (conversation !== null) {
       const { provider, conversation: name } = conversation;
@@ -137,6 +146,13 @@ export class Memory {
     if (namesakes.length > 1)
       throw new UsageError(`${namesakes.length} sessions are named ${JSON.stringify(named)}: ${namesakes.join(', ')}`);
     return namesakes[0] ?? null;
+  }
+
+  /** Agents in a sandbox do not see the logs folder. */
+  #hidden(id: string): UnreachableError {
+    return new UnreachableError(
+      `the record of session ${id} cannot be seen in ${this.places.root}: agents in a sandbox, or of another user, have no access to the memory of their bridge`,
+    );
   }
 
   #candidates(): string {

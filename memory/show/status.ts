@@ -7,7 +7,7 @@ import { progressOf, purposeOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
-import { observe } from '../observed/sources.js';
+import { observe, observeKept } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Freshness, Liveness, StepStatus } from '../words.js';
@@ -61,7 +61,10 @@ const AGENTS: Readonly<Record<Liveness, string>> = {
 export async function lookAt(memory: Memory, { log: { state: log, at }, folder }: OpenSession): Promise<Status> {
   const { clock, settings, stamp, surroundings, workspace } = memory;
   const now = clock.now();
-  const observation = await observe(log, folder, { folders: surroundings.variables, redact: stamp.redact });
+  // The bridge's journal is of this session alone; a conversation of a chat goes through many sessions.
+  const observation = memory.isBridges
+    ? await observeKept(folder)
+    : await observe(log, folder, { folders: surroundings.variables, redact: stamp.redact });
   const place = log.facts?.workspace === workspace.id ? workspace : null;
   const state = combinedState(log, at, observation, place);
   const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;

@@ -1,6 +1,7 @@
 /** What a scene leaves behind, read from its files: nothing here knows what happened, only what stands there. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Line } from '../../memory/logs/line.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { GithubState } from '../peers/github/githubPeer.js';
@@ -62,6 +63,10 @@ export class Evidence {
 
   journal(sessionId: string): (JournalEvent & { readonly timestamp: string })[] {
     return this.#lines(join(FILES.journals, sessionId, 'tool_use.jsonl'));
+  }
+
+  worklog(sessionId: string): Line[] {
+    return this.#lines(join(FILES.journals, sessionId, 'worklog.jsonl'));
   }
 
   /** Sessions that have a journal. */

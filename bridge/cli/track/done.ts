@@ -1,4 +1,5 @@
 import type { NewLine } from '../../../memory/logs/line.js';
+import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { stepLine } from '../../../memory/show/status.js';
 import { END_REASONS, type EndReason } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
@@ -30,8 +31,15 @@ export const done = word({
           assumed: true,
         }))
       : [];
+    const { summary } = values;
+    if (memory.isBridges) {
+      const kept = summary === undefined ? [] : [{ event: 'session_changed', summary }];
+      writeOrRefuse(session, memory.stamp, () => [...lines, ...kept]);
+      print(`steps of session ${session.id} are settled; its bridge ends it`, { session_id: session.id, reason: null });
+      return 0;
+    }
     const workspace = session.log.state.facts?.workspace === memory.workspace.id ? memory.workspace : null;
-    memory.lifecycle.end(session, workspace, { lines, reason, summary: values.summary });
+    memory.lifecycle.end(session, workspace, { lines, reason, summary });
     print(`session ${session.id} has ended: ${reason}`, { session_id: session.id, reason });
     return 0;
   },

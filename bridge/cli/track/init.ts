@@ -1,11 +1,18 @@
 import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
 import { isCrashed } from '../../../memory/fold/crash.js';
+import type { Step } from '../../../memory/fold/worklog.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
+import type { NewLine } from '../../../memory/logs/line.js';
+import { RefusedError } from '../../../memory/logs/log.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
+import { requireOwnMemory } from '../../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
-import { heldReport } from '../../../memory/show/status.js';
+import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { heldReport, stepLine } from '../../../memory/show/status.js';
 import { UsageError } from '../../../src/errors.js';
-import { word } from '../../command/word.js';
+import { textOf } from '../../../src/journal/record.js';
+import type { ExitCode } from '../../command/command.js';
+import { type Call, word } from '../../command/word.js';
 
 export const init = word({
   usage: 'init TASK [--step TITLE]… [--steps A,B] [--name NAME]\n       [--resume|--archive-existing|--concurrent]',
@@ -19,11 +26,14 @@ export const init = word({
     'archive-existing': { type: 'boolean' },
   },
   words: 1,
-  run({ memory, values, words: [task = ''], print, context }) {
+  run(call) {
+    const { memory, values, words, print, context } = call;
+    const [task = ''] = words;
     if (task.trim() === '' && !values.resume)
       throw new UsageError('what is the task? For example: track init "Fix the login"');
     const titles = [...(values.step ?? []), ...(values.steps?.split(',') ?? [])].map((title) => title.trim());
     if (titles.includes('')) throw new UsageError('a step without a title: give each --step some words');
+    if (memory.isBridges) return planBridges(task, titles, call);
     const holder = values.concurrent ? null : memory.holder();
     if (holder !== null && values.resume) {
       memory.adopt(holder);
@@ -40,7 +50,7 @@ export const init = word({
     const session = memory.lifecycle.begin(memory.workspace, {
       purpose: task,
       fields: { name: values.name },
-      plan: titles.map((title, index) => ({ event: 'step_added', step: String(index + 1), title })),
+      plan: planOf(titles),
       concurrent: values.concurrent === true,
     });
     memory.adopt(session);
@@ -52,6 +62,33 @@ export const init = word({
     return 0;
   },
 });
+
+function planOf(titles: readonly string[]): NewLine[] {
+  return titles.map((title, index) => ({ event: 'step_added', step: String(index + 1), title }));
+}
+
+/** An agent of a bridge has a session already: the steps are its plan, and the task is an entry of its log. */
+function planBridges(task: string, titles: readonly string[], { memory, values, print }: Call): ExitCode {
+  if (values['archive-existing'] || values.concurrent) requireOwnMemory(memory.places);
+  const session = memory.which(textOf(values.session));
+  const { id, folder } = session;
+  if (values.resume) {
+    print(`going on with session ${id}`, { session_id: id, folder, resumed: true });
+    return 0;
+  }
+  writeOrRefuse(session, memory.stamp, ({ steps }) => {
+    if (steps.size > 0) throw hasPlan(id, [...steps.values()]);
+    return [{ event: 'log', message: task }, ...planOf(titles)];
+  });
+  print(`session ${id} has a plan of ${titles.length} steps`, { session_id: id, folder, steps: titles.length });
+  return 0;
+}
+
+function hasPlan(id: string, steps: readonly Step[]): RefusedError {
+  const lines = [`session ${id} has a plan already:`, ...steps.map((step) => `  ${stepLine(step)}`)];
+  const message = [...lines, 'Go on with it: track step …; add to it: track step --add TITLE'].join('\n');
+  return new RefusedError({ code: 'has_plan', message });
+}
 
 /** What holds the directory: a crashed session with its proof, or one that is unfinished. */
 function reportOn({ id, log }: OpenSession, memory: Memory): string {

@@ -13,6 +13,8 @@ const SETTABLE = [
   'role',
   'governance_level',
   'framework',
+  // Of a session that its bridge will end.
+  'summary',
 ] as const;
 const SETTABLE_PARTS = ['documents', 'language'] as const;
 

@@ -381,6 +381,7 @@ describeWithRedis('a run', () => {
       'PATH',
       'WATCHKEEPER_ATTEMPT',
       'WATCHKEEPER_LANE',
+      'WATCHKEEPER_MEMORY',
       'WATCHKEEPER_RUN',
       'WATCHKEEPER_SESSION',
     ]);

@@ -1,0 +1,150 @@
+/** The worklogs of a bridge's sessions: what they hold after an answer, after a kill, and what an agent adds to its own. */
+import { expect, test } from '@jest/globals';
+import { readStat } from '../../src/host/procfs.js';
+import { compiledProgram } from '../../src/host/program.js';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation } from './conversation.js';
+import type { Scenario } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+// covers: bridge/runs/runWorklog.ts
+
+const HANGING: Scenario = { steps: [{ do: 'call', tool: 'bash', input: { command: 'ls' } }, { do: 'silence' }] };
+const HANGS_ONCE = '[ -e begun ] && { echo again; exit; }; touch begun; sleep 600';
+/** Its plan, by its own shell, while it works for the bridge. */
+const TRACKING = `
+cat >/dev/null
+track() { "$NODE" "$MAIN" track "$@"; }
+track init 'Bake' --step 'Mix' --step 'Heat it' || exit 1
+track step 1 --start --file dough.txt && track step 1 --done && track step 2 --start && track note 'hot' --priority high || exit 1
+track init 'Again' --step 'Other' 2>&1
+"$NODE" "$MAIN" work end 2>&1 && exit 1
+"$NODE" "$MAIN" work start --purpose other 2>&1 && exit 1
+track done --complete --summary 'It is baked' || exit 1
+`;
+
+const worklog = (scene: BridgeScene, session: string) => scene.evidence.worklog(session);
+const events = (scene: BridgeScene, session: string) => worklog(scene, session).map(({ event }) => event);
+
+async function ended(scene: BridgeScene, session: string): Promise<void> {
+  await scene.until('the end in the worklog', () => events(scene, session).at(-1) === 'session_ended');
+}
+
+async function killAgent(scene: BridgeScene, session: string): Promise<void> {
+  const pid = (await scene.store.records.session(session))?.run?.pid;
+  if (typeof pid !== 'number') throw new Error(`${session} has no process`);
+  process.kill(pid, 'SIGKILL');
+}
+
+describeScenes('the worklog of a session of the bridge', () => {
+  test(
+    'has its start, run, conversation and end, and takes the steps that the agent tracks from its shell',
+    async () => {
+      const environment = { NODE: process.execPath, MAIN: compiledProgram('bridge/cli/main') };
+      const agent = { kind: 'command', command: ['sh', '-c', TRACKING], output: 'text' };
+      const scene = await openTestScene({
+        projects: { oven: { chats: [{ id: 1 }], agent } },
+        environment: { ...environment, AGENT_ENV: 'NODE MAIN SCENE_MARK' },
+      });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'oven', 1, `bake, with ghp_${'a'.repeat(36)}`);
+      const { text } = await asked.answered('its bridge ends it');
+      expect(text).toContain('has a plan already');
+      expect(text).toContain('is the logs folder of a bridge, which begins and ends its sessions');
+      await ended(scene, asked.session);
+
+      const lines = worklog(scene, asked.session);
+      expect(lines[0]).toMatchObject({
+        event: 'session_started',
+        origin: 'watchkeeper',
+        session_id: asked.session,
+        purpose: 'bake, with [redacted:github_token]',
+        agent: 'command',
+        workspace: expect.stringMatching(/^ws_[0-9a-f]{16}$/),
+      });
+      expect(lines.filter(({ origin }) => origin === 'watchkeeper').map(({ event }) => event)).toEqual([
+        'session_started',
+        'run_started',
+        'run_ended',
+        'session_ended',
+      ]);
+      expect(lines.at(-1)).toMatchObject({ reason: 'completed', summary: 'It is baked' });
+
+      const shown = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(shown.stdout)).toMatchObject({
+        lifecycle: 'ended',
+        end: { reason: 'completed', summary: 'It is baked' },
+        observed: 'journal',
+        steps: [
+          { title: 'Mix', status: 'completed', assumed: false },
+          { title: 'Heat it', status: 'completed', assumed: true },
+        ],
+        notes: [{ text: 'hot', priority: 'high' }],
+        log: { refused: 0, unreadable: 0 },
+      });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'links both attempts after its agent was killed, and says how each ended',
+    async () => {
+      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], scenarios: [HANGING] } } });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      await asked.firstCall();
+      await killAgent(scene, asked.session);
+      await asked.firstCall(asked.revival);
+      await ended(scene, asked.session);
+      expect(worklog(scene, asked.session).slice(-2)).toMatchObject([
+        { event: 'run_ended', reason: 'run_failed_signal_SIGKILL' },
+        { event: 'session_ended', reason: 'failed' },
+      ]);
+      expect(worklog(scene, asked.revival)[0]).toMatchObject({ event: 'session_started', continues: asked.session });
+
+      await scene.run(['cancel', asked.revival]);
+      await ended(scene, asked.revival);
+      expect(worklog(scene, asked.revival).slice(-2)).toMatchObject([
+        { event: 'run_ended', reason: 'requested' },
+        { event: 'session_ended', reason: 'cancelled' },
+      ]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'is a crash after the bridge was killed, and goes on with the next run',
+    async () => {
+      const agent = { kind: 'command', command: ['sh', '-c', HANGS_ONCE], output: 'text' };
+      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], agent } } });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      const started = async (times: number) =>
+        scene.until(
+          'the run',
+          () => events(scene, asked.session).filter((event) => event === 'run_started').length === times,
+        );
+      await started(1);
+      const pid = (await scene.store.records.session(asked.session))?.run?.pid ?? 0;
+      await bridge.kill();
+      await scene.until('the end of the agent', () => typeof readStat(pid) === 'string');
+      expect(events(scene, asked.session)).toEqual(['session_started', 'run_started']);
+      const crashed = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(crashed.stdout)).toMatchObject({ lifecycle: 'active', crashed: true, liveness: 'dead' });
+
+      await scene.startBridge();
+      await asked.answered('again');
+      await ended(scene, asked.session);
+      const ends = ['run_ended', 'run_started', 'run_ended', 'session_ended'];
+      expect(events(scene, asked.session)).toEqual(['session_started', 'run_started', ...ends]);
+      const shown = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(shown.stdout)).toMatchObject({
+        end: { reason: 'completed' },
+        crashed: false,
+        runs: [{ reason: 'lost' }, { reason: 'answered' }],
+        log: { refused: 0, unreadable: 0 },
+      });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});

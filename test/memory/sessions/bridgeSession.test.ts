@@ -1,0 +1,76 @@
+/** The worklog of a bridge's session, as its runs and its deliveries write it. */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { Log } from '../../../memory/logs/log.js';
+import { BridgeSession, lostRuns } from '../../../memory/sessions/bridgeSession.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { ManualClock } from '../../harness/clock.js';
+import { testFolder } from '../../harness/folder.js';
+
+const PROCESS = { host: 'h', boot_id: 'b', pid_namespace: 'n', pid: 7, pid_start: '1' };
+const ID = 'tg_boat_1_2';
+let folder = '';
+let session: BridgeSession;
+const stamp = { clock: new ManualClock(), redact: createRedactor([]) };
+const path = () => join(folder, 'sessions', ID, 'worklog.jsonl');
+const state = () => Log.read(path(), worklogKind)?.state;
+const events = () =>
+  readFileSync(path(), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).event);
+const start = () =>
+  session.write(({ facts }) => [
+    ...(facts === null ? [{ event: 'session_started', purpose: 'bake' }] : []),
+    { event: 'run_started', process: PROCESS },
+  ]);
+
+beforeEach(() => {
+  folder = testFolder();
+  session = new BridgeSession(folder, ID, stamp);
+});
+
+test('is begun by its first run, and only once', () => {
+  start();
+  session.close();
+  start();
+  expect(events()).toEqual(['session_started', 'run_started', 'run_started']);
+  expect(state()).toMatchObject({ session_id: ID, lifecycle: 'active', last_activity: null, runs: [{}] });
+});
+
+test('gets no worklog by an end if nothing was ever run', () => {
+  session.end('cancelled');
+  expect(state()).toBeUndefined();
+});
+
+test('ends once, with what its agent said at the end, whoever comes second', () => {
+  start();
+  session.write(() => [{ event: 'session_changed', summary: 'baked' }]);
+  session.end('completed');
+  new BridgeSession(folder, ID, stamp).end('failed');
+  expect(events().filter((event) => event === 'session_ended')).toHaveLength(1);
+  expect(state()?.end).toMatchObject({ reason: 'completed', summary: 'baked' });
+});
+
+test('names the runs whose end nobody wrote', () => {
+  start();
+  session.end('failed', lostRuns);
+  expect(state()).toMatchObject({ lifecycle: 'ended', runs: [{ reason: 'lost' }] });
+  expect(events().at(-1)).toBe('session_ended');
+});
+
+test('takes facts beside lines of a newer version', () => {
+  start();
+  writeFileSync(path(), `{"v":2,"id":"x","timestamp":"2026-01-01T00:00:00Z","event":"new"}\n`, { flag: 'a' });
+  session.end('completed');
+  expect(state()?.end?.reason).toBe('completed');
+});
+
+test('writes through no link', () => {
+  mkdirSync(join(folder, 'elsewhere'));
+  mkdirSync(join(folder, 'sessions'));
+  symlinkSync(join(folder, 'elsewhere'), join(folder, 'sessions', ID));
+  expect(start).toThrow('is a link');
+});
