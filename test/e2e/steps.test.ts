@@ -1,5 +1,5 @@
 /** An agent that reports its plan, its files and its tokens: what the chat shows of it, and what its journal keeps. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Conversation } from './conversation.js';
@@ -32,6 +32,20 @@ const AGENT = `
     console.log(JSON.stringify({ event: 'post_tool_use', tool_use_id: '1' }));
     console.log(JSON.stringify({ event: 'answer', text: 'written' }));
   }, 20);`;
+
+/** Its first attempt stops in the middle of a file; its second one keeps what it was asked. */
+const KILLED = `
+  const { readFileSync, writeFileSync } = require('node:fs');
+  const say = (line) => console.log(JSON.stringify(line));
+  if (process.env.WATCHKEEPER_ATTEMPT === '2') {
+    writeFileSync('prompt', readFileSync(0, 'utf8'));
+    say({ event: 'answer', text: 'done at last' });
+  } else {
+    writeFileSync('pid', String(process.pid));
+    writeFileSync('a.ts', 'const ha');
+    for (const line of ${JSON.stringify(LINES)}) say(line);
+    setInterval(() => undefined, 1_000);
+  }`;
 
 describeScenes('an agent with a list of tasks', () => {
   test(
@@ -66,6 +80,45 @@ describeScenes('an agent with a list of tasks', () => {
         text: 'I plan, with [redacted:github_token]',
       });
       expect(JSON.stringify(journal)).not.toContain(TOKEN);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that is killed: its second attempt is asked with steps, files in doubt and the link of the issue, which shows no title',
+    async () => {
+      const agent = { kind: 'command', command: [process.execPath, '-e', KILLED], output: 'json_lines' };
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], agent } } });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'ship', 1, 'write them');
+      await scene.until('its step', () => asked.replies().find(({ text }) => text.includes('step 2 of 3: Write')));
+      const status = new Conversation(scene, 'ship', 1, '/status');
+      await scene.until('its step in /status', () => status.replies().find(({ text }) => text.includes('step 2 of 3')));
+      await asked.firstCall();
+      const directory = (await scene.store.records.session(asked.session))?.working_directory ?? '';
+      process.kill(Number(readFileSync(join(directory, 'pid'), 'utf8')), 'SIGKILL');
+      await asked.answered('done at last');
+
+      const [issue] = scene.github.issues();
+      const [message, ...added] = readFileSync(join(directory, 'prompt'), 'utf8').split('\n\n');
+      expect(message).toBe('write them');
+      const text = added.join('\n\n');
+      expect(text).toContain(`Issue: ${issue?.url}.`);
+      for (const line of [
+        'Its own tasks, 1 of 3 were done:',
+        '[x] t1 "Look"',
+        '[~] t2 "Write the tests with [redacted:github_token]"',
+        '[ ] t3 "Push"',
+        '- "a.ts": 8 bytes, not changed since it was last mentioned',
+        '- created: "a.ts"',
+        'It used 52 tokens of input and 3 of output.',
+      ])
+        expect(text.split('\n')).toContain(line);
+      expect(text).toMatch(/^- .* "edit: a\.ts", without a result$/m);
+      expect(text.length).toBeLessThanOrEqual(6_000);
+      expect(text).not.toContain(TOKEN);
+      expect(issue?.body).toMatch(/^- Reached: step 2 of 3$/m);
+      expect(JSON.stringify(scene.github.issues())).not.toContain('Write the tests');
     },
     SCENE_TIMEOUT_MS,
   );
