@@ -5,6 +5,7 @@
 
 import { describeError } from '../../src/errors.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
+import { withoutTexts } from '../../src/journal/texts.js';
 import { markUnsent, takeUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { AgentEnd } from '../agents/program/contract.js';
@@ -32,7 +33,8 @@ export class RunJournal {
   }
 
   append(line: JournalEvent): void {
-    const isWritten = this.#orSay(() => void this.#open().append(line));
+    const { texts } = this.#context.settings.memory;
+    const isWritten = this.#orSay(() => void this.#open().append(texts ? line : withoutTexts(line)));
     if (!isWritten) this.#missing += 1;
     else if (this.#isRefused) this.#sayWell();
   }

@@ -13,6 +13,8 @@ export const INSTANT = words(...EDITS, 'Read NotebookRead Glob Grep LS view_imag
 export const QUESTIONS = words('AskUserQuestion ExitPlanMode request_user_input');
 /** They start a sub-agent of Claude Code; newest name first. */
 export const STARTERS = words('Agent Task');
+/** They pass on what is said between agents. */
+export const SPEECH = words('SendMessage TaskOutput spawn_agent send_input wait_agent');
 /** No permission is asked for them: they wait for something else, or for nothing. */
 export const NEVER_ASKED = words(
   'Task Agent TaskOutput TaskStop TodoWrite BashOutput KillShell AskUserQuestion',

@@ -18,7 +18,12 @@ test('is torn from then on, gets what can be written again, and both are logged 
   const path = journalPath(logsFolder, 'tg_yard_1_1');
   mkdirSync(dirname(dirname(path)));
   writeFileSync(dirname(path), 'in its way');
-  const context = { settings: { logsFolder }, logger, clock: systemClock, redact } as RunContext;
+  const context = {
+    settings: { logsFolder, memory: { texts: true } },
+    logger,
+    clock: systemClock,
+    redact,
+  } as RunContext;
   const journal = new RunJournal(context, 'tg_yard_1_1');
   journal.append({ event: 'user_prompt', origin: 'human' });
   journal.append({ event: 'heartbeat', source: 'step' });
@@ -32,4 +37,22 @@ test('is torn from then on, gets what can be written again, and both are logged 
     { level: 'error', msg: expect.stringContaining('its run continues, judged by its record alone') },
     { level: 'warn', missing_lines: 2, msg: expect.stringContaining('its journal can be written again') },
   ]);
+});
+
+test('keeps no word of a prompt or an answer if the settings say so, but the answer that is to be sent', () => {
+  const logsFolder = testFolder();
+  const redact = (text: string) => text;
+  const context = { settings: { logsFolder, memory: { texts: false } }, clock: systemClock, redact } as RunContext;
+  const journal = new RunJournal(context, 'tg_yard_1_1');
+  const call = { tool_use_id: 'a', tool_name: 'Agent' };
+  journal.append({ event: 'user_prompt', origin: 'human', text: 'mend the zebra' });
+  journal.append({ event: 'assistant_message', text: 'the zebra is mended' });
+  journal.append({ event: 'pre_tool_use', ...call, tool_input: { prompt: 'find the zebra' } });
+  journal.append({ event: 'post_tool_use', ...call, is_error: false, outcome: 'ok', tool_output_preview: 'a zebra' });
+  const before = readFileSync(journalPath(logsFolder, 'tg_yard_1_1'), 'utf8');
+  expect(before).not.toContain('zebra');
+  expect(before.trim().split('\n')).toHaveLength(4);
+  expect(before).toMatch(/"input_digest":"\w+".*"tool_name":"Agent"/);
+  journal.end({ kind: 'answered', answer: 'done' });
+  expect(readFileSync(journalPath(logsFolder, 'tg_yard_1_1'), 'utf8')).toContain('"answer":"done"');
 });
