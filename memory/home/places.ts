@@ -2,9 +2,10 @@
  * Where session memory is kept. A memory is a folder of sessions; the home of a user is one, with the logs that several sessions
  * share beside it. The logs folder of a bridge is the memory of its sessions.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
+import { errorCode } from '../../src/errno.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 
 const WORKLOG = 'worklog.jsonl';
@@ -18,11 +19,21 @@ export interface HomeVariables {
   readonly HOME?: string | undefined;
 }
 
-/** @returns the user's home of memory: `WATCHKEEPER_HOME`, else below `XDG_STATE_HOME`, else below `~/.local/state` */
+/**
+ * @returns the user's home of memory: `WATCHKEEPER_HOME`, else below `XDG_STATE_HOME`, else below `~/.local/state`
+ * @throws UsageError for a relative `WATCHKEEPER_HOME`: each directory would have a memory of its own
+ */
 export function homeFolder({ WATCHKEEPER_HOME, XDG_STATE_HOME, HOME }: HomeVariables): string {
-  if (WATCHKEEPER_HOME) return WATCHKEEPER_HOME;
-  if (XDG_STATE_HOME) return join(XDG_STATE_HOME, 'watchkeeper');
+  if (WATCHKEEPER_HOME) return absolute('WATCHKEEPER_HOME', WATCHKEEPER_HOME);
+  // The specification of these variables says that a relative path is to be ignored.
+  if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'watchkeeper');
   return join(HOME ?? '/', '.local', 'state', 'watchkeeper');
+}
+
+/** @throws UsageError if the variable's value is relative */
+export function absolute(variable: string, path: string): string {
+  if (isAbsolute(path)) return path;
+  throw new UsageError(`${variable} is ${JSON.stringify(path)}, and must be an absolute path`);
 }
 
 export class Places {
@@ -35,29 +46,38 @@ export class Places {
   }
 
   /**
-   * Creates the folder if it is missing.
+   * Creates the home if it is missing.
    * @throws UnreachableError if it belongs to another user, or cannot be created
    */
   prepare(): void {
-    try {
-      makePrivateFolderSync(join(this.root, 'sessions'));
-    } catch (cause) {
-      throw new UnreachableError(
-        `${this.root} cannot be used as the home of session memory: ${String(cause)}; set WATCHKEEPER_HOME to a folder of yours`,
-        { cause },
-      );
-    }
+    this.make(join(this.root, 'sessions'));
     this.requireOwn();
   }
 
-  /** @throws UnreachableError if the folder belongs to another user, also for root: it would leave files that the owner cannot change */
+  /**
+   * Creates a folder of the memory, with its missing parents.
+   * @throws UnreachableError if it cannot be created
+   */
+  make(folder: string): void {
+    try {
+      makePrivateFolderSync(folder);
+    } catch (cause) {
+      throw unusable(this.root, describeError(cause), cause);
+    }
+  }
+
+  /**
+   * @throws UnreachableError if the home is something else than a folder, cannot be read, or belongs to another user; also for
+   *   root, who would leave files there that the owner cannot change
+   */
   requireOwn(): void {
-    const owner = ownerOf(this.root);
+    const stat = statOf(this.root);
     const user = process.getuid?.();
-    if (owner === null || user === undefined || owner === user) return;
-    throw new UnreachableError(
-      `${this.root} belongs to another user (uid ${owner}, you are ${user}); set WATCHKEEPER_HOME to a folder of yours`,
-    );
+    if (stat === undefined) return;
+    if (user !== undefined && stat.uid !== user)
+      throw unusable(this.root, `it belongs to another user (uid ${stat.uid}, you are ${user})`);
+    if (!stat.isDirectory()) throw unusable(this.root, 'it is not a folder');
+    foldersIn(this.root);
   }
 
   sessionFolder(sessionId: string): string {
@@ -72,12 +92,12 @@ export class Places {
   /** @returns every folder with this id. There is one, unless somebody has made another by hand */
   foldersOf(sessionId: string): string[] {
     const among = this.sessionFolder(sessionId);
-    const isAmong = existsSync(among);
+    const isAmong = isThere(among);
     const archived = this.#years()
       .map((year) => join(year, sessionId))
-      .filter((place) => existsSync(place));
+      .filter((place) => isThere(place));
     // One that left the archive between the two looks is among the sessions now.
-    return isAmong || (archived.length === 0 && existsSync(among)) ? [among, ...archived] : archived;
+    return isAmong || (archived.length === 0 && isThere(among)) ? [among, ...archived] : archived;
   }
 
   archived(year: string, sessionId: string): string {
@@ -111,22 +131,32 @@ export function journalIn(folder: string): string {
   return join(folder, JOURNAL);
 }
 
-/** @returns the user who owns the folder, also behind a link; null if there is none */
-function ownerOf(folder: string): number | null {
+function isThere(folder: string): boolean {
+  return statOf(folder) !== undefined;
+}
+
+/** @returns undefined if there is nothing */
+function statOf(folder: string): Stats | undefined {
   try {
-    return statSync(folder, { throwIfNoEntry: false })?.uid ?? null;
+    return statSync(folder, { throwIfNoEntry: false });
   } catch (cause) {
-    throw new UnreachableError(`${folder} cannot be the home of session memory: ${describeError(cause)}`, { cause });
+    throw unusable(folder, describeError(cause), cause);
   }
 }
 
-/** @returns the folders in a folder, links to some among them; none if it cannot be read. Other files are not ours */
+/** @returns the folders in a folder, links to some among them; none if it is missing. Other files are not ours */
 function foldersIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
       .map(({ name }) => join(folder, name));
-  } catch {
-    return [];
+  } catch (cause) {
+    if (errorCode(cause) === 'ENOENT') return [];
+    throw unusable(folder, describeError(cause), cause);
   }
+}
+
+function unusable(folder: string, why: string, cause?: unknown): UnreachableError {
+  const advice = 'make it yours, or set WATCHKEEPER_HOME to a folder of yours';
+  return new UnreachableError(`${folder} cannot hold session memory: ${why}; ${advice}`, { cause });
 }

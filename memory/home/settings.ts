@@ -1,5 +1,5 @@
 /** What a user may change of session memory: `settings.json` in the home. */
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { Faults } from '../../src/config/faults.js';
 import { parseJsonText } from '../../src/config/jsonText.js';
@@ -19,14 +19,16 @@ const LONGEST_FILE_BYTES = 256 * 1024;
 export function readMemorySettings(home: string, redact: Redact): MemorySettings {
   const path = join(home, 'settings.json');
   const faults = new Faults(redact);
-  const given = existsSync(path) ? contentOf(path, faults) : undefined;
+  const given = contentOf(path, faults);
   const settings = faults.check({ where: '', file: path }, memorySettings, given);
   faults.throwIfAny(`${path} has`);
   return settings ?? memorySettings.parse(undefined);
 }
 
+/** @returns undefined without a file. A link to nothing is not without one: it does not say what its owner has settled */
 function contentOf(path: string, faults: Faults): unknown {
   try {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     const parsed = parseJsonText(readPlainFileSync(path, LONGEST_FILE_BYTES));
     if ('value' in parsed) return parsed.value;
     faults.add(`it ${parsed.fault}`);

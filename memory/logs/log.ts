@@ -25,6 +25,8 @@ const MOST_WRITES = 16;
 /** What opening a link, a folder or a pipe answers. */
 const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
 const STORAGE_FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+const MAKE_ROOM = 'make room on the disk and repeat the command';
+const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 
 /** What the rules of the log refuse. The command line exits with 1. */
 export class RefusedError extends WatchkeeperError {
@@ -161,9 +163,7 @@ export class Log<State> {
       this.#append(missing.join(''), isDurable);
       this.#readOn(outcomes);
     }
-    throw new UnreachableError(
-      `lines cannot be found again in ${this.path}, though they were written; is the disk full?`,
-    );
+    throw new UnreachableError(`lines cannot be found again in ${this.path}, though they were written; ${MAKE_ROOM}`);
   }
 
   close(): void {
@@ -185,7 +185,8 @@ export class Log<State> {
       failpoint('log.append.before');
       this.#hasWritten = true;
       const written = writeSync(this.#descriptor, bytes);
-      if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written`);
+      if (written < bytes.length)
+        throw new Error(`only ${written} of ${bytes.length} bytes were written; ${MAKE_ROOM}`);
       if (isDurable) fsyncSync(this.#descriptor);
       failpoint('log.append.after');
     } catch (error) {
@@ -198,6 +199,11 @@ function unusable(path: string, cause: unknown): UnreachableError {
   if (cause instanceof UnreachableError) return cause;
   if (cause instanceof NotPlainError || NOT_PLAIN.includes(errorCode(cause)))
     return new UnreachableError(linkWords(path), { cause });
-  const advice = STORAGE_FULL.includes(errorCode(cause)) ? '; make room on the disk and repeat the command' : '';
+  const code = errorCode(cause);
+  const advice = STORAGE_FULL.includes(code)
+    ? `; ${MAKE_ROOM}`
+    : FORBIDDEN.includes(code)
+      ? '; make it readable and writable for your user'
+      : '';
   return new UnreachableError(`${path}: ${describeError(cause)}${advice}`, { cause });
 }

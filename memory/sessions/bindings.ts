@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { UnreachableError } from '../../src/errors.js';
-import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Places } from '../home/places.js';
 import type { LogKind } from '../logs/kind.js';
@@ -61,7 +60,7 @@ export class Bindings {
    */
   bind(bound: Bound, sessionId: string): string | null {
     const path = this.#path(bound);
-    makePrivateFolderSync(dirname(path));
+    this.#places.make(dirname(path));
     const log = Log.begin(path, bindingKind) ?? Log.open(path, bindingKind);
     if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
     try {

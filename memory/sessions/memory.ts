@@ -1,5 +1,6 @@
 /** One caller's view of a memory: its places, its sessions, and which of them the caller means. */
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
@@ -7,7 +8,7 @@ import type { Redact } from '../../src/log/redact.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
-import { homeFolder, Places } from '../home/places.js';
+import { absolute, homeFolder, Places } from '../home/places.js';
 import { readMemorySettings } from '../home/settings.js';
 import type { NewLine, Stamp } from '../logs/line.js';
 import { Claims } from '../workspaces/claims.js';
@@ -50,7 +51,7 @@ export class Memory {
     this.clock = clock;
     this.surroundings = surroundings;
     this.stamp = { clock, redact, origin: originOf(surroundings) };
-    this.places = new Places(folder ?? (variables.WATCHKEEPER_MEMORY || homeFolder(variables)));
+    this.places = new Places(folder === null ? folderOf(variables) : resolve(surroundings.directory, folder));
     this.places.requireOwn();
     this.isBridges = isBridges(this.places);
     this.settings = readMemorySettings(this.places.root, redact);
@@ -172,4 +173,9 @@ export class Memory {
     session?.log.close();
     return session?.log.state ?? null;
   }
+}
+
+function folderOf(variables: Surroundings['variables']): string {
+  const { WATCHKEEPER_MEMORY } = variables;
+  return WATCHKEEPER_MEMORY ? absolute('WATCHKEEPER_MEMORY', WATCHKEEPER_MEMORY) : homeFolder(variables);
 }

@@ -1,7 +1,6 @@
 /** Which session holds a workspace. The workspace's log decides; at most one session holds it at a time. */
 import { dirname } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
-import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import type { Places } from '../home/places.js';
 import type { Refusal } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
@@ -98,7 +97,7 @@ export class Claims {
 
   #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState>) => Result): Result {
     const path = this.#places.workspaceLog(id);
-    makePrivateFolderSync(dirname(path));
+    this.#places.make(dirname(path));
     const begun = Log.begin(path, workspaceKind);
     const log = begun ?? Log.open(path, workspaceKind);
     if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);

@@ -1,10 +1,10 @@
 /** Files that are written whole or not at all, and survive a power failure. */
 import { randomBytes } from 'node:crypto';
 import { fsyncSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { READ_NO_LINK, withFileSync } from './plainFile.js';
-import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from './privateFiles.js';
+import { makeFolders, makePrivateFolder, PRIVATE_FILE } from './privateFiles.js';
 
 /**
  * Creates or replaces the file with `text`: written beside it, synced, renamed. On any failure the old file stays.
@@ -12,7 +12,7 @@ import { makePrivateFolder, PRIVATE_FILE, PRIVATE_FOLDER } from './privateFiles.
  */
 export async function replaceDurably(path: string, text: string): Promise<void> {
   const folder = dirname(path);
-  const madeFolder = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  const madeFolder = await makeFolders(folder);
   const beside = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}`);
   try {
     const file = await open(beside, 'wx', PRIVATE_FILE);

@@ -3,14 +3,14 @@
  * same id, wherever it is mounted; journals of runs in another folder cannot be read from here.
  */
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
-import { link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode, nullIfAbsent } from '../errno.js';
 import { describeError, UsageError } from '../errors.js';
 import { ulid } from '../ids.js';
 import type { Clock } from '../time.js';
 import { readPlainFileSync } from './plainFile.js';
-import { findLink, linkWords, PRIVATE_FILE, PRIVATE_FOLDER, SHARED_BITS } from './privateFiles.js';
+import { findLink, linkWords, makeFolders, PRIVATE_FILE, PRIVATE_FOLDER, SHARED_BITS } from './privateFiles.js';
 
 const ID_FILE = 'watchdog.id';
 const LONGEST_ID_BYTES = 4 * 1024;
@@ -72,7 +72,7 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
   // A folder that cannot be written at this moment still has its id.
   const known = readLogsFolderId(logsFolder);
   if (known !== null) return known;
-  await mkdir(logsFolder, { recursive: true, mode: PRIVATE_FOLDER });
+  await makeFolders(logsFolder);
   const own = ulid(clock);
   const file = join(logsFolder, ID_FILE);
   const beside = join(logsFolder, `.${ID_FILE}.${own}`);

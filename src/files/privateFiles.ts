@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCode } from '../errno.js';
 import { LineAppender } from './lineAppender.js';
 import { NotPlainError } from './plainFile.js';
@@ -46,15 +46,56 @@ const OWN_NAMES = [
  * @throws the file system's error
  */
 export async function makePrivateFolder(folder: string): Promise<string | undefined> {
-  const made = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  const made = await makeFolders(folder);
   if (!(await lstat(folder)).isDirectory()) throw new NotPlainError(linkWords(folder));
   return made;
 }
 
 /** The synchronous {@link makePrivateFolder}. */
 export function makePrivateFolderSync(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  makeFoldersSync(folder);
   if (!lstatSync(folder).isDirectory()) throw new NotPlainError(linkWords(folder));
+}
+
+/**
+ * Creates a folder with its missing parents. Node's own `recursive` never ends where nothing can be created although the parent
+ * exists, as in `/proc`.
+ * @returns the first folder that was created; undefined if all existed
+ * @throws the file system's error
+ */
+export async function makeFolders(folder: string): Promise<string | undefined> {
+  const fault = await mkdir(folder, PRIVATE_FOLDER).then(() => null, errorIfMissing);
+  if (fault === null) return folder;
+  if (fault === 'exists') return undefined;
+  if (dirname(folder) === folder) throw fault;
+  const made = await makeFolders(dirname(folder));
+  const again = await mkdir(folder, PRIVATE_FOLDER).then(() => null, errorIfMissing);
+  if (again instanceof Error) throw again;
+  return made ?? (again === null ? folder : undefined);
+}
+
+function makeFoldersSync(folder: string): void {
+  const make = () => {
+    try {
+      mkdirSync(folder, PRIVATE_FOLDER);
+      return null;
+    } catch (error) {
+      return errorIfMissing(error);
+    }
+  };
+  const fault = make();
+  if (!(fault instanceof Error)) return;
+  if (dirname(folder) === folder) throw fault;
+  makeFoldersSync(dirname(folder));
+  const again = make();
+  if (again instanceof Error) throw again;
+}
+
+/** @returns the error if the parent is missing. @throws any other error */
+function errorIfMissing(error: unknown): Error | 'exists' {
+  if (errorCode(error) === 'EEXIST') return 'exists';
+  if (errorCode(error) === 'ENOENT' && error instanceof Error) return error;
+  throw error;
 }
 
 /**

@@ -1,0 +1,185 @@
+/** Homes of session memory that cannot be used, and disks that take no more: each says what to do. */
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { compiledProgram } from '../../../src/host/program.js';
+import { testFolder } from '../../harness/folder.js';
+import { type Said, watchkeeper } from './program.js';
+
+const BLOCKS = 4;
+const NOBODY = 65_534;
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+function homeOf(folder: string, home: string) {
+  return (...args: string[]): Said => watchkeeper(folder, args, { WATCHKEEPER_HOME: home });
+}
+
+/** Everything that a home may be used for. */
+const COMMANDS = [
+  ['track', 'init', 'T'],
+  ['track', 'note', '--workspace', 'N'],
+  ['track', 'status'],
+  ['work', 'list', '--all'],
+  ['work', 'show', 'x'],
+];
+
+describe('a home that cannot be used', () => {
+  test('is not created in a place where nothing can be', () => {
+    const say = homeOf(testFolder(), '/proc/x');
+    for (const command of [
+      ['track', 'init', 'T'],
+      ['track', 'note', '--workspace', 'N'],
+    ])
+      expect(say(...command)).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(/^watchkeeper: \/proc\/x cannot hold session memory: .*; .*set WATCHKEEPER_HOME to/),
+      });
+  });
+
+  test('is a file', () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'home'), '');
+    const say = homeOf(folder, join(folder, 'home'));
+    for (const command of COMMANDS)
+      expect(say(...command)).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(/not a folder; .*set WATCHKEEPER_HOME to/),
+      });
+  });
+
+  asRoot('belongs to another user', () => {
+    const folder = testFolder();
+    mkdirSync(join(folder, 'home'));
+    chownSync(join(folder, 'home'), NOBODY, NOBODY);
+    const say = homeOf(folder, join(folder, 'home'));
+    for (const command of COMMANDS)
+      expect(say(...command)).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(/belongs to another user \(uid 65534, you are 0\); .*set WATCHKEEPER_HOME to/),
+      });
+    expect(readdirSync(join(folder, 'home'))).toEqual([]);
+  });
+
+  test('is refused if it is relative: each directory would have a memory of its own', () => {
+    const folder = testFolder();
+    for (const variable of ['WATCHKEEPER_HOME', 'WATCHKEEPER_MEMORY'])
+      expect(watchkeeper(folder, ['track', 'init', 'T'], { [variable]: 'here' })).toMatchObject({
+        code: 2,
+        err: `watchkeeper: ${variable} is "here", and must be an absolute path\n`,
+      });
+    expect(existsSync(join(folder, 'here'))).toBe(false);
+    watchkeeper(folder, ['track', 'init', 'T'], { XDG_STATE_HOME: 'here', HOME: join(folder, 'me') });
+    expect(readdirSync(folder)).toEqual(['me']);
+  });
+
+  test('is meant by a relative --dir as seen from the current directory', () => {
+    const folder = testFolder();
+    const { out } = watchkeeper(folder, ['track', '--dir', 'here', 'init', 'T', '--json']);
+    expect(JSON.parse(out).folder).toBe(join(folder, 'here/sessions', JSON.parse(out).session_id));
+  });
+
+  test('has settings that lead nowhere', () => {
+    const folder = testFolder();
+    symlinkSync('/nowhere/settings.json', join(folder, 'settings.json'));
+    expect(homeOf(folder, folder)('work', 'list')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/settings\.json cannot be read: ENOENT/),
+    });
+  });
+
+  asRoot('cannot be read or written by its user', () => {
+    const folder = testFolder();
+    const home = join(folder, 'home');
+    const say = (...args: string[]) => unprivileged(folder, args, home);
+    mkdirSync(home);
+    for (const path of [folder, home]) chownSync(path, NOBODY, NOBODY);
+    chmodSync(home, 0o500);
+    const denied = { code: 3, err: expect.stringMatching(/EACCES.*make it yours, or set WATCHKEEPER_HOME/) };
+    expect(say('track', 'init', 'T')).toMatchObject(denied);
+    expect(say('track', 'note', '--workspace', 'N')).toMatchObject(denied);
+    chmodSync(home, 0);
+    for (const command of COMMANDS) expect(say(...command)).toMatchObject(denied);
+    chmodSync(home, 0o700);
+    expect(say('track', 'init', 'T').code).toBe(0);
+    chmodSync(join(home, 'sessions'), 0);
+    for (const command of [
+      ['work', 'list'],
+      ['work', 'show', 'x'],
+      ['track', 'status'],
+    ])
+      expect(say(...command)).toMatchObject(denied);
+  });
+});
+
+describe('a disk that takes no more', () => {
+  test('keeps no half of a line as a line, and says what to do', () => {
+    const folder = testFolder();
+    const say = homeOf(folder, join(folder, 'home'));
+    const log = join(JSON.parse(say('track', 'init', 'T', '--json').out).folder, 'worklog.jsonl');
+    // Blank lines are no lines.
+    const room = 100;
+    appendFileSync(log, '\n'.repeat(largestFile() - room - statSync(log).size));
+    const full = (...args: string[]) => limited(folder, args, join(folder, 'home'));
+    expect(full('track', 'note', 'y'.repeat(300))).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/only \d+ of \d+ bytes were written; make room on the disk and repeat the command/),
+    });
+    expect(full('track', 'note', 'y')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('make room on the disk'),
+    });
+    expect(say('track', 'note', 'z').code).toBe(0);
+    const { notes, log: counts } = JSON.parse(say('work', 'show', '--json').out);
+    expect(notes.at(-1).text).toBe('z');
+    expect(counts).toMatchObject({ refused: 0, unreadable: 1 });
+  });
+});
+
+/** Runs as a user who owns nothing else. */
+function unprivileged(folder: string, args: readonly string[], home: string): Said {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [compiledProgram('test/bridge/cli/nobodyMain'), ...args],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH, WATCHKEEPER_HOME: home },
+      encoding: 'utf8',
+    },
+  );
+  return { code: status, out: stdout, err: stderr };
+}
+
+/** @returns the bytes that {@link limited} lets a file have: shells count in blocks of 512 or 1024 */
+function largestFile(): number {
+  const file = join(testFolder(), 'file');
+  spawnSync('/bin/sh', ['-c', `ulimit -f ${BLOCKS}; head -c 10000 /dev/zero >'${file}'`]);
+  return statSync(file).size;
+}
+
+function limited(folder: string, args: readonly string[], home: string): Said {
+  const program = [
+    '-c',
+    `ulimit -f ${BLOCKS}; exec "$@"`,
+    'sh',
+    process.execPath,
+    compiledProgram('bridge/cli/main'),
+    ...args,
+  ];
+  const { status, stdout, stderr } = spawnSync('/bin/sh', program, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, WATCHKEEPER_HOME: home },
+    encoding: 'utf8',
+  });
+  return { code: status, out: stdout, err: stderr };
+}
