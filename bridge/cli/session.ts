@@ -1,7 +1,10 @@
+import { purposeOf } from '../../memory/fold/state.js';
+import { memoryLines, type Shown } from '../../memory/show/shown.js';
+import { axesLine } from '../../memory/show/status.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.js';
 import type { ProjectRules } from '../../src/config/settings.js';
-import { UsageError } from '../../src/errors.js';
+import { UsageError, WatchkeeperError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -17,6 +20,7 @@ import { describeThresholds, readOptions } from '../command/options.js';
 import { paragraph } from '../command/table.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import { laterEnd, revivalsOf } from './incidents.js';
+import { shownIn, terminalFolder } from './sessionMemory.js';
 
 const NAME_WIDTH = 14;
 
@@ -27,20 +31,23 @@ Shows one session: the message, the run, the watchdog's verdict now, and the
 answer. For a failed session: the message that the chat got, and the issue. For
 a running session: the clock of each agent ("clock"), every open wait with its
 kind, owner, start and end, and whether it excuses silence now ("wait"), and
-what can happen next ("next").
+what can happen next ("next"). Then what memory knows: steps, files, notes,
+tokens. A session of a terminal has only that, and needs no Redis.
 
 A running session is judged by the thresholds that its bridge reports. If no
 bridge reports any, the thresholds of this command's environment and project
 file apply. The line "judged by" names the source.
 
   --json   {"session", "outbox", "incident", "assessment", "judged_by":
-           {"source", "thresholds", "actions"}, "journal"}; "assessment" and
-           "judged_by" are null if the session is not running; clocks and waits
-           are in "assessment"."agents", the next deadline is in
-           "next_deadline" (epoch milliseconds) and "next_rule"
+           {"source", "thresholds", "actions"}, "journal", "memory"};
+           "assessment" and "judged_by" are null if the session is not running;
+           clocks and waits are in "assessment"."agents", the next deadline is
+           in "next_deadline" (epoch milliseconds) and "next_rule"; "memory" is
+           what \`work show --json\` prints, null if there is none. Of a
+           terminal's session only "memory" is not null
 
-exit code: 0 healthy or ended well, 1 unhealthy or failed, 2 no such session,
-3 Redis is unreachable
+exit code: 0 healthy or ended well, 1 unhealthy, crashed or failed, 2 no such
+session, 3 Redis is unreachable
 
 example:
   watchkeeper session tg_popoto_-5294327191_4469`,
@@ -48,6 +55,8 @@ example:
     const { io } = context;
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
     const sessionId = readSessionId(positionals);
+    const ofTerminal = await shownIn(terminalFolder(context), sessionId, context);
+    if (ofTerminal !== null) return printTerminals(sessionId, ofTerminal, values.json === true, context);
     const settings = await context.readSettings();
     return withStore<ExitCode>(settings, async ({ store, foundation }) => {
       const session = await sessionOf(sessionId, store);
@@ -56,9 +65,10 @@ example:
       const outbox = await store.records.outboxEntry(sessionId);
       const incident = await incidentOf(session, store);
       const journal = journalPath(settings.logsFolder, sessionId);
+      const memory = await memoryOf(session, settings.logsFolder, context);
       if (values.json)
         io.stdout(
-          `${JSON.stringify({ session: recordOf(session), outbox, incident, assessment, judged_by: judged?.by ?? null, journal })}\n`,
+          `${JSON.stringify({ session: recordOf(session), outbox, incident, assessment, judged_by: judged?.by ?? null, journal, memory: memory?.value ?? null })}\n`,
         );
       else {
         const lines = describeSession(session);
@@ -76,6 +86,7 @@ example:
           lines.push(['incident', `${incident.incident_id}, ${words}`]);
         }
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
+        if (memory !== null) lines.push(...memoryLines(memory));
         lines.push(['journal', journal]);
         io.stdout(`${lines.map((line) => renderLine(line, context)).join('\n')}\n`);
       }
@@ -83,6 +94,35 @@ example:
     });
   },
 };
+
+/** What cannot be read is said, and hides nothing else. */
+async function memoryOf(session: AgentSession, logsFolder: string, context: CommandContext): Promise<Shown | null> {
+  // Paths are shown as in the agent's directory.
+  const surroundings = { ...context.surroundings, directory: session.working_directory };
+  try {
+    return await shownIn(logsFolder, session.session_id, { ...context, surroundings });
+  } catch (error) {
+    if (!(error instanceof WatchkeeperError)) throw error;
+    context.io.stderr(`${error.message}\n`);
+    return null;
+  }
+}
+
+function printTerminals(sessionId: string, shown: Shown, asJson: boolean, context: CommandContext): ExitCode {
+  const { status, value } = shown;
+  const none = { session: null, outbox: null, incident: null, assessment: null, judged_by: null, journal: null };
+  const lines: NamedLine[] = [
+    ['session', `${sessionId}, of a terminal`],
+    ['purpose', purposeOf(status.log)],
+    ['status', axesLine(status)],
+    ...memoryLines(shown),
+  ];
+  const text = asJson
+    ? JSON.stringify({ ...none, memory: value })
+    : lines.map((line) => renderLine(line, context)).join('\n');
+  context.io.stdout(`${text}\n`);
+  return status.computed.crashed || status.log.end?.reason === 'failed' ? 1 : 0;
+}
 
 /** @throws UsageError if it is missing, or no id */
 export function readSessionId([id]: readonly string[]): string {

@@ -1,13 +1,15 @@
-import { CorruptRecordError } from '../../src/errors.js';
+import { type ListedSession, listSessions } from '../../memory/show/list.js';
+import { CorruptRecordError, WatchkeeperError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from '../command/command.js';
+import type { Command, CommandContext } from '../command/command.js';
 import { readOptions } from '../command/options.js';
 import { columnsOf, renderTable } from '../command/table.js';
+import { memoryIn, terminalFolder } from './sessionMemory.js';
 
 const ENDED_SHOWN = 20;
 /** No terminal is wider. */
@@ -16,12 +18,15 @@ const LONGEST_ASKED = 500;
 export const command: Command = {
   help: `usage: watchkeeper sessions [--all] [--json]
 
-Lists the running and waiting sessions and the last ${ENDED_SHOWN} that ended, with how
-each ended and the first words of its message.
+Lists the unfinished sessions of your terminals (\`work list\`), then those of
+the bridge: the running and waiting ones and the last ${ENDED_SHOWN} that ended, with how
+each ended and the first words of its message. The first part needs no Redis.
 
   --all     every ended session that is still kept (RETENTION_DAYS)
-  --json    {"sessions": [...]}, each the complete record; "message_text" is the
-            complete message
+  --json    {"sessions": [...], "terminal_sessions": [...]}: of the bridge, each
+            the complete record ("message_text" is the complete message; null
+            instead of the list if there is an error); of terminals, as in
+            \`work list --json\`
 
 exit code: 0, 3 Redis is unreachable
 
@@ -31,23 +36,59 @@ examples:
   async run(args, context) {
     const { io, redact } = context;
     const { values } = readOptions(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
-    return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
-      const { records } = store;
-      const ended = values.all ? undefined : ENDED_SHOWN;
-      const ids = [
-        ...(await records.sessionIds('active')),
-        ...(await records.sessionIds('pending')),
-        ...(await records.sessionIds('ended', ended)).reverse(),
-      ];
-      const found = await records.sessions(ids);
-      const sessions = found.filter((session): session is AgentSession => !(session instanceof CorruptRecordError));
-      for (const broken of found) if (broken instanceof CorruptRecordError) io.stderr(`${broken.message}\n`);
-      if (values.json) io.stdout(`${JSON.stringify({ sessions: sessions.map(recordOf) })}\n`);
-      else io.stdout(`${describeSessions(sessions, columnsOf(io), redact)}\n`);
-      return 0;
-    });
+    const ofTerminals = await terminalSessions(context);
+    if (!values.json && ofTerminals.length > 0)
+      io.stdout(`${describeTerminals(ofTerminals, columnsOf(io), redact)}\n\n`);
+    let sessions: readonly AgentSession[] | null = null;
+    try {
+      sessions = await bridgeSessions(values.all === true, context);
+    } finally {
+      const shown = { sessions: sessions?.map(recordOf) ?? null, terminal_sessions: ofTerminals };
+      if (values.json) io.stdout(`${JSON.stringify(shown)}\n`);
+    }
+    if (!values.json) io.stdout(`${describeSessions(sessions, columnsOf(io), redact)}\n`);
+    return 0;
   },
 };
+
+async function bridgeSessions(all: boolean, { io, readSettings }: CommandContext): Promise<AgentSession[]> {
+  return withStore(await readSettings(), async ({ store: { records } }) => {
+    const ids = [
+      ...(await records.sessionIds('active')),
+      ...(await records.sessionIds('pending')),
+      ...(await records.sessionIds('ended', all ? undefined : ENDED_SHOWN)).reverse(),
+    ];
+    const found = await records.sessions(ids);
+    for (const broken of found) if (broken instanceof CorruptRecordError) io.stderr(`${broken.message}\n`);
+    return found.filter((session): session is AgentSession => !(session instanceof CorruptRecordError));
+  });
+}
+
+/** What cannot be read is said, and hides nothing else. */
+async function terminalSessions(context: CommandContext): Promise<ListedSession[]> {
+  const say = ({ message }: WatchkeeperError) => context.io.stderr(`${message}\n`);
+  try {
+    return await listSessions(memoryIn(terminalFolder(context), context), { here: false, which: 'unfinished' }, say);
+  } catch (error) {
+    if (!(error instanceof WatchkeeperError)) throw error;
+    say(error);
+    return [];
+  }
+}
+
+function describeTerminals(sessions: readonly ListedSession[], columns: number, redact: Redact): string {
+  const now = systemClock.now();
+  return renderTable(
+    ['IN A TERMINAL', 'STATUS', 'AGE', 'PURPOSE'],
+    sessions.map(({ session_id, lifecycle, crashed, created_at, purpose }) => [
+      session_id,
+      crashed ? 'crashed' : lifecycle,
+      created_at === null ? '-' : describeDuration(Math.max(now - created_at, 0)),
+      redact(purpose),
+    ]),
+    { columns, last: 'cut' },
+  );
+}
 
 function describeSessions(sessions: readonly AgentSession[], columns: number, redact: Redact): string {
   if (sessions.length === 0) return 'no sessions yet; try: watchkeeper enqueue --project local --text "hello"';

@@ -3,6 +3,7 @@ import { openPlainFile, READ_NO_LINK } from '../../src/files/plainFile.js';
 import { readFromEnd } from '../../src/files/readAt.js';
 import { type JournalRecord, parseRecord, textOf } from '../../src/journal/record.js';
 import { type ObservedEvent, PLAN_STATUSES, type PlanItem } from '../../src/journal/schema.js';
+import type { StepStatus } from '../words.js';
 
 export interface Step {
   /** Its place in the list, from 1. */
@@ -10,6 +11,11 @@ export interface Step {
   /** Tasks in the list. */
   readonly of: number;
   readonly title: string;
+}
+
+interface Task {
+  readonly title: string;
+  readonly status: StepStatus;
 }
 
 export type Plan = Extract<ObservedEvent, { event: 'plan' }> & { readonly agent_id?: string };
@@ -42,7 +48,7 @@ function isSame(task: PlanItem, item: PlanItem): boolean {
 }
 
 /** @returns the task in progress, else the first open one; null if every one is settled */
-export function stepOf(tasks: readonly PlanItem[]): Step | null {
+export function stepOf(tasks: readonly Task[]): Step | null {
   const counted = tasks.filter(({ status }) => status !== 'cancelled');
   const step =
     counted.find(({ status }) => status === 'in_progress') ??

@@ -59,13 +59,14 @@ const AGENTS: Readonly<Record<Liveness, string>> = {
 
 /** Looks at a session: its worklog, what was observed, and what follows from now and this host. */
 export async function lookAt(memory: Memory, { log: { state: log, at }, folder }: OpenSession): Promise<Status> {
-  const { clock, settings, stamp, surroundings, workspace } = memory;
+  const { clock, settings, stamp, surroundings, workspace, claims } = memory;
   const now = clock.now();
   // The bridge's journal is of this session alone; a conversation of a chat goes through many sessions.
   const observation = memory.isBridges
     ? await observeKept(folder)
     : await observe(log, folder, { folders: surroundings.variables, redact: stamp.redact });
-  const place = log.facts?.workspace === workspace.id ? workspace : null;
+  const name = log.facts?.workspace ?? null;
+  const place = name === workspace.id ? workspace : name === null ? null : claims.find(name);
   const state = combinedState(log, at, observation, place);
   const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;
   const computed = {
@@ -77,18 +78,29 @@ export async function lookAt(memory: Memory, { log: { state: log, at }, folder }
   return { log, state, fold: observation.fold, last, computed, now };
 }
 
-export function statusLines({ log, fold, last, computed, now }: Status): string[] {
+/** @returns the steps of the plan; without a plan, the tasks of the agent's own list */
+export function stepsOf({ log, fold }: Pick<Status, 'log' | 'fold'>): readonly StepLike[] {
   const plan = [...log.steps.values()];
-  const steps = plan.length > 0 ? plan : (fold?.todos.list ?? []);
-  const { done, total, current } = progressOf(steps);
-  const title = steps.find(({ id }) => id === current)?.title ?? '';
-  const working = [...log.files].filter(([, { status }]) => status === 'working').map(([path]) => path);
+  return plan.length > 0 ? plan : (fold?.todos.list ?? []);
+}
+
+/** @returns its axes in one line */
+export function axesLine({ log, last, computed, now }: Status): string {
   const end = log.end === null ? '' : `, ${log.end.reason}`;
   const agent = computed.crashed ? 'its agent CRASHED' : AGENTS[computed.liveness];
   const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
+  return `${log.lifecycle}${end}; ${computed.freshness}; ${agent}; last activity ${activity}`;
+}
+
+export function statusLines(status: Status): string[] {
+  const { log, fold } = status;
+  const steps = stepsOf(status);
+  const { done, total, current } = progressOf(steps);
+  const title = steps.find(({ id }) => id === current)?.title ?? '';
+  const working = [...log.files].filter(([, { status }]) => status === 'working').map(([path]) => path);
   return [
     oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log)}`),
-    `${log.lifecycle}${end}; ${computed.freshness}; ${agent}; last activity ${activity}`,
+    axesLine(status),
     ...(total === 0
       ? []
       : [`${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),

@@ -63,10 +63,10 @@ export const VARIABLES = {
 };
 type Values = { [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]> };
 /**
- * Not settings: the variables that a run sets for its agent, which are set if the bridge is started from within a run, and the
- * failpoint of a test, which the command line reads.
+ * Not settings: the variables that a run sets for its agent, which are set if the bridge is started from within a run, the home
+ * of session memory, and the failpoint of a test, which the command line reads.
  */
-const OTHER_NAMES = /^WATCHKEEPER_(?:RUN|LANE|SESSION|ATTEMPT|FAILPOINT)$/;
+const OTHER_NAMES = /^WATCHKEEPER_(?:RUN|LANE|SESSION|ATTEMPT|MEMORY|HOME|FAILPOINT)$/;
 
 /**
  * @returns the settings, frozen

@@ -80,8 +80,21 @@ describeScenes('the worklog of a session of the bridge', () => {
           { title: 'Heat it', status: 'completed', assumed: true },
         ],
         notes: [{ text: 'hot', priority: 'high' }],
+        files: { 'dough.txt': { status: 'done', step: '1' } },
         log: { refused: 0, unreadable: 0 },
       });
+      const { session, memory } = JSON.parse((await scene.run(['session', asked.session, '--json'])).stdout);
+      expect(session.status).toBe('completed');
+      expect(memory).toEqual({
+        ...JSON.parse(shown.stdout),
+        freshness: memory.freshness,
+        check: memory.check,
+      });
+      const words = await scene.run(['session', asked.session]);
+      expect(words.stdout).toMatch(/^steps +\[x\] 1 Mix\n +\[x\] 2 Heat it$/m);
+      expect(words.stdout).toMatch(/^files +dough\.txt$/m);
+      expect(words.stdout).toMatch(/^notes +high: hot$/m);
+      expect(words.stdout).toMatch(/^summary +It is baked$/m);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -1,5 +1,6 @@
-import { lookAt, statusLines } from '../../../memory/show/status.js';
-import { treeLines, treeOf } from '../../../memory/show/tree.js';
+import { showSession } from '../../../memory/show/shown.js';
+import { statusLines } from '../../../memory/show/status.js';
+import { treeLines } from '../../../memory/show/tree.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
@@ -10,15 +11,8 @@ export const show = word({
   words: 1,
   async run({ memory, values, words: [named], print }): Promise<ExitCode> {
     const session = memory.which(named ?? values.session ?? null);
-    const shown = await lookAt(memory, session);
-    const { lines, applied, refused, unreadable } = session.log.counts;
-    const tree = treeOf(memory.sessions, session.log.state);
-    print([...statusLines(shown), ...treeLines(tree)].join('\n'), {
-      ...shown.state,
-      ...shown.computed,
-      tree,
-      log: { lines, applied, refused, unreadable },
-    });
+    const { status, tree, value } = await showSession(memory, session);
+    print([...statusLines(status), ...treeLines(tree)].join('\n'), value);
     return 0;
   },
 });

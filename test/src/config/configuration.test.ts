@@ -251,12 +251,14 @@ describe('a configuration', () => {
     expect(await faultsOf({ environment: { WATCHKEEPER_CONFIG: 'gone.json' } })).toContain('WATCHKEEPER_CONFIG');
   });
 
-  test('accepts the marks that a run gives to its agent', async () => {
+  test('accepts the marks that a run gives to its agent, and the home of memory', async () => {
     const environment = {
       WATCHKEEPER_RUN: 'r',
       WATCHKEEPER_LANE: 'l',
       WATCHKEEPER_SESSION: 's',
       WATCHKEEPER_ATTEMPT: '1',
+      WATCHKEEPER_MEMORY: '/logs',
+      WATCHKEEPER_HOME: '/home/me/memory',
     };
     expect((await read({ environment })).projects.size).toBe(1);
   });

@@ -1,0 +1,36 @@
+/** What memory knows of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
+import { homeFolder, Places } from '../../memory/home/places.js';
+import { Memory } from '../../memory/sessions/memory.js';
+import { isBridges } from '../../memory/sessions/ownMemory.js';
+import { type Shown, showSession } from '../../memory/show/shown.js';
+import { systemClock } from '../../src/time.js';
+import type { CommandContext } from '../command/command.js';
+
+type Caller = Pick<CommandContext, 'surroundings' | 'redact'>;
+
+/**
+ * @param folder a home, or the logs folder of a bridge
+ * @returns null if the session has no worklog there
+ * @throws UnreachableError, UsageError if the memory cannot be read
+ */
+export async function shownIn(folder: string, sessionId: string, caller: Caller): Promise<Shown | null> {
+  if (new Places(folder).findSession(sessionId) === null) return null;
+  const memory = memoryIn(folder, caller);
+  const session = memory.sessions.read(sessionId);
+  try {
+    return session === null ? null : await showSession(memory, session);
+  } finally {
+    session?.log.close();
+  }
+}
+
+/** @throws UnreachableError, UsageError if the memory cannot be read */
+export function memoryIn(folder: string, { surroundings, redact }: Caller): Memory {
+  return new Memory({ surroundings, folder, clock: systemClock, redact });
+}
+
+/** @returns the folder with the sessions of the user's terminals, also in the shell of a bridge's agent */
+export function terminalFolder({ surroundings: { variables } }: Caller): string {
+  const { WATCHKEEPER_MEMORY: chosen, WATCHKEEPER_SESSION: ofBridge } = variables;
+  return chosen && !ofBridge && !isBridges(new Places(chosen)) ? chosen : homeFolder(variables);
+}

@@ -1,0 +1,76 @@
+/** All that is known of a session, as JSON, and as named lines for a page that says more than the memory knows. */
+import { oneLine } from '../../src/log/visibleText.js';
+import { sumOf } from '../fold/state.js';
+import { stepOf } from '../observed/step.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { lookAt, type Status, stepLine, stepsOf } from './status.js';
+import { type Tree, treeLines, treeOf } from './tree.js';
+
+const MOST_FILES = 20;
+const MOST_NOTES = 10;
+
+export interface Shown {
+  readonly status: Status;
+  readonly tree: Tree;
+  /** As `work show --json` prints it. */
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+export async function showSession(memory: Memory, session: OpenSession): Promise<Shown> {
+  const status = await lookAt(memory, session);
+  const tree = treeOf(memory.sessions, session.log.state);
+  const { lines, applied, refused, unreadable } = session.log.counts;
+  const log = { lines, applied, refused, unreadable };
+  return { status, tree, value: { ...status.state, ...status.computed, tree, log } };
+}
+
+/** @returns a name and a text for each thing that is known; none for what is not */
+export function memoryLines({ status, tree }: Shown): (readonly [name: string, text: string])[] {
+  const { log, fold, computed } = status;
+  const steps = stepsOf(status);
+  const step = stepOf(steps);
+  const texts: Readonly<Record<string, readonly string[]>> = {
+    crash: computed.crashed ? ['its agent CRASHED: its process is gone, and nobody said that it ended'] : [],
+    step: step === null ? [] : [oneLine(`step ${step.number} of ${step.of}: ${step.title}`)],
+    steps: steps.map(stepLine),
+    files: firstOf(changedFiles(status), MOST_FILES, 'files'),
+    notes: firstOf(
+      log.notes.map(({ priority, text }) => oneLine(priority === 'normal' ? text : `${priority}: ${text}`)).reverse(),
+      MOST_NOTES,
+      'earlier notes',
+    ),
+    summary: log.end?.summary ? [oneLine(log.end.summary)] : [],
+    tree: treeLines(tree),
+    tokens: fold === null || fold.tokens.size === 0 ? [] : [tokenWords(sumOf(fold.tokens))],
+  };
+  return Object.entries(texts).flatMap(([name, lines]) =>
+    lines.length === 0 ? [] : [[name, lines.join('\n')] as const],
+  );
+}
+
+/** As the combined state has them. */
+interface ShownFile {
+  readonly change?: string;
+  readonly from?: string | null;
+  readonly status?: string | null;
+}
+
+function changedFiles({ state }: Status): string[] {
+  return Object.entries((state.files ?? {}) as Record<string, ShownFile>).flatMap(
+    ([path, { change, from, status }]) => {
+      if (change === 'read' || (change === undefined && status === 'reading')) return [];
+      const what = change === undefined ? [] : [from ? `${change} from ${from}` : change];
+      const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
+      return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
+    },
+  );
+}
+
+function firstOf(lines: readonly string[], most: number, what: string): string[] {
+  return lines.length <= most ? [...lines] : [...lines.slice(0, most), `and ${lines.length - most} more ${what}`];
+}
+
+function tokenWords({ input, output, cached }: { input: number; output: number; cached: number }): string {
+  return `${input} in, ${output} out, ${cached} from the cache`;
+}
