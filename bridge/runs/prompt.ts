@@ -49,11 +49,13 @@ async function recordOf(
 ): Promise<string> {
   try {
     const folder = new Places(settings.logsFolder).sessionFolder(first);
-    const { fold } = await observeKept(folder);
-    return buildResumeContext(worklogAt(folder, first), {
+    const log = worklogAt(folder, first);
+    const root = realOf(working_directory);
+    const { fold } = await observeKept({ log, folder, workspace: { root } });
+    return buildResumeContext(log, {
       level: 'revival',
       now: clock.now(),
-      root: realOf(working_directory),
+      root,
       here,
       crashed: false,
       fold,

@@ -76,6 +76,7 @@ export class RunWorklog {
       purpose: headOf(request.message_text, LONGEST_PURPOSE, this.#context.redact),
       agent,
       workspace: workspaceOf(working_directory, () => false).id,
+      cwd: working_directory,
       ...(first !== null && { continues: first }),
     };
   }

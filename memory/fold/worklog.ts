@@ -157,6 +157,8 @@ export interface Facts {
   purpose: string;
   name: string | null;
   readonly workspace: string | null;
+  /** In which its agents are started; null: the top of its workspace. */
+  readonly cwd: string | null;
   readonly parent: string | null;
   readonly parent_step: string | null;
   readonly continues: string | null;

@@ -22,14 +22,13 @@ export interface Generated {
 
 /** @returns the same for the same worklog and the same kept copy; what only a live transcript shows is not in it */
 export async function generate(
-  { claims }: Memory,
+  memory: Memory,
   { folder, log: { state: log, at, counts }, log: file }: OpenSession,
 ): Promise<Generated> {
-  const workspace = log.facts?.workspace ?? null;
   // Looked at first: more may be added while it is read.
   const kept = keptBytes(folder) ?? 0;
-  const observed = await observeKept(folder);
-  const combined = combinedState(log, at, observed, workspace === null ? null : claims.find(workspace));
+  const observed = await observeKept({ log, folder, workspace: memory.workspaceOf(log) });
+  const combined = combinedState(log, at, observed);
   const { newer: _, ...lines } = counts;
   const state = { ...combined, log: lines, kept, tail: file.tailAt(at) };
   return { state, text: sessionText(log, state as unknown as Totals) };

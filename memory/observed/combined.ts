@@ -1,13 +1,11 @@
 /** The state of a session as it is shown: what was declared, and what was observed beside it. */
 import { progressOf, stateOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
-import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import type { Observed } from './observed.js';
 import type { Observation } from './sources.js';
 
 /**
  * @param at bytes of the worklog that were read
- * @param workspace in which the paths of the observed files are named; null: they stay as they are
  * @returns the state as JSON. Tokens are the observed ones; declared ones count only if none were observed, so that nothing
  *   counts twice
  */
@@ -15,7 +13,6 @@ export function combinedState(
   log: Worklog,
   at: number,
   { observed, fold }: Observation,
-  workspace: Workspace | null,
 ): Readonly<Record<string, unknown>> {
   const state = stateOf(log, at);
   if (fold === null) return { ...state, observed };
@@ -34,7 +31,7 @@ export function combinedState(
     steps: [...(state.steps as unknown[]), ...todos.map((todo) => ({ ...todo, kind: 'todo' }))],
     progress: progressOf(plan.length > 0 ? plan : todos),
     errors: [...log.errors, ...fold.errors],
-    files: { ...observedFiles(fold, log, workspace), ...(state.files as object) },
+    files: { ...observedFiles(fold, log), ...(state.files as object) },
     ...(fold.tokens.size > 0 && {
       tokens: { total: sumOf(fold.tokens), by_agent: Object.fromEntries(fold.tokens) },
     }),
@@ -44,12 +41,11 @@ export function combinedState(
 }
 
 /** An observed change belongs to the step that was in progress, if there was exactly one. */
-function observedFiles(fold: Observed, log: Worklog, workspace: Workspace | null): Record<string, unknown> {
+function observedFiles(fold: Observed, log: Worklog): Record<string, unknown> {
   return Object.fromEntries(
     [...fold.files].map(([path, { change, from, at }]) => {
-      const name = workspace === null ? path : pathInWorkspace(path, workspace.root, workspace);
-      const declared = log.files.get(name);
-      return [name, { change, from, at, status: declared?.status ?? null, step: declared?.step ?? stepAt(log, at) }];
+      const declared = log.files.get(path);
+      return [path, { change, from, at, status: declared?.status ?? null, step: declared?.step ?? stepAt(log, at) }];
     }),
   );
 }

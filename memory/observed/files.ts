@@ -14,6 +14,7 @@ export interface ObservedFile {
 }
 
 interface ObservedFiles {
+  readonly nameOf: (path: string) => string;
   readonly files: Map<string, ObservedFile>;
   /** Since the last end of a turn. */
   readonly touched: Set<string>;
@@ -22,7 +23,7 @@ interface ObservedFiles {
 
 /** Takes a line of the event `files`. */
 export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: number): void {
-  const { files, touched, more } = observed;
+  const { files, touched, more, nameOf } = observed;
   const tool_use_id = textOf(record.tool_use_id);
   const keep = (path: string, change: FileChange, from: string | null = null) => {
     if (change !== 'read') touched.add(path);
@@ -39,13 +40,14 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
     });
   };
   for (const change of ['read', 'created', 'modified', 'deleted'] as const)
-    for (const path of textsOf(record[change])) keep(path, change);
+    for (const path of textsOf(record[change])) keep(nameOf(path), change);
   for (const rename of Array.isArray(record.renamed) ? record.renamed : []) {
     const { from, to } = Object(rename);
     if (typeof from !== 'string' || typeof to !== 'string') continue;
-    const first = files.get(from)?.from ?? from;
-    files.delete(from);
-    keep(to, 'renamed', first);
+    const old = nameOf(from);
+    const first = files.get(old)?.from ?? old;
+    files.delete(old);
+    keep(nameOf(to), 'renamed', first);
   }
 }
 

@@ -32,6 +32,8 @@ const MAIN = 'main';
 const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0 };
 
 export class Observed {
+  /** @returns one name for all spellings of a path; paths stay as they are if it is missing */
+  nameOf: (path: string) => string = (path) => path;
   readonly more: More = {};
   readonly todos = new Todos(this.more);
   readonly agents = new Agents();
@@ -159,9 +161,18 @@ export class Observed {
     if (agent === MAIN) this.#beginTurn();
     const id = textOf(record.tool_use_id);
     const words = callWords(tool, record.tool_input);
-    const path = EDITS.has(tool) ? pathOf(record.tool_input) : null;
+    const edited = EDITS.has(tool) ? pathOf(record.tool_input) : null;
     const action = { at, agent, words, outcome: null };
-    if (id !== null) this.#calls.set(id, { agent, tool, words, at, path, batch: textOf(record.batch), action });
+    if (id !== null)
+      this.#calls.set(id, {
+        agent,
+        tool,
+        words,
+        at,
+        path: edited === null ? null : this.nameOf(edited),
+        batch: textOf(record.batch),
+        action,
+      });
     addTo(this.actions, action, { more: {}, name: 'actions' });
   }
 

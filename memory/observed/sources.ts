@@ -8,6 +8,7 @@ import { transcriptAt } from '../../src/transcripts/companions.js';
 import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
+import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
 
 /** Where the programs keep their transcripts. */
@@ -27,23 +28,31 @@ export interface Observation {
 /** Codex' sessions lie in `sessions/YYYY/MM/DD/`. */
 const CODEX_LEVELS = 3;
 
+/** A session's record, and where its files are. */
+export interface ObservedSession {
+  readonly log: Worklog;
+  readonly folder: string;
+  /** In which the paths of files are named; null if it is unknown: then they stay as the agent wrote them. */
+  readonly workspace: Pick<Workspace, 'root'> | null;
+}
+
 /**
  * Folds what was observed of a session, each conversation's share of it.
- * @param log of the session
- * @param folder of the session
  * @param redact for the words that are kept
  */
 export async function observe(
-  log: Worklog,
-  folder: string,
+  session: ObservedSession,
   { folders, redact }: { readonly folders: ProgramFolders; readonly redact: Redact },
 ): Promise<Observation> {
+  const { log, workspace } = session;
   const fold = new Observed();
   for (const conversation of log.conversations) {
     const path = transcriptOf(conversation, folders);
-    if (path !== null) await take(new TranscriptTail(await transcriptAt(path), redact), fold, conversation);
+    if (path === null) continue;
+    nameFilesIn(fold, workspace, conversation.cwd);
+    await take(new TranscriptTail(await transcriptAt(path), redact), fold, conversation);
   }
-  return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(folder);
+  return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(session);
 }
 
 /**
@@ -64,8 +73,9 @@ export async function presentSource(
 }
 
 /** Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts. */
-export async function observeKept(folder: string): Promise<Observation> {
+export async function observeKept({ log, folder, workspace }: ObservedSession): Promise<Observation> {
   const fold = new Observed();
+  nameFilesIn(fold, workspace, log.facts?.cwd ?? log.conversations.at(-1)?.cwd ?? null);
   const journal = journalIn(folder);
   if (existsSync(journal)) await take(new JournalTail(journal), fold, null);
   return fold.lines > 0 ? { observed: 'journal', fold } : { observed: 'none', fold: null };
@@ -84,6 +94,11 @@ export function transcriptOf({ provider, id, transcript }: Conversation, folders
   return findBelow(join(CODEX_HOME || join(HOME, '.codex'), 'sessions'), CODEX_LEVELS, (name) =>
     name.endsWith(`-${id}.jsonl`),
   );
+}
+
+/** @param cwd in which the agent means relative paths; null: the top of the workspace */
+function nameFilesIn(fold: Observed, workspace: ObservedSession['workspace'], cwd: string | null): void {
+  if (workspace !== null) fold.nameOf = (path) => pathInWorkspace(path, cwd ?? workspace.root, workspace);
 }
 
 async function take(source: JournalSource, fold: Observed, conversation: Conversation | null): Promise<void> {

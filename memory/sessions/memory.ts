@@ -82,6 +82,17 @@ export class Memory {
     return id === null ? null : this.#open(id);
   }
 
+  /** @returns the workspace of a session; null if nobody knows any more which directory it is */
+  workspaceOf({ facts, conversations }: Worklog): Workspace | null {
+    const id = facts?.workspace ?? null;
+    if (id === null || id === this.workspace.id) return id === null ? null : this.workspace;
+    const found = this.claims.find(id);
+    if (found !== null) return found;
+    // A bridge claims no directory.
+    const places = [facts?.cwd, ...conversations.map(({ cwd }) => cwd)].flatMap((cwd) => cwd ?? []);
+    return places.map((cwd) => workspaceOf(cwd, (known) => known === id)).find((place) => place.id === id) ?? null;
+  }
+
   /** The conversation of the agent in whose shell the caller runs; null outside of one. */
   get conversation(): BoundConversation | null {
     const { CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID } = this.surroundings.variables;

@@ -98,16 +98,17 @@ function writtenState(folder: string): State | null {
 }
 
 async function foldedState(
-  { sessions }: Memory,
+  memory: Memory,
   id: string,
   onUnreadable: (error: UnreachableError) => void,
 ): Promise<State | null> {
   try {
-    const session = sessions.read(id);
+    const session = memory.sessions.read(id);
     session?.log.close();
     if (session === null) return null;
     const { state, at, counts } = session.log;
-    return stateSchema.parse({ ...combinedState(state, at, await observeKept(session.folder), null), log: counts });
+    const observed = await observeKept({ log: state, folder: session.folder, workspace: memory.workspaceOf(state) });
+    return stateSchema.parse({ ...combinedState(state, at, observed), log: counts });
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     onUnreadable(error);

@@ -59,15 +59,14 @@ const AGENTS: Readonly<Record<Liveness, string>> = {
 
 /** Looks at a session: its worklog, what was observed, and what follows from now and this host. */
 export async function lookAt(memory: Memory, { log: { state: log, at }, folder }: OpenSession): Promise<Status> {
-  const { clock, settings, stamp, surroundings, workspace, claims } = memory;
+  const { clock, settings, stamp, surroundings } = memory;
   const now = clock.now();
+  const session = { log, folder, workspace: memory.workspaceOf(log) };
   // The bridge's journal is of this session alone; a conversation of a chat goes through many sessions.
   const observation = memory.isBridges
-    ? await observeKept(folder)
-    : await observe(log, folder, { folders: surroundings.variables, redact: stamp.redact });
-  const name = log.facts?.workspace ?? null;
-  const place = name === workspace.id ? workspace : name === null ? null : claims.find(name);
-  const state = combinedState(log, at, observation, place);
+    ? await observeKept(session)
+    : await observe(session, { folders: surroundings.variables, redact: stamp.redact });
+  const state = combinedState(log, at, observation);
   const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;
   const computed = {
     liveness: livenessOf(log, surroundings.process),

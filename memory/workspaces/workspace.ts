@@ -35,7 +35,7 @@ function idOf(root: string): string {
  * @param path as somebody wrote it, in `directory`; the file need not exist
  * @returns the path relative to the workspace, without links; an absolute path if it is outside
  */
-export function pathInWorkspace(path: string, directory: string, { root }: Workspace): string {
+export function pathInWorkspace(path: string, directory: string, { root }: Pick<Workspace, 'root'>): string {
   const real = realOf(resolve(directory, path));
   const inside = relative(root, real);
   return inside !== '' && !inside.startsWith(`..${sep}`) && inside !== '..' && !isAbsolute(inside) ? inside : real;
@@ -44,7 +44,7 @@ export function pathInWorkspace(path: string, directory: string, { root }: Works
 /** The part of the path that exists, without links, and the rest as it is. */
 export function realOf(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     const above = dirname(path);
     return above === path ? path : join(realOf(above), basename(path));

@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findInstallation } from '../../bridge/agents/claude/installation.js';
-import { Observed } from '../../memory/observed/observed.js';
 import { testFolder } from '../harness/folder.js';
 import { afterThisTest } from '../harness/scope.js';
 import { AnthropicPeer, type Model } from '../peers/anthropic/anthropicPeer.js';
@@ -15,6 +14,7 @@ import { type Block, call, say } from '../peers/modelBlocks.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import { findRun } from './processScan.js';
+import { filesOf, inOrder, printBeside, tokensOf, workShown } from './shownWork.js';
 import { SCENE_MARK } from './sweeper.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -107,6 +107,20 @@ const model: Model = (request) => {
   const words = Object.keys(SCRIPT).find((candidate) => texts.includes(candidate)) ?? '';
   return SCRIPT[words]?.(done, request) ?? [say('?')];
 };
+
+/** What the server counted for the deeds, each agent by its own prompt: the innermost prompt is the last one that a request has. */
+function countedBy(requests: AnthropicPeer['requests']): { input: number; output: number }[] {
+  const prompts = Object.keys(DEEDS).reverse();
+  const counted = new Map<string, { input: number; output: number }>();
+  for (const { request, tokens } of requests) {
+    const texts = userTexts(request).join('\n');
+    const prompt = prompts.find((candidate) => texts.includes(candidate));
+    if (prompt === undefined) continue;
+    const before = counted.get(prompt) ?? { input: 0, output: 0 };
+    counted.set(prompt, { input: before.input + tokens.input, output: before.output + tokens.output });
+  }
+  return [...counted.values()];
+}
 
 if (findInstallation().kind !== 'complete') {
   describe.skip('claude in a chat (skipped: its SDK is not installed; `npm run add-claude` adds it)', () => {
@@ -263,7 +277,7 @@ function tests(): void {
   );
 
   test(
-    'tasks, files, errors, sub-agents of sub-agents, and every token that the server counted are in the journal',
+    'tasks, files, errors, sub-agents of sub-agents, and every token that the server counted are what `work show` has',
     async () => {
       const folder = join(scene.folder, 'work', 'deeds');
       mkdirSync(folder, { recursive: true });
@@ -272,38 +286,31 @@ function tests(): void {
       execFileSync('git', ['init', '-q'], { cwd: folder });
       const asked = ask('deeds', 'do every deed');
       await asked.answered('All of it is done.', WITHIN_MS);
-      const observed = new Observed();
-      for (const line of scene.evidence.journal(asked.session)) observed.take({ ...line });
-      expect(observed.firstPrompt).toBe('do every deed');
-      expect(observed.todos.list.map(({ title, status }) => [title, status])).toEqual([
-        ['Move the file', 'completed'],
-        ['Write the tests', 'in_progress'],
+      const work = await workShown(scene, asked.session);
+      const server = { 'tokens by agent': inOrder(countedBy(peer.requests)) };
+      printBeside('Claude Code', work, server);
+      expect(work.purpose).toBe('do every deed');
+      expect(work.steps).toMatchObject([
+        { title: 'Move the file', status: 'completed' },
+        { title: 'Write the tests', status: 'in_progress' },
       ]);
-      const files = [...observed.files].map(([path, { change, from }]) => [
-        path.slice(path.lastIndexOf('/') + 1),
-        from === null ? change : `from ${from.slice(from.lastIndexOf('/') + 1)}`,
-      ]);
-      expect(Object.fromEntries(files)).toEqual({
+      expect(filesOf(work)).toEqual({
         'kept.txt': 'modified',
         'new.txt': 'created',
         'moved.txt': 'from old.txt',
         'gone.txt': 'deleted',
         'deep.txt': 'created',
       });
-      expect(observed.errors.map(({ tool, outcome }) => [tool, outcome])).toEqual([
+      expect(work.errors.map(({ tool, outcome }) => [tool, outcome])).toEqual([
         ['Bash', 'failed'],
         ['Read', 'failed'],
         ['WebFetch', 'rejected'],
       ]);
-      expect(observed.agents.list().map(({ depth }) => depth)).toEqual([1, 2]);
-      const counted = peer.requests.filter(({ request }) => /every deed|DEED/.test(userTexts(request).join('\n')));
-      const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
-      const tokens = [...observed.tokens.values()];
-      expect([tokens.length, sum(tokens.map(({ input }) => input)), sum(tokens.map(({ output }) => output))]).toEqual([
-        3,
-        sum(counted.map(({ tokens: { input } }) => input)),
-        sum(counted.map(({ tokens: { output } }) => output)),
-      ]);
+      expect(work.agents.map(({ depth }) => depth)).toEqual([1, 2]);
+      expect(tokensOf(work)).toEqual(server['tokens by agent']);
+      expect(tokensOf(work)).toHaveLength(3);
+      const sum = (which: 'input' | 'output') => countedBy(peer.requests).reduce((all, agent) => all + agent[which], 0);
+      expect(work.tokens.total).toMatchObject({ input: sum('input'), output: sum('output') });
       expect(asked.events()).toEqual([]);
     },
     TIMEOUT_MS,

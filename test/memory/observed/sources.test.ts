@@ -1,5 +1,5 @@
 // covers: memory/observed/combined.ts
-import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { observe, transcriptOf } from '../../../memory/observed/sources.js';
@@ -54,6 +54,43 @@ test('without a plan the progress is that of the tasks; a plan goes first', asyn
   expect(planned.progress).toMatchObject({ total: 1 });
 });
 
+test('all spellings of a path are one file of the workspace, whoever asks from wherever', async () => {
+  const { open, directory } = memoryScene();
+  const memory = open();
+  mkdirSync(join(directory, 'src'));
+  symlinkSync(join(directory, 'src'), join(directory, 'link'));
+  const plan = [{ event: 'step_added', step: '1', title: 'a' }];
+  const session = memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan, concurrent: false });
+  const cwd = join(directory, 'src');
+  const conversation = {
+    event: 'conversation',
+    provider: 'other',
+    conversation: 'c',
+    source: 'bind',
+    cwd,
+    since: null,
+  };
+  session.log.write(() => [conversation], memory.stamp);
+  const changes = [
+    { created: ['./a.ts'] },
+    { modified: [join(directory, 'link/a.ts')] },
+    { modified: ['../src/a.ts'], renamed: [{ from: '../link/b.ts', to: join(directory, 'src/c.ts') }] },
+  ];
+  const timestamp = '2026-11-01T00:00:00.000Z';
+  const lines = changes.map((change) =>
+    JSON.stringify({ v: 1, event: 'files', timestamp, session_id: 'c', ...change }),
+  );
+  writeFileSync(join(session.folder, 'tool_use.jsonl'), `${lines.join('\n')}\n`);
+  for (const where of [directory, testFolder()]) {
+    const { state } = await lookAt(open({}, where), session);
+    expect(state.files).toMatchObject({
+      'src/a.ts': { change: 'created', from: null },
+      'src/c.ts': { change: 'renamed', from: 'src/b.ts' },
+    });
+    expect(Object.keys(state.files as object)).toHaveLength(2);
+  }
+});
+
 test('with no transcript anywhere only what was declared is shown', async () => {
   expect((await shownOf(testFolder())).state).toMatchObject({ observed: 'none', progress: { total: 0 } });
 });
@@ -74,7 +111,7 @@ test('the share of a conversation begins and ends where the session has it', asy
     const log = memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan: [], concurrent: false }).log
       .state;
     log.conversations.push({ ...conversation, since, moved_at });
-    return observe(log, home, { folders: { HOME: home }, redact: redactShapes });
+    return observe({ log, folder: home, workspace: null }, { folders: { HOME: home }, redact: redactShapes });
   };
   const all = (await observed(null, null)).fold?.lines ?? 0;
   expect(all).toBeGreaterThan(10);
