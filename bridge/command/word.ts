@@ -91,14 +91,20 @@ async function runWord(
   const { surroundings, redact, io } = context;
   const { dir, json } = values as { readonly dir?: string; readonly json?: boolean };
   const memory = new Memory({ surroundings, folder: dir ?? null, clock: systemClock, redact });
-  const code = await word.run({
+  const call: Call = {
     memory,
     context,
     values,
     words: positionals,
     typed: others,
     print: (text, value) => io.stdout(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
-  });
+  };
+  let code: ExitCode;
+  try {
+    code = await word.run(call);
+  } finally {
+    for (const message of memory.leftOut) io.stderr(`${message}\n`);
+  }
   await refreshGenerated(memory);
   return code;
 }

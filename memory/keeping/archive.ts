@@ -56,8 +56,7 @@ export function unarchiveSession(memory: Memory, session: OpenSession): string {
 export function dueSessions(memory: Memory): string[] {
   const { sessions, clock, surroundings, settings } = memory;
   return sessions.ids().filter((id) => {
-    const session = sessions.read(id);
-    session?.log.close();
+    const session = memory.look(id);
     if (session === null || session.log.state.facts === null) return false;
     const { runs, last_activity, acknowledged_at } = session.log.state;
     const last = Math.max(last_activity ?? 0, acknowledged_at ?? 0) || null;

@@ -23,10 +23,10 @@ export interface OldSession {
  * @param before UTC epoch milliseconds
  * @returns the sessions, archived or not, whose last activity was earlier, and on which no run may be at work
  */
-export function sessionsBefore({ sessions, surroundings }: Memory, before: number): OldSession[] {
+export function sessionsBefore(memory: Memory, before: number): OldSession[] {
+  const { sessions, surroundings } = memory;
   return [...sessions.ids(), ...sessions.archivedIds()].flatMap((id) => {
-    const session = sessions.read(id);
-    session?.log.close();
+    const session = memory.look(id);
     if (session === null) return [];
     const { runs, last_activity, created_at, facts } = session.log.state;
     const last = last_activity ?? created_at;

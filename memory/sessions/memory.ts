@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import { isSessionId } from '../../src/ids.js';
 import type { Redact } from '../../src/log/redact.js';
+import { cutText } from '../../src/log/shorten.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
@@ -19,6 +21,8 @@ import { Lifecycle, mayHold } from './lifecycle.js';
 import { isBridges, requireOwnMemory } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { originOf, type Surroundings } from './surroundings.js';
+
+const LONGEST_SHOWN = 80;
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
@@ -45,6 +49,8 @@ export class Memory {
   readonly isBridges: boolean;
   /** The sessions that {@link which} and {@link holder} have opened. */
   readonly opened: OpenSession[] = [];
+  /** Why sessions were left out while many were looked at, such as logs that cannot be read: the command says so at its end. */
+  readonly leftOut: string[] = [];
 
   constructor({ surroundings, folder, clock, redact }: MemoryOptions) {
     const { variables } = surroundings;
@@ -73,7 +79,10 @@ export class Memory {
     const session = id === null ? null : this.#open(id);
     if (session !== null) return session;
     if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION) throw this.#hidden(id);
-    throw new UsageError(named === null ? this.#candidates() : `there is no session ${JSON.stringify(named)}`);
+    if (named === null) throw new UsageError(this.#candidates());
+    const missing = `there is no session ${JSON.stringify(named)}`;
+    if (this.leftOut.length === 0) throw new UsageError(missing);
+    throw new UnreachableError(`${missing} among those that can be read`);
   }
 
   /** @returns the session that holds the caller's directory; null if none does */
@@ -154,24 +163,49 @@ export class Memory {
 
   #namedId(named: string): string | null {
     if (this.places.findSession(named) !== null) return named;
-    const namesakes = this.sessions.ids().filter((id) => this.#state(id)?.facts?.name === named);
+    const namesakes = this.sessions.ids().filter((id) => this.look(id)?.log.state.facts?.name === named);
     if (namesakes.length > 1)
       throw new UsageError(`${namesakes.length} sessions are named ${JSON.stringify(named)}: ${namesakes.join(', ')}`);
     return namesakes[0] ?? null;
   }
 
-  /** Agents in a sandbox do not see the logs folder. */
-  #hidden(id: string): UnreachableError {
+  /** Of `WATCHKEEPER_SESSION`. Agents in a sandbox do not see the logs folder. */
+  #hidden(id: string): UsageError | UnreachableError {
+    const { WATCHKEEPER_MEMORY } = this.surroundings.variables;
+    if (!isSessionId(id) || !WATCHKEEPER_MEMORY)
+      return new UsageError(
+        `WATCHKEEPER_SESSION is ${JSON.stringify(cutText(id, LONGEST_SHOWN))}, and there is no such session in ${this.places.root}; unset it, or correct it`,
+      );
     return new UnreachableError(
-      `the record of session ${id} cannot be seen in ${this.places.root}: agents in a sandbox, or of another user, have no access to the memory of their bridge`,
+      `WATCHKEEPER_SESSION is ${id}, and its record cannot be seen in ${this.places.root}: agents in a sandbox, or of another user, have no access to the memory of their bridge`,
     );
   }
 
   #candidates(): string {
-    const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].filter((id) => this.#mayHold(id));
+    const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].filter((id) => {
+      const session = this.look(id);
+      return session !== null && mayHold(session.log.state);
+    });
     const advice = 'begin one with `track init "TASK"`, or name one with --session';
     if (here.length === 0) return `no session holds ${this.workspace.root}; ${advice}`;
     return `no session holds ${this.workspace.root}; ${advice}. Unfinished sessions of this directory: ${here.join(', ')}`;
+  }
+
+  /**
+   * Looks at one of many sessions, closed at once. One whose log cannot be read keeps nobody from the others: it is remembered in
+   * {@link leftOut}.
+   * @returns null if there is none, or it cannot be read
+   */
+  look(id: string): OpenSession | null {
+    try {
+      const session = this.sessions.read(id);
+      session?.log.close();
+      return session;
+    } catch (error) {
+      if (!(error instanceof UnreachableError)) throw error;
+      this.leftOut.push(error.message);
+      return null;
+    }
   }
 
   #mayHold(id: string): boolean {

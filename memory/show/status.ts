@@ -1,10 +1,12 @@
 /** A session for a person who asks how it is. */
+import { counted } from '../../src/counted.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
 import { freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
 import { progressOf, purposeOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
+import type { LogCounts } from '../logs/reader.js';
 import { combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
 import { observe, observeKept } from '../observed/sources.js';
@@ -29,6 +31,8 @@ export interface Status {
   readonly last: number | null;
   readonly computed: Computed;
   readonly now: number;
+  /** Sentences on lines of its log that are not in the state. */
+  readonly damage: readonly string[];
 }
 
 /** A step of the plan, or a task of the agent's own list. */
@@ -58,7 +62,8 @@ const AGENTS: Readonly<Record<Liveness, string>> = {
 };
 
 /** Looks at a session: its worklog, what was observed, and what follows from now and this host. */
-export async function lookAt(memory: Memory, { log: { state: log, at }, folder }: OpenSession): Promise<Status> {
+export async function lookAt(memory: Memory, { log: written, folder }: OpenSession): Promise<Status> {
+  const { state: log, at, counts, path } = written;
   const { clock, settings, stamp, surroundings } = memory;
   const now = clock.now();
   const session = { log, folder, workspace: memory.workspaceOf(log) };
@@ -74,7 +79,7 @@ export async function lookAt(memory: Memory, { log: { state: log, at }, folder }
     freshness: freshnessOf(last, now, settings.freshness),
     check: isStateStale(last, now, settings.freshness),
   };
-  return { log, state, fold: observation.fold, last, computed, now };
+  return { log, state, fold: observation.fold, last, computed, now, damage: damageOf(counts, path) };
 }
 
 /** @returns the steps of the plan; without a plan, the tasks of the agent's own list */
@@ -100,12 +105,23 @@ export function statusLines(status: Status): string[] {
   return [
     oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log)}`),
     axesLine(status),
+    ...status.damage,
+    ...(log.facts === null ? ['what it is for, and its directory, are not known'] : []),
     ...(total === 0
       ? []
       : [`${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),
     ...steps.map((step) => `  ${stepLine(step)}`),
     ...(working.length === 0 ? [] : ['files in progress:', ...working.map((path) => `  ${oneLine(path)}`)]),
     ...(fold === null ? [] : observedLines(fold)),
+  ];
+}
+
+function damageOf({ unreadable, newer }: Readonly<LogCounts>, path: string): string[] {
+  return [
+    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of its log cannot be read: ${path}`] : []),
+    ...(newer > 0
+      ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: update this one`]
+      : []),
   ];
 }
 

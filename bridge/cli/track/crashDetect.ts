@@ -1,5 +1,6 @@
 import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
 import { isCrashed } from '../../../memory/fold/crash.js';
+import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
 export const crashDetect = word({
@@ -7,12 +8,11 @@ export const crashDetect = word({
   summary: 'sessions here whose agent died, and what to do; exit 1 if there is one',
   options: {},
   words: 0,
-  run({ memory, print }) {
+  run({ memory, print }): ExitCode {
     const { process } = memory.surroundings;
     const here = [...(memory.claims.read(memory.workspace)?.sessions ?? [])];
     const reports = here.flatMap((id) => {
-      const session = memory.sessions.read(id);
-      session?.log.close();
+      const session = memory.look(id);
       if (session === null || session.log.state.archived !== null) return [];
       if (!isCrashed(session.log.state, process)) return [];
       return [crashReport(session.log.state, memory.workspace.root, process)];
@@ -25,6 +25,7 @@ export const crashDetect = word({
         .trimEnd() || 'no crashed session here',
       reports,
     );
+    if (memory.leftOut.length > 0) return 3;
     return reports.length === 0 ? 0 : 1;
   },
 });

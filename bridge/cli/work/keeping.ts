@@ -1,9 +1,13 @@
 /** Words for the record of a session: the archive, the check, generated files, removal. */
+
+import { purposeOf } from '../../../memory/fold/state.js';
 import { archiveSession, dueSessions, unarchiveSession } from '../../../memory/keeping/archive.js';
-import { purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
+import { type OldSession, purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
 import { rebuildSession } from '../../../memory/keeping/rebuild.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
-import { UsageError } from '../../../src/errors.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
+import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { UsageError, WatchkeeperError } from '../../../src/errors.js';
 import { oneLine } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
@@ -16,14 +20,17 @@ export const archive = word({
   summary: 'put a session away; --due: all that rested for 30 days',
   options: { due: { type: 'boolean' } },
   words: 1,
-  run(call) {
+  run(call): ExitCode {
     const { memory, values, words, print } = call;
     if (values.due && words.length > 0) throw new UsageError('name a session or --due, not both');
-    const sessions = values.due ? dueSessions(memory).map((id) => memory.which(id)) : [namedSession(call)];
-    const archived = sessions.map((session) => ({ session_id: session.id, folder: archiveSession(memory, session) }));
+    const archived: { session_id: string; folder: string }[] = [];
+    const put = (session: OpenSession) =>
+      archived.push({ session_id: session.id, folder: archiveSession(memory, session) });
+    if (values.due) forEach(memory, dueSessions(memory), put);
+    else put(namedSession(call));
     const lines = archived.map(({ session_id, folder }) => `session ${session_id} is in the archive: ${folder}`);
     print(lines.join('\n') || 'no session rested that long', archived);
-    return 0;
+    return memory.leftOut.length === 0 ? 0 : 3;
   },
 });
 
@@ -73,27 +80,52 @@ export const purge = word({
   summary: 'remove sessions for good; without --yes, only name them',
   options: { 'older-than': { type: 'string' }, yes: { type: 'boolean' } },
   words: 1,
-  run(call) {
+  run(call): ExitCode {
     const { memory, values, words, print, context } = call;
     const age = values['older-than'];
     if (age !== undefined && words.length > 0) throw new UsageError('name a session or --older-than, not both');
     const doomed =
-      age === undefined
-        ? [namedSession(call)]
-        : sessionsBefore(memory, parseInstant('--older-than', age)).map(({ session_id }) => memory.which(session_id));
-    const ids = doomed.map(({ id }) => id);
+      age === undefined ? [oldOf(namedSession(call))] : sessionsBefore(memory, parseInstant('--older-than', age));
     if (doomed.length > 0 && !values.yes) {
-      const lines = doomed.map(({ id, log: { state } }) => {
-        const last = state.last_activity === null ? 'never' : isoTime(state.last_activity);
-        return `  ${id}, last activity ${last}: ${oneLine(state.facts?.purpose ?? '')}`;
+      const lines = doomed.map(({ session_id, purpose, last_activity }) => {
+        const last = last_activity === null ? 'never' : isoTime(last_activity);
+        return `  ${session_id}, last activity ${last}: ${oneLine(purpose)}`;
       });
       context.io.stderr(
         `these sessions would be removed for good:\n${lines.join('\n')}\nRepeat with --yes to do it.\n`,
       );
       return 1;
     }
-    for (const session of doomed) purgeSession(memory, session);
-    print(ids.map((id) => `session ${id} is removed`).join('\n') || 'no session is that old', { removed: ids });
-    return 0;
+    const removed: string[] = [];
+    const remove = (session: OpenSession) => {
+      purgeSession(memory, session);
+      removed.push(session.id);
+    };
+    if (age === undefined) remove(namedSession(call));
+    else
+      forEach(
+        memory,
+        doomed.map(({ session_id }) => session_id),
+        remove,
+      );
+    print(removed.map((id) => `session ${id} is removed`).join('\n') || 'no session is that old', { removed });
+    return memory.leftOut.length === 0 ? 0 : 3;
   },
 });
+
+function oldOf({ id, log: { state } }: OpenSession): OldSession {
+  return { session_id: id, purpose: purposeOf(state), last_activity: state.last_activity };
+}
+
+/** One session that cannot be read or written, or that somebody works on again, keeps no other from it. */
+function forEach(memory: Memory, ids: readonly string[], work: (session: OpenSession) => void): void {
+  for (const id of ids) {
+    try {
+      const session = memory.which(id);
+      work(session);
+    } catch (error) {
+      if (!(error instanceof WatchkeeperError)) throw error;
+      memory.leftOut.push(error.message);
+    }
+  }
+}

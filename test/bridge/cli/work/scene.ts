@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { command as track } from '../../../../bridge/cli/track/track.js';
 import { command as work } from '../../../../bridge/cli/work/work.js';
 import type { SurroundingVariable } from '../../../../memory/sessions/surroundings.js';
-import { UsageError, WatchkeeperError } from '../../../../src/errors.js';
+import { UnreachableError, UsageError, WatchkeeperError } from '../../../../src/errors.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { testFolder } from '../../../harness/folder.js';
 import { runCommand } from '../inProcess.js';
@@ -42,7 +42,8 @@ export class WorkScene {
       return await runCommand(COMMANDS[name], args, { surroundings });
     } catch (error) {
       if (!(error instanceof WatchkeeperError)) throw error;
-      return { code: error instanceof UsageError ? 2 : 1, out: '', err: error.message };
+      const code = error instanceof UsageError ? 2 : error instanceof UnreachableError ? 3 : 1;
+      return { code, out: '', err: error.message };
     }
   }
 

@@ -1,0 +1,157 @@
+// covers: memory/sessions/write.ts memory/sessions/memory.ts
+/** Faults of a record, and of those who ask for it: each is named, and keeps nobody from the rest. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { writeOrRefuse } from '../../../../memory/sessions/write.js';
+import { DAY } from '../../../../src/time.js';
+import { memoryScene } from '../../../memory/scene.js';
+import { WorkScene } from './scene.js';
+
+let scene: WorkScene;
+
+beforeEach(() => {
+  scene = new WorkScene();
+});
+
+function worklog(id: string): string {
+  return join(scene.home, 'sessions', id, 'worklog.jsonl');
+}
+
+/** @returns the id of a session whose log is a folder, as no log can be read that another program has spoiled */
+async function unreadable(): Promise<string> {
+  const id = (await scene.json('track', ['init', 'broken', '--concurrent'])).session_id;
+  rmSync(worklog(id));
+  mkdirSync(worklog(id));
+  return id;
+}
+
+/** As if everything in its log had been written so long ago. */
+function age(id: string, ms: number): void {
+  const then = new Date(Date.now() - ms).toISOString();
+  writeFileSync(
+    worklog(id),
+    readFileSync(worklog(id), 'utf8').replaceAll(/"timestamp":"[^"]+"/g, `"timestamp":"${then}"`),
+  );
+}
+
+describe('a log that cannot be read', () => {
+  test('is named, and keeps no other session from being archived or removed', async () => {
+    const old = await Promise.all(
+      ['first', 'last'].map(async (name) => scene.json('track', ['init', name, '--concurrent'])),
+    );
+    const ids = old.map(({ session_id }) => session_id);
+    for (const id of ids) age(id, 40 * DAY);
+    const broken = await unreadable();
+    const archived = await scene.say('work', ['archive', '--due']);
+    expect([archived.code, archived.err]).toEqual([3, expect.stringContaining(broken)]);
+    for (const id of ids) expect(archived.out).toContain(`session ${id} is in the archive`);
+    const removed = await scene.say('work', ['purge', '--older-than', '30d', '--yes']);
+    expect([removed.code, removed.err]).toEqual([3, expect.stringContaining(broken)]);
+    for (const id of ids) expect(removed.out).toContain(`session ${id} is removed`);
+    expect(existsSync(worklog(broken))).toBe(true);
+  });
+
+  test('is named where its session might be meant by name', async () => {
+    await scene.say('track', ['init', 'T', '--name', 'mine']);
+    const broken = await unreadable();
+    const found = await scene.say('track', ['note', 'n', '--session', 'mine']);
+    expect([found.code, found.out, found.err]).toEqual([0, 'noted, normal\n', expect.stringContaining(broken)]);
+    const missing = await scene.say('track', ['note', 'n', '--session', 'other']);
+    expect(missing).toMatchObject({ code: 3, err: 'there is no session "other" among those that can be read' });
+  });
+
+  test('hides no crash and no candidate', async () => {
+    const other = await scene.json('track', ['init', 'T', '--concurrent']);
+    const broken = await unreadable();
+    expect(await scene.say('track', ['crash-detect'])).toMatchObject({ code: 3, err: expect.stringContaining(broken) });
+    expect(await scene.say('track', ['log', 'x'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(other.session_id),
+    });
+  });
+});
+
+describe('a step that there is not', () => {
+  test('is refused by name, and nothing is written', async () => {
+    const id = await scene.begin('T');
+    const before = readFileSync(worklog(id), 'utf8');
+    for (const words of [
+      ['file', 'a.ts', '--working', '--step', '99'],
+      ['log', 'x', '--step', '99'],
+    ])
+      expect(await scene.say('track', words)).toMatchObject({ code: 1, err: 'there is no step "99" (known: 1)' });
+    expect(readFileSync(worklog(id), 'utf8')).toBe(before);
+    for (const words of [
+      ['file', 'a.ts', '--working', '--step', '1'],
+      // A task of the agent's own list.
+      ['log', 'x', '--step', 't3'],
+    ])
+      expect((await scene.say('track', words)).code).toBe(0);
+  });
+
+  test('has no errors and no tokens', () => {
+    const { open } = memoryScene();
+    const memory = open();
+    const session = memory.sessions.begin({ purpose: 'T' }, []);
+    for (const line of [
+      { event: 'error', type: 'runtime', message: 'm', step: '1' },
+      { event: 'tokens', input: 1, step: '1' },
+    ])
+      expect(() => writeOrRefuse(session, memory.stamp, () => [line])).toThrow(
+        'there is no step "1" (the session has none)',
+      );
+  });
+});
+
+describe('WATCHKEEPER_SESSION', () => {
+  test('is named if it names no session', async () => {
+    await scene.begin('T');
+    for (const name of ['../x', 'nobody', 'x'.repeat(500)])
+      expect(await scene.say('track', ['status'], { variables: { WATCHKEEPER_SESSION: name } })).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(
+          /^WATCHKEEPER_SESSION is "[./a-z]{3,80}", and there is no such session in .*; unset it/,
+        ),
+      });
+    const variables = { WATCHKEEPER_SESSION: 'nobody', WATCHKEEPER_MEMORY: scene.home };
+    expect(await scene.say('track', ['status'], { variables })).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/^WATCHKEEPER_SESSION is nobody, and its record cannot be seen in /),
+    });
+  });
+});
+
+describe('a damaged first line', () => {
+  test('is said plainly, and the directory still finds its session, and gets free of it', async () => {
+    const id = await scene.begin('T');
+    writeFileSync(worklog(id), readFileSync(worklog(id), 'utf8').replace('{"v"', '{v'));
+    const shown = await scene.say('work', ['show']);
+    expect(shown.out).toContain(`${id}: (the beginning of its record cannot be read)`);
+    expect(shown.out).toMatch(/1 line of its log cannot be read/);
+    expect((await scene.json('work', ['show'])).log).toMatchObject({ unreadable: 1 });
+    expect(await scene.say('track', ['init', 'another'])).toMatchObject({ code: 1, err: expect.stringContaining(id) });
+    expect((await scene.say('track', ['done', '--as', 'failed'])).code).toBe(0);
+    expect((await scene.say('track', ['init', 'another'])).code).toBe(0);
+  });
+
+  test('keeps the session from nothing that it could do before', async () => {
+    const id = await scene.begin('T');
+    await scene.say('track', ['step', '1', '--start']);
+    writeFileSync(worklog(id), readFileSync(worklog(id), 'utf8').replace('{"v"', '{v'));
+    for (const [command, words] of [
+      ['track', ['note', 'n']],
+      ['track', ['checkpoint', 'c']],
+      ['work', ['rebuild', id]],
+      ['work', ['verify', id]],
+      ['work', ['export', id]],
+      ['work', ['archive', id]],
+      ['work', ['unarchive', id]],
+    ] as const)
+      expect([words, await scene.say(command, words)]).toEqual([
+        words,
+        expect.objectContaining({ code: words[0] === 'verify' ? 1 : 0 }),
+      ]);
+    expect((await scene.say('track', ['status'])).out).toContain(id);
+  });
+});
