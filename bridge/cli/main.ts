@@ -66,8 +66,8 @@ ${Object.entries(COMMANDS)
   .join('\n')}
 
 \`watchkeeper COMMAND --help\`, or \`watchkeeper help COMMAND\`, explains a command
-with examples. Every command takes --json. \`watchkeeper --version\` prints the
-version.
+with examples. Every command takes --json; \`track\` and \`work\` take --dir FOLDER,
+another memory. \`watchkeeper --version\` prints the version.
 exit codes: 0 fine, 1 found something, 2 usage or configuration, 3 unreachable
 
 try it, with no account anywhere (the second line in another terminal):

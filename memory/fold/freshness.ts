@@ -45,3 +45,23 @@ export function isStateStale(last: number | null, now: number, hours: FreshnessH
 export function checkIfResumedSession(last: number | null, now: number, hours: FreshnessHours): boolean {
   return last !== null && freshnessOf(last, now, hours) === 'resumable';
 }
+
+/** The words of an older tracker for a session. */
+export type SessionState = 'new' | 'active' | 'resumed' | 'stale' | 'compacted';
+
+const STATES: Readonly<Record<Freshness, SessionState>> = {
+  fresh: 'active',
+  resumable: 'resumed',
+  stale: 'stale',
+  critical: 'stale',
+  archivable: 'stale',
+};
+
+/** @returns the word for a session in which a tool was used or not, and whose context was compacted since the last prompt or not */
+export function sessionStateOf(
+  freshness: Freshness,
+  { isUsed, isCompacted }: { readonly isUsed: boolean; readonly isCompacted: boolean },
+): SessionState {
+  if (!isUsed) return 'new';
+  return isCompacted ? 'compacted' : STATES[freshness];
+}

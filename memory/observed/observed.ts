@@ -58,6 +58,8 @@ export class Observed {
   readonly touched = new Set<string>();
   compactions = 0;
   compactedAt: number | null = null;
+  /** Since the last prompt. */
+  isCompacted = false;
   contextTokens: number | null = null;
   blocked = 0;
   rejected = 0;
@@ -107,6 +109,7 @@ export class Observed {
       case 'compaction':
         this.compactions += 1;
         this.compactedAt = at;
+        this.isCompacted = true;
         break;
       case 'plan':
         this.#plan(record, agent, at);
@@ -128,6 +131,7 @@ export class Observed {
   #prompt(record: JournalRecord, agent: string): void {
     if (agent !== MAIN) return;
     this.#beginTurn();
+    this.isCompacted = false;
     const text = textOf(record.text);
     const isPerson = record.origin === 'human';
     if (text === null || (this.#isPersonHeard && !isPerson)) return;

@@ -61,7 +61,7 @@ export async function observe(
  * @returns what its present conversation can be followed by: its transcript, else the journal; null if there is neither
  */
 export async function presentSource(
-  log: Worklog,
+  log: Pick<Worklog, 'conversations'>,
   folder: string,
   { folders, redact }: { readonly folders: ProgramFolders; readonly redact: Redact },
 ): Promise<JournalSource | null> {

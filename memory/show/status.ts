@@ -3,7 +3,7 @@ import { counted } from '../../src/counted.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
-import { freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
+import { freshnessOf, isStateStale, type SessionState, type StateCheck, sessionStateOf } from '../fold/freshness.js';
 import { progressOf, purposeOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
@@ -20,6 +20,7 @@ interface Computed {
   readonly crashed: boolean;
   readonly freshness: Freshness;
   readonly check: StateCheck;
+  readonly session_state: SessionState;
 }
 
 export interface Status {
@@ -73,13 +74,16 @@ export async function lookAt(memory: Memory, { log: written, folder }: OpenSessi
     : await observe(session, { folders: surroundings.variables, redact: stamp.redact });
   const state = combinedState(log, at, observation);
   const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;
+  const freshness = freshnessOf(last, now, settings.freshness);
+  const { fold } = observation;
   const computed = {
     liveness: livenessOf(log, surroundings.process),
     crashed: isCrashed(log, surroundings.process),
-    freshness: freshnessOf(last, now, settings.freshness),
+    freshness,
     check: isStateStale(last, now, settings.freshness),
+    session_state: sessionStateOf(freshness, { isUsed: isUsed(log, fold), isCompacted: fold?.isCompacted ?? false }),
   };
-  return { log, state, fold: observation.fold, last, computed, now, damage: damageOf(counts, path) };
+  return { log, state, fold, last, computed, now, damage: damageOf(counts, path) };
 }
 
 /** @returns the steps of the plan; without a plan, the tasks of the agent's own list */
@@ -93,7 +97,7 @@ export function axesLine({ log, last, computed, now }: Status): string {
   const end = log.end === null ? '' : `, ${log.end.reason}`;
   const agent = computed.crashed ? 'its agent CRASHED' : AGENTS[computed.liveness];
   const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
-  return `${log.lifecycle}${end}; ${computed.freshness}; ${agent}; last activity ${activity}`;
+  return `${log.lifecycle}${end}; ${freshnessWords(computed)}; ${agent}; last activity ${activity}`;
 }
 
 export function statusLines(status: Status): string[] {
@@ -123,6 +127,17 @@ function damageOf({ unreadable, newer }: Readonly<LogCounts>, path: string): str
       ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: update this one`]
       : []),
   ];
+}
+
+/** With the word of the older tracker, if that says more. */
+function freshnessWords({ freshness, session_state }: Computed): string {
+  return freshness === session_state ? freshness : `${freshness} (${session_state})`;
+}
+
+/** Whether an agent has used a tool, as far as it can be seen; without an observation, whether anything was begun. */
+function isUsed(log: Worklog, fold: Observed | null): boolean {
+  if (fold !== null) return fold.firstTool !== null;
+  return log.files.size > 0 || [...log.steps.values()].some(({ started_at }) => started_at !== null);
 }
 
 /** What the agent did, in numbers. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkIfResumedSession, freshnessOf, isStateStale } from '../../../memory/fold/freshness.js';
+import { checkIfResumedSession, freshnessOf, isStateStale, sessionStateOf } from '../../../memory/fold/freshness.js';
 import { HOUR } from '../../../src/time.js';
 
 const HOURS = { resumable_h: 1, stale_h: 48, critical_h: 168, archivable_h: 720 };
@@ -25,4 +25,15 @@ test('a session without any activity is critical, and its hours are unknown', ()
   expect(freshnessOf(null, NOW, HOURS)).toBe('critical');
   expect(isStateStale(null, NOW, HOURS)).toEqual({ stale: true, critical: true, hours: null });
   expect(isStateStale(NOW + HOUR, NOW, HOURS)).toEqual({ stale: false, critical: false, hours: 0 });
+});
+
+test.each([
+  ['new', 'resumable', false, false],
+  ['active', 'fresh', true, false],
+  ['resumed', 'resumable', true, false],
+  ['stale', 'stale', true, false],
+  ['stale', 'archivable', true, false],
+  ['compacted', 'fresh', true, true],
+] as const)("the older tracker's word is %s for a session that is %s", (word, freshness, isUsed, isCompacted) => {
+  expect(sessionStateOf(freshness, { isUsed, isCompacted })).toBe(word);
 });

@@ -1,0 +1,91 @@
+/** What came to the task worklog later: X1 to X7. */
+import assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DAY } from '../../src/time.js';
+import type { RowCheck } from './row.js';
+import { at, filesBelow } from './scene.js';
+
+export const extraRows: readonly RowCheck[] = [
+  {
+    row: 'X1',
+    check: 'the export writes `SESSION_ACTIVE` exactly while the session is active',
+    prove(scene) {
+      const id = scene.begin('wk track init T --step a');
+      const out = join(scene.repository, 'out');
+      const isMarked = () => {
+        scene.do(`wk work export ${id} --format session-tracker --out out`);
+        return existsSync(join(out, 'SESSION_ACTIVE'));
+      };
+      const seen = [isMarked()];
+      scene.do('wk track step 1 --start');
+      seen.push(isMarked());
+      scene.do('wk track done --complete');
+      seen.push(isMarked());
+      assert.deepEqual(seen, [false, true, false]);
+    },
+  },
+  {
+    row: 'X2',
+    check: "`files[p].step` and that step's title in `status --json`",
+    prove(scene) {
+      scene.do('wk track init T --step "Read it" && wk track step 1 --start --file src/a.ts');
+      const status = scene.json('wk track status');
+      assert.deepEqual(
+        [at(status, 'files', 'src/a.ts', 'step'), at(status, 'steps', 0, 'id'), at(status, 'steps', 0, 'title')],
+        ['1', '1', 'Read it'],
+      );
+    },
+  },
+  { row: 'X3', check: 'starting a step clears "stuck"; a notice\'s text', needs: 'the monitor' },
+  {
+    row: 'X4',
+    check: '`track sync` prints `[x] [~] [ ] [!] [-]` lines, reads nothing, exit 0',
+    prove(scene) {
+      scene.do('wk track init T --step a --step b --step c --step d --step e');
+      scene.do('wk track step 1 --start && wk track step 1 --done && wk track step 2 --start');
+      scene.do('wk track step 4 --start && wk track step 4 --fail why && wk track step 5 --skip why');
+      const { out } = scene.do('wk track sync', { piped: 'no list' });
+      assert.equal(out, '[x] 1 a\n[~] 2 b\n[ ] 3 c\n[!] 4 d (why)\n[-] 5 e\n');
+    },
+  },
+  { row: 'X5', check: 'two starts of the monitor; stop; stale pid', needs: 'the monitor' },
+  {
+    row: 'X6',
+    check: '`work archive --due`; `work purge ID` without `--yes`: exit 1, nothing gone',
+    prove(scene) {
+      const id = scene.begin('wk track init Old');
+      scene.age(id, 31 * DAY);
+      assert.match(scene.do('wk work archive --due').out, new RegExp(`^session ${id} is in the archive`));
+      const before = filesBelow(scene.home);
+      assert.equal(scene.sh(`wk work purge ${id}`).code, 1);
+      assert.deepEqual(filesBelow(scene.home), before);
+      scene.do(`wk work purge ${id} --yes`);
+      assert.equal(scene.sh(`wk work show ${id}`).code, 2);
+    },
+  },
+  {
+    row: 'X7',
+    check: "nothing outside home is written, git's own objects included",
+    prove(scene) {
+      scene.write('a', 'x');
+      const state = () => filesBelow(scene.repository).map((path) => `${path} ${statSync(path).mtimeMs}`);
+      const before = state();
+      const id = scene.begin('wk track init T --step a');
+      scene.do('wk track step 1 --start --file a && wk track scan && wk track checkpoint c && wk track status');
+      scene.do('wk track checkpoint --verify c && wk track resume && wk track done --complete');
+      scene.do(`wk work rebuild ${id} && wk work show ${id} && wk work archive ${id}`);
+      assert.deepEqual(state(), before);
+      const others = filesBelow(scene.folder).filter((path) => !path.startsWith(scene.home));
+      assert.deepEqual(
+        others.filter((path) => !path.startsWith(scene.repository)),
+        [],
+      );
+    },
+  },
+  {
+    row: 'X7',
+    check: 'processes after an hour of a real agent; the end of the monitor after 24 h',
+    needs: 'the plugin',
+  },
+];
