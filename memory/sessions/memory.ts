@@ -58,7 +58,7 @@ export class Memory {
     this.surroundings = surroundings;
     this.stamp = { clock, redact, origin: originOf(surroundings) };
     this.places = new Places(folder === null ? folderOf(variables) : resolve(surroundings.directory, folder));
-    this.places.requireOwn();
+    requireVisible(this.places, surroundings);
     this.isBridges = isBridges(this.places);
     this.settings = readMemorySettings(this.places.root, redact);
     this.sessions = new Sessions(this.places, this.stamp);
@@ -78,7 +78,8 @@ export class Memory {
     const id = named === null ? this.#impliedId() : this.#namedId(named);
     const session = id === null ? null : this.#open(id);
     if (session !== null) return session;
-    if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION) throw this.#hidden(id);
+    if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION)
+      throw hiddenFrom(this.places, this.surroundings);
     if (named === null) throw new UsageError(this.#candidates());
     const missing = `there is no session ${JSON.stringify(named)}`;
     if (this.leftOut.length === 0) throw new UsageError(missing);
@@ -169,18 +170,6 @@ export class Memory {
     return namesakes[0] ?? null;
   }
 
-  /** Of `WATCHKEEPER_SESSION`. Agents in a sandbox do not see the logs folder. */
-  #hidden(id: string): UsageError | UnreachableError {
-    const { WATCHKEEPER_MEMORY } = this.surroundings.variables;
-    if (!isSessionId(id) || !WATCHKEEPER_MEMORY)
-      return new UsageError(
-        `WATCHKEEPER_SESSION is ${JSON.stringify(cutText(id, LONGEST_SHOWN))}, and there is no such session in ${this.places.root}; unset it, or correct it`,
-      );
-    return new UnreachableError(
-      `WATCHKEEPER_SESSION is ${id}, and its record cannot be seen in ${this.places.root}: agents in a sandbox, or of another user, have no access to the memory of their bridge`,
-    );
-  }
-
   #candidates(): string {
     const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].filter((id) => {
       const session = this.look(id);
@@ -223,4 +212,28 @@ export class Memory {
 function folderOf(variables: Surroundings['variables']): string {
   const { WATCHKEEPER_MEMORY } = variables;
   return WATCHKEEPER_MEMORY ? absolute('WATCHKEEPER_MEMORY', WATCHKEEPER_MEMORY) : homeFolder(variables);
+}
+
+/** @throws UnreachableError if the places are not the caller's */
+function requireVisible(places: Places, surroundings: Surroundings): void {
+  const { WATCHKEEPER_SESSION, WATCHKEEPER_MEMORY } = surroundings.variables;
+  try {
+    places.requireOwn();
+  } catch (cause) {
+    const isBridges = WATCHKEEPER_SESSION && WATCHKEEPER_MEMORY === places.root;
+    throw isBridges ? hiddenFrom(places, surroundings, cause) : cause;
+  }
+}
+
+/** Of `WATCHKEEPER_SESSION`. Agents in a sandbox do not see the logs folder. */
+function hiddenFrom({ root }: Places, { variables }: Surroundings, cause?: unknown): UsageError | UnreachableError {
+  const { WATCHKEEPER_SESSION: id = '', WATCHKEEPER_MEMORY } = variables;
+  if (!isSessionId(id) || !WATCHKEEPER_MEMORY)
+    return new UsageError(
+      `WATCHKEEPER_SESSION is ${JSON.stringify(cutText(id, LONGEST_SHOWN))}, and there is no such session in ${root}; unset it, or correct it`,
+    );
+  const why = 'agents in a sandbox, or of another user, have no access to the memory of their bridge';
+  return new UnreachableError(`WATCHKEEPER_SESSION is ${id}, and its record cannot be seen in ${root}: ${why}`, {
+    cause,
+  });
 }

@@ -1,5 +1,6 @@
 /** The worklogs of a bridge's sessions: what they hold after an answer, after a kill, and what an agent adds to its own. */
 import { expect, test } from '@jest/globals';
+import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
 import { readStat } from '../../src/host/procfs.js';
 import { compiledProgram } from '../../src/host/program.js';
 import type { BridgeScene } from './bridgeScene.js';
@@ -157,6 +158,25 @@ describeScenes('the worklog of a session of the bridge', () => {
         runs: [{ reason: 'lost' }, { reason: 'answered' }],
         log: { refused: 0, unreadable: 0 },
       });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  (whyNoSandbox() === null ? test : test.skip)(
+    'is out of reach of an agent in a sandbox, which is told so',
+    async () => {
+      const words = '"$NODE" "$MAIN" track note hi 2>&1; echo "exit $?"';
+      const agent = { kind: 'command', command: ['sh', '-c', words], output: 'text' };
+      const environment = { NODE: process.execPath, MAIN: compiledProgram('bridge/cli/main') };
+      const scene = await openTestScene({
+        projects: { oven: { chats: [{ id: 1 }], agent, isolation: 'bubblewrap' } },
+        environment: { ...environment, AGENT_ENV: 'NODE MAIN SCENE_MARK' },
+      });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'oven', 1, 'try');
+      const { text } = await asked.answered('exit 3');
+      expect(text).toContain('agents in a sandbox, or of another user, have no access to the memory of their bridge');
+      expect(scene.evidence.worklog(asked.session).map(({ event }) => event)).not.toContain('note');
     },
     SCENE_TIMEOUT_MS,
   );

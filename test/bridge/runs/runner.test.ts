@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { AgentEvent } from '../../../bridge/agents/program/contract.js';
@@ -227,6 +227,15 @@ describeWithRedis('a run', () => {
       'unwatched',
     ]);
     expect(markedPids(must(after.run).run_id)).toEqual([]);
+  });
+
+  test('answers all the same if its worklog cannot be written, which is logged once', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('answer me');
+    mkdirSync(join(scene.folder, 'sessions', session.session_id, 'worklog.jsonl'), { recursive: true });
+    await scene.runner.execute(session.session_id, noRoom);
+    expect(await now(scene, session)).toMatchObject({ status: 'completed' });
+    expect(scene.logged.filter((line) => line.includes('its worklog lacks a line'))).toHaveLength(1);
   });
 
   // rule: an-answer-is-on-disk-first

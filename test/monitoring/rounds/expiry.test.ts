@@ -1,6 +1,6 @@
 /** What ended over 30 days ago is forgotten, and nothing else. */
 
-import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Acting } from '../../../monitoring/actors/actedFolders.js';
@@ -72,6 +72,8 @@ describeWithRedis('a session', () => {
     const { store, clock, folder, round } = scene;
     const session = await activeSession(scene);
     const journal = writeJournal(folder, session.session_id, clock.now());
+    for (const name of ['worklog.jsonl', 'state.json', 'session.md', 'scan.json'])
+      writeFileSync(join(dirname(journal), name), '{}\n');
     await answered(scene, session);
     await clock.advance(30 * DAY);
     expect(await round().runOnce()).toEqual({ sessions: 0, journals: 0, incidents: 0, issueRecords: 0 });
@@ -81,6 +83,24 @@ describeWithRedis('a session', () => {
     expect(existsSync(dirname(journal))).toBe(false);
     expect((await keysOf(scene)).filter((key) => !/^(?:lease:|lanes:|lane-free:|hosts$)/.test(key))).toEqual([]);
     expect(await store.records.sessionIds('ended')).toEqual([]);
+  });
+
+  // rule: old-records-expire
+  test('of which only a worklog is left loses that, too', async () => {
+    const scene = await openScene();
+    const { clock, folder, round } = scene;
+    const session = await activeSession(scene);
+    const at = clock.now();
+    const worklogs = [session.session_id, 'tg_gone_1_1'].map((id) => {
+      const worklog = join(dirname(writeJournal(folder, id, at)), 'worklog.jsonl');
+      renameSync(journalPath(folder, id), worklog);
+      utimesSync(dirname(worklog), at / 1_000, at / 1_000);
+      return worklog;
+    });
+    await answered(scene, session);
+    await clock.advance(31 * DAY);
+    expect((await round().runOnce()).journals).toBe(2);
+    for (const worklog of worklogs) expect(existsSync(dirname(worklog))).toBe(false);
   });
 
   test('whose record was deleted by hand leaves the index with its journal', async () => {
