@@ -7,7 +7,7 @@ import { parseJson } from '../../json.js';
 import { asFields, contentText, type Fields, fieldsAt, numberAt } from '../draft/fields.js';
 
 export interface ReadOutput {
-  /** Whole, as the model saw it. */
+  /** How it ended, if not well, and the tool's own words: what a person wants to read. */
   readonly text: string;
   /** The tool's own part. The frame's chunk id, times and counts differ each time, and do not belong to the result. */
   readonly result: string;
@@ -41,7 +41,15 @@ export function readOutput(output: unknown): ReadOutput {
   const result = end === null ? text : `${exit?.[1] ?? ''}\n${text.slice(end.index)}`;
   const wallTime = WALL_TIME.exec(frame)?.[1];
   const durationMs = wallTime === undefined ? null : Math.round(Number(wallTime) * 1_000);
-  return { text, result, outcome: outcomeOf(text, exit?.[1] ?? null, fields), durationMs };
+  const outcome = outcomeOf(text, exit?.[1] ?? null, fields);
+  return { text: end === null ? text : wordsOf(text, end, exit), result, outcome, durationMs };
+}
+
+/** Chunk ids, times and counts say nothing to a person. */
+function wordsOf(text: string, end: RegExpExecArray, exit: RegExpExecArray | null): string {
+  const ended = exit === null || exit[1] === '0' ? '' : `${exit[0]}\n`;
+  const words = end[0] === 'Output:' ? text.slice(end.index + end[0].length) : text.slice(end.index);
+  return `${ended}${words.replace(/^\n/, '')}`;
 }
 
 function readJson(text: string, inner: Fields): ReadOutput {

@@ -47,7 +47,7 @@ describe('a recorded rollout of Codex', () => {
     expect((await recorded(name)).slice(-last.length)).toEqual(last);
   });
 
-  test('compares results without the prefix that Codex adds', async () => {
+  test('compares and shows results without the prefix that Codex adds', async () => {
     const framed = (chunk: string, code: number, text: string) =>
       `Chunk ID: ${chunk}\nWall time: 0.${chunk} seconds\nProcess exited with code ${code}\nOutput:\n${text}`;
     const path = transcript([
@@ -56,7 +56,10 @@ describe('a recorded rollout of Codex', () => {
         (text, index) => [item(index * 2 + 1, call(`c${index}`)), item(index * 2 + 2, output(`c${index}`, text))],
       ),
     ]);
-    const [first, second, third, fourth] = (await linesOf(path)).flatMap(({ output_digest }) => output_digest ?? []);
+    const lines = await linesOf(path);
+    const previews = lines.flatMap(({ tool_output_preview: preview }) => preview ?? []);
+    expect(previews).toEqual(['same', 'same', 'Process exited with code 1\nsame', 'other']);
+    const [first, second, third, fourth] = lines.flatMap(({ output_digest }) => output_digest ?? []);
     expect(second).toBe(first);
     expect(new Set([first, third, fourth]).size).toBe(3);
   });
