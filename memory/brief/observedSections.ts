@@ -13,6 +13,13 @@ import { type DoubtfulFile, nameIn } from './filesInDoubt.js';
 
 const LONGEST_WORDS = 300;
 const MOST_ERRORS = 5;
+/** What is waited for, by the journal's word. */
+const WAITS: Readonly<Record<string, string>> = {
+  user: 'a person',
+  permission: 'a permission',
+  rate_limit: 'its provider, which was busy or had refused',
+  child: 'another agent',
+};
 const NAME = /^[\w.-]{1,64}$/;
 
 /** Puts words of others into a brief. */
@@ -44,9 +51,10 @@ export function entries(rank: Rank, lines: readonly string[]): Entry[] {
 }
 
 /** @returns the agent's words at its end, and whether it was at work then */
-export function turnLines({ isTurnOpen, lastTurnEnd, lastWords }: Observed, words: Words): string[] {
+export function turnLines({ isTurnOpen, lastTurnEnd, lastWords, waits }: Observed, words: Words): string[] {
+  const isAsking = waits.has('user') || waits.has('permission');
   const turn = isTurnOpen
-    ? 'Its last turn did not end: the agent was at work when the record stopped.'
+    ? `Its last turn did not end: the agent ${isAsking ? 'waited for a person' : 'was at work'} when the record stopped.`
     : `Its last turn ended: ${endOf(lastTurnEnd, words)}.`;
   return [turn, ...(lastWords === null ? [] : [`The agent's last words: ${words.text(lastWords)}`])];
 }
@@ -64,7 +72,9 @@ export function openOf(observed: Observed, words: Words): Section {
   const calls = observed
     .openCalls()
     .map(({ words: call, at }) => `- ${words.text(call)}, since ${isoTime(at)}, without a result`);
-  const waits = [...observed.waits].map(([kind, at]) => `- it waited since ${isoTime(at)} (${words.name(kind)})`);
+  const waits = [...observed.waits].map(
+    ([kind, at]) => `- it waited for ${WAITS[kind] ?? words.name(kind)}, since ${isoTime(at)}`,
+  );
   const agents = observed.agents.list().filter(({ open }) => open);
   const names = agents.map(({ id, depth }) => `- sub-agent ${words.text(id)} was at work, at depth ${depth}`);
   return { title: 'Open when the record stopped:', entries: entries('next', [...calls, ...waits, ...names]) };
@@ -102,8 +112,8 @@ export function stepEntries(
 export function errorsOf({ errors, more }: Observed, words: Words): Section {
   const last = errors.slice(-MOST_ERRORS);
   const lines = last.map(
-    ({ at, tool, outcome, message }) =>
-      `- ${isoTime(at)} ${words.name(tool)} ${words.name(outcome)}: ${words.text(message)}`,
+    ({ at, agent, call, outcome, message }) =>
+      `- ${isoTime(at)} ${whose(agent)}${words.text(call)} ${words.name(outcome)}: ${words.text(message)}`,
   );
   const count = errors.length + (more.errors ?? 0);
   return { title: `Calls that failed, ${count} in all; the last ones:`, entries: entries('high_notes', lines) };
@@ -119,14 +129,17 @@ export function changedOf({ files }: Observed, directory: string, words: Words):
 }
 
 export function callsOf({ actions }: Observed, count: number, words: Words): Section {
-  const who = (agent: string) => (agent === 'main' ? '' : 'a sub-agent: ');
   const how = (outcome: string | null) =>
     outcome === 'ok' ? '' : `, ${outcome === null ? 'without a result' : words.name(outcome)}`;
   const last = count === 0 ? [] : actions.slice(-count);
   const lines = last.map(
-    ({ at, agent, words: call, outcome }) => `- ${isoTime(at)} ${who(agent)}${words.text(call)}${how(outcome)}`,
+    ({ at, agent, words: call, outcome }) => `- ${isoTime(at)} ${whose(agent)}${words.text(call)}${how(outcome)}`,
   );
   return { title: 'Its last calls:', entries: entries('actions', lines) };
+}
+
+function whose(agent: string): string {
+  return agent === 'main' ? '' : 'a sub-agent: ';
 }
 
 /** In numbers. */

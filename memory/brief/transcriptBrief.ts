@@ -1,4 +1,5 @@
 /** A session that only its transcript knows, for somebody who was not there: what was asked, done, and left open. */
+import { existsSync } from 'node:fs';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
@@ -36,11 +37,13 @@ export interface BriefOptions {
 /** @returns the brief as JSON; `context` is what {@link briefText} gives */
 export function transcriptBrief(read: ReadTranscript, options: BriefOptions) {
   const { observed, format, sessionId, diagnostics } = read;
+  const directory = directoryOf(read, options);
   const time = (at: number | null) => (at === null ? null : isoTime(at));
   const { done, total } = progressOf(observed.todos.list);
   return {
     format,
     session_id: sessionId,
+    directory: read.directory,
     asked: observed.firstPrompt,
     last_asked: observed.lastPrompt,
     turn: observed.isTurnOpen ? 'open' : 'ended',
@@ -53,7 +56,7 @@ export function transcriptBrief(read: ReadTranscript, options: BriefOptions) {
       waits: Object.fromEntries([...observed.waits].map(([kind, at]) => [kind, isoTime(at)])),
       agents: observed.agents.list().filter(({ open }) => open),
     },
-    files_in_doubt: doubtfulIn(observed, options.directory).map(({ step: _, ...file }) => file),
+    files_in_doubt: doubtfulIn(observed, directory).map(({ step: _, ...file }) => file),
     files: Object.fromEntries([...observed.files].map(([path, { change, from }]) => [path, { change, from }])),
     errors: observed.errors.map((error) => ({ ...error, at: isoTime(error.at) })),
     recent: observed.actions.slice(-MOST_ACTIONS).map((action) => ({ ...action, at: isoTime(action.at) })),
@@ -66,8 +69,10 @@ export function transcriptBrief(read: ReadTranscript, options: BriefOptions) {
 }
 
 /** @returns the brief for a model or a person, marked as data, of at most 4,000 characters */
-export function briefText(read: ReadTranscript, { now, directory, redact }: BriefOptions): string {
+export function briefText(read: ReadTranscript, options: BriefOptions): string {
   const { observed } = read;
+  const { now, redact } = options;
+  const directory = directoryOf(read, options);
   const words = new Words(redact);
   const sections = [
     headOf(read, now, words),
@@ -82,8 +87,8 @@ export function briefText(read: ReadTranscript, { now, directory, redact }: Brie
   return fenced(withinBudget(sections, CHARACTERS - FENCE_LENGTH));
 }
 
-function headOf({ observed, format, sessionId }: ReadTranscript, now: number, words: Words): Section {
-  const { firstPrompt, lastPrompt, lastActivity, firstActivity } = observed;
+function headOf({ observed, format, sessionId, directory }: ReadTranscript, now: number, words: Words): Section {
+  const { firstPrompt, lastPrompt, lastActivity, firstActivity, compactions, compactedAt } = observed;
   const when =
     lastActivity === null || firstActivity === null
       ? 'no activity is known'
@@ -93,9 +98,17 @@ function headOf({ observed, format, sessionId }: ReadTranscript, now: number, wo
     title: '',
     entries: entries('purpose', [
       `Session ${name} of ${PROGRAMS[format ?? 'journal']}, ${when}.`,
+      ...(directory === null ? [] : [`It worked in ${words.path(directory)}.`]),
       firstPrompt === null ? 'What was asked is not recorded.' : `It was asked: ${words.text(firstPrompt)}`,
       ...(lastPrompt === null || lastPrompt === firstPrompt ? [] : [`It was last asked: ${words.text(lastPrompt)}`]),
       ...turnLines(observed, words),
+      ...(compactedAt === null
+        ? []
+        : [
+            compactions === 1
+              ? `Its context was compacted once, at ${isoTime(compactedAt)}.`
+              : `Its context was compacted ${compactions} times, last at ${isoTime(compactedAt)}.`,
+          ]),
     ]),
   };
 }
@@ -117,6 +130,11 @@ function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript,
         : [`To continue that conversation: ${back} ${words.name(sessionId)}`]),
     ]),
   };
+}
+
+/** That in which the agent worked, if it is on this machine. */
+function directoryOf({ directory }: ReadTranscript, options: BriefOptions): string {
+  return directory !== null && existsSync(directory) ? directory : options.directory;
 }
 
 function doubtfulIn(fold: Observed, directory: string) {

@@ -12,13 +12,31 @@ export interface OpenCall {
 }
 
 /** The fields of an input that say most, as a command or a path. */
-const SUBJECTS = 'command cmd file_path notebook_path path pattern query url description subject taskId'.split(' ');
+const SUBJECTS =
+  'command cmd file_path notebook_path path pattern query url description subject taskId message prompt'.split(' ');
+/** Lines of a program above the output of a command. */
+const HEADER = /^(?:(?:Chunk ID|Wall time|Original token count): |Output:$)/;
+const MARK = /<\/?tool_use_error>/g;
+/** A line that only the next one explains. */
+const BEGINNING = /(?:\bcode \d+|:)$/i;
 
 /** @returns a call in a line */
 export function callWords(tool: string, input: unknown): string {
   const fields: Record<string, unknown> = Object(input);
-  const said = SUBJECTS.map((name) => fields[name]).find((text): text is string => typeof text === 'string');
+  const asked = Array.isArray(fields.questions) ? Object(fields.questions[0]).question : undefined;
+  const said = [...SUBJECTS.map((name) => fields[name]), asked].find((text) => typeof text === 'string');
   return said === undefined ? tool : `${tool}: ${said.split('\n')[0]}`;
+}
+
+/** @returns why a call failed, in a line: of an exit code also what the command said first */
+export function faultWords(output: string): string {
+  const lines = output
+    .replace(MARK, '')
+    .split('\n')
+    .map((line) => line.trim());
+  const [first = '', second] = lines.filter((line) => line !== '' && !HEADER.test(line));
+  if (second === undefined || !BEGINNING.test(first)) return first;
+  return `${first}${first.endsWith(':') ? '' : ':'} ${second}`;
 }
 
 /** @returns the file that an edit names */

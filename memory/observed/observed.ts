@@ -6,13 +6,15 @@ import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
 import { STEP_STATUSES } from '../words.js';
 import { Agents } from './agents.js';
-import { callWords, type OpenCall, pathOf } from './calls.js';
+import { callWords, faultWords, type OpenCall, pathOf } from './calls.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import { type PlanItem, Todos } from './todos.js';
 
 export interface ObservedError {
   readonly agent: string;
   readonly tool: string;
+  /** The call in a few words. */
+  readonly call: string;
   readonly outcome: string;
   readonly message: string;
   readonly at: number;
@@ -192,9 +194,10 @@ export class Observed {
     if (batch !== null) this.#failedBatches.add(batch);
     if (outcome === 'blocked') this.blocked += 1;
     if (outcome === 'rejected') this.rejected += 1;
-    const message = textOf(record.tool_output_preview)?.trim().split('\n')[0] ?? '';
+    const message = faultWords(textOf(record.tool_output_preview) ?? '');
     const tool = call?.tool ?? textOf(record.tool_name) ?? 'unknown';
-    addTo(this.errors, { agent, tool, outcome, message, at }, { more: this.more, name: 'errors' });
+    const error = { agent, tool, call: call?.words ?? tool, outcome, message, at };
+    addTo(this.errors, error, { more: this.more, name: 'errors' });
   }
 
   /** A whole list without ids is its agent's own; of those, only the main agent's is the session's. */

@@ -12,6 +12,8 @@ export interface ReadTranscript {
   readonly format: TranscriptTail['format'];
   /** As the program named it. */
   readonly sessionId: string | null;
+  /** In which the agent worked; null: it is not known. */
+  readonly directory: string | null;
   readonly diagnostics: JournalDiagnostics;
 }
 
@@ -26,5 +28,5 @@ export async function readTranscript(path: string, redact: Redact): Promise<Read
       observed.take(record);
     }
   }
-  return { observed, format: tail.format, sessionId, diagnostics: tail.diagnostics };
+  return { observed, format: tail.format, sessionId, directory: tail.directory, diagnostics: tail.diagnostics };
 }

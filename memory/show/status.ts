@@ -129,9 +129,9 @@ function damageOf({ unreadable, newer }: Readonly<LogCounts>, path: string): str
   ];
 }
 
-/** With the word of the older tracker, if that says more. */
-function freshnessWords({ freshness, session_state }: Computed): string {
-  return freshness === session_state ? freshness : `${freshness} (${session_state})`;
+/** With the word of the older tracker, where that says more. */
+function freshnessWords({ freshness, session_state: word }: Computed): string {
+  return word === 'active' || word === 'stale' ? freshness : `${freshness} (${word})`;
 }
 
 /** Whether an agent has used a tool, as far as it can be seen; without an observation, whether anything was begun. */

@@ -13,6 +13,8 @@ const ORDERED_DRAFTS = 16_384;
 export class DraftReader {
   /** As named by the first record; known before the first draft is returned. */
   sessionId: string | null = null;
+  /** As the first record says that names one. */
+  directory: string | null = null;
   readonly #tail: JournalTail;
   readonly #format: Format;
   readonly #redact: Redact;
@@ -62,6 +64,7 @@ export class DraftReader {
   #take(records: readonly JournalRecord[]): void {
     for (const record of records) {
       this.sessionId ??= this.#format.sessionId(record);
+      this.directory ??= this.#format.directory(record);
       for (const draft of this.#format.drafts(record, this.#redact)) this.#wait(draft);
     }
   }

@@ -53,6 +53,11 @@ export class TranscriptTail implements JournalSource {
     return this.#isJournal ? 'journal' : (this.#translation?.format.name ?? null);
   }
 
+  /** In which the agent works; null as long as no record says it. */
+  get directory(): string | null {
+    return this.#translation?.readers[0]?.directory ?? null;
+  }
+
   get diagnostics(): JournalDiagnostics {
     const all = this.#translation?.readers.map((reader) => reader.diagnostics) ?? [this.#tail.diagnostics];
     const sum = (key: 'garbage_lines' | 'oversized_lines' | 'newer_lines' | 'restarts') =>

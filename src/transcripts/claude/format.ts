@@ -28,6 +28,7 @@ const PROGRESS = ['bash_progress', 'mcp_progress', 'hook_progress', 'agent_progr
 export const claudeFormat: Format = {
   name: 'claude',
   sessionId: (record) => textAt(record, 'sessionId'),
+  directory: (record) => textAt(record, 'cwd'),
   drafts: (record, redact) => recordDrafts(record, redact, speakerOf(record)),
   agentOf(records) {
     const first = records.find(({ type }) => type === 'user' || type === 'assistant');

@@ -18,6 +18,7 @@ const AT_TERMINALS = ['codex-tui', 'codex_cli_rs', 'codex_vscode'];
 export const codexFormat: Format = {
   name: 'codex',
   sessionId: (record) => textAt(record.type === 'session_meta' ? fieldsAt(record, 'payload') : headOf(record), 'id'),
+  directory: (record) => textAt(record.type === 'session_meta' ? fieldsAt(record, 'payload') : {}, 'cwd'),
   drafts(record, redact) {
     const time = instantOf(record.timestamp) ?? Number.NaN;
     return recordDrafts(record, sayerAt(time, numberAt(record, 'ordinal') ?? 0, redact));

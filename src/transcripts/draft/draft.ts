@@ -97,6 +97,8 @@ export interface Format {
   drafts(record: JournalRecord, redact: Redact): Draft[];
   /** The program's name of the session, if the record contains it. */
   sessionId(record: JournalRecord): string | null;
+  /** The directory in which the agent works, if the record contains it. */
+  directory(record: JournalRecord): string | null;
   /** @returns the one sub-agent whose records these are; null for those of a session */
   agentOf(records: readonly JournalRecord[]): string | null;
   /**

@@ -152,7 +152,7 @@ test('what was observed stands beside what was declared: tasks, files in doubt a
     '- "/work space/b.ts": it does not exist',
     'Its own tasks, 1 of 3 were done:',
     '[x] t1 "Find the cause"',
-    `- ${isoTime(NOW)} Bash failed: "exit code 3"`,
+    `- ${isoTime(NOW)} "Bash: npm test" failed: "exit code 3"`,
     '- renamed: "c.ts" to "d.ts"',
     '- created: "/work space/b.ts"',
     '- deleted: "old.ts"',

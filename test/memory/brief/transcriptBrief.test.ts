@@ -62,7 +62,7 @@ test('says what was asked, done and left open, and which files may be half writt
       { path: 'login.ts', exists: true, size: 4, changed_since: false },
       { path: 'login.test.ts', exists: false, size: null, changed_since: null },
     ],
-    errors: [{ tool: 'Bash', outcome: 'failed', message: 'exit code 3' }],
+    errors: [{ tool: 'Bash', outcome: 'failed', message: 'exit code 3: more', call: 'Bash: npm test' }],
     last_words: 'Done with reading.',
   });
   const lines = context.split('\n');
@@ -80,7 +80,7 @@ test('says what was asked, done and left open, and which files may be half writt
     '- "login.ts": 4 bytes, not changed since it was last mentioned',
     '- "login.test.ts": it does not exist',
     'Its own tasks, 1 of 3 were done:',
-    `- ${at(14)} Bash failed: "exit code 3"`,
+    `- ${at(14)} "Bash: npm test" failed: "exit code 3: more"`,
     `- ${at(13)} "Bash: npm test", failed`,
     `- ${at(15)} "Write: login.test.ts", without a result`,
     'To continue that conversation: claude --resume c1',
@@ -97,6 +97,33 @@ test('of a turn that ended leaves no file in doubt', async () => {
   expect(context).toContain('\nIts last turn ended: the agent had given its answer.\n');
   const { context: interrupted } = await brief(join(RECORDED, 'claude/interrupted.jsonl'));
   expect(interrupted).toContain('\nIts last turn ended: it was interrupted.\n');
+});
+
+test('says where the agent worked, what it had asked, and that it has forgotten a part', async () => {
+  const question = await brief(join(RECORDED, 'claude-2.1.330/question-left-open.jsonl'));
+  for (const line of [
+    'It worked in "/home/me/popoto".',
+    'Its last turn did not end: the agent waited for a person when the record stopped.',
+    '- "AskUserQuestion: Which one?", since 2026-11-23T09:40:47.137Z, without a result',
+    '- it waited for a person, since 2026-11-23T09:40:47.137Z',
+  ])
+    expect(question.context.split('\n')).toContain(line);
+  const compacted = await brief(join(RECORDED, 'claude/work.jsonl'));
+  expect(compacted.context).toMatch(/^Its context was compacted once, at 2026-11-20T23:18:\S+Z\.$/m);
+  const codex = await brief(join(RECORDED, 'codex-0.169.0/patch.jsonl'));
+  expect(codex).toMatchObject({ directory: '/home/me/popoto' });
+});
+
+test('looks for relative paths where the agent worked, not where it is asked from', async () => {
+  const work = testFolder();
+  writeFileSync(join(work, 'a.ts'), 'half');
+  const path = transcript([
+    { ...asks(0, 'go'), cwd: work },
+    calls(1, 't1', 'Write', { file_path: './a.ts', content: 'x' }),
+  ]);
+  expect((await brief(path, testFolder())).files_in_doubt).toEqual([
+    { path: 'a.ts', exists: true, size: 4, changed_since: true },
+  ]);
 });
 
 test('stays within 4,000 characters, with the most important parts, and counts what is left out', async () => {

@@ -117,7 +117,7 @@ test('each failing call is one error; those that were cancelled with it are not 
     result('6', 'ok'),
   );
   expect(observed.errors.map(({ tool, outcome, message }) => [tool, outcome, message])).toEqual([
-    ['Bash', 'failed', 'exit code 3'],
+    ['Bash', 'failed', 'exit code 3: more'],
     ['Edit', 'rejected', ''],
     ['Bash', 'cancelled', 'interrupted'],
     ['Bash', 'blocked', ''],

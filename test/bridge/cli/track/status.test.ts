@@ -38,7 +38,7 @@ test('shows the task, the axes, the step, the files in progress and what changed
   const shown = out.replace(/\d{4}-\S+Z/g, 'TIME').replace(id, 'ID');
   expect(shown.trimEnd().split('\n')).toEqual([
     'ID: Fix the login',
-    'active; fresh (active); no agent is known; last activity just now (TIME)',
+    'active; fresh; no agent is known; last activity just now (TIME)',
     '0 of 1 steps, now step 1: a',
     '  [~] 1 a',
     'files in progress:',
