@@ -70,10 +70,11 @@ export class RunWorklog {
   }
 
   #started() {
+    const { settings, redact } = this.#context;
     const { request, revival_of: first, working_directory, agent } = this.#known.session;
     return {
       event: 'session_started',
-      purpose: headOf(request.message_text, LONGEST_PURPOSE, this.#context.redact),
+      purpose: settings.memory.texts ? headOf(request.message_text, LONGEST_PURPOSE, redact) : '',
       agent,
       workspace: workspaceOf(working_directory, () => false).id,
       cwd: working_directory,

@@ -238,6 +238,17 @@ describeWithRedis('a run', () => {
     expect(scene.logged.filter((line) => line.includes('its worklog lacks a line'))).toHaveLength(1);
   });
 
+  test('has no word of its message in the worklog if the settings say so', async () => {
+    const scene = await openScene({
+      changes: ({ settings }) => ({ settings: { ...settings, memory: memorySettings.parse({ texts: false }) } }),
+    });
+    const session = await scene.accept('answer me');
+    await scene.runner.execute(session.session_id, noRoom);
+    const worklog = readFileSync(join(scene.folder, 'sessions', session.session_id, 'worklog.jsonl'), 'utf8');
+    expect(worklog).toContain('"event":"run_ended"');
+    expect(worklog).not.toContain('answer me');
+  });
+
   // rule: an-answer-is-on-disk-first
   test('stores no answer before it is complete in the journal', async () => {
     const answers: unknown[] = [];
