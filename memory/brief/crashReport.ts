@@ -2,8 +2,12 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import { isCrashed } from '../fold/crash.js';
+import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
-import { ago, stepLine } from '../show/status.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { ago, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
 import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
 
 export interface CrashReport {
@@ -18,24 +22,36 @@ export interface CrashReport {
   readonly advice: readonly string[];
 }
 
+/** @returns null if the session did not crash */
+export async function crashOf(memory: Memory, session: OpenSession): Promise<CrashReport | null> {
+  const { process } = memory.surroundings;
+  if (!isCrashed(session.log.state, process)) return null;
+  const status = await lookAt(memory, session);
+  return crashReport(status, (memory.workspaceOf(status.log) ?? memory.workspace).root, process);
+}
+
 /**
- * @param log of a crashed session
+ * @param status of a crashed session
  * @param root of its workspace
  * @param here the identity of a process of this host
  */
-export function crashReport(log: Worklog, root: string, here: ProcessIdentity): CrashReport {
-  const files = filesInDoubt({ log, fold: null }, root);
-  const steps = [...log.steps.values()];
+export function crashReport(
+  { log, fold, last }: Pick<Status, 'log' | 'fold' | 'last'>,
+  root: string,
+  here: ProcessIdentity,
+): CrashReport {
+  const files = filesInDoubt({ log, fold }, root);
+  const steps = stepsOf({ log, fold });
   const current = steps.find(({ status }) => status === 'in_progress');
   return {
     session_id: log.session_id ?? '',
     purpose: log.facts?.purpose ?? '',
     proof: proofOf(log, here),
     created_at: log.created_at,
-    last_activity: log.last_activity,
+    last_activity: last,
     steps: steps.map(stepLine),
     files,
-    recent: log.recent,
+    recent: recentOf(log, fold),
     advice: [
       ...(files.length === 0 ? [] : ['Look at the files above before anything else: they may be half written.']),
       ...(current === undefined
@@ -44,6 +60,15 @@ export function crashReport(log: Worklog, root: string, here: ProcessIdentity): 
       `Go on with the session: track init --resume "${oneLine(log.facts?.purpose ?? '')}"`,
     ],
   };
+}
+
+/** What was declared and what was seen, in the order of time. */
+function recentOf({ recent }: Worklog, fold: Status['fold']): CrashReport['recent'] {
+  const calls = (fold?.actions ?? []).map(({ at, agent, words, outcome }) => {
+    const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
+    return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
+  });
+  return [...recent, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
 }
 
 /** @returns the report for a person */

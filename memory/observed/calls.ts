@@ -14,8 +14,6 @@ export interface OpenCall {
 /** The fields of an input that say most, as a command or a path. */
 const SUBJECTS =
   'command cmd file_path notebook_path path pattern query url description subject taskId message prompt'.split(' ');
-/** Lines of a program above the output of a command. */
-const HEADER = /^(?:(?:Chunk ID|Wall time|Original token count): |Output:$)/;
 const MARK = /<\/?tool_use_error>/g;
 /** A line that only the next one explains. */
 const BEGINNING = /(?:\bcode \d+|:)$/i;
@@ -34,7 +32,7 @@ export function faultWords(output: string): string {
     .replace(MARK, '')
     .split('\n')
     .map((line) => line.trim());
-  const [first = '', second] = lines.filter((line) => line !== '' && !HEADER.test(line));
+  const [first = '', second] = lines.filter((line) => line !== '');
   if (second === undefined || !BEGINNING.test(first)) return first;
   return `${first}${first.endsWith(':') ? '' : ':'} ${second}`;
 }

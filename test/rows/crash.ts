@@ -1,5 +1,6 @@
 /** The row of crashes, T5, with an agent that records by hand. */
 import assert from 'node:assert/strict';
+import { DAY, MINUTE } from '../../src/time.js';
 import type { RowCheck } from './row.js';
 import { listAt, type RowScene } from './scene.js';
 
@@ -38,6 +39,25 @@ export const crashRows: readonly RowCheck[] = [
         places,
         places.toSorted((left, right) => left - right),
       );
+    },
+  },
+  {
+    row: 'T5',
+    check:
+      'a file that only the transcript shows, written in the turn that did not end, is named with size and "changed since"',
+    async prove(scene) {
+      const agent = await scene.agent(
+        'wk track init T',
+        scene.converse('claude-2.1.330/dialog-after-accepted-edits', MINUTE),
+      );
+      const [id = ''] = listAt(scene.json('wk work list --here')).map((session) => String(Object(session).session_id));
+      scene.age(id, DAY);
+      scene.write('notes.txt', 'half');
+      await scene.kill(agent);
+      const { code, out } = scene.sh('wk track crash-detect');
+      assert.equal(code, 1);
+      assert.match(out, /^ +notes\.txt: 4 bytes, changed since/m);
+      assert.match(out, /Bash: git push origin main, without a result/);
     },
   },
   {

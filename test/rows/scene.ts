@@ -137,11 +137,15 @@ export class RowScene {
   }
 
   /** Begins a process that looks like an agent's, runs lines in its shell, and stays until it is killed. */
-  async agent(script: string): Promise<ChildProcess> {
+  async agent(script: string, variables: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     const path = join(this.folder, `agent-${this.#agents.length}`, 'claude');
     mkdirSync(dirname(path));
     writeFileSync(path, `#!/bin/sh\n${script}\necho ready\nread line\n`, { mode: 0o700 });
-    const child = spawn(path, { cwd: this.repository, env: this.#environment(), stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(path, {
+      cwd: this.repository,
+      env: { ...this.#environment(), ...variables },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     this.#agents.push(child);
     let said = '';
     const ready = (async () => {

@@ -1,5 +1,4 @@
-import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
-import { isCrashed } from '../../../memory/fold/crash.js';
+import { type CrashReport, crashLines, crashOf } from '../../../memory/brief/crashReport.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
@@ -8,15 +7,15 @@ export const crashDetect = word({
   summary: 'sessions here whose agent died, and what to do; exit 1 if there is one',
   options: {},
   words: 0,
-  run({ memory, print }): ExitCode {
-    const { process } = memory.surroundings;
+  async run({ memory, print }): Promise<ExitCode> {
     const here = [...(memory.claims.read(memory.workspace)?.sessions ?? [])];
-    const reports = here.flatMap((id) => {
+    const reports: CrashReport[] = [];
+    for (const id of here) {
       const session = memory.look(id);
-      if (session === null || session.log.state.archived !== null) return [];
-      if (!isCrashed(session.log.state, process)) return [];
-      return [crashReport(session.log.state, memory.workspace.root, process)];
-    });
+      if (session === null || session.log.state.archived !== null) continue;
+      const report = await crashOf(memory, session);
+      if (report !== null) reports.push(report);
+    }
     const now = memory.clock.now();
     print(
       reports

@@ -1,5 +1,4 @@
-import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
-import { isCrashed } from '../../../memory/fold/crash.js';
+import { crashLines, crashOf } from '../../../memory/brief/crashReport.js';
 import type { Step } from '../../../memory/fold/worklog.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
 import type { NewLine } from '../../../memory/logs/line.js';
@@ -26,7 +25,7 @@ export const init = word({
     'archive-existing': { type: 'boolean' },
   },
   words: 1,
-  run(call) {
+  async run(call): Promise<ExitCode> {
     const { memory, values, words, print, context } = call;
     const [task = ''] = words;
     if (task.trim() === '' && !values.resume)
@@ -42,7 +41,7 @@ export const init = word({
     }
     if (holder !== null && values['archive-existing']) archiveSession(memory, holder, 'cancelled');
     else if (holder !== null) {
-      context.io.stderr(`${reportOn(holder, memory)}\n`);
+      context.io.stderr(`${await reportOn(holder, memory)}\n`);
       return 1;
     }
     if (values.resume && task.trim() === '')
@@ -91,11 +90,9 @@ function hasPlan(id: string, steps: readonly Step[]): RefusedError {
 }
 
 /** What holds the directory: a crashed session with its proof, or one that is unfinished. */
-function reportOn({ id, log }: OpenSession, memory: Memory): string {
+async function reportOn(session: OpenSession, memory: Memory): Promise<string> {
   const now = memory.clock.now();
-  const { process } = memory.surroundings;
-  const crash = isCrashed(log.state, process)
-    ? crashLines(crashReport(log.state, memory.workspace.root, process), now)
-    : [];
-  return [...crash, heldReport(id, log.state, now)].join('\n');
+  const crash = await crashOf(memory, session);
+  const held = heldReport(session.id, session.log.state, now);
+  return [...(crash === null ? [] : crashLines(crash, now)), held].join('\n');
 }

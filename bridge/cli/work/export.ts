@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
-import { isCrashed } from '../../../memory/fold/crash.js';
+import { crashLines, crashOf } from '../../../memory/brief/crashReport.js';
 import { appliedLines, type ExportFiles, exportOf, writeExport } from '../../../memory/keeping/export.js';
 import { idumbFiles } from '../../../memory/keeping/idumb.js';
 import { sessionTrackerFiles } from '../../../memory/keeping/sessionTracker.js';
@@ -16,8 +15,11 @@ import { namedSession } from './lifecycle.js';
 
 type Format = (memory: Memory, session: OpenSession) => ExportFiles | Promise<ExportFiles>;
 const FORMATS: Readonly<Record<string, Format>> = {
-  'session-tracker': (memory, session) =>
-    sessionTrackerFiles(session.log.state, appliedLines(session), crashOf(memory, session)),
+  'session-tracker': async (memory, session) => {
+    const crash = await crashOf(memory, session);
+    const report = crash === null ? null : crashLines(crash, memory.clock.now());
+    return sessionTrackerFiles(session.log.state, appliedLines(session), report);
+  },
   idumb,
 };
 
@@ -56,11 +58,4 @@ async function idumb(memory: Memory, session: OpenSession): Promise<ExportFiles>
   );
   const wasGivenContext = appliedLines(session).some(({ event }) => event === 'context_given');
   return idumbFiles({ log, fold, depth: depthOf(memory.sessions, log), wasGivenContext });
-}
-
-function crashOf({ surroundings, claims, workspace, clock }: Memory, { log }: OpenSession): string[] | null {
-  if (!isCrashed(log.state, surroundings.process)) return null;
-  const name = log.state.facts?.workspace ?? null;
-  const { root } = (name === null ? null : claims.find(name)) ?? workspace;
-  return crashLines(crashReport(log.state, root, surroundings.process), clock.now());
 }

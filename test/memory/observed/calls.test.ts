@@ -8,11 +8,7 @@ test.each([
     '<tool_use_error>InputValidationError: Read failed due to the following issues:\nThe parameter `file_path` is missing</tool_use_error>',
     'InputValidationError: Read failed due to the following issues: The parameter `file_path` is missing',
   ],
-  [
-    'Chunk ID: 5842d8\nWall time: 0.0000 seconds\nProcess exited with code 3\nOriginal token count: 1\nOutput:\nhi\n',
-    'Process exited with code 3: hi',
-  ],
-  ['Wall time: 3.3 seconds\naborted by user', 'aborted by user'],
+  ['Process exited with code 3\nhi\n', 'Process exited with code 3: hi'],
   ['File has not been read yet.\nRead it first', 'File has not been read yet.'],
   ['', ''],
 ])('why a call failed is said in a line: %j', (output, words) => expect(faultWords(output)).toBe(words));
