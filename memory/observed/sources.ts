@@ -38,13 +38,15 @@ export interface ObservedSession {
 
 /**
  * Folds what was observed of a session, each conversation's share of it.
+ * @param folders null: there are none, or they are not to be used
  * @param redact for the words that are kept
  */
 export async function observe(
   session: ObservedSession,
-  { folders, redact }: { readonly folders: ProgramFolders; readonly redact: Redact },
+  { folders, redact }: { readonly folders: ProgramFolders | null; readonly redact: Redact },
 ): Promise<Observation> {
   const { log, workspace } = session;
+  if (folders === null) return observeKept(session);
   const fold = new Observed();
   for (const conversation of log.conversations) {
     const path = transcriptOf(conversation, folders);
@@ -63,10 +65,10 @@ export async function observe(
 export async function presentSource(
   log: Pick<Worklog, 'conversations'>,
   folder: string,
-  { folders, redact }: { readonly folders: ProgramFolders; readonly redact: Redact },
+  { folders, redact }: { readonly folders: ProgramFolders | null; readonly redact: Redact },
 ): Promise<JournalSource | null> {
   const present = log.conversations.findLast(({ moved_at }) => moved_at === null);
-  const path = present === undefined ? null : transcriptOf(present, folders);
+  const path = present === undefined || folders === null ? null : transcriptOf(present, folders);
   if (path !== null) return new TranscriptTail(await transcriptAt(path), redact);
   const journal = journalIn(folder);
   return existsSync(journal) ? new JournalTail(journal) : null;

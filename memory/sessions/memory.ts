@@ -4,9 +4,7 @@ import { resolve } from 'node:path';
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import { isSessionId } from '../../src/ids.js';
 import type { Redact } from '../../src/log/redact.js';
-import { cutText } from '../../src/log/shorten.js';
 import { type Clock, isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
@@ -18,11 +16,9 @@ import { type Workspace, workspaceOf } from '../workspaces/workspace.js';
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
-import { isBridges, requireOwnMemory } from './ownMemory.js';
+import { hiddenFrom, isBridges, requireOwnMemory, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { originOf, type Surroundings } from './surroundings.js';
-
-const LONGEST_SHOWN = 80;
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
@@ -138,6 +134,14 @@ export class Memory {
     session?.log.close();
   }
 
+  /**
+   * Where programs keep the transcripts of this memory's sessions. Null for a bridge's: its journals are of one session each, and
+   * the conversation of a chat goes through many.
+   */
+  get programs(): Surroundings['variables'] | null {
+    return this.isBridges ? null : this.surroundings.variables;
+  }
+
   /** The agent in whose shell the caller runs; null outside of one. */
   get agentProcess(): ProcessIdentity | null {
     return agentProcessOf(this.surroundings, (process) => this.bindings.sessionOf({ process }) !== null);
@@ -212,28 +216,4 @@ export class Memory {
 function folderOf(variables: Surroundings['variables']): string {
   const { WATCHKEEPER_MEMORY } = variables;
   return WATCHKEEPER_MEMORY ? absolute('WATCHKEEPER_MEMORY', WATCHKEEPER_MEMORY) : homeFolder(variables);
-}
-
-/** @throws UnreachableError if the places are not the caller's */
-function requireVisible(places: Places, surroundings: Surroundings): void {
-  const { WATCHKEEPER_SESSION, WATCHKEEPER_MEMORY } = surroundings.variables;
-  try {
-    places.requireOwn();
-  } catch (cause) {
-    const isBridges = WATCHKEEPER_SESSION && WATCHKEEPER_MEMORY === places.root;
-    throw isBridges ? hiddenFrom(places, surroundings, cause) : cause;
-  }
-}
-
-/** Of `WATCHKEEPER_SESSION`. Agents in a sandbox do not see the logs folder. */
-function hiddenFrom({ root }: Places, { variables }: Surroundings, cause?: unknown): UsageError | UnreachableError {
-  const { WATCHKEEPER_SESSION: id = '', WATCHKEEPER_MEMORY } = variables;
-  if (!isSessionId(id) || !WATCHKEEPER_MEMORY)
-    return new UsageError(
-      `WATCHKEEPER_SESSION is ${JSON.stringify(cutText(id, LONGEST_SHOWN))}, and there is no such session in ${root}; unset it, or correct it`,
-    );
-  const why = 'agents in a sandbox, or of another user, have no access to the memory of their bridge';
-  return new UnreachableError(`WATCHKEEPER_SESSION is ${id}, and its record cannot be seen in ${root}: ${why}`, {
-    cause,
-  });
 }

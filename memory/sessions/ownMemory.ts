@@ -1,7 +1,13 @@
 /** Whose sessions a memory holds: those of a user, or those of a bridge, in whose logs folder they are. */
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
+import { isSessionId } from '../../src/ids.js';
+import { cutText } from '../../src/log/shorten.js';
 import type { Places } from '../home/places.js';
 import { RefusedError } from '../logs/log.js';
+import type { Surroundings } from './surroundings.js';
+
+const LONGEST_SHOWN = 80;
 
 /** @returns whether it is the logs folder of a bridge, which decides the lifecycle of its sessions */
 export function isBridges({ root }: Places): boolean {
@@ -14,5 +20,33 @@ export function requireOwnMemory(places: Places): void {
   throw new RefusedError({
     code: 'bridge_decides',
     message: `${places.root} is the logs folder of a bridge, which begins and ends its sessions, and removes them with their journals`,
+  });
+}
+
+/** @throws UnreachableError if the places are not the caller's */
+export function requireVisible(places: Places, surroundings: Surroundings): void {
+  const { WATCHKEEPER_SESSION, WATCHKEEPER_MEMORY } = surroundings.variables;
+  try {
+    places.requireOwn();
+  } catch (cause) {
+    const isNamed = WATCHKEEPER_SESSION && WATCHKEEPER_MEMORY === places.root;
+    throw isNamed ? hiddenFrom(places, surroundings, cause) : cause;
+  }
+}
+
+/** Of `WATCHKEEPER_SESSION`. Agents in a sandbox do not see the logs folder. */
+export function hiddenFrom(
+  { root }: Places,
+  { variables }: Surroundings,
+  cause?: unknown,
+): UsageError | UnreachableError {
+  const { WATCHKEEPER_SESSION: id = '', WATCHKEEPER_MEMORY } = variables;
+  if (!isSessionId(id) || !WATCHKEEPER_MEMORY)
+    return new UsageError(
+      `WATCHKEEPER_SESSION is ${JSON.stringify(cutText(id, LONGEST_SHOWN))}, and there is no such session in ${root}; unset it, or correct it`,
+    );
+  const why = 'agents in a sandbox, or of another user, have no access to the memory of their bridge';
+  return new UnreachableError(`WATCHKEEPER_SESSION is ${id}, and its record cannot be seen in ${root}: ${why}`, {
+    cause,
   });
 }

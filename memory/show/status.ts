@@ -9,7 +9,7 @@ import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
 import { combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
-import { observe, observeKept } from '../observed/sources.js';
+import { observe } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Freshness, Liveness, StepStatus } from '../words.js';
@@ -68,10 +68,7 @@ export async function lookAt(memory: Memory, { log: written, folder }: OpenSessi
   const { clock, settings, stamp, surroundings } = memory;
   const now = clock.now();
   const session = { log, folder, workspace: memory.workspaceOf(log) };
-  // The bridge's journal is of this session alone; a conversation of a chat goes through many sessions.
-  const observation = memory.isBridges
-    ? await observeKept(session)
-    : await observe(session, { folders: surroundings.variables, redact: stamp.redact });
+  const observation = await observe(session, { folders: memory.programs, redact: stamp.redact });
   const state = combinedState(log, at, observation);
   const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;
   const freshness = freshnessOf(last, now, settings.freshness);

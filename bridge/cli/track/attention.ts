@@ -21,10 +21,7 @@ export async function attentionOf(memory: Memory, { folder }: OpenSession, statu
   const isNoticed = log.notices.length > 0;
   if (!mayWork(status)) return { attention: 'idle', stuck: isNoticed, findings: [] };
   const isWaiting = [...log.waits.values()].some(({ until }) => until === null || until > now);
-  const { surroundings, stamp } = memory;
-  // As in lookAt: a conversation of a chat goes through many sessions.
-  const followed = memory.isBridges ? { conversations: [] } : log;
-  const source = await presentSource(followed, folder, { folders: surroundings.variables, redact: stamp.redact });
+  const source = await presentSource(log, folder, { folders: memory.programs, redact: memory.stamp.redact });
   if (source === null) return { attention: isWaiting ? 'waiting' : null, stuck: isNoticed, findings: [] };
   const { assessment } = await judgeJournal(source, { thresholds: DEFAULT_THRESHOLDS, now });
   // A ping, and a wait of which the transcript does not know, excuse what would be stuck.

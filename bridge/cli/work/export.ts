@@ -50,11 +50,10 @@ export const exportWord = word({
 });
 
 async function idumb(memory: Memory, session: OpenSession): Promise<ExportFiles> {
-  const { surroundings, stamp } = memory;
   const { state: log } = session.log;
   const { fold } = await observe(
     { log, folder: session.folder, workspace: memory.workspaceOf(log) },
-    { folders: surroundings.variables, redact: stamp.redact },
+    { folders: memory.programs, redact: memory.stamp.redact },
   );
   const wasGivenContext = appliedLines(session).some(({ event }) => event === 'context_given');
   return idumbFiles({ log, fold, depth: depthOf(memory.sessions, log), wasGivenContext });

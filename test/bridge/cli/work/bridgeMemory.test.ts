@@ -51,6 +51,21 @@ describe('only the bridge', () => {
   });
 });
 
+test('what was observed is the journal of the session, not the whole conversation of its chat', async () => {
+  const folder = join(scene.directory, '.claude', 'projects', 'x');
+  mkdirSync(folder, { recursive: true });
+  const before = { type: 'user', uuid: 'u', sessionId: 'c', timestamp: '2026-01-01T00:00:00.000Z', cwd: '/' };
+  writeFileSync(
+    join(folder, 'c.jsonl'),
+    `${JSON.stringify({ ...before, message: { role: 'user', content: 'hi' } })}\n`,
+  );
+  const asked = { timestamp: '2026-11-11T00:00:00.000Z', event: 'user_prompt', session_id: ID };
+  writeFileSync(join(scene.home, 'sessions', ID, 'tool_use.jsonl'), `${JSON.stringify(asked)}\n`);
+  bridge.write(() => [{ event: 'conversation', provider: 'claude', conversation: 'c', source: 'resume' }]);
+  const caller = { variables: { ...agent.variables, HOME: scene.directory } };
+  expect((await scene.json('work', ['show'], caller)).observed).toBe('journal');
+});
+
 describe('its agent', () => {
   test('plans its session once, adds steps, and finds the plan again', async () => {
     expect(await scene.say('track', ['init', 'Sail', '--step', 'Hoist', '--step', 'Steer'], agent)).toMatchObject({
