@@ -54,7 +54,7 @@ export class Memory {
     this.surroundings = surroundings;
     this.stamp = { clock, redact, origin: originOf(surroundings) };
     this.places = new Places(folder === null ? folderOf(variables) : resolve(surroundings.directory, folder));
-    requireVisible(this.places, surroundings);
+    requireVisible(this);
     this.isBridges = isBridges(this.places);
     this.settings = readMemorySettings(this.places.root, redact);
     this.sessions = new Sessions(this.places, this.stamp);
@@ -74,8 +74,7 @@ export class Memory {
     const id = named === null ? this.#impliedId() : this.#namedId(named);
     const session = id === null ? null : this.#open(id);
     if (session !== null) return session;
-    if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION)
-      throw hiddenFrom(this.places, this.surroundings);
+    if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION) throw hiddenFrom(this);
     if (named === null) throw new UsageError(this.#candidates());
     const missing = `there is no session ${JSON.stringify(named)}`;
     if (this.leftOut.length === 0) throw new UsageError(missing);

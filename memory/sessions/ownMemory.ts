@@ -2,8 +2,9 @@
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { isSessionId } from '../../src/ids.js';
-import { cutText } from '../../src/log/shorten.js';
+import { headOf } from '../../src/log/shorten.js';
 import type { Places } from '../home/places.js';
+import type { Stamp } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -23,27 +24,34 @@ export function requireOwnMemory(places: Places): void {
   });
 }
 
+/** A caller's view of a memory. */
+interface Looking {
+  readonly places: Places;
+  readonly surroundings: Surroundings;
+  readonly stamp: Pick<Stamp, 'redact'>;
+}
+
 /** @throws UnreachableError if the places are not the caller's */
-export function requireVisible(places: Places, surroundings: Surroundings): void {
+export function requireVisible(looking: Looking): void {
+  const { places, surroundings } = looking;
   const { WATCHKEEPER_SESSION, WATCHKEEPER_MEMORY } = surroundings.variables;
   try {
     places.requireOwn();
   } catch (cause) {
     const isNamed = WATCHKEEPER_SESSION && WATCHKEEPER_MEMORY === places.root;
-    throw isNamed ? hiddenFrom(places, surroundings, cause) : cause;
+    throw isNamed ? hiddenFrom(looking, cause) : cause;
   }
 }
 
 /** Of `WATCHKEEPER_SESSION`. Agents in a sandbox do not see the logs folder. */
 export function hiddenFrom(
-  { root }: Places,
-  { variables }: Surroundings,
+  { places: { root }, surroundings: { variables }, stamp: { redact } }: Looking,
   cause?: unknown,
 ): UsageError | UnreachableError {
   const { WATCHKEEPER_SESSION: id = '', WATCHKEEPER_MEMORY } = variables;
   if (!isSessionId(id) || !WATCHKEEPER_MEMORY)
     return new UsageError(
-      `WATCHKEEPER_SESSION is ${JSON.stringify(cutText(id, LONGEST_SHOWN))}, and there is no such session in ${root}; unset it, or correct it`,
+      `WATCHKEEPER_SESSION is ${JSON.stringify(headOf(id, LONGEST_SHOWN, redact))}, and there is no such session in ${root}; unset it, or correct it`,
     );
   const why = 'agents in a sandbox, or of another user, have no access to the memory of their bridge';
   return new UnreachableError(`WATCHKEEPER_SESSION is ${id}, and its record cannot be seen in ${root}: ${why}`, {
