@@ -1,6 +1,7 @@
 /** Files that may be half written: their agent died before it had finished them. */
-import { statSync } from 'node:fs';
+
 import { relative, resolve, sep } from 'node:path';
+import { seenFile } from '../../src/files/seenFile.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 
@@ -36,7 +37,7 @@ export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulF
     doubtful.set(name, { step: declared?.step ?? null, at: Math.max(declared?.at ?? 0, at) });
   }
   return [...doubtful].map(([path, { step, at }]) => {
-    const stat = statSync(resolve(directory, path), { throwIfNoEntry: false });
+    const stat = seenFile(resolve(directory, path));
     const changed_since = stat === undefined ? null : stat.mtimeMs > at;
     return { path, step, exists: stat !== undefined, size: stat?.size ?? null, changed_since };
   });

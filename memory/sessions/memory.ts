@@ -12,7 +12,7 @@ import { absolute, homeFolder, Places } from '../home/places.js';
 import { readMemorySettings } from '../home/settings.js';
 import type { NewLine, Stamp } from '../logs/line.js';
 import { Claims } from '../workspaces/claims.js';
-import { type Workspace, workspaceOf } from '../workspaces/workspace.js';
+import { pathInWorkspace, type Workspace, workspaceOf } from '../workspaces/workspace.js';
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
@@ -79,6 +79,14 @@ export class Memory {
     const missing = `there is no session ${JSON.stringify(named)}`;
     if (this.leftOut.length === 0) throw new UsageError(missing);
     throw new UnreachableError(`${missing} among those that can be read`);
+  }
+
+  /** As {@link pathInWorkspace}, for a path as it was typed. Secrets are taken out first: `https://` loses a slash on the way. */
+  pathOf(typed: string): string {
+    const { surroundings, workspace } = this;
+    const { redact } = this.stamp;
+    const path = redact(workspace.root) === workspace.root ? redact(typed) : typed;
+    return pathInWorkspace(path, surroundings.directory, workspace);
   }
 
   /** @returns the session that holds the caller's directory; null if none does */

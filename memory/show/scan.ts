@@ -1,8 +1,9 @@
 /** What changed in a session's workspace since somebody scanned it last. */
-import { lstatSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { seenEntry } from '../../src/files/seenFile.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { Git } from '../git/git.js';
 import type { Memory } from '../sessions/memory.js';
@@ -40,7 +41,7 @@ export function sinceScan(memory: Memory, session: OpenSession, before = lastSca
   const listed = new Git(root, memory.surroundings.variables).files();
   const scan = scanWorkspace(root, listed, memory.stamp.redact, memory.clock.now());
   if (before === null) return { since: null, changes: null, complete: scan.complete, scan };
-  const exists = (path: string) => lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
+  const exists = (path: string) => seenEntry(join(root, path)) !== undefined;
   const changes = changesBetween(before, scan, exists);
   return { since: before.at, changes, complete: before.complete && scan.complete, scan };
 }

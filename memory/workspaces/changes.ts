@@ -2,9 +2,10 @@
  * What changed in a workspace since somebody looked last: files that were created, modified or deleted, by their size and the
  * time of their last change. Links count as themselves. What git ignores does not count.
  */
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { seenEntry } from '../../src/files/seenFile.js';
 import { parseJson } from '../../src/json.js';
 import type { Redact } from '../../src/log/redact.js';
 
@@ -56,7 +57,7 @@ export function scanWorkspace(root: string, listed: readonly string[] | null, re
   let count = 0;
   let length = 0;
   for (const path of listed ?? filesBelow(root, '')) {
-    const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+    const stat = seenEntry(join(root, path));
     if (stat === undefined || stat.isDirectory()) continue;
     count += 1;
     length += path.length;

@@ -1,6 +1,5 @@
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { FILE_STATUSES } from '../../../memory/words.js';
-import { pathInWorkspace } from '../../../memory/workspaces/workspace.js';
 import { UsageError } from '../../../src/errors.js';
 import { word } from '../../command/word.js';
 
@@ -17,7 +16,7 @@ export const file = word({
   words: 2,
   run({ memory, values, words, typed, print }) {
     const session = memory.which(values.session ?? null);
-    const inWorkspace = (path: string) => pathInWorkspace(path, memory.surroundings.directory, memory.workspace);
+    const inWorkspace = (path: string) => memory.pathOf(path);
     if (values.rename !== undefined) {
       // `file OLD --rename NEW`, and `file --rename OLD NEW`, in which the option's value is the old name.
       const [first] = words;

@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buildResumeContext } from '../../../memory/brief/resumeContext.js';
 import { transcriptBrief } from '../../../memory/brief/transcriptBrief.js';
 import { readTranscript } from '../../../memory/observed/transcript.js';
 import { lookAt } from '../../../memory/show/status.js';
 import { UsageError } from '../../../src/errors.js';
+import { seenFile } from '../../../src/files/seenFile.js';
 import { textOf } from '../../../src/journal/record.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
@@ -21,7 +21,7 @@ export const resume = word({
   run(call) {
     const named = call.words[0] ?? null;
     const path = named === null ? null : resolve(call.memory.surroundings.directory, named);
-    const stat = path === null ? undefined : statSync(path, { throwIfNoEntry: false });
+    const stat = path === null ? undefined : seenFile(path);
     if (path !== null && stat?.isFile()) return resumeTranscript(path, call);
     if (named !== null && PATH.test(named))
       throw new UsageError(`${named} ${stat === undefined ? 'does not exist' : 'is not a file'}; name a transcript`);

@@ -2,7 +2,6 @@ import { RefusedError } from '../../../memory/logs/log.js';
 import { addSteps, freeStepId } from '../../../memory/plans/addedSteps.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import type { StepStatus } from '../../../memory/words.js';
-import { pathInWorkspace } from '../../../memory/workspaces/workspace.js';
 import { UsageError } from '../../../src/errors.js';
 import { word } from '../../command/word.js';
 
@@ -46,7 +45,7 @@ export const step = word({
     if (to === undefined || others.length > 0)
       throw new UsageError('say one of --start, --done, --fail WHY, --retry, --skip WHY');
     const paths = [...(values.file ?? []), ...(values.files?.split(',') ?? [])].map((path) =>
-      pathInWorkspace(path.trim(), memory.surroundings.directory, memory.workspace),
+      memory.pathOf(path.trim()),
     );
     const { fail, skip, override } = values;
     writeOrRefuse(session, memory.stamp, () => [

@@ -1,0 +1,24 @@
+/** Looks at files that somebody has named: in a transcript, a list of git, or by hand. */
+import { lstatSync, type Stats, statSync } from 'node:fs';
+
+/**
+ * @param path any text
+ * @returns what is there, behind links; undefined if nothing can be seen, whatever the reason: the name may be too long for the file
+ *   system, below a file, or no name at all
+ */
+export function seenFile(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Like {@link seenFile}, without following a link. */
+export function seenEntry(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
