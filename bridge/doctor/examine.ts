@@ -1,4 +1,5 @@
 /** The whole examination. Each part has a time limit, and no part keeps another from being checked. */
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { TelegramApi } from '../telegram/api.js';
@@ -8,6 +9,7 @@ import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
 import { checkGitHub } from './githubChecks.js';
 import { checkGrowth } from './growthChecks.js';
 import { checkIsolation, checkMarks } from './isolationChecks.js';
+import { checkMemory } from './memoryChecks.js';
 import { checkPrivacy } from './privacyChecks.js';
 import { examineRedis } from './redisExamination.js';
 import { checkAllowLists, checkTelegram, type OwnBridge } from './telegramChecks.js';
@@ -19,9 +21,10 @@ const FULL_LIMIT_MS = 40 * SECOND;
 /**
  * Checks everything that is configured. Faults are results, not exceptions.
  * @param quick for health checks: takes at most two seconds, asks nobody outside, writes nothing
+ * @param surroundings where this user keeps session memory
  * @returns the results; `isRedisReachable` is false if a Redis should answer and does not
  */
-export async function examine(settings: Settings, quick: boolean, clock: Clock) {
+export async function examine(settings: Settings, quick: boolean, clock: Clock, surroundings: Surroundings) {
   const ending = new AbortController();
   const limitMs = quick ? QUICK_LIMIT_MS : FULL_LIMIT_MS;
   const part = (name: string, work: Promise<CheckResult[]>) => examined(name, work, limitMs, clock);
@@ -45,6 +48,7 @@ export async function examine(settings: Settings, quick: boolean, clock: Clock) 
       checkPrivacy(settings.logsFolder).then((check) => [check]),
     ),
     part('retention', quick ? Promise.resolve([]) : checkGrowth(settings, clock).then((check) => [check])),
+    part('memory', checkMemory(surroundings, quick)),
     part('directories', checkProjectDirectories(settings)),
     checkAllowLists(settings),
   ]);

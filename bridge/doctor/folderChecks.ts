@@ -143,7 +143,8 @@ async function accessAs(user: AgentUser, path: string): Promise<void> {
   });
 }
 
-async function nearestExisting(path: string): Promise<string> {
+/** @returns the path, or the nearest folder above it that exists */
+export async function nearestExisting(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const exists = await access(at).then(
       () => true,

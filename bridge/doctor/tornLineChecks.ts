@@ -1,6 +1,7 @@
 /** Lines of the log files that a full disk or a crash cut off and that are still there. */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { worklogIn } from '../../memory/home/places.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { openPlainFile } from '../../src/files/plainFile.js';
 import { journalPath } from '../../src/journal/path.js';
@@ -9,7 +10,7 @@ import { type CheckResult, ok, warning } from './checkResult.js';
 const NAME = 'torn lines';
 /** The youngest journals are enough to see the state of the disk. */
 const MOST_JOURNALS = 1_000;
-/** The version of journals and critical events. */
+/** The version of journals, worklogs and critical events. */
 const KNOWN_VERSION = 1;
 const FILES = ['critical_events.jsonl', 'bridge.log'];
 
@@ -21,7 +22,7 @@ interface Found {
 }
 
 /**
- * @returns how many lines of the critical events, the log and the youngest journals are unreadable, or unreadable by this
+ * @returns how many lines of the critical events, the log, and the youngest journals and worklogs are unreadable, or unreadable by this
  *   version
  */
 export async function checkTornLines(logsFolder: string): Promise<CheckResult[]> {
@@ -54,7 +55,10 @@ function countsOf(all: readonly Found[], which: 'torn' | 'newer'): string | null
 
 async function journals(logsFolder: string): Promise<string[]> {
   const ids = await readdir(join(logsFolder, 'sessions')).catch(() => []);
-  return ids.slice(-MOST_JOURNALS).map((id) => join(logsFolder, 'sessions', id, basename(journalPath('', 'id'))));
+  return ids.slice(-MOST_JOURNALS).flatMap((id) => {
+    const folder = join(logsFolder, 'sessions', id);
+    return [join(folder, basename(journalPath('', 'id'))), worklogIn(folder)];
+  });
 }
 
 /** Zero for a file that is missing or unreadable: other checks report that. */

@@ -1,0 +1,128 @@
+/** Session memory of this user: whether its home can be used, its settings, and what of its logs cannot be read. */
+import { constants } from 'node:fs';
+import { access, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { homeFolder, Places, worklogIn } from '../../memory/home/places.js';
+import { readMemorySettings } from '../../memory/home/settings.js';
+import type { LogKind } from '../../memory/logs/kind.js';
+import { Log } from '../../memory/logs/log.js';
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { counted } from '../../src/counted.js';
+import { errorCode } from '../../src/errno.js';
+import { describeError, WatchkeeperError } from '../../src/errors.js';
+import { redactShapes } from '../../src/log/redact.js';
+import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+import { nearestExisting } from './folderChecks.js';
+
+const HOME = 'memory home';
+const SETTINGS = 'memory settings';
+const LOGS = 'memory logs';
+const NEWER = 'newer memory';
+/** Of each kind the last by name: ids of sessions begin with their day. */
+const MOST_LOGS = 1_000;
+const MOST_NAMED = 3;
+/** Only whether lines can be read, not what they mean. */
+const ANY: LogKind<null> = { name: 'any', begin: () => null, apply: () => null };
+
+/** @param isQuick the logs are not read */
+export async function checkMemory({ variables }: Surroundings, isQuick: boolean): Promise<CheckResult[]> {
+  let places: Places;
+  try {
+    places = new Places(homeFolder(variables));
+    places.requireOwn();
+  } catch (error) {
+    return [faultOf(HOME, error, 'correct that; until then no session of this user can be recorded')];
+  }
+  const home = await checkHome(places);
+  if (home.verdict !== 'ok') return [home];
+  return [home, checkSettings(places), ...(isQuick ? [] : await checkLogs(places))];
+}
+
+async function checkHome({ root }: Places): Promise<CheckResult> {
+  const there = await nearestExisting(root);
+  try {
+    await access(there, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const found = `${there} cannot be written (${errorCode(error)}): no session of this user can be recorded`;
+    const remedy = 'make it writable for this user, or set WATCHKEEPER_HOME to a folder that is';
+    // Who runs nothing but the bridge needs no home.
+    return there === root ? fault(HOME, found, remedy) : warning(HOME, found, remedy);
+  }
+  return there === root
+    ? ok(HOME, `${root} can be written`)
+    : skipped(HOME, `${root} does not exist: nothing is recorded yet`);
+}
+
+function checkSettings({ root }: Places): CheckResult {
+  try {
+    readMemorySettings(root, redactShapes);
+    return ok(SETTINGS, 'settings.json has no fault, or there is none');
+  } catch (error) {
+    return faultOf(SETTINGS, error, 'correct them; until then `track` and `work` refuse to run');
+  }
+}
+
+async function checkLogs(places: Places): Promise<CheckResult[]> {
+  const [torn, newer, unreadable]: [string[], string[], string[]] = [[], [], []];
+  for (const path of await logsOf(places)) {
+    try {
+      const log = Log.read(path, ANY);
+      log?.close();
+      const { unreadable: damaged = 0, newer: foreign = 0 } = log?.counts ?? {};
+      if (damaged > 0) torn.push(`${damaged} in ${path}`);
+      if (foreign > 0) newer.push(`${foreign} in ${path}`);
+    } catch (error) {
+      unreadable.push(describeError(error));
+    }
+  }
+  const lines = `unreadable lines, cut off by a full disk or a crash, or changed by hand: ${firstOf(torn)}`;
+  return [
+    ...(unreadable.length === 0
+      ? []
+      : [
+          fault(
+            LOGS,
+            `cannot be read: ${firstOf(unreadable)}`,
+            'put a plain file that this user can read in its place',
+          ),
+        ]),
+    ...(torn.length === 0
+      ? []
+      : [
+          warning(LOGS, lines, 'nothing has to be done: they are skipped, and the rest counts; `work show` names them'),
+        ]),
+    ...(torn.length + unreadable.length === 0 ? [ok(LOGS, 'every line can be read')] : []),
+    ...(newer.length === 0
+      ? []
+      : [
+          warning(
+            NEWER,
+            `lines of a newer version, which this one skips: ${firstOf(newer)}`,
+            'update this one: until then it cannot change these sessions',
+          ),
+        ]),
+  ];
+}
+
+/** @returns the logs of the youngest sessions, of workspaces, and of what belongs to which session */
+async function logsOf(places: Places): Promise<string[]> {
+  const folders = [...places.archivedFolders(), ...places.sessionFolders()].sort();
+  const shared = await Promise.all(
+    ['workspaces', 'bindings'].map(async (name) => {
+      const folder = join(places.root, name);
+      const names = await readdir(folder).catch(() => []);
+      return names.filter((file) => file.endsWith('.jsonl')).map((file) => join(folder, file));
+    }),
+  );
+  return [folders.map(worklogIn), ...shared].flatMap((paths) => paths.slice(-MOST_LOGS));
+}
+
+function firstOf(all: readonly string[]): string {
+  const rest = all.length - MOST_NAMED;
+  return `${all.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${counted(rest, 'more file')}` : ''}`;
+}
+
+function faultOf(name: string, error: unknown, remedy: string): CheckResult {
+  if (!(error instanceof WatchkeeperError)) throw error;
+  return fault(name, error.message, remedy);
+}

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { checkMemory } from '../../../bridge/doctor/memoryChecks.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { compiledProgram } from '../../../src/host/program.js';
+import { openToOthers, testFolder } from '../../harness/folder.js';
+import { memoryScene } from '../../memory/scene.js';
+import { watchkeeper } from '../cli/program.js';
+
+const NOBODY = 65_534;
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+function look(home: string, isQuick = false) {
+  const process = readProcessIdentity('host');
+  return checkMemory({ directory: '/', process, variables: { WATCHKEEPER_HOME: home } }, isQuick);
+}
+
+const inShort = async (home: string) => (await look(home)).map(({ name, verdict }) => `${verdict} ${name}`);
+
+/** @returns its home, and the worklog of its session */
+function recorded() {
+  const { open, home } = memoryScene();
+  const memory = open();
+  const { log } = memory.lifecycle.begin(memory.workspace, { purpose: 'T', fields: {}, plan: [], concurrent: false });
+  return { home, path: log.path };
+}
+
+describe('session memory', () => {
+  test('is well: it is not there yet, or every line of it can be read', async () => {
+    expect(await inShort(join(testFolder(), 'none'))).toEqual(['skipped memory home']);
+    const { home } = recorded();
+    expect(await inShort(home)).toEqual(['ok memory home', 'ok memory settings', 'ok memory logs']);
+    expect((await look(home, true)).map(({ name }) => name)).toEqual(['memory home', 'memory settings']);
+  });
+
+  test('has torn lines, lines of a newer version, and logs that cannot be read: a check for each', async () => {
+    const { home, path } = recorded();
+    appendFileSync(path, '{"v":1,"id":"torn\n{"v":2,"id":"x","timestamp":"2026-01-01T00:00:00Z","event":"new"}\n');
+    const [workspace = ''] = readdirSync(join(home, 'workspaces'));
+    rmSync(join(home, 'workspaces', workspace));
+    mkdirSync(join(home, 'workspaces', workspace));
+    const checks = await look(home);
+    expect(checks.slice(2)).toMatchObject([
+      { name: 'memory logs', verdict: 'fault', found: expect.stringContaining(workspace) },
+      { name: 'memory logs', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
+      { name: 'newer memory', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
+    ]);
+  });
+
+  test('has settings with faults, or a link to none', async () => {
+    const home = testFolder();
+    writeFileSync(join(home, 'settings.json'), '{"freshness":{"stale_h":0.5}}');
+    expect((await look(home))[1]).toMatchObject({ verdict: 'fault', found: expect.stringContaining('stale_h') });
+    rmSync(join(home, 'settings.json'));
+    symlinkSync('/nowhere', join(home, 'settings.json'));
+    expect((await look(home))[1]).toMatchObject({ verdict: 'fault', found: expect.stringContaining('cannot be read') });
+  });
+
+  test('is in a home that is a file, relative, or cannot be made: nothing else is looked at', async () => {
+    const file = join(testFolder(), 'file');
+    writeFileSync(file, '');
+    expect(await inShort(file)).toEqual(['fault memory home']);
+    expect(await inShort('here')).toEqual(['fault memory home']);
+  });
+
+  asRoot('is in a home of another user, or in one that this user cannot write', async () => {
+    const folder = testFolder();
+    const [foreign, closed] = [join(folder, 'foreign'), join(folder, 'closed')];
+    for (const home of [foreign, closed]) mkdirSync(home);
+    openToOthers(folder);
+    for (const home of [foreign, closed]) chownSync(home, NOBODY, NOBODY);
+    expect(await inShort(foreign)).toEqual(['fault memory home']);
+    chmodSync(closed, 0o500);
+    const main = compiledProgram('test/bridge/doctor/nobodyLooksMain');
+    const said = (home: string) => JSON.parse(execFileSync(process.execPath, [main, home], { encoding: 'utf8' }));
+    expect(said(closed)).toMatchObject([
+      { name: 'memory home', verdict: 'fault', found: expect.stringMatching(/EACCES/) },
+    ]);
+    expect(said(join(closed, 'in it'))).toMatchObject([{ name: 'memory home', verdict: 'warning' }]);
+  });
+
+  test('is checked although Redis is unreachable', () => {
+    const { home, path } = recorded();
+    appendFileSync(path, 'torn\n');
+    const folder = testFolder();
+    const variables = {
+      WATCHKEEPER_HOME: home,
+      REDIS_URL: 'redis://127.0.0.1:1',
+      WATCHKEEPER_LOGS: join(folder, 'logs'),
+    };
+    const { code, out } = watchkeeper(folder, ['doctor', '--json'], { ...variables, HOME: folder });
+    expect(code).toBe(3);
+    expect(JSON.parse(out).checks).toContainEqual(
+      expect.objectContaining({ name: 'memory logs', verdict: 'warning', found: expect.stringContaining(path) }),
+    );
+  });
+});
