@@ -39,7 +39,7 @@ export class RunWorklog {
         ...(state.facts === null ? [this.#started()] : []),
         ...(state.lifecycle === 'ended' ? [{ event: 'session_reopened' }] : []),
         ...lostRuns(state),
-        ...(process === null ? [] : [{ event: 'run_started', process, agent, run: runId }]),
+        ...(process === null ? [] : [{ event: 'run_started', process, agent, run_id: runId }]),
       ]),
     );
     if (first !== null) this.#orSay(() => this.#endFirst(first));
@@ -64,7 +64,7 @@ export class RunWorklog {
     const { agentProcess: process, runId } = this.#known;
     if (process !== null && isGone) {
       const reason = end.kind === 'failed' ? end.reason : end.kind === 'stopped' ? (stopCause ?? end.kind) : end.kind;
-      this.#orSay(() => this.#session.write(() => [{ event: 'run_ended', process, reason, run: runId }]));
+      this.#orSay(() => this.#session.write(() => [{ event: 'run_ended', process, reason, run_id: runId }]));
     }
     this.#orSay(() => this.#session.close());
   }

@@ -73,6 +73,8 @@ export interface FileEntry {
 export interface Run {
   readonly process: ProcessIdentity;
   readonly agent: string | null;
+  /** The bridge's own name for it; null: it is none of a bridge. */
+  readonly run_id: string | null;
   readonly started_at: number;
   ended_at: number | null;
   reason: string | null;

@@ -155,7 +155,10 @@ describeScenes('the worklog of a session of the bridge', () => {
       expect(JSON.parse(shown.stdout)).toMatchObject({
         end: { reason: 'completed' },
         crashed: false,
-        runs: [{ reason: 'lost' }, { reason: 'answered' }],
+        runs: [
+          { reason: 'lost', run_id: expect.any(String) },
+          { reason: 'answered', run_id: expect.any(String) },
+        ],
         log: { refused: 0, unreadable: 0 },
       });
     },

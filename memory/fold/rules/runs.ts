@@ -18,10 +18,17 @@ export const processSchema = z.object({
 
 export const runRules: Rules = {
   run_started: fact(
-    z.looseObject({ process: processSchema, agent: text }),
-    ({ runs, more }, { process, agent }, { at }) => {
+    z.looseObject({ process: processSchema, agent: text, run_id: text }),
+    ({ runs, more }, { process, agent, run_id }, { at }) => {
       if (runs.some((run) => run.ended_at === null && isSameProcess(run.process, process))) return;
-      const run: Run = { process, agent: agent ?? null, started_at: at, ended_at: null, reason: null };
+      const run: Run = {
+        process,
+        agent: agent ?? null,
+        run_id: run_id ?? null,
+        started_at: at,
+        ended_at: null,
+        reason: null,
+      };
       addTo(runs, run, { more, name: 'runs', isSettled: ({ ended_at }) => ended_at !== null });
     },
     { afterEnd: true, starts: true },
