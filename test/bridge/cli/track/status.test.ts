@@ -1,6 +1,6 @@
 // covers: memory/show/scan.ts memory/fold/rules/watch.ts bridge/cli/track/attention.ts
 /** How a session is: what somebody reads who asks. */
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { asks, calls, transcript } from '../../../src/transcripts/told.js';
@@ -85,4 +85,18 @@ test('an agent that is silent in the middle of its turn is stuck, unless a ping,
   write('wait_end', { kind: 'permission' });
   await scene.say('work', ['end']);
   expect(await scene.json('track', ['status', '--session', id])).toMatchObject({ attention: 'idle', stuck: false });
+});
+
+test('to look is no activity, however often and in whatever way', async () => {
+  await scene.say('track', ['step', '1', '--start', '--file', 'a']);
+  await scene.say('track', ['checkpoint', 'c']);
+  const path = join(scene.home, 'sessions', id, 'worklog.jsonl');
+  const before = [readFileSync(path, 'utf8'), (await json()).last_activity];
+  const looks = ['status', 'scan', 'sync', 'resume', 'crash-detect', 'checkpoint --list', 'checkpoint --verify c'];
+  for (let round = 0; round < 3; round += 1) {
+    for (const look of looks) await scene.say('track', look.split(' '));
+    for (const look of [`show ${id}`, 'list', 'list --all', `verify ${id}`, `export ${id}`, `rebuild ${id}`])
+      await scene.say('work', look.split(' '));
+  }
+  expect([readFileSync(path, 'utf8'), (await json()).last_activity]).toEqual(before);
 });

@@ -1,0 +1,53 @@
+/** Crashed is a question about one process, and about what was said of it. */
+import { expect, test } from '@jest/globals';
+import { isCrashed, livenessOf } from '../../../memory/fold/crash.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { DAY } from '../../../src/time.js';
+import { WorklogScene } from '../worklogScene.js';
+
+const here = readProcessIdentity('host');
+/** A process of this host that is gone. */
+const gone: ProcessIdentity = { ...here, pid: 2 ** 22 + 1, pid_start: 'never' };
+
+function ranBy(process: ProcessIdentity): WorklogScene {
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's', purpose: 'p' });
+  scene.write('run_started', { process });
+  return scene;
+}
+
+const verdict = ({ log }: WorklogScene) => [livenessOf(log, here), isCrashed(log, here)];
+
+test('a session whose agent lives is healthy, however long it is silent', () => {
+  const scene = ranBy(here);
+  scene.now += 90 * DAY;
+  expect(verdict(scene)).toEqual(['alive', false]);
+});
+
+test.each([
+  ['is gone', gone],
+  ['has another start: its number belongs to another one now', { ...here, pid_start: 'earlier' }],
+  ['was of an earlier boot of this host', { ...here, boot_id: 'of-an-earlier-boot' }],
+])('a session whose process %s has crashed', (_, process) => expect(verdict(ranBy(process))).toEqual(['dead', true]));
+
+test('of a process of another host nothing is known, and nobody is accused', () => {
+  expect(verdict(ranBy({ ...gone, host: 'other', boot_id: 'other' }))).toEqual(['unknown', false]);
+});
+
+test('a session whose run has ended rests, one without a run has none, and one that has ended did not crash', () => {
+  const rests = ranBy(gone);
+  rests.write('run_ended', { process: gone });
+  expect(verdict(rests)).toEqual(['dead', false]);
+  const none = new WorklogScene();
+  none.write('session_started', { session_id: 's', purpose: 'p' });
+  expect(verdict(none)).toEqual(['none', false]);
+  const ended = ranBy(gone);
+  ended.write('session_ended', { reason: 'completed' });
+  expect(verdict(ended)).toEqual(['dead', false]);
+});
+
+test('the last run counts: an earlier one that died accuses nobody once another goes on', () => {
+  const scene = ranBy(gone);
+  scene.write('run_started', { process: here });
+  expect(verdict(scene)).toEqual(['alive', false]);
+});
