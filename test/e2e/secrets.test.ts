@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { compiledProgram } from '../../src/host/program.js';
 import { testFolder } from '../harness/folder.js';
+import { everythingBelow, piecesIn, plantedTexts } from '../secrets/planted.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -31,6 +33,35 @@ if (how === 'lines') {
   say({ event: 'failure', cause: 'crash', detail: 'it read ' + JSON.stringify({ account }) });
   done(1);
 }
+`;
+
+/** Says, reads, writes, plans and tracks what its file holds, and breaks. */
+const TALKATIVE = `
+const { execFileSync } = require('node:child_process');
+const { readFileSync, writeFileSync } = require('node:fs');
+const [, , file, main] = process.argv;
+const texts = JSON.parse(readFileSync(file, 'utf8'));
+const say = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
+writeFileSync(file + '.' + process.env.WATCHKEEPER_SESSION, readFileSync(0, 'utf8'));
+const track = (...words) => process.env.WATCHKEEPER_SESSION.endsWith('_r1') || execFileSync(process.execPath, [main, 'track', ...words]);
+say({ event: 'plan', mode: 'replace', items: texts.map((title, index) => ({ title, external_id: title, status: index === 1 ? 'in_progress' : 'pending' })) });
+texts.forEach((text, index) => {
+  const id = String(index);
+  say({ event: 'note', text });
+  say({ event: 'pre_tool_use', tool_use_id: id, tool_name: index % 2 ? 'bash' : 'write', tool_input: { command: text, path: text, nested: { list: [text] } } });
+  say({ event: 'files', tool_use_id: id, created: [text], modified: [text + ' 2'], renamed: [{ from: text + ' 3', to: text + ' 4' }] });
+  say({ event: 'post_tool_use', tool_use_id: id, tool_name: 'bash', outcome: index % 2 ? 'ok' : 'failed', tool_output: text });
+});
+for (const text of texts.slice(0, 8)) {
+  track('step', '--add', text);
+  track('note', text, '--priority', 'critical');
+  track('log', text);
+  track('file', text, '--working');
+}
+track('step', '1', '--start', '--file', texts[9]);
+say({ event: 'pre_tool_use', tool_use_id: 'last', tool_name: 'write', tool_input: { path: texts[10] } });
+say({ event: 'failure', cause: 'crash', detail: texts[11] });
+process.exitCode = 1;
 `;
 
 function privateKey(length: number): string {
@@ -115,6 +146,52 @@ describeScenes('a private key, and the tokens of the bridge, printed by an agent
       const secrets = [...key.split('\n').slice(1, -2), bot, github, 'quiet-Hunter2'];
       const found = Object.entries(seen).map(([where, text]) => [where, fragmentsIn(text, secrets)] as const);
       expect(found.filter(([, fragments]) => fragments.length > 0)).toEqual([]);
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('secrets in what an agent says, reads, writes, plans and tracks', () => {
+  test(
+    'are legible nowhere: chat, issue, journal, worklog, state, the context of the second attempt, commands',
+    async () => {
+      const folder = testFolder();
+      const [script, file] = [join(folder, 'agent.cjs'), join(folder, 'texts.json')];
+      writeFileSync(script, TALKATIVE);
+      const texts = plantedTexts();
+      writeFileSync(file, JSON.stringify(texts));
+      const command = [process.execPath, script, file, compiledProgram('bridge/cli/main')];
+      const agent = { kind: 'command', command, output: 'json_lines' };
+      const scene = await openTestScene({ projects: { talk: { chats: [{ id: 71 }], agent } } });
+      await scene.github.setPrivate(true);
+      await scene.startBridge();
+      const message = `do it, ${texts[0]}`;
+      const asked = new Conversation(scene, 'talk', 71, message);
+      await asked.answered(FAILURE_PARAGRAPH, 40_000);
+      await asked.closing(asked.revival);
+
+      const seen = everythingBelow(scene.logs);
+      for (const id of [asked.session, asked.revival])
+        for (const args of [
+          ['session', id, '--json'],
+          ['session', id],
+          ['work', 'show', id, '--json', '--dir', scene.logs],
+          ['work', 'export', id, '--dir', scene.logs],
+          ['track', 'resume', id, '--dir', scene.logs],
+        ])
+          seen.set(args.join(' '), (await scene.run(args)).stdout);
+      const prompt = readFileSync(`${file}.${asked.revival}`, 'utf8');
+      expect(prompt.startsWith(message)).toBe(true);
+      seen.set('prompt', prompt.slice(message.length));
+      seen.set('chat', JSON.stringify(scene.telegram.botMessages(71)));
+      const shown = scene.evidence.transcript().filter(({ who }) => who === 'bot');
+      seen.set('everShown', JSON.stringify(shown));
+      seen.set('issues', JSON.stringify(scene.github.issues()));
+      const worklog = seen.get(join('sessions', asked.session, 'worklog.jsonl'));
+      expect(worklog).toContain('"event":"note"');
+      expect(seen.get('prompt')).toContain('Next: step 1');
+      const found = [...seen].map(([where, text]) => [where, piecesIn(text)] as const);
+      expect(found.filter(([, pieces]) => pieces.length > 0)).toEqual([]);
     },
     2 * SCENE_TIMEOUT_MS,
   );

@@ -191,6 +191,13 @@ test(
     // The conversation belongs to the session from its beginning on.
     writeFileSync(log, readFileSync(log, 'utf8').replace(/"since":"[^"]+"/, '"since":null'));
     showAll(id, variables);
+    // Before the last net, which is the printing.
+    for (const words of [
+      ['show', id],
+      ['show', id, '--json'],
+    ])
+      printed.set(`here ${words.join(' ')}`, (await type('work', words, { variables })).out);
+    printed.set('here resume', (await type('track', ['resume', id], { variables })).out);
     expect(JSON.parse(printed.get(`work show ${id} --json`) ?? '')).toMatchObject({ observed: 'transcript' });
     run(['track', 'done', '--complete', '--json'], variables);
     run(['work', 'archive', id], variables);
