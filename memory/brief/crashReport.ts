@@ -10,6 +10,9 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { ago, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
 import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
 
+/** For people. */
+const MOST_FILES_NAMED = 50;
+
 export interface CrashReport {
   readonly session_id: string;
   readonly purpose: string;
@@ -83,7 +86,7 @@ export function crashLines(
     `began:          ${time(created_at)}`,
     `last activity:  ${time(last_activity)}`,
     ...section('steps:', steps),
-    ...section('files that may be incomplete:', files.map(fileLine)),
+    ...section('files that may be incomplete:', fileLines(files)),
     ...section(
       'the last entries:',
       recent.map(({ at, words }) => `${isoTime(at)}  ${oneLine(words)}`),
@@ -100,6 +103,11 @@ export function proofOf({ runs }: Worklog, here: ProcessIdentity): string {
   return boot_id === here.boot_id
     ? `process ${pid} is gone, and nobody has said that it ended`
     : `process ${pid} ran before this host was started again, and nobody has said that it ended`;
+}
+
+function fileLines(files: readonly DoubtfulFile[]): string[] {
+  const rest = files.length - MOST_FILES_NAMED;
+  return [...files.slice(0, MOST_FILES_NAMED).map(fileLine), ...(rest > 0 ? [`… and ${rest} more, see --json`] : [])];
 }
 
 function fileLine({ path, step, exists, size, changed_since }: DoubtfulFile): string {

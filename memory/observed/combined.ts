@@ -1,6 +1,8 @@
 /** The state of a session as it is shown: what was declared, and what was observed beside it. */
+import { MOST_ENTRIES, MOST_FILES, type More } from '../fold/bounds.js';
 import { progressOf, stateOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
+import type { FileStatus } from '../words.js';
 import type { Observed } from './observed.js';
 import type { Observation } from './sources.js';
 
@@ -18,6 +20,9 @@ export function combinedState(
   if (fold === null) return { ...state, observed };
   const plan = [...log.steps.values()];
   const todos = fold.todos.list;
+  const more = sumsOf(log.more, fold.more);
+  const files: Record<string, ShownFile> = { ...observedFiles(fold, log), ...Object.fromEntries(log.files) };
+  const isWorkedOn = ([, { status }]: readonly [string, ShownFile]) => status === 'working';
   return {
     ...state,
     observed,
@@ -30,18 +35,66 @@ export function combinedState(
     violations: { blocked: fold.blocked, rejected: fold.rejected, refused: log.refused },
     steps: [...(state.steps as unknown[]), ...todos.map((todo) => ({ ...todo, kind: 'todo' }))],
     progress: progressOf(plan.length > 0 ? plan : todos),
-    errors: [...log.errors, ...fold.errors],
-    files: { ...observedFiles(fold, log), ...(state.files as object) },
+    errors: lastOf([...log.errors, ...fold.errors], { more, name: 'errors', atOf: ({ at }) => at }),
+    files: Object.fromEntries(
+      lastOf(Object.entries(files), {
+        ...{ more, name: 'files', most: MOST_FILES, isKept: isWorkedOn },
+        atOf: ([, { at }]) => at,
+      }),
+    ),
     ...(fold.tokens.size > 0 && {
-      tokens: { total: sumOf(fold.tokens), by_agent: Object.fromEntries(fold.tokens) },
+      tokens: {
+        total: sumOf(fold.tokens),
+        by_agent: Object.fromEntries(
+          lastOf([...fold.tokens], { more, name: 'tokens', isKept: ([agent]) => agent === 'main' }),
+        ),
+      },
     }),
-    agents: fold.agents.list(),
-    more: { ...log.more, ...fold.more },
+    agents: lastOf(fold.agents.list(), { more, name: 'agents', isKept: ({ open }) => open }),
+    more,
   };
 }
 
+/** Observed or declared. */
+interface ShownFile {
+  readonly at: number;
+  readonly status: FileStatus | null;
+}
+
+function sumsOf(left: More, right: More): More {
+  const sums = { ...left };
+  for (const [name, count] of Object.entries(right)) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}
+
+interface Bound<Entry> {
+  /** Takes the count of those that are left out. */
+  readonly more: More;
+  readonly name: string;
+  readonly most?: number;
+  /** The later ones stay; if missing, the last of the list. */
+  readonly atOf?: (entry: Entry) => number;
+  /** Stay before others. */
+  readonly isKept?: (entry: Entry) => boolean;
+}
+
+/** Both sides have their bounds, and together they have the same. The order of the list stays. */
+function lastOf<Entry>(
+  list: readonly Entry[],
+  { more, name, most = MOST_ENTRIES, atOf, isKept = () => false }: Bound<Entry>,
+): readonly Entry[] {
+  if (list.length <= most) return list;
+  const ranked = [...list.entries()].sort(([leftIndex, left], [rightIndex, right]) => {
+    const byUse = Number(isKept(right)) - Number(isKept(left));
+    return byUse || (atOf === undefined ? 0 : atOf(right) - atOf(left)) || rightIndex - leftIndex;
+  });
+  more[name] = (more[name] ?? 0) + list.length - most;
+  const staying = new Set(ranked.slice(0, most).map(([index]) => index));
+  return list.filter((_, index) => staying.has(index));
+}
+
 /** An observed change belongs to the step that was in progress, if there was exactly one. */
-function observedFiles(fold: Observed, log: Worklog): Record<string, unknown> {
+function observedFiles(fold: Observed, log: Worklog): Record<string, ShownFile> {
   return Object.fromEntries(
     [...fold.files].map(([path, { change, from, at }]) => {
       const declared = log.files.get(path);

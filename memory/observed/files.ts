@@ -16,7 +16,7 @@ export interface ObservedFile {
 interface ObservedFiles {
   readonly nameOf: (path: string) => string;
   readonly files: Map<string, ObservedFile>;
-  /** Since the last end of a turn. */
+  /** Since the last end of a turn; the first ones. */
   readonly touched: Set<string>;
   readonly more: More;
 }
@@ -26,7 +26,7 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
   const { files, touched, more, nameOf } = observed;
   const tool_use_id = textOf(record.tool_use_id);
   const keep = (path: string, change: FileChange, from: string | null = null) => {
-    if (change !== 'read') touched.add(path);
+    if (change !== 'read' && touched.size < MOST_FILES) touched.add(path);
     const before = files.get(path);
     // What was created or renamed in the session stays so when it is changed again; a look changes nothing.
     if (before !== undefined && change === 'read') return;

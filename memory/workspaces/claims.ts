@@ -98,11 +98,11 @@ export class Claims {
   #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState>) => Result): Result {
     const path = this.#places.workspaceLog(id);
     this.#places.make(dirname(path));
-    const begun = Log.begin(path, workspaceKind);
-    const log = begun ?? Log.open(path, workspaceKind);
+    const log = Log.begin(path, workspaceKind) ?? Log.open(path, workspaceKind);
     if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
     try {
-      if (begun !== null) log.write(() => [{ event: 'workspace', root, kind }], this.#stamp);
+      // Also if who began it was killed before this line, or the line is damaged.
+      log.write((state) => (state.root === null ? [{ event: 'workspace', root, kind }] : []), this.#stamp);
       return use(log);
     } finally {
       log.close();

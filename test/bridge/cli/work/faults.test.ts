@@ -1,11 +1,13 @@
 // covers: memory/sessions/write.ts memory/sessions/memory.ts
 /** Faults of a record, and of those who ask for it: each is named, and keeps nobody from the rest. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { writeOrRefuse } from '../../../../memory/sessions/write.js';
 import { DAY } from '../../../../src/time.js';
+import { testFolder } from '../../../harness/folder.js';
 import { memoryScene } from '../../../memory/scene.js';
+import { everythingBelow } from '../../../secrets/planted.js';
 import { WorkScene } from './scene.js';
 
 let scene: WorkScene;
@@ -153,5 +155,73 @@ describe('a damaged first line', () => {
         expect.objectContaining({ code: words[0] === 'verify' ? 1 : 0 }),
       ]);
     expect((await scene.say('track', ['status'])).out).toContain(id);
+  });
+});
+
+test("a damaged first line of a directory's log is written again by the next command that changes it", async () => {
+  const id = await scene.begin('T');
+  const [name = ''] = readdirSync(join(scene.home, 'workspaces'));
+  const path = join(scene.home, 'workspaces', name);
+  writeFileSync(path, readFileSync(path, 'utf8').replace('{"v"', '{v'));
+  expect((await scene.json('track', ['status'])).session_id).toBe(id);
+  await scene.say('track', ['note', 'n', '--workspace']);
+  const away = { where: testFolder() };
+  // From another directory: its place is found by its log alone.
+  expect((await scene.say('work', ['archive', id], away)).code).toBe(0);
+  expect(readFileSync(path, 'utf8')).toContain('"event":"released"');
+});
+
+describe('a clock', () => {
+  /** @returns what is shown of a session in each way */
+  async function shown(id: string): Promise<string[]> {
+    const out = join(scene.home, 'out');
+    const said = [];
+    for (const [command, words] of [
+      ['track', ['status']],
+      ['track', ['status', '--json']],
+      ['track', ['resume', id]],
+      ['track', ['resume', id, '--json']],
+      ['track', ['crash-detect']],
+      ['track', ['init', 'another']],
+      ['work', ['list', '--all']],
+      ['work', ['show', id, '--json']],
+      ['work', ['export', id]],
+      ['work', ['export', id, '--format', 'session-tracker', '--out', out]],
+      ['work', ['export', id, '--format', 'idumb', '--out', `${out}2`]],
+      ['work', ['rebuild', id]],
+    ] as const) {
+      const { out: text, err, code } = await scene.say(command, words);
+      expect([words, code]).toEqual([words, words[0] === 'init' ? 1 : 0]);
+      said.push(text, err);
+    }
+    return [...said, ...[...everythingBelow(scene.home)].map(([, text]) => text)];
+  }
+
+  test('that jumps makes no negative time, and the order stays that of the file', async () => {
+    const id = await scene.begin('T');
+    await scene.say('track', ['step', '1', '--start', '--file', 'a.ts']);
+    await scene.say('track', ['note', 'before']);
+    await scene.say('track', ['step', '1', '--done']);
+    await scene.say('track', ['note', 'after']);
+    const lines = readFileSync(worklog(id), 'utf8').trimEnd().split('\n');
+    // Two days ahead, then two days back, line by line.
+    const jumps = lines.map((line, index) => {
+      const then = new Date(Date.now() + (index % 2 === 0 ? 2 : -2) * DAY).toISOString();
+      return line.replace(/"timestamp":"[^"]+"/, `"timestamp":"${then}"`);
+    });
+    for (const all of [jumps, jumps.slice(0, -1)]) {
+      writeFileSync(worklog(id), `${all.join('\n')}\n`);
+      const texts = await shown(id);
+      const negative = texts.flatMap(
+        (text) => text.match(/[^\w]-\d+(?:\.\d+)? ?(?:s|min|h|days?|hours?)\b.{0,20}/g) ?? [],
+      );
+      const inJson = texts.flatMap(
+        (text) => text.match(/"\w*(?:hours|seconds|minutes|duration|age|_ms)\w*":-.{0,20}/g) ?? [],
+      );
+      expect([...negative, ...inJson]).toEqual([]);
+    }
+    const { steps, notes } = await scene.json('work', ['show', id]);
+    expect(steps).toMatchObject([{ status: 'completed' }]);
+    expect(notes.map(({ text }: { text: string }) => text)).toEqual(['before']);
   });
 });

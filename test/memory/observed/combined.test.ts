@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { combinedState } from '../../../memory/observed/combined.js';
+import { Observed } from '../../../memory/observed/observed.js';
+import { isoTime, SECOND } from '../../../src/time.js';
+import { WorklogScene } from '../worklogScene.js';
+
+const MANY = 2_500;
+
+test('what was declared and what was observed have one bound together, with counts for the rest', () => {
+  const { log, write } = sceneOf();
+  const fold = new Observed();
+  const take = (event: string, index: number, fields: object) =>
+    fold.take({ event, timestamp: isoTime(Date.UTC(2026, 0) + index * SECOND), ...fields } as never);
+  write('file', { path: 'declared.ts', to: 'working' });
+  for (let index = 0; index < 150; index += 1) write('error', { type: 'runtime', message: `declared ${index}` });
+  for (let index = 0; index < MANY; index += 1) {
+    take('files', index, { created: [`f${index}`] });
+    const call = { tool_use_id: `c${index}`, tool_name: 'Bash', agent_id: `a${index}` };
+    take('pre_tool_use', index, call);
+    take('post_tool_use', index, { ...call, outcome: 'failed' });
+    take('usage', index, { agent_id: `a${index}`, message_id: `m${index}`, input: 1, output: 0, cached: 0 });
+  }
+  const state = combinedState(log, 0, { observed: 'transcript', fold }) as Record<string, object>;
+  const { files = {}, errors = [], agents = [], tokens } = state;
+  expect(Object.keys(files)).toHaveLength(2_000);
+  expect(files).toMatchObject({ 'declared.ts': { status: 'working' }, [`f${MANY - 1}`]: { change: 'created' } });
+  expect(errors).toHaveLength(200);
+  expect(agents).toHaveLength(200);
+  expect(Object.keys((tokens as { by_agent: object }).by_agent)).toHaveLength(200);
+  expect(tokens).toMatchObject({ total: { input: MANY } });
+  expect(state.more).toEqual({
+    files: MANY + 1 - 2_000,
+    errors: MANY + 150 - 200,
+    agents: MANY - 200,
+    tokens: MANY - 200,
+  });
+});
+
+function sceneOf() {
+  const scene = new WorklogScene();
+  const write = (event: string, fields: Record<string, unknown>) => scene.write(event, fields);
+  write('session_started', { session_id: 's', purpose: 'p' });
+  return { log: scene.log, write };
+}
