@@ -35,9 +35,9 @@ export function combinedState(
     violations: { blocked: fold.blocked, rejected: fold.rejected, refused: log.refused },
     steps: [...(state.steps as unknown[]), ...todos.map((todo) => ({ ...todo, kind: 'todo' }))],
     progress: progressOf(plan.length > 0 ? plan : todos),
-    errors: lastOf([...log.errors, ...fold.errors], { more, name: 'errors', atOf: ({ at }) => at }),
+    errors: latestOf([...log.errors, ...fold.errors], { more, name: 'errors', atOf: ({ at }) => at }),
     files: Object.fromEntries(
-      lastOf(Object.entries(files), {
+      latestOf(Object.entries(files), {
         ...{ more, name: 'files', most: MOST_FILES, isKept: isWorkedOn },
         atOf: ([, { at }]) => at,
       }),
@@ -46,11 +46,11 @@ export function combinedState(
       tokens: {
         total: sumOf(fold.tokens),
         by_agent: Object.fromEntries(
-          lastOf([...fold.tokens], { more, name: 'tokens', isKept: ([agent]) => agent === 'main' }),
+          latestOf([...fold.tokens], { more, name: 'tokens', isKept: ([agent]) => agent === 'main' }),
         ),
       },
     }),
-    agents: lastOf(fold.agents.list(), { more, name: 'agents', isKept: ({ open }) => open }),
+    agents: latestOf(fold.agents.list(), { more, name: 'agents', isKept: ({ open }) => open }),
     more,
   };
 }
@@ -79,7 +79,7 @@ interface Bound<Entry> {
 }
 
 /** Both sides have their bounds, and together they have the same. The order of the list stays. */
-function lastOf<Entry>(
+function latestOf<Entry>(
   list: readonly Entry[],
   { more, name, most = MOST_ENTRIES, atOf, isKept = () => false }: Bound<Entry>,
 ): readonly Entry[] {
