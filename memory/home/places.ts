@@ -7,6 +7,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+import { isFull, MAKE_ROOM } from '../../src/files/storageFault.js';
 
 const WORKLOG = 'worklog.jsonl';
 const JOURNAL = 'tool_use.jsonl';
@@ -157,6 +158,6 @@ function foldersIn(folder: string): string[] {
 }
 
 function unusable(folder: string, why: string, cause?: unknown): UnreachableError {
-  const advice = 'make it yours, or set WATCHKEEPER_HOME to a folder of yours';
+  const advice = isFull(cause) ? MAKE_ROOM : 'make it yours, or set WATCHKEEPER_HOME to a folder of yours';
   return new UnreachableError(`${folder} cannot hold session memory: ${why}; ${advice}`, { cause });
 }

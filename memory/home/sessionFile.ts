@@ -1,8 +1,9 @@
 /** Generated files of a session, written whole. Its folder may move to the archive meanwhile. */
 import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { UnreachableError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
 import type { Places } from './places.js';
 
 const MOST_MOVES = 16;
@@ -23,7 +24,7 @@ export function replaceInSession(places: Places, sessionId: string, name: string
     } catch (error) {
       // Creating the folder again would leave a second one with this id.
       if (errorCode(error) === 'ENOENT' && count < MOST_MOVES && places.findSession(sessionId) !== folder) continue;
-      throw new UnreachableError(`${path}: ${describeError(error)}`, { cause: error });
+      throw new UnreachableError(`${path}: ${describeStorageFault(error)}`, { cause: error });
     }
   }
 }

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { Faults } from '../../src/config/faults.js';
 import { parseJsonText } from '../../src/config/jsonText.js';
 import { type MemorySettings, memorySettings } from '../../src/config/memorySettings.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { UnreachableError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
 import type { Redact } from '../../src/log/redact.js';
 
 const LONGEST_FILE_BYTES = 256 * 1024;
@@ -34,6 +35,6 @@ function contentOf(path: string, faults: Faults): unknown {
     faults.add(`it ${parsed.fault}`);
     return undefined;
   } catch (cause) {
-    throw new UnreachableError(`${path} cannot be read: ${describeError(cause)}`, { cause });
+    throw new UnreachableError(`${path} cannot be read: ${describeStorageFault(cause)}`, { cause });
   }
 }

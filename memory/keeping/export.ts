@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
 import { parseObject } from '../../src/json.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { journalIn, worklogIn } from '../home/places.js';
@@ -95,7 +96,7 @@ export function writeExport(out: string, sessionId: string, files: ExportFiles):
     return Object.keys(files).map((name) => join(out, name));
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UnreachableError(`${out}: ${describeError(error)}`, { cause: error });
+    throw new UnreachableError(`${out}: ${describeStorageFault(error)}`, { cause: error });
   }
 }
 

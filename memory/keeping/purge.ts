@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
@@ -54,6 +55,6 @@ export function purgeSession(memory: Memory, session: OpenSession): void {
     for (const name of readdirSync(parent))
       if (name.startsWith(REMOVED)) rmSync(join(parent, name), { recursive: true, force: true });
   } catch (error) {
-    throw new UnreachableError(`${session.folder} cannot be removed: ${describeError(error)}`, { cause: error });
+    throw new UnreachableError(`${session.folder} cannot be removed: ${describeStorageFault(error)}`, { cause: error });
   }
 }

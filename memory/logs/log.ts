@@ -7,10 +7,11 @@
  */
 import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { NotPlainError } from '../../src/files/plainFile.js';
 import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
+import { describeStorageFault, MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
 import { type LogCounts, LogReader } from './reader.js';
@@ -24,9 +25,6 @@ const BEGIN_FLAGS = WRITE_FLAGS | constants.O_CREAT | constants.O_EXCL;
 const MOST_WRITES = 16;
 /** What opening a link, a folder or a pipe answers. */
 const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
-const STORAGE_FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
-const MAKE_ROOM = 'make room on the disk and repeat the command';
-const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 
 /** What the rules of the log refuse. The command line exits with 1. */
 export class RefusedError extends WatchkeeperError {
@@ -199,11 +197,5 @@ function unusable(path: string, cause: unknown): UnreachableError {
   if (cause instanceof UnreachableError) return cause;
   if (cause instanceof NotPlainError || NOT_PLAIN.includes(errorCode(cause)))
     return new UnreachableError(linkWords(path), { cause });
-  const code = errorCode(cause);
-  const advice = STORAGE_FULL.includes(code)
-    ? `; ${MAKE_ROOM}`
-    : FORBIDDEN.includes(code)
-      ? '; make it readable and writable for your user'
-      : '';
-  return new UnreachableError(`${path}: ${describeError(cause)}${advice}`, { cause });
+  return new UnreachableError(`${path}: ${describeStorageFault(cause)}`, { cause });
 }

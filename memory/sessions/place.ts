@@ -5,9 +5,10 @@
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Places } from '../home/places.js';
@@ -58,6 +59,6 @@ function move(from: string, to: string): void {
     for (const folder of [dirname(to), dirname(from), dirname(dirname(to))]) syncFolderSync(folder);
   } catch (error) {
     if ([GONE, ...TAKEN].includes(errorCode(error))) return;
-    throw new UnreachableError(`${from} cannot be moved to ${to}: ${describeError(error)}`, { cause: error });
+    throw new UnreachableError(`${from} cannot be moved to ${to}: ${describeStorageFault(error)}`, { cause: error });
   }
 }

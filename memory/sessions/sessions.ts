@@ -2,8 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isSessionId } from '../../src/ids.js';
 import { cutText } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
@@ -124,7 +125,9 @@ export class Sessions {
         return id;
       } catch (error) {
         if (errorCode(error) !== 'EEXIST')
-          throw new UnreachableError(`${this.#places.sessionFolder(id)}: ${describeError(error)}`, { cause: error });
+          throw new UnreachableError(`${this.#places.sessionFolder(id)}: ${describeStorageFault(error)}`, {
+            cause: error,
+          });
       }
     }
     throw new UsageError(`there are ${MOST_NUMBERS} sessions called ${base}; choose another purpose`);

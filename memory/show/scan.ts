@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import { seenEntry } from '../../src/files/seenFile.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { Git } from '../git/git.js';
 import type { Memory } from '../sessions/memory.js';
@@ -54,7 +55,7 @@ export function lastScan({ folder }: OpenSession): Scan | null {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
-    throw new UnreachableError(`${path}: ${describeError(error)}`, { cause: error });
+    throw new UnreachableError(`${path}: ${describeStorageFault(error)}`, { cause: error });
   }
   const found = readScan(text);
   if (found === 'newer') throw new UsageError(`${path} is of a newer version of Watchkeeper; update this one to scan`);

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { compiledProgram } from '../../../src/host/program.js';
+import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { testFolder } from '../../harness/folder.js';
 import { type Said, watchkeeper } from './program.js';
 
@@ -123,6 +124,29 @@ describe('a home that cannot be used', () => {
 });
 
 describe('a disk that takes no more', () => {
+  testWithMounts('is named by everything that writes, and what was there stays', () => {
+    const folder = testFolder();
+    const home = join(folder, 'home');
+    onSmallDisk(home);
+    const say = homeOf(folder, home);
+    const { session_id: id } = JSON.parse(say('track', 'init', 'T', '--step', 'a', '--json').out);
+    NO_SPACE.begin(home);
+    const full = {
+      code: 3,
+      err: expect.stringMatching(/(?:ENOSPC|bytes were written).*make room on the disk and repeat the command/),
+    };
+    for (const command of [
+      ['track', 'note', 'x'.repeat(4_000)],
+      ['track', 'scan'],
+      ['track', 'init', 'other', '--concurrent'],
+      ['work', 'rebuild', id],
+    ])
+      expect([command, say(...command)]).toEqual([command, expect.objectContaining(full)]);
+    expect(say('track', 'status').out).toContain('[ ] 1 a');
+    NO_SPACE.end(home);
+    expect(say('track', 'note', 'x').code).toBe(0);
+  });
+
   test('keeps no half of a line as a line, and says what to do', () => {
     const folder = testFolder();
     const say = homeOf(folder, join(folder, 'home'));
