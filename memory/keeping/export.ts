@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
-import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { READ_NO_LINK, readPlainFileSync, withFileSync } from '../../src/files/plainFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
+import { seenEntry } from '../../src/files/seenFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { parseObject } from '../../src/json.js';
 import { worklogKind } from '../fold/rules/kind.js';
@@ -17,6 +17,9 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { generate } from './rebuild.js';
 
+/** A JSON text cannot hold much more. */
+const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
+const LARGEST_MANIFEST_BYTES = 16 * 1024 * 1024;
 const LONGEST_NAME = 64;
 const DIGEST_LENGTH = 8;
 /** Of a name that is too long. */
@@ -42,12 +45,21 @@ export async function exportOf(memory: Memory, session: OpenSession) {
     v: 1,
     session_id: id,
     logs: {
-      'worklog.jsonl': readFileSync(worklogIn(folder), 'utf8'),
-      ...(existsSync(journal) && { 'tool_use.jsonl': readFileSync(journal, 'utf8') }),
+      'worklog.jsonl': textOf(worklogIn(folder), LARGEST_LOG_BYTES),
+      ...(existsSync(journal) && { 'tool_use.jsonl': textOf(journal, LARGEST_LOG_BYTES) }),
     },
     state,
     markdown: text,
   };
+}
+
+/** @throws UnreachableError for anything but a plain file of at most so many bytes */
+function textOf(path: string, largestBytes: number): string {
+  try {
+    return readPlainFileSync(path, largestBytes);
+  } catch (cause) {
+    throw new UnreachableError(`${path} cannot be read: ${describeStorageFault(cause)}`, { cause });
+  }
 }
 
 /** @returns the lines of the worklog that were applied, in order */
@@ -109,12 +121,8 @@ export function safeName(text: string): string {
 }
 
 function manifestOf(out: string, sessionId: string) {
-  let manifest: Partial<Manifest> | null = null;
-  try {
-    manifest = parseObject<Manifest>(readFileSync(join(out, MANIFEST), 'utf8'));
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
+  const path = join(out, MANIFEST);
+  const manifest = seenEntry(path) === undefined ? null : parseObject<Manifest>(textOf(path, LARGEST_MANIFEST_BYTES));
   const files = manifest?.session_id === sessionId && typeof manifest.files === 'object' ? manifest.files : {};
   const known = (name: string): readonly string[] => (Array.isArray(files[name]) ? files[name] : []);
   return Object.assign(known, { files });

@@ -1,8 +1,8 @@
 /** What changed in a session's workspace since somebody scanned it last. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
+import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { seenEntry } from '../../src/files/seenFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { oneLine } from '../../src/log/visibleText.js';
@@ -20,6 +20,8 @@ import {
 
 /** In the session's folder. */
 export const SCAN_FILE = 'scan.json';
+/** Its paths have at most a quarter of that. */
+const LARGEST_SCAN_BYTES = 32 * 1024 * 1024;
 
 export interface SinceScan {
   /** UTC epoch milliseconds; null: nobody has scanned it. */
@@ -52,10 +54,10 @@ export function lastScan({ folder }: OpenSession): Scan | null {
   const path = join(folder, SCAN_FILE);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readPlainFileSync(path, LARGEST_SCAN_BYTES);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
-    throw new UnreachableError(`${path}: ${describeStorageFault(error)}`, { cause: error });
+    throw new UnreachableError(`${path} cannot be read: ${describeStorageFault(error)}`, { cause: error });
   }
   const found = readScan(text);
   if (found === 'newer') throw new UsageError(`${path} is of a newer version of Watchkeeper; update this one to scan`);

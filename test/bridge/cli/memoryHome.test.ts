@@ -1,5 +1,5 @@
 /** Homes of session memory that cannot be used, and disks that take no more: each says what to do. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -121,6 +122,28 @@ describe('a home that cannot be used', () => {
     ])
       expect(say(...command)).toMatchObject(denied);
   });
+});
+
+test('a pipe in the place of a file keeps no command waiting', () => {
+  const folder = testFolder();
+  const say = homeOf(folder, join(folder, 'home'));
+  const { session_id: id, folder: session } = JSON.parse(say('track', 'init', 'T', '--json').out);
+  for (const name of ['scan.json', 'state.json', 'session.md', 'tool_use.jsonl']) {
+    execFileSync('mkfifo', [join(session, name)]);
+    for (const [command, code] of [
+      [['track', 'status'], name === 'scan.json' ? 3 : 0],
+      [['track', 'scan'], name === 'scan.json' ? 3 : 0],
+      [['track', 'resume', id], 0],
+      [['work', 'list', '--all'], 0],
+      [['work', 'show', id], 0],
+      [['work', 'export', id], name === 'tool_use.jsonl' ? 3 : 0],
+    ] as const) {
+      const said = say(...command);
+      expect([name, command, said.code]).toEqual([name, command, code]);
+      if (code === 3) expect(said.err).toContain(`${name} cannot be read: it is a pipe, not a plain file`);
+    }
+    rmSync(join(session, name));
+  }
 });
 
 describe('a disk that takes no more', () => {
