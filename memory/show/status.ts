@@ -44,6 +44,8 @@ interface StepLike {
   readonly reason?: string | null;
 }
 
+const MOST_FILES_NAMED = 50;
+
 /** As in a list of tasks. */
 export const MARKS: Readonly<Record<StepStatus, string>> = {
   completed: '[x]',
@@ -112,9 +114,15 @@ export function statusLines(status: Status): string[] {
       ? []
       : [`${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),
     ...steps.map((step) => `  ${stepLine(step)}`),
-    ...(working.length === 0 ? [] : ['files in progress:', ...working.map((path) => `  ${oneLine(path)}`)]),
+    ...(working.length === 0 ? [] : ['files in progress:', ...filesNamed(working)]),
     ...(fold === null ? [] : observedLines(fold)),
   ];
+}
+
+function filesNamed(paths: readonly string[]): string[] {
+  const rest = paths.length - MOST_FILES_NAMED;
+  const named = paths.slice(0, MOST_FILES_NAMED).map((path) => `  ${oneLine(path)}`);
+  return rest > 0 ? [...named, `  … and ${rest} more, see --json`] : named;
 }
 
 function damageOf({ unreadable, newer }: Readonly<LogCounts>, path: string): string[] {

@@ -1,6 +1,6 @@
 // covers: memory/sessions/write.ts memory/sessions/memory.ts
 /** Faults of a record, and of those who ask for it: each is named, and keeps nobody from the rest. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { writeOrRefuse } from '../../../../memory/sessions/write.js';
@@ -169,6 +169,20 @@ test("a damaged first line of a directory's log is written again by the next com
   // From another directory: its place is found by its log alone.
   expect((await scene.say('work', ['archive', id], away)).code).toBe(0);
   expect(readFileSync(path, 'utf8')).toContain('"event":"released"');
+});
+
+test('a session that works on very many files names some of them, and counts the rest', async () => {
+  const id = await scene.begin('T');
+  const line = (path: string) =>
+    JSON.stringify({
+      ...{ v: 1, id: path, timestamp: new Date().toISOString(), event: 'file', origin: 'agent' },
+      ...{ session_id: id, path, to: 'working' },
+    });
+  appendFileSync(worklog(id), Array.from({ length: 2_500 }, (_, index) => `${line(`f${index}`)}\n`).join(''));
+  const { out } = await scene.say('track', ['status']);
+  expect(out.split('\n').filter((shown) => /^ {2}f\d+$/.test(shown))).toHaveLength(50);
+  expect(out).toContain('… and 1950 more, see --json');
+  expect(await scene.json('track', ['status'])).toMatchObject({ more: { files: 500 } });
 });
 
 describe('a clock', () => {
