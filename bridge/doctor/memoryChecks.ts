@@ -11,7 +11,7 @@ import { counted } from '../../src/counted.js';
 import { errorCode } from '../../src/errno.js';
 import { describeError, WatchkeeperError } from '../../src/errors.js';
 import { redactShapes } from '../../src/log/redact.js';
-import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+import { type CheckResult, fault, ok, warning } from './checkResult.js';
 import { nearestExisting } from './folderChecks.js';
 
 const HOME = 'memory home';
@@ -48,9 +48,7 @@ async function checkHome({ root }: Places): Promise<CheckResult> {
     // Who runs nothing but the bridge needs no home.
     return there === root ? fault(HOME, found, remedy) : warning(HOME, found, remedy);
   }
-  return there === root
-    ? ok(HOME, `${root} can be written`)
-    : skipped(HOME, `${root} does not exist: nothing is recorded yet`);
+  return ok(HOME, there === root ? `${root} can be written` : `${root} can be created: nothing is recorded yet`);
 }
 
 function checkSettings({ root }: Places): CheckResult {

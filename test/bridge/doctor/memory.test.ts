@@ -38,7 +38,11 @@ function recorded() {
 
 describe('session memory', () => {
   test('is well: it is not there yet, or every line of it can be read', async () => {
-    expect(await inShort(join(testFolder(), 'none'))).toEqual(['skipped memory home']);
+    expect(await inShort(join(testFolder(), 'none'))).toEqual([
+      'ok memory home',
+      'ok memory settings',
+      'ok memory logs',
+    ]);
     const { home } = recorded();
     expect(await inShort(home)).toEqual(['ok memory home', 'ok memory settings', 'ok memory logs']);
     expect((await look(home, true)).map(({ name }) => name)).toEqual(['memory home', 'memory settings']);
