@@ -20,7 +20,7 @@ import { describeThresholds, readOptions } from '../command/options.js';
 import { paragraph } from '../command/table.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 import { laterEnd, revivalsOf } from './incidents.js';
-import { shownIn, terminalFolder } from './sessionMemory.js';
+import { shownIn, shownInTerminals } from './sessionMemory.js';
 
 const NAME_WIDTH = 14;
 
@@ -55,7 +55,7 @@ example:
     const { io } = context;
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
     const sessionId = readSessionId(positionals);
-    const ofTerminal = await shownIn(terminalFolder(context), sessionId, context);
+    const ofTerminal = await shownInTerminals(sessionId, context);
     if (ofTerminal !== null) return printTerminals(sessionId, ofTerminal, values.json === true, context);
     const settings = await context.readSettings();
     return withStore<ExitCode>(settings, async ({ store, foundation }) => {

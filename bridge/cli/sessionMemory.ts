@@ -3,6 +3,7 @@ import { homeFolder, Places } from '../../memory/home/places.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { isBridges } from '../../memory/sessions/ownMemory.js';
 import { type Shown, showSession } from '../../memory/show/shown.js';
+import { WatchkeeperError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
 import type { CommandContext } from '../command/command.js';
 
@@ -22,6 +23,24 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
   } finally {
     session?.log.close();
   }
+}
+
+/**
+ * A home that cannot be used hides no session of the bridge: it is said, and nothing else happens.
+ * @returns null if no session of a terminal has this id
+ * @throws UnreachableError, UsageError if there is one that cannot be read
+ */
+export async function shownInTerminals(sessionId: string, context: CommandContext): Promise<Shown | null> {
+  try {
+    const places = new Places(terminalFolder(context));
+    places.requireOwn();
+    if (places.findSession(sessionId) === null) return null;
+  } catch (error) {
+    if (!(error instanceof WatchkeeperError)) throw error;
+    context.io.stderr(`${error.message}\n`);
+    return null;
+  }
+  return shownIn(terminalFolder(context), sessionId, context);
 }
 
 /** @throws UnreachableError, UsageError if the memory cannot be read */

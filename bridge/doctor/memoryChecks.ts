@@ -9,7 +9,7 @@ import { Log } from '../../memory/logs/log.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { counted } from '../../src/counted.js';
 import { errorCode } from '../../src/errno.js';
-import { describeError, WatchkeeperError } from '../../src/errors.js';
+import { describeError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { redactShapes } from '../../src/log/redact.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 import { nearestExisting } from './folderChecks.js';
@@ -31,7 +31,9 @@ export async function checkMemory({ variables }: Surroundings, isQuick: boolean)
     places = new Places(homeFolder(variables));
     places.requireOwn();
   } catch (error) {
-    return [faultOf(HOME, error, 'correct that; until then no session of this user can be recorded')];
+    const remedy = 'correct that; until then no session of this user can be recorded';
+    // Who runs nothing but the bridge needs no home.
+    return [error instanceof UsageError ? warning(HOME, error.message, remedy) : faultOf(HOME, error, remedy)];
   }
   const home = await checkHome(places);
   if (home.verdict !== 'ok') return [home];
@@ -45,7 +47,6 @@ async function checkHome({ root }: Places): Promise<CheckResult> {
   } catch (error) {
     const found = `${there} cannot be written (${errorCode(error)}): no session of this user can be recorded`;
     const remedy = 'make it writable for this user, or set WATCHKEEPER_HOME to a folder that is';
-    // Who runs nothing but the bridge needs no home.
     return there === root ? fault(HOME, found, remedy) : warning(HOME, found, remedy);
   }
   return ok(HOME, there === root ? `${root} can be written` : `${root} can be created: nothing is recorded yet`);

@@ -22,13 +22,14 @@ export interface HomeVariables {
 
 /**
  * @returns the user's home of memory: `WATCHKEEPER_HOME`, else below `XDG_STATE_HOME`, else below `~/.local/state`
- * @throws UsageError for a relative `WATCHKEEPER_HOME`: each directory would have a memory of its own
+ * @throws UsageError for a relative path: each directory would have a memory of its own; and if none of the variables is set
  */
 export function homeFolder({ WATCHKEEPER_HOME, XDG_STATE_HOME, HOME }: HomeVariables): string {
   if (WATCHKEEPER_HOME) return absolute('WATCHKEEPER_HOME', WATCHKEEPER_HOME);
   // The specification of these variables says that a relative path is to be ignored.
   if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'watchkeeper');
-  return join(HOME ?? '/', '.local', 'state', 'watchkeeper');
+  if (!HOME) throw new UsageError('HOME is not set, so there is no place for session memory; set WATCHKEEPER_HOME');
+  return join(absolute('HOME', HOME), '.local', 'state', 'watchkeeper');
 }
 
 /** @throws UsageError if the variable's value is relative */

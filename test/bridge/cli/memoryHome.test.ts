@@ -81,6 +81,11 @@ describe('a home that cannot be used', () => {
         err: `watchkeeper: ${variable} is "here", and must be an absolute path\n`,
       });
     expect(existsSync(join(folder, 'here'))).toBe(false);
+    for (const HOME of ['', 'here'])
+      expect(watchkeeper(folder, ['track', 'init', 'T'], { HOME })).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/^watchkeeper: HOME is (?:not set|"here")/),
+      });
     watchkeeper(folder, ['track', 'init', 'T'], { XDG_STATE_HOME: 'here', HOME: join(folder, 'me') });
     expect(readdirSync(folder)).toEqual(['me']);
   });

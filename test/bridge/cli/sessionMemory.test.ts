@@ -62,3 +62,20 @@ test('an id that is no terminal session is asked for in Redis', () => {
   begin();
   expect(say('session', 'tg_boat_1_2').code).toBe(3);
 });
+
+test('a home that cannot be used hides no session of the bridge: it is said, and Redis is asked', () => {
+  for (const home of ['/dev/null', 'here']) {
+    environment.WATCHKEEPER_HOME = home;
+    for (const words of [['session', 'tg_boat_1_2'], ['sessions']])
+      expect([home, words, say(...words)]).toEqual([
+        home,
+        words,
+        expect.objectContaining({
+          code: 3,
+          err: expect.stringMatching(
+            /^(?:\/dev\/null cannot hold session memory|WATCHKEEPER_HOME is "here").*\n.*Redis/s,
+          ),
+        }),
+      ]);
+  }
+});

@@ -75,7 +75,8 @@ describe('session memory', () => {
     const file = join(testFolder(), 'file');
     writeFileSync(file, '');
     expect(await inShort(file)).toEqual(['fault memory home']);
-    expect(await inShort('here')).toEqual(['fault memory home']);
+    expect(await inShort('here')).toEqual(['warning memory home']);
+    expect(await inShort('')).toEqual(['warning memory home']);
   });
 
   asRoot('is in a home of another user, or in one that this user cannot write', async () => {
