@@ -1,6 +1,9 @@
 /** The worklogs of a bridge's sessions: what they hold after an answer, after a kill, and what an agent adds to its own. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
+import type { Line } from '../../memory/logs/line.js';
 import { readStat } from '../../src/host/procfs.js';
 import { compiledProgram } from '../../src/host/program.js';
 import type { BridgeScene } from './bridgeScene.js';
@@ -101,6 +104,33 @@ describeScenes('the worklog of a session of the bridge', () => {
   );
 
   test(
+    'names the conversation of its agent, and whether it goes on with it',
+    async () => {
+      const answer: Scenario = { steps: [{ do: 'answer', text: 'done' }] };
+      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], scenarios: [answer] } } });
+      await scene.startBridge();
+      const conversations: Line[] = [];
+      for (const text of ['first', 'second']) {
+        const asked = new Conversation(scene, 'boat', 1, text);
+        await asked.answered('done');
+        await ended(scene, asked.session);
+        expect(events(scene, asked.session)).toEqual([
+          'session_started',
+          'run_started',
+          'conversation',
+          'run_ended',
+          'session_ended',
+        ]);
+        conversations.push(...worklog(scene, asked.session).filter(({ event }) => event === 'conversation'));
+      }
+      const [first, second] = conversations;
+      expect(first).toMatchObject({ provider: 'scripted', source: 'startup', cwd: join(scene.folder, 'work', 'boat') });
+      expect(second).toMatchObject({ source: 'resume', conversation: first?.conversation });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'links both attempts after its agent was killed, and says how each ended',
     async () => {
       const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], scenarios: [HANGING] } } });
@@ -139,6 +169,7 @@ describeScenes('the worklog of a session of the bridge', () => {
           () => events(scene, asked.session).filter((event) => event === 'run_started').length === times,
         );
       await started(1);
+      await scene.until('the work of its agent', () => existsSync(join(scene.folder, 'work', 'boat', 'begun')));
       const pid = (await scene.store.records.session(asked.session))?.run?.pid ?? 0;
       await bridge.kill();
       await scene.until('the end of the agent', () => typeof readStat(pid) === 'string');
