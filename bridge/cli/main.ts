@@ -8,6 +8,7 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { armFailpoint } from '../../src/failpoints.js';
+import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { packageRoot } from '../../src/host/program.js';
 import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/log/redact.js';
@@ -134,7 +135,6 @@ async function load(name: string): Promise<Command> {
   );
 }
 
-/** What the process gives a command, and how a command's error is shown. */
 /** @throws UsageError if it was deleted meanwhile */
 function currentDirectory(): string {
   try {
@@ -144,6 +144,7 @@ function currentDirectory(): string {
   }
 }
 
+/** What the process gives a command, and how a command's error is shown. */
 class ProcessContext implements CommandContext {
   readonly io: CommandIo;
   readonly logStream = process.stderr;
@@ -209,7 +210,8 @@ class ProcessContext implements CommandContext {
   };
 
   get surroundings(): Surroundings {
-    const variables = SURROUNDING_VARIABLES.map((name) => [name, process.env[name]] as const);
+    const environment: NodeJS.ProcessEnv = { ...process.env, HOME: process.env.HOME || homeOfUser() };
+    const variables = SURROUNDING_VARIABLES.map((name) => [name, environment[name]] as const);
     return {
       directory: currentDirectory(),
       process: readProcessIdentity(process.env.WATCHKEEPER_HOST ?? hostname()),

@@ -2,4 +2,8 @@
 import type { Surroundings } from '../../../memory/sessions/surroundings.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 
-export const SOMEWHERE: Surroundings = { directory: '/', process: readProcessIdentity('here'), variables: {} };
+export const SOMEWHERE: Surroundings = {
+  directory: '/',
+  process: readProcessIdentity('here'),
+  variables: { HOME: '/nowhere' },
+};
