@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
@@ -10,6 +10,7 @@ import { Commands } from '../../../bridge/intake/commands.js';
 import { AbsentTerminal, TerminalChat } from '../../../bridge/terminal/terminalChat.js';
 import { TerminalIntake } from '../../../bridge/terminal/terminalIntake.js';
 import { TerminalProgress } from '../../../bridge/terminal/terminalProgress.js';
+import { worklogIn } from '../../../memory/home/places.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { ulid } from '../../../src/ids.js';
 import type { Chat } from '../../../src/jobs/ports.js';
@@ -314,6 +315,24 @@ describeWithRedis('the terminal', () => {
     };
     expect(await routerOf(scene, chat, null, scene.store.records, logsFolder).deliver(session.session_id)).toBe('sent');
     expect(before.filter((line) => line.includes('its journal could not be made durable'))).toHaveLength(1);
+  });
+
+  test('gets an answer whose end the worklog cannot take, which is logged once; a worklog that can has it', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    const session = await answered(scene, await order(scene), 'forty-two');
+    const path = worklogIn(join(logsFolder, 'sessions', session.session_id));
+    mkdirSync(path, { recursive: true });
+    const chat: Chat = { deliver: async () => 'sent', showProgress: async () => undefined };
+    const router = routerOf(scene, chat, null, scene.store.records, logsFolder);
+    for (let tries = 0; tries < 2; tries += 1) expect(await router.deliver(session.session_id)).toBe('sent');
+    expect(scene.logged.filter((line) => line.includes('its worklog lacks its end'))).toHaveLength(1);
+    rmdirSync(path);
+    expect(await router.deliver(session.session_id)).toBe('sent');
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(path, '');
+    for (let tries = 0; tries < 2; tries += 1) await router.deliver(session.session_id);
+    expect(readFileSync(path, 'utf8').match(/"event":"session_ended".*"reason":"completed"/g)).toHaveLength(1);
   });
 
   test('unusable orders are refused with an explanation', async () => {
