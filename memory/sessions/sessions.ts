@@ -46,9 +46,9 @@ export class Sessions {
   ): OpenSession {
     this.#requireLegal([{ event: 'session_started', session_id: 'new', ...started }, ...more]);
     this.#places.prepare();
-    const id = this.#takeId(
-      `${isoTime(this.#stamp.clock.now()).slice(0, '2026-01-01'.length)}-${slugOf(this.#stamp.redact(started.purpose))}`,
-    );
+    const day = isoTime(this.#stamp.clock.now()).slice(0, '2026-01-01'.length);
+    // In the letters of the id: in others, which the redactor does not know, a token may be written as well.
+    const id = this.#takeId(`${day}-${slugOf(this.#stamp.redact(started.purpose.normalize('NFKD')))}`);
     const folder = this.#places.sessionFolder(id);
     const log = Log.begin(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was taken by another process; repeat the command`);

@@ -118,6 +118,9 @@ test('no secret of a purpose or a title reaches a file', () => {
   expect(session.log.state.steps.get('1')?.title).toMatch(/^use \[redacted/);
   expect(session.id).toMatch(/-push-with-redacted/);
   expect(readFileSync(join(session.folder, 'worklog.jsonl'), 'utf8')).not.toContain(secret);
+  // In letters of double width, which an id does not keep.
+  const wide = secret.replace(/[!-~]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0));
+  expect(memory.sessions.begin({ purpose: wide }, []).id).toMatch(/-redacted-github-token$/);
 });
 
 test('an id is made of letters, digits and hyphens, whatever the purpose is', () => {
