@@ -53,6 +53,11 @@ const simpleStep = [
   z.strictObject({ do: z.literal('wait_end'), kind: z.enum(WAIT_KINDS) }),
   z.strictObject({ do: z.literal('heartbeat'), source: text.exactOptional() }),
   z.strictObject({ do: z.literal('compaction') }),
+  /** The agent's whole list of tasks, as it is now. */
+  z.strictObject({
+    do: z.literal('plan'),
+    items: z.array(z.strictObject({ title: text.min(1), status: z.enum(['pending', 'in_progress', 'completed']) })),
+  }),
   z.strictObject({ do: z.literal('sleep'), ms: milliseconds }),
   /** A call whose tool is a real process that never ends. */
   z.strictObject({

@@ -75,6 +75,8 @@ export class ScenarioPlayer {
         return this.#print({ event: 'heartbeat', source: step.source });
       case 'compaction':
         return this.#print({ event: 'compaction' });
+      case 'plan':
+        return this.#print({ event: 'plan', mode: 'replace', items: step.items });
       case 'sleep':
         return systemClock.sleep(step.ms);
       case 'silence':

@@ -1,4 +1,5 @@
 /** What the scripted agents make of the messages in the demo. */
+import type { Step } from '../../bridge/agents/scenario.js';
 import { SECOND } from '../../src/time.js';
 import type { Scenario, SceneConfiguration } from '../e2e/sceneFiles.js';
 import { patience } from '../harness/patience.js';
@@ -10,13 +11,27 @@ export const SILENCE_MS = 2 * SECOND * patience();
 /** How long a second attempt waits for its issue; no story needs nearly as long. */
 export const REPORT_WAIT_MS = 30 * SECOND * patience();
 
+/** A list of tasks of which the first ones are done and the next one is in progress. */
+const plan = (titles: readonly string[], done: number): Step => ({
+  do: 'plan',
+  items: titles.map((title, index) => ({
+    title,
+    status: index < done ? 'completed' : index === done ? 'in_progress' : 'pending',
+  })),
+});
+const PAGE = ['Look at the other pages', 'Write the page', 'Run the tests'];
+const MIGRATION = ['Read the migration', 'Run it', 'Check the tables'];
+
 const WEBSITE: Scenario[] = [
   {
     steps: [
+      plan(PAGE, 0),
       { do: 'say', text: 'I look at the other pages first.' },
       { do: 'call', tool: 'read', input: { path: 'pages/about.html' }, output: '<h1>About</h1>', takes_ms: 500 },
+      plan(PAGE, 1),
       { do: 'say', text: 'Now the new page.' },
       { do: 'call', tool: 'write', input: { path: 'pages/contact.html' }, takes_ms: 500 },
+      plan(PAGE, 2),
       { do: 'call', tool: 'bash', input: { command: 'npm test' }, output: '12 passed', takes_ms: 500 },
       { do: 'answer', text: ANSWER_IN_MARKDOWN },
     ],
@@ -27,7 +42,9 @@ const SHOP: Scenario[] = [
   {
     when: first('hang'),
     steps: [
+      plan(MIGRATION, 0),
       { do: 'call', tool: 'read', input: { path: 'migrations/7.sql' }, output: 'alter table', takes_ms: 100 },
+      plan(MIGRATION, 1),
       // A process session of its own, and deaf to SIGTERM: neither the group nor patience ends it.
       {
         do: 'hanging_tool',
@@ -41,7 +58,9 @@ const SHOP: Scenario[] = [
   {
     when: second('hang'),
     steps: [
+      plan(MIGRATION, 1),
       { do: 'call', tool: 'bash', input: { command: 'migrate up --lock-timeout 5s' }, output: 'ok', takes_ms: 700 },
+      plan(MIGRATION, 2),
       { do: 'answer', text: STORIES.hang.answer },
     ],
   },

@@ -118,7 +118,7 @@ describe('a scenario', () => {
     ]);
   });
 
-  test('reports sub-agents, waits, heartbeats and compactions', async () => {
+  test('reports sub-agents, waits, heartbeats, compactions and its list of tasks', async () => {
     const { journal } = await play(
       steps(
         { do: 'sub_agent', agent_id: 'child', calls: [{ tool: 'read' }] },
@@ -126,6 +126,7 @@ describe('a scenario', () => {
         { do: 'wait_end', kind: 'rate_limit' },
         { do: 'heartbeat', source: 'stream' },
         { do: 'compaction' },
+        { do: 'plan', items: [{ title: 'Look', status: 'pending' }] },
       ),
     );
     const lineage = { agent_id: 'child', parent_tool_use_id: 'call_1' };
@@ -142,6 +143,7 @@ describe('a scenario', () => {
       { event: 'wait_end', kind: 'rate_limit' },
       { event: 'heartbeat', source: 'stream' },
       { event: 'compaction' },
+      { event: 'plan', mode: 'replace', items: [{ title: 'Look', status: 'pending' }] },
     ]);
   });
 
