@@ -134,6 +134,7 @@ function toLine(event: CriticalEvent, redact: Redact): string {
     action_taken: event.action_taken ?? null,
     github_issue: event.github_issue ?? null,
     details: event.details ?? null,
+    ...(event.step && { step: event.step }),
   };
   const line = redactJsonLine(redact, JSON.stringify(plain));
   if (event.untrusted_excerpt === undefined) return line;

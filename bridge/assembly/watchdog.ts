@@ -1,6 +1,7 @@
 /** Builds the watchdog: the same parts inside the bridge and in the standby. */
 
 import { join } from 'node:path';
+import { readStep } from '../../memory/observed/step.js';
 import { ActedFolders } from '../../monitoring/actors/actedFolders.js';
 import { WatchdogLease } from '../../monitoring/actors/watchdogLease.js';
 import { DailyReview } from '../../monitoring/daydream/daydream.js';
@@ -31,6 +32,7 @@ import { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
 import type { WorkQueue } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Wakes } from '../../src/jobs/wakes.js';
+import { journalPath } from '../../src/journal/path.js';
 import type { Service } from '../../src/service.js';
 import { OutsidePing } from '../health/outsidePing.js';
 import { keptBack } from '../hosts/lostHosts.js';
@@ -166,6 +168,7 @@ function buildSaga(
     isAnsweredInJournal: async (session) => (await answerInJournal(store.records, logsFolder, session)) !== null,
     wasStopping: (session) => stopMark.wasStopping(session),
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
+    stepOf: (sessionId) => readStep(journalPath(logsFolder, sessionId)),
     sessions: new SessionJudge(judge),
   });
 }

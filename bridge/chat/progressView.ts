@@ -1,4 +1,4 @@
-import type { Step } from '../../memory/observed/step.js';
+import { type Step, stepPlace } from '../../memory/observed/step.js';
 import { counted } from '../../src/counted.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { cutText } from '../../src/log/shorten.js';
@@ -50,7 +50,7 @@ export function activityLine({ tool, calls, startedAt }: Activity, now: number):
 
 /** @returns `step 2 of 5: Write the tests`, without line breaks; null if no step is known */
 export function stepLine({ step }: Activity): string | null {
-  return step === null ? null : `step ${step.number} of ${step.of}: ${inOneLine(step.title)}`;
+  return step === null ? null : `${stepPlace(step)}: ${inOneLine(step.title)}`;
 }
 
 /** @returns activity and step in one line */

@@ -16,6 +16,7 @@
  * proven dead: another agent must not begin beside it.
  */
 
+import { readStep } from '../../memory/observed/step.js';
 import { joiningFindings, newIncident } from '../../monitoring/incident/newIncident.js';
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { logAccusation } from '../../monitoring/incident/texts/incidentEvents.js';
@@ -27,6 +28,7 @@ import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../sr
 import type { Lanes } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
+import { journalPath } from '../../src/journal/path.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, DAY, isoTime } from '../../src/time.js';
 import type { AgentEnd, FailureCause } from '../agents/program/contract.js';
@@ -168,7 +170,8 @@ async function isAccused(
   const { calls: toolCount, lastCallAt } = ended.activity;
   if (session.incident_id === null) {
     const lastToolCall = lastCallAt === null ? null : isoTime(lastCallAt);
-    const incident = newIncident(clock, { session, findings, actions, toolCount, lastToolCall, ...seen });
+    const step = await readStep(journalPath(settings.logsFolder, session.session_id));
+    const incident = newIncident(clock, { session, findings, actions, toolCount, lastToolCall, step, ...seen });
     if (!(await store.incidents.open(session, incident, []))) return false;
     logAccusation(logger, incident, findings);
     return true;

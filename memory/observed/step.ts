@@ -3,6 +3,7 @@ import { openPlainFile, READ_NO_LINK } from '../../src/files/plainFile.js';
 import { readFromEnd } from '../../src/files/readAt.js';
 import { type JournalRecord, parseRecord, textOf } from '../../src/journal/record.js';
 import { type ObservedEvent, PLAN_STATUSES, type PlanItem } from '../../src/journal/schema.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import type { StepStatus } from '../words.js';
 
 export interface Step {
@@ -23,6 +24,16 @@ export type Plan = Extract<ObservedEvent, { event: 'plan' }> & { readonly agent_
 const MOST_TASKS = 200;
 /** Never reads more of a journal. */
 const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
+
+/** @returns `step 2 of 5`, without words of the agent */
+export function stepPlace({ number, of }: Step): string {
+  return `step ${number} of ${of}`;
+}
+
+/** @returns `step 2 of 5: Write the tests`, without line breaks */
+export function stepWords(step: Step): string {
+  return `${stepPlace(step)}: ${oneLine(step.title)}`;
+}
 
 /** @returns the list after this change */
 export function withPlan(tasks: readonly PlanItem[], plan: Plan): readonly PlanItem[] {
@@ -58,7 +69,7 @@ export function stepOf(tasks: readonly Task[]): Step | null {
 
 /**
  * @param path a session's journal
- * @returns the step at its end; null if there is none, or if its end is too long after the plan
+ * @returns the step at its end; null if there is none, if its end is too long after the plan, and if it cannot be read
  */
 export async function readStep(path: string): Promise<Step | null> {
   const file = await openPlainFile(path, READ_NO_LINK).catch(() => null);
@@ -72,6 +83,8 @@ export async function readStep(path: string): Promise<Step | null> {
       return { step: stepOf(plans.slice(Math.max(from, 0)).reduce<readonly PlanItem[]>(withPlan, [])) };
     });
     return found?.step ?? null;
+  } catch {
+    return null;
   } finally {
     await file.close();
   }

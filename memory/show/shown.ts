@@ -1,7 +1,7 @@
 /** All that is known of a session, as JSON, and as named lines for a page that says more than the memory knows. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { sumOf } from '../fold/state.js';
-import { stepOf } from '../observed/step.js';
+import { stepOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { lookAt, type Status, stepLine, stepsOf } from './status.js';
@@ -32,7 +32,7 @@ export function memoryLines({ status, tree }: Shown): (readonly [name: string, t
   const step = stepOf(steps);
   const texts: Readonly<Record<string, readonly string[]>> = {
     crash: computed.crashed ? ['its agent CRASHED: its process is gone, and nobody said that it ended'] : [],
-    step: step === null ? [] : [oneLine(`step ${step.number} of ${step.of}: ${step.title}`)],
+    step: step === null ? [] : [stepWords(step)],
     steps: steps.map(stepLine),
     files: firstOf(changedFiles(status), MOST_FILES, 'files'),
     notes: firstOf(

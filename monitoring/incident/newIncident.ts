@@ -3,7 +3,7 @@
 import { RULES, type Rule, type RuleAction } from '../../src/config/rules.js';
 import { ulid } from '../../src/ids.js';
 import type { Finding } from '../../src/jobs/findings.js';
-import type { Incident } from '../../src/jobs/incidents.js';
+import type { Incident, ReachedStep } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
@@ -22,6 +22,8 @@ export interface IncidentFacts extends Evidence {
   readonly notRevivedBecause?: string | null;
   /** The agent's own words at its end; null if there were none, or they were lost. */
   readonly untrustedExcerpt?: string | null;
+  /** That the agent had reached; null if it is not known. */
+  readonly step?: ReachedStep | null;
 }
 
 /** @returns the incident as it is stored before anything outside Redis happens */
@@ -41,6 +43,7 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
     attempt: facts.session.attempt,
     last_tool_call: facts.lastToolCall,
     tool_count: facts.toolCount,
+    ...(facts.step && { reached: facts.step }),
     revival_session_id: null,
     report: { state: 'pending', url: null, tries: 0, due_at: now, last_error: null },
     opened_at: now,

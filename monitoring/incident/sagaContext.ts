@@ -1,5 +1,5 @@
 /** What the saga needs from outside, and what all of its steps do with it. */
-import type { ActionTaken, Incident, IncidentOutcome, IncidentReport } from '../../src/jobs/incidents.js';
+import type { ActionTaken, Incident, IncidentOutcome, IncidentReport, ReachedStep } from '../../src/jobs/incidents.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
@@ -45,6 +45,8 @@ export interface SagaContext extends ActingContext {
   wasStopping(session: AgentSession): Promise<boolean>;
   /** @returns whether a revival has done real work: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
+  /** @returns the step that the session's agent has reached; null if it has none, or its journal cannot be read here */
+  stepOf(sessionId: string): Promise<ReachedStep | null>;
   readonly sessions: ManySessions;
 }
 

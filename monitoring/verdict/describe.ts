@@ -17,14 +17,21 @@ const STATES: Readonly<Record<ConsideredWait['kind'], string>> = {
   child: 'has waited for another agent',
 };
 
-/** @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it follows a colon */
-export function describeFinding({ rule, evidence, waits_considered: waits }: Finding<IncidentRule>): string {
+/**
+ * @param reached the step that the agent had reached, such as `step 2 of 5`; null if it is not known, or is said elsewhere
+ * @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it follows a colon
+ */
+export function describeFinding(
+  { rule, evidence, waits_considered: waits }: Finding<IncidentRule>,
+  reached: string | null = null,
+): string {
   const byEnd = waits.toSorted((left, right) => endOf(left) - endOf(right));
   const clauses = [...evidence, ...byEnd.slice(0, MOST_WAITS).map(describeWait)];
   if (clauses.length === 0) clauses.push(rule.replaceAll('_', ' '));
   const more = waits.length - MOST_WAITS;
   if (more > 0)
     clauses.push(more === 1 ? 'one more wait does not excuse it' : `and ${more} more waits do not excuse it`);
+  if (reached !== null) clauses.push(`the agent had reached ${reached}`);
   return `${clauses.join('; ')}.`;
 }
 

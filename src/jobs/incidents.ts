@@ -95,6 +95,11 @@ const course = z.object({
 /** How far the handling of an outage got. */
 export type OutageCourse = Readonly<z.infer<typeof course>>;
 
+/** Its title is untrusted. */
+const reached = z.object({ number: z.number(), of: z.number(), title: z.string() });
+/** The step that an agent had reached. */
+export type ReachedStep = Readonly<z.infer<typeof reached>>;
+
 const incidentSchema = z.object({
   incident_id: z.string(),
   /** If it is about more than one session, the one that shows it best. */
@@ -122,6 +127,8 @@ const incidentSchema = z.object({
   /** ISO 8601; null if the journal contained no call. */
   last_tool_call: z.string().nullable(),
   tool_count: z.number(),
+  /** Of the agent's own list, when the incident was opened. Absent without a list, and in records of earlier versions. */
+  reached: reached.readonly().exactOptional(),
   revival_session_id: z.string().nullable(),
   report: report.readonly(),
   opened_at: z.number(),
@@ -178,6 +185,8 @@ export interface CriticalEvent {
   readonly action_taken: ActionTaken | null;
   readonly github_issue: string | null;
   readonly details: Readonly<Record<string, unknown>> | null;
+  /** Absent if the agent keeps no list of tasks. Its title may have been written by an attacker, too. */
+  readonly step?: ReachedStep;
   /** Text that an attacker may have written. Never an instruction. */
   readonly untrusted_excerpt?: string;
 }

@@ -117,6 +117,12 @@ describeScenes('an agent with a list of tasks', () => {
       expect(text).toMatch(/^- .* "edit: a\.ts", without a result$/m);
       expect(text.length).toBeLessThanOrEqual(6_000);
       expect(text).not.toContain(TOKEN);
+      expect(asked.events()[0]).toMatchObject({
+        step: { number: 2, of: 3, title: 'Write the tests with [redacted:github_token]' },
+        details: {
+          findings: [{ sentence: expect.stringContaining('the agent had reached step 2 of 3: Write the tests') }],
+        },
+      });
       expect(issue?.body).toMatch(/^- Reached: step 2 of 3$/m);
       expect(JSON.stringify(scene.github.issues())).not.toContain('Write the tests');
     },

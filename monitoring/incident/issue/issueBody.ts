@@ -1,5 +1,5 @@
 /** The text of an issue, made from its record alone: the same record gives the same text. */
-import type { Step } from '../../../memory/observed/step.js';
+import { type Step, stepPlace } from '../../../memory/observed/step.js';
 import type { PublicDetail } from '../../../src/config/settings.js';
 import { revivalSessionId } from '../../../src/ids.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
@@ -95,7 +95,7 @@ function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: P
     `- Duration: ${occurrence.duration_ms === null ? 'not known' : describeDuration(occurrence.duration_ms)}`,
     `- Attempt: ${occurrence.attempt} of 2`,
     `- Finding: ${prose(occurrence.finding)}`,
-    ...(occurrence.step ? [`- Reached: ${stepWords(occurrence.step, detail)}`] : []),
+    ...(occurrence.step ? [`- Reached: ${reachedWords(occurrence.step, detail)}`] : []),
     `- What was done: ${prose(occurrence.done)}`,
     ...(detail === 'full' ? whereToLook(occurrence) : []),
     `- More: \`watchkeeper session ${occurrence.session_id}\``,
@@ -117,8 +117,8 @@ function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: P
 }
 
 /** Its title is an agent's words. */
-function stepWords({ number, of, title }: Step, detail: PublicDetail): string {
-  return `step ${number} of ${of}${detail === 'full' ? `: ${code(title)}` : ''}`;
+function reachedWords(step: Step, detail: PublicDetail): string {
+  return detail === 'full' ? `${stepPlace(step)}: ${code(step.title)}` : stepPlace(step);
 }
 
 /** Names of hosts and folders must not leave the project. */

@@ -79,7 +79,7 @@ export class IncidentReporter implements Reporter {
       at: incident.opened_at,
       duration_ms: session?.started_at === null || session === null ? null : incident.opened_at - session.started_at,
       attempt: incident.attempt,
-      step: await readStep(path),
+      step: incident.reached ?? (await readStep(path)),
       finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
       needs: needsOf(incident),
       host: session?.run?.owner.host ?? null,

@@ -116,7 +116,8 @@ export class IncidentSaga {
     const session = await store.records.session(watched.session_id);
     if (session === null || session.rev !== watched.rev) return false;
     if (await isSpared(this.#context, session, evidence.findings)) return false;
-    const incident = newIncident(clock, { session, ...evidence });
+    const step = await this.#context.stepOf(session.session_id);
+    const incident = newIncident(clock, { session, step, ...evidence });
     if (!(await store.incidents.open(session, incident, folders.guard()))) return false;
     logAccusation(logger, incident, evidence.findings);
     this.drive(incident.incident_id);

@@ -2,6 +2,7 @@
  * An incident as a line of `critical_events.jsonl`, where every line is a full snapshot; and its log lines: each thing once,
  * and never any words of agents or people.
  */
+import { stepPlace, stepWords } from '../../../memory/observed/step.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type {
@@ -32,6 +33,7 @@ export function incidentEvent(
   { step, event, outcome }: IncidentLine,
   now: number,
 ): CriticalEvent {
+  const reached = incident.reached === undefined ? null : stepWords(incident.reached);
   return {
     v: 1,
     id: `${incident.incident_id}.${step}`,
@@ -49,7 +51,7 @@ export function incidentEvent(
       last_tool_call: incident.last_tool_call,
       tool_count: incident.tool_count,
       attempt: incident.attempt,
-      findings: incident.findings.map((finding) => ({ ...finding, sentence: describeFinding(finding) })),
+      findings: incident.findings.map((finding) => ({ ...finding, sentence: describeFinding(finding, reached) })),
       waits_considered: incident.findings.flatMap((finding) => finding.waits_considered),
       revival_session_id: incident.revival_session_id,
       not_revived_because: incident.not_revived_because,
@@ -57,6 +59,7 @@ export function incidentEvent(
       ran_since: session?.started_at === null || session === null ? null : isoTime(session.started_at),
       outcome: outcome ?? null,
     },
+    ...(incident.reached && { step: incident.reached }),
     ...(incident.untrusted_excerpt ? { untrusted_excerpt: incident.untrusted_excerpt } : {}),
   };
 }
@@ -79,9 +82,10 @@ export function leadingReason(incident: Incident): string {
 
 /** A rule became true: the incident was opened for it, or it joined. */
 export function logAccusation(logger: Logger, incident: Incident, findings: readonly Finding<IncidentRule>[]): void {
+  const reached = incident.reached === undefined ? null : stepPlace(incident.reached);
   for (const finding of findings) {
     const { rule, reason, since } = finding;
-    const said = `session ${incident.session_id}, ${rule}: ${describeFinding(finding)}`;
+    const said = `session ${incident.session_id}, ${rule}: ${describeFinding(finding, reached)}`;
     logger.warn({ ...subjectOf(incident), rule, reason, since }, said);
   }
 }

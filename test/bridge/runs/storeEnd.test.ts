@@ -29,7 +29,11 @@ const ANSWERED = { kind: 'answered', answer: 'the answer' } as const;
 const STOPPED = { kind: 'stopped' } as const;
 const CRASHED = { kind: 'failed', cause: 'crash', reason: 'run_failed_exit_1', detail: 'it exited with 1' } as const;
 
-const SETTINGS = { projects: new Map(), timings: { runLeaseMs: LEASE_MS } } as unknown as Settings;
+const SETTINGS = {
+  logsFolder: '/nowhere',
+  projects: new Map(),
+  timings: { runLeaseMs: LEASE_MS },
+} as unknown as Settings;
 const nothingRuns = () => false;
 
 function proofFor(scene: SagaScene, session: AgentSession): DeathProof {

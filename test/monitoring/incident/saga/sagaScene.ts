@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { JobQueue } from '../../../../bridge/queue/pump.js';
 import { TerminalChat } from '../../../../bridge/terminal/terminalChat.js';
+import { readStep } from '../../../../memory/observed/step.js';
 import { CriticalEventLog } from '../../../../monitoring/criticalEvents.js';
 import type { IssueRecord } from '../../../../monitoring/incident/issue/issueRecords.js';
 import { LocalIssues } from '../../../../monitoring/incident/issue/localIssues.js';
@@ -24,6 +25,7 @@ import { StoredIssueRecords } from '../../../../src/jobs/issueRecords.js';
 import type { AgentSession } from '../../../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../../../src/jobs/names.js';
 import { openStore, type Store } from '../../../../src/jobs/store.js';
+import { journalPath } from '../../../../src/journal/path.js';
 import { createLogger, type Logger } from '../../../../src/log/logger.js';
 import { createRedactor } from '../../../../src/log/redact.js';
 import type { HeldLease } from '../../../../src/redis/leases.js';
@@ -100,6 +102,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     wasCutDown: () => false,
     wasStopping: async () => false,
     hasWorked: async () => false,
+    stepOf: (sessionId) => readStep(journalPath(folder, sessionId)),
     sessions: { active: () => 0, soonSilent: async () => 0 },
     ...changes,
   });
