@@ -1,6 +1,6 @@
 /** What came to the task worklog later: X1 to X7. */
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DAY } from '../../src/time.js';
 import type { RowCheck } from './row.js';
@@ -62,6 +62,25 @@ export const extraRows: readonly RowCheck[] = [
       assert.deepEqual(filesBelow(scene.home), before);
       scene.do(`wk work purge ${id} --yes`);
       assert.equal(scene.sh(`wk work show ${id}`).code, 2);
+    },
+  },
+  { row: 'X6', check: 'after 91 days the kept copy is gone, the worklog is not', needs: 'kept copies' },
+  {
+    row: 'X7',
+    check: 'with `texts:false` no word of the prompt is below home',
+    prove(scene) {
+      const secret = 'do the work';
+      const agent = { variables: scene.converse('claude/deeds') };
+      const id = scene.begin('wk track init T --step a', agent);
+      writeFileSync(join(scene.home, 'settings.json'), '{"texts":false}');
+      scene.age(id, DAY);
+      scene.do('wk track step 1 --start && wk track resume && wk track status && wk track done --complete');
+      scene.do(`wk work show ${id} && wk work rebuild ${id}`);
+      const found = filesBelow(scene.home).filter((path) => readFileSync(path, 'utf8').includes(secret));
+      assert.deepEqual(found, []);
+      // The agent's own transcript has it, so it could have been found.
+      const transcripts = filesBelow(join(scene.folder, 'claude'));
+      assert.ok(transcripts.some((path) => readFileSync(path, 'utf8').includes(secret)));
     },
   },
   {

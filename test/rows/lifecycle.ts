@@ -162,6 +162,7 @@ export const lifecycleRows: readonly RowCheck[] = [
       scene.do(`wk work unarchive ${id} && wk work verify ${id}`);
     },
   },
+  { row: 'D6', check: 'at 721 h the next start archives it by itself, and says so', needs: 'kept copies' },
   {
     row: 'D7',
     check: 'the count of pending steps is right for the five cases that a search in prose counts wrongly',

@@ -168,7 +168,8 @@ export class RowScene {
 
   remove(): void {
     for (const child of this.#agents) child.kill('SIGKILL');
-    rmSync(this.folder, { recursive: true, force: true });
+    // A command may have left something to a process of its own.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 
   #worklog(id: string): string {
