@@ -40,6 +40,8 @@ export class AgentStream {
   readonly #wake: Coalesced;
   readonly #pulse: ActivityPulse;
   #hasSucceeded = false;
+  /** What the agent was told of its first attempt. */
+  #given = '';
   readonly #learning: Promise<void>[] = [];
   /** Aborted when the stream ends; null if no torn journal is being noted. */
   #noting: AbortController | null = null;
@@ -84,7 +86,7 @@ export class AgentStream {
       logRunStart(context.logger, session, known.runId, running.pid);
       const noting = running.pid === null ? null : known.noteAgent(running.pid);
       // Before anything is awaited, so that the agent's own commands find their session.
-      this.#worklog.begin();
+      this.#worklog.begin(this.#given);
       if (noting !== null) this.#remember(await noting);
       for await (const event of running.events) {
         if (event.type === 'end') end = this.#heard(event.end);
@@ -123,10 +125,12 @@ export class AgentStream {
     const context = this.#context;
     const { settings } = context;
     const { session, runId } = this.#known;
+    const { text, record } = await promptOf(context, session);
+    this.#given = record;
     return {
       sessionId: session.session_id,
       runId,
-      prompt: await promptOf(context, session),
+      prompt: text,
       workingDirectory: session.working_directory,
       conversationId,
       attempt: session.attempt,

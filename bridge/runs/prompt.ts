@@ -18,14 +18,22 @@ export interface PromptContext extends Pick<RunContext, 'store' | 'clock' | 'her
   readonly settings: Pick<Settings, 'logsFolder' | 'memory'>;
 }
 
+export interface Prompt {
+  readonly text: string;
+  /** The part of it that says what is known of the first attempt; empty if there is none. */
+  readonly record: string;
+}
+
 /** @throws ioredis' error if Redis is unavailable */
-export async function promptOf(context: PromptContext, session: AgentSession): Promise<string> {
+export async function promptOf(context: PromptContext, session: AgentSession): Promise<Prompt> {
   const { store } = context;
   const { message_text: message } = session.request;
   if (session.interruptions > 0 && session.attempt === 1) {
-    return `${message}\n\n[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Check what is already done, and continue.]`;
+    const note =
+      '[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Check what is already done, and continue.]';
+    return { text: `${message}\n\n${note}`, record: '' };
   }
-  if (session.attempt === 1 || session.revival_of === null) return message;
+  if (session.attempt === 1 || session.revival_of === null) return { text: message, record: '' };
   const claim = await store.records.claimOf(session);
   const incident = claim === null ? null : await store.records.incident(claim);
   const finding = incident === null ? null : leadingFinding(incident);
@@ -38,7 +46,7 @@ export async function promptOf(context: PromptContext, session: AgentSession): P
   const end = incident?.untrusted_excerpt || null;
   const used = `\n\n${said}\n\n`.length;
   const record = await recordOf(context, session, { first: session.revival_of, end, used });
-  return [message, said, ...(record === '' ? [] : [record])].join('\n\n');
+  return { text: [message, said, ...(record === '' ? [] : [record])].join('\n\n'), record };
 }
 
 /** @returns what is known of the first attempt; a fault of its files is logged, and the second attempt does without them */

@@ -2,6 +2,7 @@
  * What a run writes into its session's worklog, beside the journal: that it started and ended, and which conversation it has.
  * The store decides, and this repeats it. A disk that accepts nothing is logged once and harms no run.
  */
+import { contextGiven } from '../../memory/brief/contextGiven.js';
 import { BridgeSession, lostRuns } from '../../memory/sessions/bridgeSession.js';
 import { workspaceOf } from '../../memory/workspaces/workspace.js';
 import { describeError } from '../../src/errors.js';
@@ -30,8 +31,9 @@ export class RunWorklog {
   /**
    * The agent's process is known, or it did not start. The store has given this run the session, so earlier runs have ended, and
    * so has the first attempt.
+   * @param given what the agent was told of the first attempt; empty: nothing
    */
-  begin(): void {
+  begin(given: string): void {
     const { session, runId, agentProcess: process } = this.#known;
     const { revival_of: first, agent } = session;
     this.#orSay(() =>
@@ -40,6 +42,7 @@ export class RunWorklog {
         ...(state.lifecycle === 'ended' ? [{ event: 'session_reopened' }] : []),
         ...lostRuns(state),
         ...(process === null ? [] : [{ event: 'run_started', process, agent, run_id: runId }]),
+        ...(given === '' ? [] : [contextGiven('revival', given)]),
       ]),
     );
     if (first !== null) this.#orSay(() => this.#endFirst(first));

@@ -1,4 +1,5 @@
 /** An agent that reports its plan, its files and its tokens: what the chat shows of it, and what its journal keeps. */
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -117,6 +118,12 @@ describeScenes('an agent with a list of tasks', () => {
       expect(text).toMatch(/^- .* "edit: a\.ts", without a result$/m);
       expect(text.length).toBeLessThanOrEqual(6_000);
       expect(text).not.toContain(TOKEN);
+      const record = text.slice(text.indexOf('<session-record>'));
+      const digest = createHash('sha256').update(record).digest('hex');
+      const given = scene.evidence.worklog(asked.revival).filter(({ event }) => event === 'context_given');
+      expect(given).toMatchObject([
+        { event: 'context_given', origin: 'watchkeeper', level: 'revival', characters: record.length, digest },
+      ]);
       expect(asked.events()[0]).toMatchObject({
         step: { number: 2, of: 3, title: 'Write the tests with [redacted:github_token]' },
         details: {

@@ -24,6 +24,8 @@ function contextOf({ store, clock, folder, logger }: SagaScene, revival = 6_000)
   return { store, clock, here: HERE, logger, redact, settings: { logsFolder: folder, memory } };
 }
 
+const ask = async (context: PromptContext, session: AgentSession) => (await promptOf(context, session)).text;
+
 /** Lines as they lie on the disk: not every writer had the secrets that this bridge has. */
 function journalOf({ folder, clock }: SagaScene, { session_id }: AgentSession, ...lines: readonly object[]): void {
   const path = journalPath(folder, session_id);
@@ -64,9 +66,9 @@ describeWithRedis('the prompt of a message whose run was interrupted', () => {
     const scene = await openSagaScene();
     const first = { ...(await activeSession(scene)), interruptions: 1 };
     const second = { ...revivalOf(first, scene.clock.now()), interruptions: 1 };
-    const ask = (session: typeof first) => promptOf(contextOf(scene), session);
-    expect(await ask(first)).toContain('You were interrupted while you worked on this');
-    expect(await ask(second)).toContain('This is the second and last attempt');
+    const asked = (session: typeof first) => ask(contextOf(scene), session);
+    expect(await asked(first)).toContain('You were interrupted while you worked on this');
+    expect(await asked(second)).toContain('This is the second and last attempt');
   });
 });
 
@@ -87,7 +89,7 @@ describeWithRedis('the prompt of a second attempt', () => {
       { event: 'session_end', reason: 'failed' },
     );
     await scene.clock.advance(2 * MINUTE);
-    const prompt = await promptOf(contextOf(scene), second);
+    const prompt = await ask(contextOf(scene), second);
     const [message, , said, advice, record = ''] = prompt.split('\n\n');
     expect(message).toBe(first.request.message_text);
     expect(said).toMatch(/^This is the second and last attempt\. The first one was ended: .* Issue: pending\.$/);
@@ -123,7 +125,7 @@ describeWithRedis('the prompt of a second attempt', () => {
       ],
       { clock: scene.clock, redact: redactShapes, origin: 'agent' },
     );
-    const prompt = await promptOf(contextOf(scene), second);
+    const prompt = await ask(contextOf(scene), second);
     expect(prompt).toMatch(/^\[ \] 1 "Find the cause"$/m);
     expect(prompt).toMatch(/^- "half\.ts": 8 bytes/m);
     expect(prompt).toMatch(/^- critical: "the API wants UTC"$/m);
@@ -135,20 +137,20 @@ describeWithRedis('the prompt of a second attempt', () => {
     const files = Array.from({ length: 500 }, (_, index) => `${'deep/'.repeat(10)}${index}.ts`);
     journalOf(scene, first, TASKS, { event: 'files', created: files });
     const lengthOf = async (revival: number) =>
-      (await promptOf(contextOf(scene, revival), second)).length - first.request.message_text.length;
+      (await ask(contextOf(scene, revival), second)).length - first.request.message_text.length;
     expect(await lengthOf(6_000)).toBeGreaterThan(5_500);
     expect(await lengthOf(6_000)).toBeLessThanOrEqual(6_000);
     expect(await lengthOf(1_500)).toBeLessThanOrEqual(1_500);
-    expect(await promptOf(contextOf(scene, 0), second)).not.toContain('session-record');
+    expect(await ask(contextOf(scene, 0), second)).not.toContain('session-record');
   });
 
   test('does without a record that cannot be read', async () => {
     const scene = await openSagaScene();
     const { first, second } = await attempts(scene);
-    expect(await promptOf(contextOf(scene), second)).toMatch(/stuck\.$/);
+    expect(await ask(contextOf(scene), second)).toMatch(/stuck\.$/);
     journalOf(scene, first, TASKS);
     symlinkSync('/dev/null', join(dirname(journalPath(scene.folder, first.session_id)), 'worklog.jsonl'));
-    expect(await promptOf(contextOf(scene), second)).toMatch(/stuck\.$/);
+    expect(await ask(contextOf(scene), second)).toMatch(/stuck\.$/);
     expect(scene.logged.join()).toContain('its prompt lacks the record of');
   });
 });
