@@ -60,7 +60,9 @@ export function stateOf(log: Worklog, at: number): Readonly<Record<string, unkno
     notes: log.notes,
     entries: log.log,
     errors: log.errors,
-    files: Object.fromEntries(log.files),
+    files: Object.fromEntries(
+      [...log.files].map(([path, file]) => [path, { ...file, digest: log.digests.get(path) ?? null }]),
+    ),
     tokens: { total: sumOf(log.tokens), by_agent: Object.fromEntries(log.tokens) },
     children: [...log.children.values()],
     checkpoints: [...log.checkpoints.values()],

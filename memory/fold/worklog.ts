@@ -11,6 +11,7 @@ import type {
   StepStatus,
 } from '../words.js';
 
+import type { Kept } from './kept.js';
 import type { RecentEntry } from './recent.js';
 
 /** Epoch milliseconds, UTC, are named `…_at`; texts are redacted. */
@@ -201,6 +202,10 @@ export interface Worklog {
   readonly waits: Map<string, Wait>;
   /** Open ones. */
   readonly notices: Notice[];
+  /** What is kept of its transcripts; null: nothing yet. */
+  kept: Kept | null;
+  /** Of files that it has touched, when its transcripts were kept: SHA-256, by path. */
+  readonly digests: Map<string, string>;
   /** What happened last. */
   readonly recent: RecentEntry[];
   /** Illegal moves that somebody tried. */
@@ -232,6 +237,8 @@ export function newWorklog(): Worklog {
     checkpoints: new Map(),
     waits: new Map(),
     notices: [],
+    kept: null,
+    digests: new Map(),
     recent: [],
     refused: 0,
     more: {},

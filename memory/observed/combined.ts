@@ -98,7 +98,9 @@ function observedFiles(fold: Observed, log: Worklog): Record<string, ShownFile> 
   return Object.fromEntries(
     [...fold.files].map(([path, { change, from, at }]) => {
       const declared = log.files.get(path);
-      return [path, { change, from, at, status: declared?.status ?? null, step: declared?.step ?? stepAt(log, at) }];
+      const step = declared?.step ?? stepAt(log, at);
+      const digest = log.digests.get(path) ?? null;
+      return [path, { change, from, at, status: declared?.status ?? null, step, digest }];
     }),
   );
 }

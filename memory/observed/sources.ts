@@ -1,22 +1,18 @@
 /** Finds what was observed of a session: its journal or kept copy, or the transcripts of its conversations. */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { instantOf } from '../../src/journal/normalise.js';
+import { existsSync } from 'node:fs';
 import { batchesOf, type JournalSource, JournalTail } from '../../src/journal/reader.js';
 import type { Redact } from '../../src/log/redact.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
 import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
-import type { Conversation, Worklog } from '../fold/worklog.js';
+import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
+import { type ProgramFolders, transcriptOf } from './programFolders.js';
+import { recordsOf, type Share, sharesOf } from './shares.js';
 
-/** Where the programs keep their transcripts. */
-export interface ProgramFolders {
-  readonly HOME?: string | undefined;
-  readonly CLAUDE_CONFIG_DIR?: string | undefined;
-  readonly CODEX_HOME?: string | undefined;
-}
+/** A kept copy is redacted already. */
+const asItIs: Redact = (text) => text;
 
 export interface Observation {
   /** `none`: only what was declared is known. */
@@ -24,9 +20,6 @@ export interface Observation {
   /** Null if nothing was observed. */
   readonly fold: Observed | null;
 }
-
-/** Codex' sessions lie in `sessions/YYYY/MM/DD/`. */
-const CODEX_LEVELS = 3;
 
 /** A session's record, and where its files are. */
 export interface ObservedSession {
@@ -37,7 +30,8 @@ export interface ObservedSession {
 }
 
 /**
- * Folds what was observed of a session, each conversation's share of it.
+ * Folds what was observed of a session, each conversation's share of it: from its transcript while that exists, else from the kept
+ * copy.
  * @param folders null: there are none, or they are not to be used
  * @param redact for the words that are kept
  */
@@ -47,13 +41,10 @@ export async function observe(
 ): Promise<Observation> {
   const { log, workspace } = session;
   if (folders === null) return observeKept(session);
+  const shares = await sharesOf(log, journalIn(session.folder), folders);
+  if (shares.every(({ transcript }) => transcript === null)) return observeKept(session);
   const fold = new Observed();
-  for (const conversation of log.conversations) {
-    const path = transcriptOf(conversation, folders);
-    if (path === null) continue;
-    nameFilesIn(fold, workspace, conversation.cwd);
-    await take(new TranscriptTail(await transcriptAt(path), redact), fold, conversation);
-  }
+  await takeShares(shares, fold, { workspace, redact });
   return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(session);
 }
 
@@ -77,65 +68,30 @@ export async function presentSource(
 /** Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts. */
 export async function observeKept({ log, folder, workspace }: ObservedSession): Promise<Observation> {
   const fold = new Observed();
-  nameFilesIn(fold, workspace, log.facts?.cwd ?? log.conversations.at(-1)?.cwd ?? null);
   const journal = journalIn(folder);
-  if (existsSync(journal)) await take(new JournalTail(journal), fold, null);
+  const shares = await sharesOf(log, journal, null);
+  if (shares.length > 0) await takeShares(shares, fold, { workspace, redact: asItIs });
+  else if (existsSync(journal)) {
+    nameFilesIn(fold, workspace, log.facts?.cwd ?? log.conversations.at(-1)?.cwd ?? null);
+    for await (const { records } of batchesOf(new JournalTail(journal)))
+      for (const record of records) fold.take(record);
+  }
   return fold.lines > 0 ? { observed: 'journal', fold } : { observed: 'none', fold: null };
 }
 
-/** @returns the transcript of a conversation: as it was recorded, or where its program keeps it; null if there is none */
-export function transcriptOf({ provider, id, transcript }: Conversation, folders: ProgramFolders): string | null {
-  if (transcript !== null && existsSync(transcript)) return transcript;
-  const { HOME = '/', CLAUDE_CONFIG_DIR, CODEX_HOME } = folders;
-  // The id is foreign text: it is compared, and never made a part of a path.
-  if (provider === 'claude') {
-    const projects = join(CLAUDE_CONFIG_DIR || join(HOME, '.claude'), 'projects');
-    return findBelow(projects, 1, (name) => name === `${id}.jsonl`);
+interface Taking {
+  readonly workspace: ObservedSession['workspace'];
+  readonly redact: Redact;
+}
+
+async function takeShares(shares: readonly Share[], fold: Observed, { workspace, redact }: Taking): Promise<void> {
+  for (const share of shares) {
+    nameFilesIn(fold, workspace, share.conversation.cwd);
+    for await (const { records } of recordsOf(share, redact)) for (const record of records) fold.take(record);
   }
-  if (provider !== 'codex') return null;
-  return findBelow(join(CODEX_HOME || join(HOME, '.codex'), 'sessions'), CODEX_LEVELS, (name) =>
-    name.endsWith(`-${id}.jsonl`),
-  );
 }
 
 /** @param cwd in which the agent means relative paths; null: the top of the workspace */
-function nameFilesIn(fold: Observed, workspace: ObservedSession['workspace'], cwd: string | null): void {
+export function nameFilesIn(fold: Observed, workspace: ObservedSession['workspace'], cwd: string | null): void {
   if (workspace !== null) fold.nameOf = (path) => pathInWorkspace(path, cwd ?? workspace.root, workspace);
-}
-
-async function take(source: JournalSource, fold: Observed, conversation: Conversation | null): Promise<void> {
-  const from = conversation?.since ?? Number.NEGATIVE_INFINITY;
-  const until = conversation?.moved_at ?? Number.POSITIVE_INFINITY;
-  for await (const { records } of batchesOf(source)) {
-    for (const record of records) {
-      const at = instantOf(record.timestamp);
-      if (at !== null && at >= from && at < until) fold.take(record);
-    }
-  }
-}
-
-/** @param levels of folders between `folder` and the file */
-function findBelow(folder: string, levels: number, isMeant: (name: string) => boolean): string | null {
-  let entries: ReturnType<typeof namesIn>;
-  try {
-    entries = namesIn(folder);
-  } catch {
-    return null;
-  }
-  if (levels === 0) {
-    const found = entries.find(({ name, isFolder }) => !isFolder && isMeant(name));
-    return found === undefined ? null : join(folder, found.name);
-  }
-  for (const { name, isFolder } of entries) {
-    const found = isFolder ? findBelow(join(folder, name), levels - 1, isMeant) : null;
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function namesIn(folder: string): { readonly name: string; readonly isFolder: boolean }[] {
-  return readdirSync(folder, { withFileTypes: true }).map((entry) => ({
-    name: entry.name,
-    isFolder: entry.isDirectory(),
-  }));
 }

@@ -43,9 +43,8 @@ export async function importTranscript(
   let sessionId: string | null = null;
   let lines = 0;
   for await (const { records } of batchesOf(tail)) {
-    if (tail.format === null) continue;
     for (const record of records) {
-      const line = tail.format === 'journal' ? copyOf(record, fallback, redact) : named(record, fallback);
+      const line = importedLine(record, tail.format, fallback, redact);
       if (line === null) continue;
       sessionId ??= String(line.session_id);
       write(JSON.stringify(line));
@@ -54,6 +53,21 @@ export async function importTranscript(
   }
   const { format, diagnostics } = tail;
   return { format, session_id: sessionId ?? fallback, lines, files: 1 + files.companions.length, diagnostics };
+}
+
+/**
+ * @param format of the file that the record is from
+ * @param fallbackSession the session of records that name none
+ * @returns the line of a journal; null for a record that makes none
+ */
+export function importedLine(
+  record: JournalRecord,
+  format: TranscriptTail['format'],
+  fallbackSession: string,
+  redact: Redact,
+): JournalRecord | null {
+  if (format === null) return null;
+  return format === 'journal' ? copyOf(record, fallbackSession, redact) : named(record, fallbackSession);
 }
 
 function named(record: JournalRecord, fallback: string): JournalRecord {

@@ -5,6 +5,7 @@ import { type Line, timeOfLine } from '../../logs/line.js';
 import { MOST_RECENT, wordsOfLine } from '../recent.js';
 import { newWorklog, type Worklog } from '../worklog.js';
 import { fileRules } from './files.js';
+import { keptRules } from './kept.js';
 import { lifecycleRules } from './lifecycle.js';
 import type { Rule, Rules } from './rule.js';
 import { runRules } from './runs.js';
@@ -12,7 +13,15 @@ import { stepRules } from './steps.js';
 import { watchRules } from './watch.js';
 import { workRules } from './work.js';
 
-const RULES: Rules = { ...lifecycleRules, ...runRules, ...stepRules, ...fileRules, ...workRules, ...watchRules };
+const RULES: Rules = {
+  ...lifecycleRules,
+  ...runRules,
+  ...stepRules,
+  ...fileRules,
+  ...workRules,
+  ...watchRules,
+  ...keptRules,
+};
 const ENDED: Refusal = { code: 'ended', message: 'the session has ended; reopen it first' };
 const FOREIGN: Refusal = { code: 'foreign', message: 'the line is of another session' };
 const ARCHIVED: Refusal = { code: 'archived', message: 'the session is in the archive; take it out first' };

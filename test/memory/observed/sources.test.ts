@@ -2,7 +2,8 @@
 import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { observe, transcriptOf } from '../../../memory/observed/sources.js';
+import { transcriptOf } from '../../../memory/observed/programFolders.js';
+import { observe } from '../../../memory/observed/sources.js';
 import { lookAt, statusLines } from '../../../memory/show/status.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { redactShapes } from '../../../src/log/redact.js';

@@ -1,0 +1,37 @@
+/** What Watchkeeper keeps of a session when its run has ended. It is never activity. */
+import { z } from 'zod';
+import { MOST_FILES, setIn } from '../bounds.js';
+import { NOTHING_KEPT } from '../kept.js';
+import { fact, type Rules } from './rule.js';
+
+const keptSchema = z.looseObject({
+  copy: z.object({ bytes: z.number(), digest: z.string() }).nullish(),
+  complete: z.boolean().default(false),
+  last_activity: z.iso.datetime().nullish(),
+  digests: z.array(z.object({ path: z.string(), digest: z.string() })).default([]),
+  /** Further digests of the line before. */
+  goes_on: z.boolean().default(false),
+  removed: z.boolean().default(false),
+  failure: z.string().optional(),
+});
+
+export const keptRules: Rules = {
+  kept: fact(
+    keptSchema,
+    (log, { copy, complete, last_activity, digests, goes_on, removed, failure }, { at }) => {
+      const before = log.kept ?? { ...NOTHING_KEPT, at };
+      if (failure !== undefined) log.kept = { ...before, at, failure };
+      else if (removed) log.kept = { ...before, at, copy: null, removed: true };
+      else {
+        const active = last_activity == null ? null : Date.parse(last_activity);
+        if (!goes_on) {
+          log.kept = { ...NOTHING_KEPT, at, copy: copy ?? null, complete, last_activity: active };
+          log.digests.clear();
+        }
+        for (const { path, digest } of digests)
+          setIn(log.digests, [path, digest], { more: {}, name: 'digests', most: MOST_FILES });
+      }
+    },
+    { afterEnd: true, isActivity: false },
+  ),
+};

@@ -1,0 +1,98 @@
+/** The shares that a session has of its conversations, and where each is read: in its transcript, or in the kept copy. */
+import { statSync } from 'node:fs';
+import { instantOf } from '../../src/journal/normalise.js';
+import { batchesOf, JournalTail } from '../../src/journal/reader.js';
+import type { JournalRecord } from '../../src/journal/record.js';
+import type { Redact } from '../../src/log/redact.js';
+import { transcriptAt } from '../../src/transcripts/companions.js';
+import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
+import type { Conversation, Worklog } from '../fold/worklog.js';
+import { readSeal, type Source } from './keptCopy.js';
+import { type ProgramFolders, transcriptOf } from './programFolders.js';
+
+export interface Share {
+  readonly conversation: Conversation;
+  /** Null: it is gone, or holds less than the copy was made from. */
+  readonly transcript: TranscriptFiles | null;
+  /** Of the transcript and those of its sub-agents, or what they were when the copy was made. */
+  readonly bytes: number;
+  /** Its lines in the copy; null: there are none. */
+  readonly kept: { readonly copy: string; readonly first: number; readonly count: number } | null;
+}
+
+/**
+ * @param log of the session
+ * @param copy its kept copy, which need not exist
+ * @param folders null: transcripts are not to be used
+ * @returns the shares of which there is something to read
+ */
+export async function sharesOf(
+  { conversations }: Pick<Worklog, 'conversations'>,
+  copy: string,
+  folders: ProgramFolders | null,
+): Promise<Share[]> {
+  const left = placed(readSeal(copy)?.sources ?? []);
+  const shares: Share[] = [];
+  for (const conversation of conversations) {
+    const at = left.findIndex(({ source }) => isOf(source, conversation));
+    const [before] = at < 0 ? [] : left.splice(at, 1);
+    const path = folders === null ? null : transcriptOf(conversation, folders);
+    const files = path === null ? null : await transcriptAt(path);
+    const bytes = files === null ? 0 : bytesOf(files);
+    const isMore = files !== null && bytes >= (before?.source.bytes ?? 0);
+    if (!isMore && before === undefined) continue;
+    const kept = before === undefined ? null : { copy, first: before.first, count: before.source.lines };
+    shares.push({
+      conversation,
+      transcript: isMore ? files : null,
+      bytes: isMore ? bytes : Number(before?.source.bytes),
+      kept,
+    });
+  }
+  return shares;
+}
+
+export interface ShareBatch {
+  readonly records: readonly JournalRecord[];
+  /** Of the transcript; `copy`: they are lines of the kept copy. */
+  readonly format: TranscriptTail['format'] | 'copy';
+}
+
+/** @returns the share as lines of a journal, batch by batch */
+export async function* recordsOf(share: Share, redact: Redact): AsyncGenerator<ShareBatch> {
+  const { conversation, transcript, kept } = share;
+  const from = conversation.since ?? Number.NEGATIVE_INFINITY;
+  const until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
+  const isShared = ({ timestamp }: JournalRecord) => {
+    const at = instantOf(timestamp);
+    return at !== null && at >= from && at < until;
+  };
+  if (transcript !== null) {
+    const tail = new TranscriptTail(transcript, redact);
+    for await (const { records } of batchesOf(tail)) yield { records: records.filter(isShared), format: tail.format };
+  } else if (kept !== null) {
+    let at = 0;
+    for await (const { records } of batchesOf(new JournalTail(kept.copy))) {
+      const [first, end] = [kept.first - at, kept.first + kept.count - at];
+      yield { records: records.slice(Math.max(first, 0), Math.max(end, 0)).filter(isShared), format: 'copy' };
+      at += records.length;
+    }
+  }
+}
+
+function placed(sources: readonly Source[]): { readonly source: Source; readonly first: number }[] {
+  let next = 0;
+  return sources.map((source) => {
+    const first = next;
+    next += source.lines;
+    return { source, first };
+  });
+}
+
+function isOf({ provider, conversation }: Source, { provider: wanted, id }: Conversation): boolean {
+  return provider === wanted && conversation === id;
+}
+
+function bytesOf({ path, companions }: TranscriptFiles): number {
+  return [path, ...companions].reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
