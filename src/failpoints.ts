@@ -36,6 +36,7 @@ const OUTSIDE_EFFECTS = [
   'journal.append',
   'journal.sync',
   'log.append',
+  'keep.copy',
   'critical_event.append',
   'queue.add',
   'agent.spawn',

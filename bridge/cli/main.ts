@@ -1,4 +1,5 @@
 /** The command line. Among the code that commands share, only this reads the process's environment and ends the process. */
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { describeError, UnreachableError, UsageError, WatchkeeperError } from '.
 import { armFailpoint } from '../../src/failpoints.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import { packageRoot } from '../../src/host/program.js';
+import { compiledProgram, packageRoot } from '../../src/host/program.js';
 import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/log/redact.js';
 import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
@@ -217,6 +218,16 @@ class ProcessContext implements CommandContext {
       process: readProcessIdentity(process.env.WATCHKEEPER_HOST ?? hostname()),
       variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
     };
+  }
+
+  startDetached(args: readonly string[]): void {
+    const { HOME, PATH, CLAUDE_CONFIG_DIR, CODEX_HOME, WATCHKEEPER_HOST } = process.env;
+    const env = { HOME, PATH, CLAUDE_CONFIG_DIR, CODEX_HOME, WATCHKEEPER_HOST };
+    const program = compiledProgram('bridge/cli/main');
+    const child = spawn(process.execPath, [program, ...args], { cwd: '/', env, detached: true, stdio: 'ignore' });
+    // Whoever checks the session finds that nothing was kept.
+    child.on('error', () => undefined);
+    child.unref();
   }
 
   openInput(): AsyncIterable<string> | null {

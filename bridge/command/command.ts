@@ -28,6 +28,8 @@ export interface CommandContext {
   openInput(): AsyncIterable<string> | null;
   /** Standard input, raw, for a command whose options ask for it. */
   readonly input: AsyncIterable<Uint8Array>;
+  /** Begins another command of this program, which goes on by itself when this one has ended. Nobody reads what it prints. */
+  startDetached(args: readonly string[]): void;
   /** Destination of log lines; standard output is only for the command's results. */
   readonly logStream: TerminalStream;
   /**

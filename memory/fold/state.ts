@@ -1,6 +1,6 @@
 /** The state of a session as `state.json` and `--json` show it. It contains no `now`. */
 import type { StepStatus } from '../words.js';
-import type { Step, Tokens, Worklog } from './worklog.js';
+import type { FileEntry, Step, Tokens, Worklog } from './worklog.js';
 
 const SETTLED: readonly StepStatus[] = ['completed', 'skipped', 'cancelled'];
 
@@ -60,15 +60,18 @@ export function stateOf(log: Worklog, at: number): Readonly<Record<string, unkno
     notes: log.notes,
     entries: log.log,
     errors: log.errors,
-    files: Object.fromEntries(
-      [...log.files].map(([path, file]) => [path, { ...file, digest: log.digests.get(path) ?? null }]),
-    ),
+    files: filesOf(log),
     tokens: { total: sumOf(log.tokens), by_agent: Object.fromEntries(log.tokens) },
     children: [...log.children.values()],
     checkpoints: [...log.checkpoints.values()],
     at,
     more: log.more,
   };
+}
+
+/** @returns the declared files, each with what it held when the session was kept */
+export function filesOf({ files, digests }: Worklog): Record<string, FileEntry & { readonly digest: string | null }> {
+  return Object.fromEntries([...files].map(([path, file]) => [path, { ...file, digest: digests.get(path) ?? null }]));
 }
 
 function shownStep({ spans: _spans, ...step }: Step) {

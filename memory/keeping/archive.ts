@@ -15,6 +15,7 @@ import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason } from '../words.js';
+import { runMayLive } from './runs.js';
 
 /**
  * @param end how the session ends first, if it has not; null: it is archived as it is
@@ -31,6 +32,21 @@ export function archiveSession(memory: Memory, session: OpenSession, end: EndRea
   });
   releaseClaim(memory, session);
   return move(memory, session);
+}
+
+/**
+ * A session with phases whose steps are all done goes into the archive at its end, if the settings say so. A phase is a step with
+ * agents; a plain list of steps stays where its owner looks for it.
+ * @returns the folder in the archive; null if it stays
+ */
+export function archiveCompleted(memory: Memory, session: OpenSession): string | null {
+  const { end, steps } = session.log.state;
+  const all = [...steps.values()];
+  const isDone = all.every(({ status }) => status === 'completed' || status === 'skipped');
+  const hasPhases = all.some(({ agents }) => agents.length > 0);
+  if (!memory.settings.auto_archive.on_completion || end?.reason !== 'completed' || !hasPhases || !isDone) return null;
+  // Somebody else still works on it.
+  return otherRun(memory, session.log.state) === null ? archiveSession(memory, session) : null;
 }
 
 /**
@@ -54,16 +70,16 @@ export function unarchiveSession(memory: Memory, session: OpenSession): string {
 
 /** @returns the sessions that rested so long that they belong in the archive, and on which no run may be at work */
 export function dueSessions(memory: Memory): string[] {
-  const { sessions, clock, surroundings, settings } = memory;
+  const { sessions, clock, settings } = memory;
   return sessions.ids().filter((id) => {
     const session = memory.look(id);
     if (session === null || session.log.state.facts === null) return false;
-    const { runs, last_activity, acknowledged_at } = session.log.state;
-    const last = Math.max(last_activity ?? 0, acknowledged_at ?? 0) || null;
-    const mayLive = runs.some(
-      (run) => run.ended_at === null && isProcessAlive(run.process, surroundings.process) !== false,
+    const { last_activity, acknowledged_at, kept } = session.log.state;
+    // What only its transcripts show is activity, too.
+    const last = Math.max(last_activity ?? 0, acknowledged_at ?? 0, kept?.last_activity ?? 0) || null;
+    return (
+      !runMayLive(memory, session.log.state) && freshnessOf(last, clock.now(), settings.freshness) === 'archivable'
     );
-    return !mayLive && freshnessOf(last, clock.now(), settings.freshness) === 'archivable';
   });
 }
 

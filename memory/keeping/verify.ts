@@ -10,11 +10,12 @@ import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { releaseClaim } from './archive.js';
+import { findCopy } from './copyCheck.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 
 export interface Check {
-  readonly check: 'place' | 'claim' | 'files' | 'worklog';
+  readonly check: 'place' | 'claim' | 'files' | 'worklog' | 'copy';
   readonly ok: boolean;
   /** For people, in a clause. */
   readonly found: string;
@@ -24,7 +25,13 @@ export interface Check {
 export function verifySession(memory: Memory, session: OpenSession): Check[] {
   settleChild(memory, session);
   if (!mayHold(session.log.state)) releaseClaim(memory, session);
-  return [placeCheck(memory, session), claimCheck(memory, session), filesCheck(session), worklogCheck(session)];
+  return [
+    placeCheck(memory, session),
+    claimCheck(memory, session),
+    filesCheck(session),
+    worklogCheck(session),
+    { check: 'copy', ...findCopy(session.folder, session.log.state) },
+  ];
 }
 
 function placeCheck({ places }: Memory, { id, log }: OpenSession): Check {

@@ -1,6 +1,6 @@
 /** The state of a session as it is shown: what was declared, and what was observed beside it. */
 import { MOST_ENTRIES, MOST_FILES, type More } from '../fold/bounds.js';
-import { progressOf, stateOf, sumOf } from '../fold/state.js';
+import { filesOf, progressOf, stateOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { FileStatus } from '../words.js';
 import type { Observed } from './observed.js';
@@ -21,7 +21,7 @@ export function combinedState(
   const plan = [...log.steps.values()];
   const todos = fold.todos.list;
   const more = sumsOf(log.more, fold.more);
-  const files: Record<string, ShownFile> = { ...observedFiles(fold, log), ...Object.fromEntries(log.files) };
+  const files: Record<string, ShownFile> = { ...observedFiles(fold, log), ...filesOf(log) };
   const isWorkedOn = ([, { status }]: readonly [string, ShownFile]) => status === 'working';
   return {
     ...state,

@@ -1,5 +1,6 @@
 /** Which session has a conversation, or an agent's process. Each has a log of its own, which decides. */
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { UnreachableError } from '../../src/errors.js';
@@ -9,25 +10,34 @@ import type { LogKind } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 
+const processSchema = z.object({ host: z.string(), boot_id: z.string() });
+
 interface Binding {
   /** The session, and the line that gave it. */
   bound: { readonly session_id: string; readonly line: string } | null;
+  /** Null: it is a conversation, or nobody has said which process it is. */
+  process: z.output<typeof processSchema> | null;
 }
 
-const boundSchema = z.looseObject({ session_id: z.string().min(1), previous: z.string().optional() });
+const boundSchema = z.looseObject({
+  session_id: z.string().min(1),
+  previous: z.string().optional(),
+  process: processSchema.optional(),
+});
 
 const bindingKind: LogKind<Binding> = {
   name: 'binding',
-  begin: () => ({ bound: null }),
+  begin: () => ({ bound: null, process: null }),
   apply(state, line) {
     if (line.event !== 'bound' && line.event !== 'moved') return null;
     const fields = boundSchema.safeParse(line);
     if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
-    const { session_id, previous } = fields.data;
+    const { session_id, previous, process } = fields.data;
     // Who moves it names the line that gave it: another move was first if that is no longer the last one.
     if ((state.bound?.line ?? undefined) !== previous)
       return { code: 'moved', message: `it belongs to session ${state.bound?.session_id ?? 'none'} meanwhile` };
     state.bound = { session_id, line: line.id };
+    state.process = process ?? state.process;
     return null;
   },
 };
@@ -68,12 +78,26 @@ export class Bindings {
       log.write((state) => {
         before = state.bound?.session_id ?? null;
         if (before === sessionId) return [];
-        if (state.bound === null) return [{ event: 'bound', session_id: sessionId }];
-        return [{ event: 'moved', session_id: sessionId, previous: state.bound.line }];
+        const line = { session_id: sessionId, ...('process' in bound && { process: bound.process }) };
+        if (state.bound === null) return [{ event: 'bound', ...line }];
+        return [{ event: 'moved', ...line, previous: state.bound.line }];
       }, this.#stamp);
       return before;
     } finally {
       log.close();
+    }
+  }
+
+  /** Removes the bindings of processes of this host that a later boot has ended: none of them ever asks again. */
+  forgetOtherBoots(here: ProcessIdentity): void {
+    const folder = join(this.#places.root, 'bindings');
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      if (!name.startsWith('p_')) continue;
+      const log = Log.read(join(folder, name), bindingKind);
+      log?.close();
+      const { host, boot_id } = log?.state.process ?? here;
+      if (host === here.host && boot_id !== here.boot_id && boot_id !== '' && here.boot_id !== '')
+        rmSync(join(folder, name), { force: true });
     }
   }
 

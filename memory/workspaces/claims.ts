@@ -69,6 +69,13 @@ export class Claims {
     this.#write(workspace, (log) => log.write(() => [{ event: 'note', text, priority }], this.#stamp));
   }
 
+  /** Leaves word of a session for whoever begins the next one in the workspace. */
+  tell(workspace: Workspace, sessionId: string, sentence: string): void {
+    const line = { event: 'told', session_id: sessionId, sentence };
+    const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
+    this.#write(workspace, (log) => log.write(({ told }) => (told.includes(sentence) ? [] : [line]), stamp));
+  }
+
   /** @returns why the session cannot have the workspace; null if it holds it now */
   claim(workspace: Workspace, sessionId: string): Refusal | null {
     this.enter(workspace, sessionId);

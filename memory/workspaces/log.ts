@@ -20,6 +20,8 @@ export interface WorkspaceState {
   holder: { readonly session_id: string; readonly claim: string } | null;
   /** For every session of the workspace; the oldest are left out. */
   readonly notes: WorkspaceNote[];
+  /** What became of its sessions since the last one began there. */
+  readonly told: string[];
 }
 
 const session = z.looseObject({ session_id: z.string().min(1) });
@@ -28,12 +30,13 @@ const SCHEMAS = {
   session,
   claimed: session,
   released: z.looseObject({ claim: z.string() }),
+  told: z.looseObject({ session_id: z.string().min(1), sentence: z.string().min(1) }),
   note: z.looseObject({ text: z.string().min(1), priority: z.enum(PRIORITIES).default('normal') }),
 };
 
 export const workspaceKind: LogKind<WorkspaceState> = {
   name: 'workspace',
-  begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [] }),
+  begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [], told: [] }),
   apply,
 };
 
@@ -46,13 +49,20 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
         state.kind = kind;
       });
     case 'session':
-      return given(SCHEMAS.session, line, ({ session_id }) => void state.sessions.add(session_id));
+      return given(SCHEMAS.session, line, ({ session_id }) => {
+        state.sessions.add(session_id);
+        state.told.length = 0;
+      });
     case 'claimed':
       return given(SCHEMAS.claimed, line, ({ session_id }) => claim(state, session_id, line.id));
     case 'released':
       // A late one names a claim that is no longer held, and has no effect.
       return given(SCHEMAS.released, line, ({ claim: given }) => {
         if (state.holder?.claim === given) state.holder = null;
+      });
+    case 'told':
+      return given(SCHEMAS.told, line, ({ sentence }) => {
+        if (!state.told.includes(sentence)) addTo(state.told, sentence, { more: {}, name: 'told' });
       });
     case 'note':
       return given(SCHEMAS.note, line, ({ text, priority }) =>

@@ -1,8 +1,10 @@
+import { archiveCompleted } from '../../../memory/keeping/archive.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { stepLine } from '../../../memory/show/status.js';
 import { END_REASONS, type EndReason } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
+import { keepLater } from '../../command/keepLater.js';
 import { word } from '../../command/word.js';
 
 export const done = word({
@@ -40,7 +42,14 @@ export const done = word({
     }
     const workspace = session.log.state.facts?.workspace === memory.workspace.id ? memory.workspace : null;
     memory.lifecycle.end(session, workspace, { lines, reason, summary });
-    print(`session ${session.id} has ended: ${reason}`, { session_id: session.id, reason });
+    const archived = archiveCompleted(memory, session);
+    keepLater(context, memory, session);
+    const place = archived === null ? '' : `; it is in the archive: ${archived}`;
+    print(`session ${session.id} has ended: ${reason}${place}`, {
+      session_id: session.id,
+      reason,
+      ...(archived !== null && { archived }),
+    });
     return 0;
   },
 });

@@ -11,6 +11,7 @@ import { heldReport, stepLine } from '../../../memory/show/status.js';
 import { UsageError } from '../../../src/errors.js';
 import { textOf } from '../../../src/journal/record.js';
 import type { ExitCode } from '../../command/command.js';
+import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { type Call, word } from '../../command/word.js';
 
 export const init = word({
@@ -39,13 +40,16 @@ export const init = word({
       print(`going on with session ${holder.id}`, { session_id: holder.id, folder: holder.folder, resumed: true });
       return 0;
     }
-    if (holder !== null && values['archive-existing']) archiveSession(memory, holder, 'cancelled');
-    else if (holder !== null) {
+    if (holder !== null && values['archive-existing']) {
+      archiveSession(memory, holder, 'cancelled');
+      keepLater(context, memory, holder);
+    } else if (holder !== null) {
       context.io.stderr(`${await reportOn(holder, memory)}\n`);
       return 1;
     }
     if (values.resume && task.trim() === '')
       throw new UsageError('no session holds this directory, so there is nothing to go on with');
+    sayWhatBecame(context, memory);
     const session = memory.lifecycle.begin(memory.workspace, {
       purpose: task,
       fields: { name: values.name },
@@ -53,6 +57,7 @@ export const init = word({
       concurrent: values.concurrent === true,
     });
     memory.adopt(session);
+    roundLater(context, memory);
     print(`session ${session.id} begins, with ${titles.length} steps`, {
       session_id: session.id,
       folder: session.folder,

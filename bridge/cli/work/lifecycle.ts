@@ -1,11 +1,12 @@
 /** Words that begin, change and end a session without steps. */
 
-import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
+import { archiveCompleted, archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import { beginChild } from '../../../memory/sessions/delegation.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { END_REASONS } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
+import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { type Call, word } from '../../command/word.js';
 
 export const start = word({
@@ -18,14 +19,16 @@ export const start = word({
     concurrent: { type: 'boolean' },
   },
   words: 0,
-  run({ memory, values, print }) {
+  run({ memory, values, print, context }) {
     const { purpose = '', name, parent, concurrent = false } = values;
     if (purpose.trim() === '') throw new UsageError('--purpose is missing, for example --purpose "Fix the login"');
+    sayWhatBecame(context, memory);
     const beginning = { purpose, fields: { name }, plan: [], concurrent };
     const session =
       parent === undefined
         ? memory.lifecycle.begin(memory.workspace, beginning)
         : beginChild(memory, memory.which(parent), beginning);
+    roundLater(context, memory);
     print(`session ${session.id} begins`, { session_id: session.id, folder: session.folder });
     return 0;
   },
@@ -36,13 +39,20 @@ export const end = word({
   summary: 'end the session; its steps stay as they are',
   options: { as: { type: 'string' }, summary: { type: 'string' } },
   words: 0,
-  run({ memory, values, print }) {
+  run({ memory, values, print, context }) {
     const session = memory.which(values.session ?? null);
     const reason = END_REASONS.find((known) => known === (values.as ?? 'completed'));
     if (reason === undefined)
       throw new UsageError(`--as ${JSON.stringify(values.as)}: one of ${END_REASONS.join(', ')}`);
     memory.lifecycle.end(session, memory.workspace, { lines: [], reason, summary: values.summary });
-    print(`session ${session.id} has ended: ${reason}`, { session_id: session.id, reason });
+    const archived = archiveCompleted(memory, session);
+    keepLater(context, memory, session);
+    const place = archived === null ? '' : `; it is in the archive: ${archived}`;
+    print(`session ${session.id} has ended: ${reason}${place}`, {
+      session_id: session.id,
+      reason,
+      ...(archived !== null && { archived }),
+    });
     return 0;
   },
 });

@@ -3,6 +3,7 @@ import type { Command } from '../../command/command.js';
 import { wordsCommand } from '../../command/word.js';
 import { goOn } from './continue.js';
 import { exportWord } from './export.js';
+import { keep } from './keep.js';
 import { archive, purge, rebuild, unarchive, verify } from './keeping.js';
 import { end, reopen, start } from './lifecycle.js';
 import { list } from './list.js';
@@ -27,6 +28,7 @@ on with it.`,
     verify,
     export: exportWord,
     rebuild,
+    keep,
     purge,
   },
   examples: `  watchkeeper work list --here

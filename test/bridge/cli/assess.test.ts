@@ -53,6 +53,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
     surroundings: SOMEWHERE,
     openInput: () => null,
     input: process.stdin,
+    startDetached: () => undefined,
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

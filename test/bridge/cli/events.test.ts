@@ -55,6 +55,7 @@ async function eventsOf(file: string, ...args: string[]): Promise<string[]> {
     surroundings: SOMEWHERE,
     openInput: () => null,
     input: process.stdin,
+    startDetached: () => undefined,
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

@@ -10,6 +10,8 @@ import { SOMEWHERE } from './surroundings.js';
 /** What differs from a caller without a memory and without a pipe. */
 export interface Caller {
   readonly surroundings?: Surroundings;
+  /** Called for each command that would go on by itself. */
+  readonly detached?: (args: readonly string[]) => void;
   /** Standard input. */
   readonly piped?: string;
 }
@@ -17,7 +19,7 @@ export interface Caller {
 export async function runCommand(
   command: Command,
   args: readonly string[],
-  { surroundings = SOMEWHERE, piped }: Caller = {},
+  { surroundings = SOMEWHERE, piped, detached }: Caller = {},
 ): Promise<Said> {
   let out = '';
   let err = '';
@@ -34,6 +36,7 @@ export async function runCommand(
     surroundings,
     openInput: () => null,
     input: piped === undefined ? process.stdin : Readable.from([Buffer.from(piped)]),
+    startDetached: (begun) => detached?.(begun),
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

@@ -68,7 +68,7 @@ describe('track', () => {
     await say(track, ['file', 'src/a.ts', '--rename', 'b.ts']);
     const { steps, files } = await json(track, ['status']);
     expect(steps.map(({ title }: { title: string }) => title)).toEqual(['Read A, B and C', 'say "x"\ny 🙂']);
-    expect(files).toEqual({ 'b.ts': { status: 'done', step: '1', at: expect.any(Number) } });
+    expect(files).toEqual({ 'b.ts': { status: 'done', step: '1', at: expect.any(Number), digest: null } });
   });
 
   test('keeps every step that several add at once', async () => {
@@ -160,7 +160,7 @@ describe('track', () => {
     await say(track, ['file', '--rename', 'old', 'new']);
     await say(track, ['file', 'new', '--rename', 'newest']);
     expect((await json(track, ['status'])).files).toEqual({
-      newest: { status: 'working', step: null, at: expect.any(Number) },
+      newest: { status: 'working', step: null, at: expect.any(Number), digest: null },
     });
   });
 

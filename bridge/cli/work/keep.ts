@@ -1,0 +1,41 @@
+import { type KeepResult, keepSession } from '../../../memory/keeping/keep.js';
+import { keepRound } from '../../../memory/keeping/round.js';
+import { MINUTE } from '../../../src/time.js';
+import type { ExitCode } from '../../command/command.js';
+import { word } from '../../command/word.js';
+
+/** It runs unattended: a file system that hangs must not leave it there for ever. */
+const MOST_MS = 10 * MINUTE;
+
+export const keep = word({
+  usage: 'keep [ID]',
+  summary:
+    'copy what the transcripts of a session show; without ID: of all whose\n      agents have ended, and put old things away. Starts and ends do it, too',
+  options: {},
+  words: 1,
+  async run({ memory, values, words: [named], print, context }): Promise<ExitCode> {
+    const until = memory.clock.now() + MOST_MS;
+    const name = named ?? values.session;
+    if (name !== undefined) {
+      const result = await keepSession(memory, memory.which(name), until);
+      print(sentenceOf(result), result);
+      return 0;
+    }
+    const round = await keepRound(memory, until);
+    const { kept, expired, archived, failures } = round;
+    const lines = [
+      ...kept.map((id) => `session ${id} is kept`),
+      ...expired.map((id) => `the copy of session ${id} was too old`),
+      ...archived.map((id) => `session ${id} is in the archive`),
+    ];
+    print(lines.join('\n') || 'nothing to do', round);
+    for (const { session_id, message } of failures) context.io.stderr(`${session_id}: ${message}\n`);
+    return failures.length === 0 ? 0 : 3;
+  },
+});
+
+function sentenceOf({ session_id, kept, lines, conversations, digests }: KeepResult): string {
+  if (kept === 'nothing') return `session ${session_id} has no transcript and no files`;
+  const said = kept === 'written' ? 'is kept' : 'was kept already';
+  return `session ${session_id} ${said}: ${lines} lines of ${conversations} conversations, digests of ${digests} files`;
+}

@@ -1,0 +1,245 @@
+/**
+ * Keeps what the transcripts of a session show, because their programs delete them after a while: a copy in the session's folder,
+ * replaced whole, then a line in the worklog that says what it was made from, with digests of the files that were touched. The same
+ * input gives the same bytes; a share of which less is left than was kept stays as it is.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
+import { syncFolderSync } from '../../src/files/durableFile.js';
+import { journalName } from '../../src/journal/path.js';
+import type { JournalRecord } from '../../src/journal/record.js';
+import { withoutTexts } from '../../src/journal/texts.js';
+import { HOUR, isoTime } from '../../src/time.js';
+import { importedLine } from '../../src/transcripts/importTranscript.js';
+import { LineFile } from '../../src/transcripts/lineFile.js';
+import { journalIn } from '../home/places.js';
+import type { NewLine } from '../logs/line.js';
+import { readSeal, type Seal, type Source, textOfSeal } from '../observed/keptCopy.js';
+import { Observed } from '../observed/observed.js';
+import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
+import { nameFilesIn } from '../observed/sources.js';
+import type { Memory } from '../sessions/memory.js';
+import { requireOwnMemory } from '../sessions/ownMemory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { digestsOf, type FileDigest } from './digests.js';
+import { rebuildSession } from './rebuild.js';
+import { runMayLive } from './runs.js';
+
+/** A line holds so many. */
+const DIGESTS_PER_LINE = 200;
+const TIME_UP = 'it took too long';
+
+export interface KeepResult {
+  readonly session_id: string;
+  /** `nothing`: there is no transcript, and no file was touched. */
+  readonly kept: 'written' | 'unchanged' | 'nothing';
+  readonly lines: number;
+  readonly conversations: number;
+  readonly digests: number;
+}
+
+interface Copy {
+  readonly seal: Seal;
+  readonly bytes: number;
+  /** Of the whole file. */
+  readonly digest: string;
+  readonly isNew: boolean;
+  /** What was read. */
+  readonly fold: Observed;
+}
+
+/**
+ * @param until when it gives up, UTC epoch milliseconds
+ * @throws UnreachableError if it could not be kept; the worklog says why, if it can be written
+ * @throws RefusedError for the session of a bridge
+ */
+export async function keepSession(memory: Memory, session: OpenSession, until: number): Promise<KeepResult> {
+  requireOwnMemory(memory.places);
+  try {
+    return await keep(memory, session, until);
+  } catch (error) {
+    const failure = describeError(error);
+    noteFailure(memory, session, failure);
+    throw new UnreachableError(`session ${session.id} could not be kept: ${failure}`, { cause: error });
+  }
+}
+
+async function keep(memory: Memory, session: OpenSession, until: number): Promise<KeepResult> {
+  const { id, log } = session;
+  const complete = !runMayLive(memory, log.state);
+  const copy = await writeCopy(memory, session, until);
+  const before = log.state.kept;
+  const isKnown =
+    before !== null &&
+    before.failure === null &&
+    before.complete === complete &&
+    (before.copy?.digest ?? null) === (copy?.digest ?? null);
+  const paths = [...log.state.files.keys(), ...changedFiles(copy)];
+  const digests = isKnown ? [] : digestsOf(memory.workspaceOf(log.state), paths);
+  const isNothing = copy === null && digests.length === 0;
+  if (!isKnown && !isNothing) {
+    write(memory, session, keptLines(copy, digests, complete));
+    await rebuildSession(memory, session).catch((error: unknown) => {
+      // A newer version has written it, and keeps it.
+      if (!(error instanceof UsageError)) throw error;
+    });
+  }
+  return {
+    session_id: id,
+    kept: isNothing ? 'nothing' : isKnown && copy?.isNew !== true ? 'unchanged' : 'written',
+    lines: copy?.seal.sources.reduce((sum, { lines }) => sum + lines, 0) ?? 0,
+    conversations: copy?.seal.sources.length ?? 0,
+    digests: digests.length,
+  };
+}
+
+function changedFiles(copy: Copy | null): string[] {
+  if (copy === null) return [];
+  return [...copy.fold.files].flatMap(([path, { change }]) =>
+    change === 'read' || change === 'deleted' ? [] : [path],
+  );
+}
+
+function keptLines(copy: Copy | null, digests: readonly FileDigest[], complete: boolean): NewLine[] {
+  const last = copy?.fold.lastActivity ?? null;
+  const first = {
+    sources: copy?.seal.sources ?? [],
+    copy: copy === null ? null : { bytes: copy.bytes, digest: copy.digest },
+    complete,
+    last_activity: last === null ? null : isoTime(last),
+  };
+  const lines: NewLine[] = [];
+  for (let at = 0; at === 0 || at < digests.length; at += DIGESTS_PER_LINE) {
+    const more = at === 0 ? first : { goes_on: true };
+    lines.push({ event: 'kept', ...more, digests: digests.slice(at, at + DIGESTS_PER_LINE) });
+  }
+  return lines;
+}
+
+/** @returns null if there is nothing to copy */
+async function writeCopy(memory: Memory, session: OpenSession, until: number): Promise<Copy | null> {
+  const { id, log } = session;
+  const folder = memory.places.findSession(id);
+  if (folder === null) throw new UnreachableError('it was removed meanwhile');
+  const path = journalIn(folder);
+  const shares = await sharesOf(log.state, path, memory.surroundings.variables);
+  if (shares.length === 0) return null;
+  const old = readSeal(path);
+  // Nobody else's file is overwritten.
+  if (old === null && existsSync(path) && log.state.kept?.copy == null)
+    throw new UnreachableError(`${path} is no copy of transcripts; move it away`);
+  removeRests(folder, memory.clock.now());
+  const file = new CopyFile(path);
+  const fold = new Observed();
+  try {
+    for (const share of shares) {
+      nameFilesIn(fold, memory.workspaceOf(log.state), share.conversation.cwd);
+      for await (const batch of recordsOf(share, memory.stamp.redact)) {
+        if (memory.clock.now() >= until) throw new UnreachableError(TIME_UP);
+        for (const line of linesOf(batch, share, memory)) {
+          file.write(line);
+          fold.take(line);
+        }
+      }
+      file.endSource(share);
+    }
+    const made = file.seal();
+    const isNew = old === null || old.digest !== made.seal.digest || JSON.stringify(old) !== JSON.stringify(made.seal);
+    failpoint('keep.copy.before');
+    if (isNew) file.putInPlace();
+    else file.discard();
+    failpoint('keep.copy.after');
+    return { ...made, isNew, fold };
+  } catch (error) {
+    file.discard();
+    throw error;
+  }
+}
+
+function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp, settings }: Memory): JournalRecord[] {
+  const name = journalName(transcript?.path ?? '');
+  return records.flatMap((record) => {
+    const line = format === 'copy' ? record : importedLine(record, format, name, stamp.redact);
+    if (line === null) return [];
+    if (settings.texts) return [line];
+    // The answer of a session's end is there for a bridge that has to send it again.
+    const { answer: _, ...rest } = withoutTexts(line);
+    return [rest];
+  });
+}
+
+class CopyFile {
+  readonly #path: string;
+  readonly #file: LineFile;
+  readonly #inner = createHash('sha256');
+  readonly #sources: Source[] = [];
+  #bytes = 0;
+  #lines = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#file = new LineFile(path);
+  }
+
+  write(line: JournalRecord): void {
+    const text = JSON.stringify(line);
+    this.#add(text);
+    this.#lines += 1;
+  }
+
+  endSource({ conversation: { provider, id: conversation }, bytes }: Share): void {
+    this.#sources.push({ provider, conversation, bytes, lines: this.#lines });
+    this.#lines = 0;
+  }
+
+  seal(): Pick<Copy, 'seal' | 'bytes' | 'digest'> {
+    const all = this.#inner.copy();
+    const text = textOfSeal(this.#sources, this.#inner.digest('hex'));
+    this.#file.write(text);
+    const bytes = this.#bytes + Buffer.byteLength(text) + 1;
+    return { seal: JSON.parse(text) as Seal, bytes, digest: all.update(`${text}\n`).digest('hex') };
+  }
+
+  putInPlace(): void {
+    this.#file.putInPlace();
+    syncFolderSync(dirname(this.#path));
+  }
+
+  discard(): void {
+    this.#file.discard();
+  }
+
+  #add(text: string): void {
+    this.#file.write(text);
+    this.#inner.update(`${text}\n`);
+    this.#bytes += Buffer.byteLength(text) + 1;
+  }
+}
+
+/** What processes that were killed have left half written; one that is at work has it for minutes. */
+function removeRests(folder: string, now: number): void {
+  const begin = `.${basename(journalIn(folder))}.`;
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(begin)) continue;
+    const path = join(folder, name);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat !== undefined && now - stat.mtimeMs > HOUR) rmSync(path, { force: true });
+  }
+}
+
+/** On a full disk it cannot be noted either; then the check of the session finds that nothing was kept. */
+function noteFailure(memory: Memory, session: OpenSession, failure: string): void {
+  try {
+    if (session.log.state.kept?.failure !== failure) write(memory, session, [{ event: 'kept', failure }]);
+  } catch {
+    // The caller's error says more.
+  }
+}
+
+/** Facts of Watchkeeper's own: no activity, and legal at any time. */
+export function write({ stamp }: Memory, { log }: OpenSession, lines: readonly NewLine[]): void {
+  log.write(() => lines, { ...stamp, origin: 'watchkeeper' }, { isFact: true });
+}

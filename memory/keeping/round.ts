@@ -1,0 +1,106 @@
+/**
+ * What is done now and then for all sessions of a memory: keep those whose runs have ended, remove copies that are too old, archive
+ * what rested long enough, and remove what bound processes of other boots. The next start in a session's directory says what became
+ * of it.
+ */
+import { existsSync, rmSync } from 'node:fs';
+import { describeError } from '../../src/errors.js';
+import { syncFolderSync } from '../../src/files/durableFile.js';
+import { DAY, HOUR } from '../../src/time.js';
+import type { Worklog } from '../fold/worklog.js';
+import { journalIn } from '../home/places.js';
+import { readSeal } from '../observed/keptCopy.js';
+import type { Memory } from '../sessions/memory.js';
+import { requireOwnMemory } from '../sessions/ownMemory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { archiveSession, dueSessions } from './archive.js';
+import { keepSession, write } from './keep.js';
+import { runMayLive } from './runs.js';
+
+export interface Round {
+  readonly kept: readonly string[];
+  /** Whose copies were too old. */
+  readonly expired: readonly string[];
+  readonly archived: readonly string[];
+  readonly failures: readonly { readonly session_id: string; readonly message: string }[];
+}
+
+/**
+ * @param until when it gives up, UTC epoch milliseconds; the next round goes on
+ * @throws RefusedError in the memory of a bridge
+ */
+export async function keepRound(memory: Memory, until: number): Promise<Round> {
+  requireOwnMemory(memory.places);
+  const { sessions, clock } = memory;
+  const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };
+  const failures: { session_id: string; message: string }[] = [];
+  const tried = async (id: string, work: (session: OpenSession) => Promise<void> | void) => {
+    try {
+      const session = clock.now() < until ? sessions.open(id) : null;
+      if (session === null) return;
+      await work(session);
+      session.log.close();
+    } catch (error) {
+      failures.push({ session_id: id, message: describeError(error) });
+    }
+  };
+  for (const id of [...sessions.ids(), ...sessions.archivedIds()])
+    await tried(id, async (session) => {
+      if (removeOldCopy(memory, session)) round.expired.push(id);
+      else if (isToBeKept(memory, session.log.state)) {
+        await keepSession(memory, session, until).catch((error: unknown) => {
+          tell(memory, session, describeError(error));
+          throw error;
+        });
+        round.kept.push(id);
+      }
+    });
+  for (const id of memory.settings.auto_archive.when_archivable ? dueSessions(memory) : [])
+    await tried(id, (session) => {
+      archiveSession(memory, session);
+      round.archived.push(id);
+      const days = Math.floor((memory.settings.freshness.archivable_h * HOUR) / DAY);
+      tell(
+        memory,
+        session,
+        `session ${id} rested for more than ${days} days and is in the archive: work unarchive ${id}`,
+      );
+    });
+  memory.bindings.forgetOtherBoots(memory.surroundings.process);
+  return { ...round, failures };
+}
+
+/** A run that is proven dead, or has ended, since it was last kept. Without a known run, nobody knows when that is. */
+function isToBeKept(memory: Memory, log: Worklog): boolean {
+  const { conversations, runs, lifecycle, kept } = log;
+  if (conversations.length === 0 || isTooOld(memory, log) || runMayLive(memory, log)) return false;
+  if (runs.length === 0 && lifecycle !== 'ended') return false;
+  if (kept === null || kept.failure !== null || !kept.complete) return true;
+  const changes = [
+    ...runs.map((run) => Math.max(run.started_at, run.ended_at ?? 0)),
+    ...conversations.map(({ at }) => at),
+  ];
+  return kept.at < Math.max(0, ...changes);
+}
+
+function removeOldCopy(memory: Memory, session: OpenSession): boolean {
+  const path = journalIn(session.folder);
+  if (!existsSync(path) || readSeal(path) === null || !isTooOld(memory, session.log.state)) return false;
+  // The line first: without it, a copy that is gone is a fault.
+  write(memory, session, [{ event: 'kept', removed: true }]);
+  rmSync(path, { force: true });
+  syncFolderSync(session.folder);
+  return true;
+}
+
+function isTooOld(memory: Memory, log: Worklog): boolean {
+  const { end, last_activity, created_at, kept } = log;
+  const last = Math.max(end?.at ?? 0, last_activity ?? 0, created_at ?? 0, kept?.last_activity ?? 0);
+  return !runMayLive(memory, log) && memory.clock.now() - last >= memory.settings.keep_days * DAY;
+}
+
+function tell({ claims }: Memory, { id, log }: OpenSession, sentence: string): void {
+  const workspace = log.state.facts?.workspace ?? null;
+  const found = workspace === null ? null : claims.find(workspace);
+  if (found !== null) claims.tell(found, id, sentence);
+}
