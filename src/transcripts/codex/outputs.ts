@@ -42,11 +42,12 @@ export function readOutput(output: unknown): ReadOutput {
   const wallTime = WALL_TIME.exec(frame)?.[1];
   const durationMs = wallTime === undefined ? null : Math.round(Number(wallTime) * 1_000);
   const outcome = outcomeOf(text, exit?.[1] ?? null, fields);
-  return { text: end === null ? text : wordsOf(text, end, exit), result, outcome, durationMs };
+  return { text: wordsOf(text, end, exit), result, outcome, durationMs };
 }
 
 /** Chunk ids, times and counts say nothing to a person. */
-function wordsOf(text: string, end: RegExpExecArray, exit: RegExpExecArray | null): string {
+function wordsOf(text: string, end: RegExpExecArray | null, exit: RegExpExecArray | null): string {
+  if (end === null) return ABORTED.test(text) ? text.replace(WALL_TIME, '').trimStart() : text;
   const ended = exit === null || exit[1] === '0' ? '' : `${exit[0]}\n`;
   const words = end[0] === 'Output:' ? text.slice(end.index + end[0].length) : text.slice(end.index);
   return `${ended}${words.replace(/^\n/, '')}`;

@@ -112,6 +112,8 @@ test('says where the agent worked, what it had asked, and that it has forgotten 
   expect(compacted.context).toMatch(/^Its context was compacted once, at 2026-11-20T23:18:\S+Z\.$/m);
   const codex = await brief(join(RECORDED, 'codex-0.169.0/patch.jsonl'));
   expect(codex).toMatchObject({ directory: '/home/me/popoto' });
+  const denied = await brief(join(RECORDED, 'codex-0.169.0/dialog-denied.jsonl'));
+  expect(denied.context).toContain('"exec_command: rm -rf build" cancelled: "aborted by user"\n');
 });
 
 test('looks for relative paths where the agent worked, not where it is asked from', async () => {
