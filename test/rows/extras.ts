@@ -1,7 +1,7 @@
 /** What came to the task worklog later: X1 to X7. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DAY } from '../../src/time.js';
 import type { RowCheck } from './row.js';
 import { at, filesBelow } from './scene.js';
@@ -64,7 +64,25 @@ export const extraRows: readonly RowCheck[] = [
       assert.equal(scene.sh(`wk work show ${id}`).code, 2);
     },
   },
-  { row: 'X6', check: 'after 91 days the kept copy is gone, the worklog is not', needs: 'kept copies' },
+  {
+    row: 'X6',
+    check: 'after 91 days the kept copy is gone, the worklog is not',
+    prove(scene) {
+      const id = scene.begin('wk track init T', { variables: scene.converse('claude/deeds', 92 * DAY) });
+      scene.age(id, 93 * DAY);
+      scene.do(`wk work keep ${id}`);
+      const kept = () => filesBelow(join(scene.home, 'sessions', id)).map((path) => basename(path));
+      assert.ok(kept().includes('tool_use.jsonl'), `kept: ${kept()}`);
+      scene.do('wk work end');
+      scene.age(id, 93 * DAY);
+      scene.do('wk work keep');
+      const left = filesBelow(scene.home).filter((path) => path.includes(id));
+      assert.deepEqual(
+        left.filter((path) => /(?:tool_use|worklog)\.jsonl$/.test(path)).map((path) => basename(path)),
+        ['worklog.jsonl'],
+      );
+    },
+  },
   {
     row: 'X7',
     check: 'with `texts:false` no word of the prompt is below home',
@@ -75,7 +93,7 @@ export const extraRows: readonly RowCheck[] = [
       writeFileSync(join(scene.home, 'settings.json'), '{"texts":false}');
       scene.age(id, DAY);
       scene.do('wk track step 1 --start && wk track resume && wk track status && wk track done --complete');
-      scene.do(`wk work show ${id} && wk work rebuild ${id}`);
+      scene.do(`wk work keep ${id} && wk work show ${id} && wk work rebuild ${id}`);
       const found = filesBelow(scene.home).filter((path) => readFileSync(path, 'utf8').includes(secret));
       assert.deepEqual(found, []);
       // The agent's own transcript has it, so it could have been found.

@@ -162,7 +162,18 @@ export const lifecycleRows: readonly RowCheck[] = [
       scene.do(`wk work unarchive ${id} && wk work verify ${id}`);
     },
   },
-  { row: 'D6', check: 'at 721 h the next start archives it by itself, and says so', needs: 'kept copies' },
+  {
+    row: 'D6',
+    check: 'at 721 h the next `keep` archives it, and the next start says so',
+    prove(scene) {
+      const id = scene.begin('wk track init Old');
+      scene.age(id, 721 * HOUR);
+      scene.do('wk work keep');
+      assert.equal(at(scene.json(`wk work show ${id}`), 'archived'), true);
+      assert.match(scene.do('wk track init Next').err, new RegExp(`${id}.*archive`));
+    },
+  },
+  { row: 'D6', check: 'resuming the conversation of an archived session brings it back', needs: 'the plugin' },
   {
     row: 'D7',
     check: 'the count of pending steps is right for the five cases that a search in prose counts wrongly',
