@@ -7,7 +7,7 @@ import { Places, worklogIn } from '../../memory/home/places.js';
 import { Log } from '../../memory/logs/log.js';
 import { observeKept } from '../../memory/observed/sources.js';
 import { realOf } from '../../memory/workspaces/workspace.js';
-import { leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
+import { endWords, leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
@@ -43,7 +43,7 @@ export async function promptOf(context: PromptContext, session: AgentSession): P
     `This is the second and last attempt. The first one was ended: ${why} Issue: ${incident?.report.url ?? 'pending'}.`,
     'Check what is already done before you repeat anything, and take another approach at the point where the first attempt got stuck.',
   ].join('\n\n');
-  const end = incident?.untrusted_excerpt || null;
+  const end = endWords(incident?.untrusted_excerpt, finding?.evidence ?? []) || null;
   const used = `\n\n${said}\n\n`.length;
   const record = await recordOf(context, session, { first: session.revival_of, end, used });
   return { text: [message, said, ...(record === '' ? [] : [record])].join('\n\n'), record };

@@ -29,17 +29,21 @@ export interface Known {
  * @returns files in progress, then those that were touched since the last end of a turn, or were just being changed
  */
 export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulFile[] {
-  const doubtful = new Map<string, { step: string | null; at: number }>();
-  for (const [path, { status, step, at }] of log.files) if (status === 'working') doubtful.set(path, { step, at });
+  const doubtful = new Map<string, { step: string | null; at: number; isDeleted: boolean }>();
+  for (const [path, { status, step, at }] of log.files)
+    if (status === 'working') doubtful.set(path, { step, at, isDeleted: false });
   for (const [path, at] of fold === null ? [] : touchedIn(fold)) {
     const name = nameIn(directory, path);
     const declared = doubtful.get(name);
-    doubtful.set(name, { step: declared?.step ?? null, at: Math.max(declared?.at ?? 0, at) });
+    // A file that is gone, as the agent wanted, is not half written.
+    const isDeleted = declared === undefined && fold?.files.get(path)?.change === 'deleted';
+    doubtful.set(name, { step: declared?.step ?? null, at: Math.max(declared?.at ?? 0, at), isDeleted });
   }
-  return [...doubtful].map(([path, { step, at }]) => {
+  return [...doubtful].flatMap(([path, { step, at, isDeleted }]) => {
     const stat = seenFile(resolve(directory, path));
+    if (stat === undefined && isDeleted) return [];
     const changed_since = stat === undefined ? null : stat.mtimeMs > at;
-    return { path, step, exists: stat !== undefined, size: stat?.size ?? null, changed_since };
+    return [{ path, step, exists: stat !== undefined, size: stat?.size ?? null, changed_since }];
   });
 }
 

@@ -147,7 +147,9 @@ function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Sec
 }
 
 function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
-  const last = count === 0 ? [] : recent.slice(-count);
+  // What Watchkeeper wrote by itself, such as the start of a run, says nothing of the work.
+  const declared = recent.filter(({ origin }) => origin !== 'watchkeeper');
+  const last = count === 0 ? [] : declared.slice(-count);
   const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);
   return { title: 'The last entries:', entries: entries('actions', lines) };
 }

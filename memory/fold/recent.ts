@@ -1,5 +1,6 @@
 /** What happened last, in words. */
 import type { Line } from '../logs/line.js';
+import type { Origin } from '../words.js';
 
 /** Entries that are kept. */
 export const MOST_RECENT = 10;
@@ -7,6 +8,7 @@ export const MOST_RECENT = 10;
 export interface RecentEntry {
   readonly at: number;
   readonly words: string;
+  readonly origin: Origin;
 }
 
 /** @returns the line in a few words; null for what nobody asks about after a crash */

@@ -115,6 +115,9 @@ describeScenes('an agent with a list of tasks', () => {
         'It used 52 tokens of input and 3 of output.',
       ])
         expect(text.split('\n')).toContain(line);
+      // Nothing twice, and nothing that says nothing of the work.
+      expect(text.match(/the agent was killed by SIGKILL/g)).toHaveLength(1);
+      expect(text).not.toMatch(/an agent begins|github_token\]\.ts": it does not exist/);
       expect(text).toMatch(/^- .* "edit: a\.ts", without a result$/m);
       expect(text.length).toBeLessThanOrEqual(6_000);
       expect(text).not.toContain(TOKEN);

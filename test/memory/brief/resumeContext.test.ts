@@ -163,6 +163,8 @@ test('what was observed stands beside what was declared: tasks, files in doubt a
     'Next: step t2, "Write the tests, [redacted:github_token]", which was in progress',
   ])
     expect(context.split('\n')).toContain(line);
+  // What is gone, as the agent wanted, is not half written.
+  expect(context).not.toContain('- "old.ts": it does not exist');
   expect(context).not.toContain('track init');
 });
 
