@@ -1,0 +1,124 @@
+// covers: memory/keeping/copyCheck.ts memory/keeping/runs.ts
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { archiveCompleted } from '../../../memory/keeping/archive.js';
+import { keepRound } from '../../../memory/keeping/round.js';
+import { verifySession } from '../../../memory/keeping/verify.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { packageRoot } from '../../../src/host/program.js';
+import { DAY, HOUR } from '../../../src/time.js';
+import { type MemoryScene, memoryScene } from '../scene.js';
+
+const FIXTURES = join(packageRoot(), 'test/fixtures/transcripts/claude');
+const ID = '5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2a11';
+
+let scene: MemoryScene;
+let programs: string;
+
+beforeEach(() => {
+  scene = memoryScene();
+  programs = join(scene.directory, '..', 'person');
+  const project = join(programs, '.claude/projects/-home-me-popoto');
+  mkdirSync(project, { recursive: true });
+  cpSync(join(FIXTURES, 'deeds.jsonl'), join(project, `${ID}.jsonl`));
+});
+
+const open = () => scene.open({ HOME: programs });
+const round = () => keepRound(open(), Number.POSITIVE_INFINITY);
+const dead = () => ({ ...readProcessIdentity('host'), boot_id: 'another', pid: 1 });
+const copyOf = (id: string) => join(open().which(id).folder, 'tool_use.jsonl');
+const toldHere = () => open().claims.read(open().workspace)?.told;
+
+function begin(purpose: string, lines: readonly { event: string; [field: string]: unknown }[] = []): string {
+  const memory = open();
+  const { id, log } = memory.lifecycle.begin(memory.workspace, { purpose, fields: {}, plan: [], concurrent: true });
+  const conversation = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+  log.write(() => [conversation, ...lines], memory.stamp);
+  return id;
+}
+
+test('a round keeps sessions whose runs are dead or have ended, once, and leaves alone where somebody may be at work', async () => {
+  const crashed = begin('crashed', [{ event: 'run_started', process: dead() }]);
+  const alive = begin('alive', [{ event: 'run_started', process: readProcessIdentity('host') }]);
+  const unknown = begin('unknown');
+  expect(await round()).toMatchObject({ kept: [crashed], failures: [] });
+  expect([crashed, alive, unknown].map((id) => existsSync(copyOf(id)))).toEqual([true, false, false]);
+  expect((await round()).kept).toEqual([]);
+  await scene.clock.advance(1);
+  const memory = open();
+  memory.which(crashed).log.write(() => [{ event: 'run_started', process: { ...dead(), pid: 2 } }], memory.stamp);
+  expect((await round()).kept).toEqual([crashed]);
+});
+
+test('a copy goes after keep_days, the worklog stays, and that is no fault; the copy does not come back', async () => {
+  const id = begin('x', [{ event: 'run_started', process: dead() }]);
+  await round();
+  await scene.clock.advance(90 * DAY - 1);
+  // What the transcript shows may be later than what was declared.
+  const last = Math.max(
+    open().which(id).log.state.kept?.last_activity ?? 0,
+    open().which(id).log.state.last_activity ?? 0,
+  );
+  await scene.clock.advance(Math.max(0, last + 91 * DAY - scene.clock.now()));
+  expect(await round()).toMatchObject({ expired: [id], kept: [] });
+  expect(existsSync(copyOf(id))).toBe(false);
+  expect(open().which(id).log.counts.unreadable).toBe(0);
+  expect(verifySession(open(), open().which(id)).filter(({ ok }) => !ok)).toEqual([]);
+  expect(await round()).toMatchObject({ expired: [], kept: [] });
+});
+
+test('what rested for 30 days is archived, the next start here says so once, and a setting switches it off', async () => {
+  const id = begin('x', [{ event: 'run_started', process: dead() }]);
+  const busy = begin('busy', [{ event: 'run_started', process: readProcessIdentity('host') }]);
+  rmSync(join(programs, '.claude'), { recursive: true });
+  await scene.clock.advance(720 * HOUR + 1);
+  writeFileSync(join(scene.home, 'settings.json'), '{"auto_archive":{"when_archivable":false}}');
+  expect((await round()).archived).toEqual([]);
+  rmSync(join(scene.home, 'settings.json'));
+  expect((await round()).archived).toEqual([id]);
+  expect(open().which(id).folder).toContain('/archive/');
+  expect(open().which(busy).folder).toContain('/sessions/');
+  expect(toldHere()).toEqual([expect.stringContaining(`${id} rested for more than 30 days`)]);
+  begin('next');
+  expect(toldHere()).toEqual([]);
+});
+
+test('what could not be kept is told at the next start, and the other sessions are kept', async () => {
+  const broken = begin('broken', [{ event: 'run_started', process: dead() }]);
+  const fine = begin('fine', [{ event: 'run_started', process: dead() }]);
+  writeFileSync(copyOf(broken), 'mine\n');
+  expect(await round()).toMatchObject({ kept: [fine], failures: [{ session_id: broken }] });
+  expect(toldHere()).toEqual([expect.stringContaining(`session ${broken} could not be kept`)]);
+});
+
+test('what binds a process of another boot goes, what binds one of this boot stays', async () => {
+  const id = begin('x');
+  const { bindings } = open();
+  bindings.bind({ process: dead() }, id);
+  bindings.bind({ process: readProcessIdentity('host') }, id);
+  bindings.bind({ process: { ...dead(), host: 'elsewhere' } }, id);
+  bindings.bind({ provider: 'claude', conversation: ID }, id);
+  await round();
+  expect(readdirSync(join(scene.home, 'bindings'))).toHaveLength(3);
+  expect(bindings.sessionOf({ process: dead() })).toBeNull();
+  expect(bindings.sessionOf({ process: readProcessIdentity('host') })).toBe(id);
+});
+
+test('a session with phases goes into the archive when all are done, and a plain list of steps stays', () => {
+  const done = (agents: readonly string[]) => [
+    { event: 'step_added', step: '1', title: 'a', agents },
+    { event: 'step', step: '1', to: 'in_progress' },
+    { event: 'step', step: '1', to: 'completed' },
+  ];
+  const place = (id: string) => {
+    const memory = open();
+    memory.lifecycle.end(memory.which(id), null, { lines: [], reason: 'completed' });
+    return archiveCompleted(memory, memory.which(id));
+  };
+  expect(place(begin('plain', done([])))).toBeNull();
+  expect(place(begin('phases', done(['coder'])))).toContain('/archive/');
+  expect(place(begin('open', done(['coder']).slice(0, 2)))).toBeNull();
+  writeFileSync(join(scene.home, 'settings.json'), '{"auto_archive":{"on_completion":false}}');
+  expect(place(begin('off', done(['coder'])))).toBeNull();
+});
