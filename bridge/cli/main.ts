@@ -1,5 +1,4 @@
 /** The command line. Among the code that commands share, only this reads the process's environment and ends the process. */
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +10,12 @@ import { describeError, UnreachableError, UsageError, WatchkeeperError } from '.
 import { armFailpoint } from '../../src/failpoints.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
-import { compiledProgram, packageRoot } from '../../src/host/program.js';
+import { packageRoot } from '../../src/host/program.js';
 import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/log/redact.js';
 import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
+import { startDetached } from '../command/detached.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
 
 /** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
@@ -221,13 +221,7 @@ class ProcessContext implements CommandContext {
   }
 
   startDetached(args: readonly string[]): void {
-    const { HOME, PATH, CLAUDE_CONFIG_DIR, CODEX_HOME, WATCHKEEPER_HOST } = process.env;
-    const env = { HOME, PATH, CLAUDE_CONFIG_DIR, CODEX_HOME, WATCHKEEPER_HOST };
-    const program = compiledProgram('bridge/cli/main');
-    const child = spawn(process.execPath, [program, ...args], { cwd: '/', env, detached: true, stdio: 'ignore' });
-    // Whoever checks the session finds that nothing was kept.
-    child.on('error', () => undefined);
-    child.unref();
+    startDetached(args, process.env);
   }
 
   openInput(): AsyncIterable<string> | null {

@@ -22,9 +22,14 @@ export function roundLater(context: CommandContext, memory: Memory): void {
   const path = join(places.root, ROUND_FILE);
   const last = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (clock.now() - last < BETWEEN_ROUNDS_MS || sessions.ids().length < 2) return;
-  const now = clock.now() / 1000;
-  writeFileSync(path, '', { mode: PRIVATE_FILE });
-  utimesSync(path, now, now);
+  try {
+    const now = clock.now() / 1000;
+    writeFileSync(path, '', { mode: PRIVATE_FILE });
+    utimesSync(path, now, now);
+  } catch {
+    // The start has succeeded; a later one begins the round.
+    return;
+  }
   begin(context, memory, []);
 }
 

@@ -1,0 +1,25 @@
+/** Commands that go on by themselves. */
+import { spawn } from 'node:child_process';
+import { compiledProgram } from '../../src/host/program.js';
+
+/** Where it finds transcripts, as whom it runs, and what it must not write anywhere. */
+const VARIABLES = [
+  ...['HOME', 'PATH', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'WATCHKEEPER_HOST'],
+  ...['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'],
+];
+
+/**
+ * Begins another command of this program. It outlives this process, and nobody reads what it prints.
+ * @param environment of this process, of which it gets what it needs
+ */
+export function startDetached(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): void {
+  const env = Object.fromEntries(VARIABLES.map((name) => [name, environment[name]]));
+  const program = compiledProgram('bridge/cli/main');
+  const child = spawn(process.execPath, [program, ...args], { cwd: '/', env, detached: true, stdio: 'ignore' });
+  // If it cannot begin, whoever checks the session finds that nothing was kept.
+  child.on('error', () => undefined);
+  child.unref();
+}
