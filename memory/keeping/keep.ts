@@ -3,6 +3,7 @@
  * replaced whole, then a line in the worklog that says what it was made from, with digests of the files that were touched. The same
  * input gives the same bytes; a share of which less is left than was kept stays as it is.
  */
+
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -13,6 +14,7 @@ import { journalName } from '../../src/journal/path.js';
 import type { JournalRecord } from '../../src/journal/record.js';
 import { withoutTexts } from '../../src/journal/texts.js';
 import { HOUR, isoTime } from '../../src/time.js';
+import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { importedLine } from '../../src/transcripts/importTranscript.js';
 import { LineFile } from '../../src/transcripts/lineFile.js';
 import { journalIn } from '../home/places.js';
@@ -137,7 +139,7 @@ async function writeCopy(memory: Memory, session: OpenSession, until: number): P
   try {
     for (const share of shares) {
       nameFilesIn(fold, memory.workspaceOf(log.state), share.conversation.cwd);
-      for await (const batch of recordsOf(share, memory.stamp.redact)) {
+      for await (const batch of recordsOf(share, journalTrimmer(memory.stamp.redact))) {
         if (memory.clock.now() >= until) throw new UnreachableError(TIME_UP);
         for (const line of linesOf(batch, share, memory)) {
           file.write(line);

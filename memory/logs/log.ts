@@ -116,7 +116,7 @@ export class Log<State> {
   }
 
   /** Proof that the log begins with so many bytes of it: {@link tailOf}. @throws UnreachableError if it cannot be read */
-  tailAt(bytes: number): string {
+  tailAt(bytes: number): number {
     try {
       return tailOf(this.#descriptor, bytes);
     } catch (error) {

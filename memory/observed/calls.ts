@@ -12,7 +12,7 @@ export interface OpenCall {
 }
 
 /** The fields of an input that say most, as a command or a path. */
-const SUBJECTS =
+export const SUBJECTS =
   'command cmd file_path notebook_path path pattern query url description subject taskId message prompt'.split(' ');
 const MARK = /<\/?tool_use_error>/g;
 /** A line that only the next one explains. */

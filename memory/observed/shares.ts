@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { instantOf } from '../../src/journal/normalise.js';
 import { batchesOf, JournalTail } from '../../src/journal/reader.js';
 import type { JournalRecord } from '../../src/journal/record.js';
-import type { Redact } from '../../src/log/redact.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
+import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
 import { readSeal, type Source } from './keptCopy.js';
@@ -59,7 +59,7 @@ export interface ShareBatch {
 }
 
 /** @returns the share as lines of a journal, batch by batch */
-export async function* recordsOf(share: Share, redact: Redact): AsyncGenerator<ShareBatch> {
+export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator<ShareBatch> {
   const { conversation, transcript, kept } = share;
   const from = conversation.since ?? Number.NEGATIVE_INFINITY;
   const until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
@@ -68,7 +68,7 @@ export async function* recordsOf(share: Share, redact: Redact): AsyncGenerator<S
     return at !== null && at >= from && at < until;
   };
   if (transcript !== null) {
-    const tail = new TranscriptTail(transcript, redact);
+    const tail = new TranscriptTail(transcript, trimmer);
     for await (const { records } of batchesOf(tail)) yield { records: records.filter(isShared), format: tail.format };
   } else if (kept !== null) {
     let at = 0;

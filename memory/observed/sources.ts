@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { batchesOf, type JournalSource, JournalTail } from '../../src/journal/reader.js';
 import type { Redact } from '../../src/log/redact.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
+import { journalTrimmer, type Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
@@ -10,9 +11,10 @@ import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
 import { type ProgramFolders, transcriptOf } from './programFolders.js';
 import { recordsOf, type Share, sharesOf } from './shares.js';
+import { observedTrimmer } from './trimmer.js';
 
 /** A kept copy is redacted already. */
-const asItIs: Redact = (text) => text;
+const AS_IT_IS = journalTrimmer((text) => text);
 
 export interface Observation {
   /** `none`: only what was declared is known. */
@@ -44,7 +46,7 @@ export async function observe(
   const shares = await sharesOf(log, journalIn(session.folder), folders);
   if (shares.every(({ transcript }) => transcript === null)) return observeKept(session);
   const fold = new Observed();
-  await takeShares(shares, fold, { workspace, redact });
+  await takeShares(shares, fold, { workspace, trimmer: observedTrimmer(redact) });
   return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(session);
 }
 
@@ -60,7 +62,7 @@ export async function presentSource(
 ): Promise<JournalSource | null> {
   const present = log.conversations.findLast(({ moved_at }) => moved_at === null);
   const path = present === undefined || folders === null ? null : transcriptOf(present, folders);
-  if (path !== null) return new TranscriptTail(await transcriptAt(path), redact);
+  if (path !== null) return new TranscriptTail(await transcriptAt(path), journalTrimmer(redact));
   const journal = journalIn(folder);
   return existsSync(journal) ? new JournalTail(journal) : null;
 }
@@ -70,7 +72,7 @@ export async function observeKept({ log, folder, workspace }: ObservedSession): 
   const fold = new Observed();
   const journal = journalIn(folder);
   const shares = await sharesOf(log, journal, null);
-  if (shares.length > 0) await takeShares(shares, fold, { workspace, redact: asItIs });
+  if (shares.length > 0) await takeShares(shares, fold, { workspace, trimmer: AS_IT_IS });
   else if (existsSync(journal)) {
     nameFilesIn(fold, workspace, log.facts?.cwd ?? log.conversations.at(-1)?.cwd ?? null);
     for await (const { records } of batchesOf(new JournalTail(journal)))
@@ -81,13 +83,13 @@ export async function observeKept({ log, folder, workspace }: ObservedSession): 
 
 interface Taking {
   readonly workspace: ObservedSession['workspace'];
-  readonly redact: Redact;
+  readonly trimmer: Trimmer;
 }
 
-async function takeShares(shares: readonly Share[], fold: Observed, { workspace, redact }: Taking): Promise<void> {
+async function takeShares(shares: readonly Share[], fold: Observed, { workspace, trimmer }: Taking): Promise<void> {
   for (const share of shares) {
     nameFilesIn(fold, workspace, share.conversation.cwd);
-    for await (const { records } of recordsOf(share, redact)) for (const record of records) fold.take(record);
+    for await (const { records } of recordsOf(share, trimmer)) for (const record of records) fold.take(record);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Redact } from '../../src/log/redact.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
 import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import { Observed } from './observed.js';
+import { observedTrimmer } from './trimmer.js';
 
 export interface ReadTranscript {
   readonly observed: Observed;
@@ -19,7 +20,7 @@ export interface ReadTranscript {
 
 /** @param path of a file; transcripts of its sub-agents are found beside it */
 export async function readTranscript(path: string, redact: Redact): Promise<ReadTranscript> {
-  const tail = new TranscriptTail(await transcriptAt(path), redact);
+  const tail = new TranscriptTail(await transcriptAt(path), observedTrimmer(redact));
   const observed = new Observed();
   let sessionId: string | null = null;
   for await (const { records } of batchesOf(tail)) {

@@ -15,8 +15,8 @@ export interface StateFile {
   readonly v: number;
   /** Bytes of the worklog that were folded. */
   readonly at: number;
-  /** The digest of the last of them. */
-  readonly tail: string;
+  /** Of the last of them, see {@link tailOf}. */
+  readonly tail: number;
   /** Bytes of the journal or kept copy that were folded. */
   readonly kept: number;
   readonly [field: string]: unknown;

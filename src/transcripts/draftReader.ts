@@ -4,8 +4,8 @@
  */
 import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
-import type { Redact } from '../log/redact.js';
 import type { Draft, Format } from './draft/draft.js';
+import type { Trimmer } from './draft/trimmer.js';
 
 /** How far records may be out of order; twice as many are held, without their long texts. */
 const ORDERED_DRAFTS = 16_384;
@@ -17,7 +17,7 @@ export class DraftReader {
   directory: string | null = null;
   readonly #tail: JournalTail;
   readonly #format: Format;
-  readonly #redact: Redact;
+  readonly #trimmer: Trimmer;
   readonly #inOrder = this.#read();
   /** Undefined: not read yet. */
   #next: Draft | null | undefined;
@@ -25,10 +25,10 @@ export class DraftReader {
   #lastTime = Number.NaN;
 
   /** @param records read from `tail` already */
-  constructor(tail: JournalTail, format: Format, redact: Redact, records: readonly JournalRecord[] = []) {
+  constructor(tail: JournalTail, format: Format, trimmer: Trimmer, records: readonly JournalRecord[] = []) {
     this.#tail = tail;
     this.#format = format;
-    this.#redact = redact;
+    this.#trimmer = trimmer;
     this.#take(records);
   }
 
@@ -65,7 +65,7 @@ export class DraftReader {
     for (const record of records) {
       this.sessionId ??= this.#format.sessionId(record);
       this.directory ??= this.#format.directory(record);
-      for (const draft of this.#format.drafts(record, this.#redact)) this.#wait(draft);
+      for (const draft of this.#format.drafts(record, this.#trimmer)) this.#wait(draft);
     }
   }
 

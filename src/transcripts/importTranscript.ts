@@ -12,6 +12,7 @@ import { isoTime } from '../time.js';
 import { transcriptAt } from './companions.js';
 import type { TranscriptFormat } from './draft/draft.js';
 import { contentText, textAt } from './draft/fields.js';
+import { journalTrimmer } from './draft/trimmer.js';
 import { TranscriptTail } from './transcriptTail.js';
 
 export interface ImportSummary {
@@ -38,7 +39,7 @@ export async function importTranscript(
   write: (line: string) => void,
 ): Promise<ImportSummary> {
   const files = await transcriptAt(path);
-  const tail = new TranscriptTail(files, redact);
+  const tail = new TranscriptTail(files, journalTrimmer(redact));
   const fallback = nameFor(path);
   let sessionId: string | null = null;
   let lines = 0;

@@ -5,9 +5,9 @@
  */
 import { type JournalBatch, type JournalDiagnostics, type JournalSource, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
-import type { Redact } from '../log/redact.js';
 import { isoTime } from '../time.js';
 import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft/draft.js';
+import { journalTrimmer, type Trimmer } from './draft/trimmer.js';
 import { DraftReader } from './draftReader.js';
 import { formatOf } from './recognise.js';
 
@@ -22,7 +22,7 @@ export interface TranscriptFiles {
 
 const DRAFTS_PER_BATCH = 4_096;
 const NOTHING: JournalBatch = { records: [], restarted: false, more: false };
-const asItIs: Redact = (text) => text;
+const AS_IT_IS = journalTrimmer((text) => text);
 
 interface Translation {
   readonly format: Format;
@@ -35,16 +35,16 @@ interface Translation {
 export class TranscriptTail implements JournalSource {
   readonly path: string;
   readonly #files: TranscriptFiles;
-  readonly #redact: Redact;
+  readonly #trimmer: Trimmer;
   #tail: JournalTail;
   #translation: Translation | null = null;
   #isJournal = false;
 
-  /** @param redact replaces secrets in the texts that are kept; without it they stay: the judgement shows none */
-  constructor(files: TranscriptFiles, redact: Redact = asItIs) {
+  /** @param trimmer what is kept; without it, what a journal has, secrets included: the judgement shows none */
+  constructor(files: TranscriptFiles, trimmer: Trimmer = AS_IT_IS) {
     this.path = files.path;
     this.#files = files;
-    this.#redact = redact;
+    this.#trimmer = trimmer;
     this.#tail = new JournalTail(files.path);
   }
 
@@ -97,9 +97,9 @@ export class TranscriptTail implements JournalSource {
 
   #begin(format: Format, records: readonly JournalRecord[]): Translation {
     const companions = this.#files.companions.map(
-      (path) => new DraftReader(new JournalTail(path), format, this.#redact),
+      (path) => new DraftReader(new JournalTail(path), format, this.#trimmer),
     );
-    const readers = [new DraftReader(this.#tail, format, this.#redact, records), ...companions];
+    const readers = [new DraftReader(this.#tail, format, this.#trimmer, records), ...companions];
     const mainAgent = companions.length === 0 ? format.agentOf(records) : null;
     const weaver = format.newWeaver(mainAgent, this.#files.parents);
     // Reads the first window, and with it the session's name.

@@ -5,14 +5,13 @@
  */
 import { QUESTIONS, STARTERS } from '../../journal/agentVocabulary.js';
 import { contentDigest } from '../../journal/digest.js';
-import { trimItem } from '../../journal/lineOf.js';
 import { instantOf } from '../../journal/normalise.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent, Lineage } from '../../journal/schema.js';
-import type { Redact } from '../../log/redact.js';
 import { isoTime } from '../../time.js';
 import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
+import type { Trimmer } from '../draft/trimmer.js';
 import { callOf, endedTask, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { askedOf, type Trim, toldOf } from './deeds.js';
 import { placeOf, promptDrafts, spokenText } from './prompts.js';
@@ -29,7 +28,7 @@ export const claudeFormat: Format = {
   name: 'claude',
   sessionId: (record) => textAt(record, 'sessionId'),
   directory: (record) => textAt(record, 'cwd'),
-  drafts: (record, redact) => recordDrafts(record, redact, speakerOf(record)),
+  drafts: (record, trimmer) => recordDrafts(record, trimmer, speakerOf(record)),
   agentOf(records) {
     const first = records.find(({ type }) => type === 'user' || type === 'assistant');
     return first?.isSidechain === true ? textAt(first, 'agentId') : null;
@@ -37,21 +36,21 @@ export const claudeFormat: Format = {
   newWeaver: (mainAgent, parents) => new ClaudeWeaver(mainAgent, parents),
 };
 
-function recordDrafts(record: JournalRecord, redact: Redact, { lineage, hints: common }: Speaker): Draft[] {
+function recordDrafts(record: JournalRecord, trimmer: Trimmer, { lineage, hints: common }: Speaker): Draft[] {
   const time = instantOf(record.timestamp) ?? untimed(record);
   if (time === null) return [];
-  const sayAt = sayerAt(time, 0, redact);
+  const sayAt = sayerAt(time, 0, trimmer);
   const say: Say = (event, hints) => sayAt({ ...event, ...lineage }, { ...hints, ...common });
-  const trim: Trim = (text) => trimItem(text, redact);
+  const trim: Trim = trimmer.item;
   switch (record.type) {
     case 'assistant':
-      return assistantDrafts(record, say, trim);
+      return assistantDrafts(record, say, trimmer);
     case 'user':
       return [...resultDrafts(record, say, trim), ...promptDrafts(record, say)];
     case 'system':
       return systemDrafts(record, time, say);
     case 'progress':
-      return progressDrafts(record, say, redact);
+      return progressDrafts(record, say, trimmer);
     case 'attachment':
       return attachmentDrafts(record, say);
     case 'permission-mode':
@@ -79,7 +78,7 @@ function speakerOf(record: JournalRecord): Speaker {
   return { lineage: agent === null ? {} : { agent_id: agent }, hints: { sidechain: true, ...placeOf(record) } };
 }
 
-function assistantDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
+function assistantDrafts(record: JournalRecord, say: Say, trimmer: Trimmer): Draft[] {
   const message = fieldsAt(record, 'message');
   if (record.isApiErrorMessage === true) {
     return [say({ event: 'assistant_message', stop_reason: 'error' }), say({ event: 'turn_end', reason: 'error' })];
@@ -87,15 +86,16 @@ function assistantDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   if (isFiller(message)) return [say({ event: 'heartbeat', source: 'record' })];
   const stop = textAt(message, 'stop_reason');
   const words: JournalEvent = { event: 'assistant_message', ...(stop !== null && { stop_reason: stop }) };
-  const usage = usageOf(message);
+  const usage = usageOf(message, trimmer.id);
   // Every record of a message repeats its tokens: as a hint they cost less than as a draft.
-  const tokens = usage === null ? {} : { usage: { ...usage, message_id: trim(usage.message_id) } };
+  const tokens = usage === null ? {} : { usage };
   if (typeof message.content === 'string')
     return [say({ ...words, ...spokenText(message.content) }, { turn: turnAfter(stop, true), ...tokens })];
   const blocks = listAt(message, 'content');
   const calls = blocks.some(({ type }) => type === 'tool_use');
   return blocks.map((block) => {
-    if (block.type === 'tool_use') return callDraft(block, { batch: textAt(message, 'id'), stop, tokens }, say, trim);
+    if (block.type === 'tool_use')
+      return callDraft(block, { batch: textAt(message, 'id'), stop, tokens }, say, trimmer.item);
     const isText = block.type === 'text';
     const text = isText ? spokenText(block.text) : {};
     return say({ ...words, ...text }, { turn: calls ? 'goes_on' : turnAfter(stop, isText), ...tokens });
@@ -171,7 +171,7 @@ function modeOf(record: JournalRecord): { readonly permission_mode?: string } {
 }
 
 /** Up to 2.1 the main transcript repeats what a sub-agent writes into its own; ids keep that from counting twice. */
-function progressDrafts(record: JournalRecord, say: Say, redact: Redact): Draft[] {
+function progressDrafts(record: JournalRecord, say: Say, trimmer: Trimmer): Draft[] {
   const data = fieldsAt(record, 'data');
   const kind = textAt(data, 'type') ?? '';
   const source = PROGRESS.find((known) => known === kind) ?? 'record';
@@ -182,7 +182,7 @@ function progressDrafts(record: JournalRecord, say: Say, redact: Redact): Draft[
   const inner = asFields(data.message);
   const beat = say({ event: 'heartbeat', source, ...lineage }, { sidechain: true });
   if (inner?.type !== 'user' && inner?.type !== 'assistant') return [beat];
-  return [beat, ...recordDrafts(inner, redact, { lineage, hints: { sidechain: true } })];
+  return [beat, ...recordDrafts(inner, trimmer, { lineage, hints: { sidechain: true } })];
 }
 
 function attachmentDrafts(record: JournalRecord, say: Say): Draft[] {

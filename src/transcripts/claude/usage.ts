@@ -2,8 +2,11 @@
 import type { Usage } from '../draft/deeds.js';
 import { type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
 
-/** @returns null for a message that no model wrote, or that counts nothing */
-export function usageOf(message: Fields): Usage | null {
+/**
+ * @param trimId redacts and cuts the id of the message
+ * @returns null for a message that no model wrote, or that counts nothing
+ */
+export function usageOf(message: Fields, trimId: (id: string) => string = (id) => id): Usage | null {
   const id = textAt(message, 'id');
   const usage = fieldsAt(message, 'usage');
   const input = numberAt(usage, 'input_tokens');
@@ -11,7 +14,7 @@ export function usageOf(message: Fields): Usage | null {
   const count = (key: string) => Math.max(0, Math.round(numberAt(usage, key) ?? 0));
   return {
     event: 'usage',
-    message_id: id,
+    message_id: trimId(id),
     input: Math.max(0, Math.round(input)) + count('cache_creation_input_tokens'),
     output: count('output_tokens'),
     cached: count('cache_read_input_tokens'),

@@ -19,9 +19,9 @@ export const codexFormat: Format = {
   name: 'codex',
   sessionId: (record) => textAt(record.type === 'session_meta' ? fieldsAt(record, 'payload') : headOf(record), 'id'),
   directory: (record) => textAt(record.type === 'session_meta' ? fieldsAt(record, 'payload') : {}, 'cwd'),
-  drafts(record, redact) {
+  drafts(record, trimmer) {
     const time = instantOf(record.timestamp) ?? Number.NaN;
-    return recordDrafts(record, sayerAt(time, numberAt(record, 'ordinal') ?? 0, redact));
+    return recordDrafts(record, sayerAt(time, numberAt(record, 'ordinal') ?? 0, trimmer));
   },
   agentOf: () => null,
   newWeaver: () => new CodexWeaver(),

@@ -3,11 +3,10 @@
  * weaver sees the drafts in time order and adds what only their neighbours show: tool names, batches, ends of turns, and which
  * call started which sub-agent.
  */
-import { trimEvent } from '../../journal/lineOf.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
-import type { Redact } from '../../log/redact.js';
 import type { Asked, Told, Usage } from './deeds.js';
+import type { Trimmer } from './trimmer.js';
 
 /** The parts of a record that are no event by themselves, for its format's weaver. */
 export interface Hints {
@@ -62,7 +61,7 @@ export interface Draft {
   readonly time: number;
   /** The record's number in its file, if it has one: it orders records of one instant. */
   readonly ordinal: number;
-  /** Trimmed as for a journal. */
+  /** Trimmed as its reader wants it. */
   readonly event: JournalEvent;
   readonly hints: Hints;
 }
@@ -71,8 +70,8 @@ export interface Draft {
 export type Say = (event: JournalEvent, hints?: Hints) => Draft;
 
 /** @returns what makes the drafts of a record of this time, at this place among records of the same time */
-export function sayerAt(time: number, ordinal: number, redact: Redact): Say {
-  return (event, hints = {}) => ({ time, ordinal, event: trimEvent(event, redact), hints });
+export function sayerAt(time: number, ordinal: number, trimmer: Trimmer): Say {
+  return (event, hints = {}) => ({ time, ordinal, event: trimmer.event(event), hints });
 }
 
 /** A journal's line before it has a session. */
@@ -94,7 +93,7 @@ export type TranscriptFormat = 'claude' | 'codex';
 export interface Format {
   readonly name: TranscriptFormat;
   /** @returns drafts in the order in which they happened; none for records without a meaning here */
-  drafts(record: JournalRecord, redact: Redact): Draft[];
+  drafts(record: JournalRecord, trimmer: Trimmer): Draft[];
   /** The program's name of the session, if the record contains it. */
   sessionId(record: JournalRecord): string | null;
   /** The directory in which the agent works, if the record contains it. */
