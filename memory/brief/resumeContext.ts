@@ -72,7 +72,6 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
   const { level, settings, fold, root, used = 0 } = options;
   const characters = settings.context[level];
   if (log.created_at === null && log.last_activity === null && fold === null) return '';
-  if (characters === 0) return '';
   const words = new Words(options.redact);
   const isWhole = level === 'root' || level === 'revival';
   const sections = [
@@ -94,12 +93,14 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
 
 function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
   const { fold, here, crashed, end = null, level } = options;
+  // Without `texts`, neither is kept.
+  const purpose = log.facts?.purpose || (fold?.firstPrompt ?? purposeOf(log));
   const isShort = level !== 'root' && level !== 'revival';
   return {
     title: '',
     entries: [
       ...entries('purpose', [
-        `Session ${log.session_id ?? 'without a name'}: ${words.text(log.facts?.purpose ?? fold?.firstPrompt ?? purposeOf(log))}`,
+        `Session ${log.session_id ?? 'without a name'}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
         timesOf(log, options),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),

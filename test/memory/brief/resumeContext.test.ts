@@ -172,6 +172,10 @@ test('a session of which only a journal is known has a context as well', () => {
   const context = contextOf(new WorklogScene(), 'revival', undefined, { fold: killed() });
   expect(context).toMatch(/^Session without a name: "Fix the login"$/m);
   expect(context).toMatch(/^Its own tasks, 1 of 3 were done:$/m);
+  // Where no words are kept, there is no purpose to quote.
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's-1', purpose: '' });
+  expect(contextOf(scene, 'revival')).toMatch(/^Session s-1$/m);
 });
 
 test('no name that an agent gave can end the fence, begin a line, or show a secret', () => {
