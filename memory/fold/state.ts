@@ -1,4 +1,5 @@
 /** The state of a session as `state.json` and `--json` show it. It contains no `now`. */
+import { LOG_VERSION } from '../logs/line.js';
 import type { StepStatus } from '../words.js';
 import type { FileEntry, Step, Tokens, Worklog } from './worklog.js';
 
@@ -32,7 +33,7 @@ export function stateOf(log: Worklog, at: number): Readonly<Record<string, unkno
   const steps = [...log.steps.values()];
   const { facts } = log;
   return {
-    v: 1,
+    v: LOG_VERSION,
     session_id: log.session_id,
     purpose: facts?.purpose ?? '',
     name: facts?.name ?? null,
