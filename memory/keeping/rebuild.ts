@@ -23,14 +23,14 @@ export interface Generated {
 /** @returns the same for the same worklog and the same kept copy; what only a live transcript shows is not in it */
 export async function generate(
   memory: Memory,
-  { folder, log: { state: log, at, counts }, log: file }: OpenSession,
+  { folder, log: { state: log, at, counts } }: OpenSession,
 ): Promise<Generated> {
   // Looked at first: more may be added while it is read.
   const kept = keptBytes(folder) ?? 0;
   const observed = await observeKept({ log, folder, workspace: memory.workspaceOf(log) });
   const combined = combinedState(log, at, observed);
   const { newer: _, ...lines } = counts;
-  const state = { ...combined, log: lines, kept, tail: file.tailAt(at) };
+  const state = { ...combined, log: lines, kept };
   return { state, text: sessionText(log, state as unknown as Totals) };
 }
 
@@ -63,8 +63,7 @@ export async function refreshGenerated(memory: Memory): Promise<void> {
     if (folder === null || newerFile({ folder, log }) !== null) continue;
     const { lifecycle, archived } = log.state;
     const rests = lifecycle === 'ended' || archived !== null;
-    if (!rests && (log.at < MOST_UNCOVERED_BYTES || log.at - coveredBytes(folder, log) < MOST_UNCOVERED_BYTES))
-      continue;
+    if (!rests && (log.at < MOST_UNCOVERED_BYTES || log.at - coveredBytes(folder) < MOST_UNCOVERED_BYTES)) continue;
     try {
       await rebuildSession(memory, { ...session, folder });
     } catch (error) {

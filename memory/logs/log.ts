@@ -15,7 +15,6 @@ import { describeStorageFault, MAKE_ROOM } from '../../src/files/storageFault.js
 import type { LogKind, Refusal } from './kind.js';
 import { type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
 import { type LogCounts, LogReader } from './reader.js';
-import { tailOf } from './tail.js';
 
 /** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
 const WRITE_FLAGS = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -113,15 +112,6 @@ export class Log<State> {
   /** Bytes up to the last line end. */
   get at(): number {
     return this.#reader.at;
-  }
-
-  /** Proof that the log begins with so many bytes of it: {@link tailOf}. @throws UnreachableError if it cannot be read */
-  tailAt(bytes: number): number {
-    try {
-      return tailOf(this.#descriptor, bytes);
-    } catch (error) {
-      throw unusable(this.path, error);
-    }
   }
 
   /** Whether lines were appended here. */

@@ -1,12 +1,12 @@
 /** `state.json` of a session. It is generated, and says nothing unless the logs are still those that it was made from. */
-import { fstatSync, readFileSync, statSync } from 'node:fs';
+import { isAscii } from 'node:buffer';
+import { fstatSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { readAt } from '../../src/files/readAt.js';
 import { parseObject } from '../../src/json.js';
 import { journalIn, worklogIn } from '../home/places.js';
 import { LOG_VERSION } from '../logs/line.js';
-import type { Log } from '../logs/log.js';
-import { tailOf } from '../logs/tail.js';
 
 export const STATE_FILE = 'state.json';
 
@@ -15,8 +15,6 @@ export interface StateFile {
   readonly v: number;
   /** Bytes of the worklog that were folded. */
   readonly at: number;
-  /** Of the last of them, see {@link tailOf}. */
-  readonly tail: number;
   /** Bytes of the journal or kept copy that were folded. */
   readonly kept: number;
   readonly [field: string]: unknown;
@@ -27,24 +25,24 @@ export interface StateFile {
  * @throws the file system's error if the worklog cannot be read
  */
 export function presentState(folder: string): StateFile | null {
-  return withFileSync(worklogIn(folder), READ_NO_LINK, (descriptor) => {
-    const { size } = fstatSync(descriptor);
-    const state = ownState(folder);
-    if (state === null || state.at !== size || state.tail !== tailOf(descriptor, size)) return null;
-    // What was folded of a copy that has been removed since is the last that is known.
-    return (keptBytes(folder) ?? state.kept) === state.kept ? state : null;
-  });
+  const own = ownState(folder);
+  if (own === null) return null;
+  const { state, writtenAt } = own;
+  // A worklog only grows; one that somebody has edited is younger.
+  const worklog = lstatSync(worklogIn(folder));
+  if (!worklog.isFile() || worklog.size !== state.at || worklog.mtimeMs > writtenAt) return null;
+  // What was folded of a copy that has been removed since is the last that is known.
+  return (keptBytes(folder) ?? state.kept) === state.kept ? state : null;
 }
 
-/** @returns bytes of the worklog that the state covers; 0 if there is none, or it was made from another worklog */
-export function coveredBytes(folder: string, log: Log<unknown>): number {
-  const state = ownState(folder);
-  return state !== null && log.tailAt(state.at) === state.tail ? state.at : 0;
+/** @returns bytes of the worklog that the state covers; 0 if there is none */
+export function coveredBytes(folder: string): number {
+  return ownState(folder)?.state.at ?? 0;
 }
 
 /** @returns whether a newer version has written it */
 export function isOfNewerVersion(folder: string): boolean {
-  const version = stateIn(folder)?.v;
+  const version = stateIn(folder)?.state.v;
   return typeof version === 'number' && version > LOG_VERSION;
 }
 
@@ -53,17 +51,33 @@ export function keptBytes(folder: string): number | null {
   return statSync(journalIn(folder), { throwIfNoEntry: false })?.size ?? null;
 }
 
-function ownState(folder: string): StateFile | null {
-  const state = stateIn(folder);
-  const isOwn = state?.v === LOG_VERSION && [state.at, state.kept].every(Number.isSafeInteger);
-  return isOwn ? (state as StateFile) : null;
+interface Written<State> {
+  readonly state: State;
+  /** UTC epoch milliseconds. */
+  readonly writtenAt: number;
+}
+
+function ownState(folder: string): Written<StateFile> | null {
+  const written = stateIn(folder);
+  if (written === null) return null;
+  const { v, at, kept } = written.state;
+  return v === LOG_VERSION && [at, kept].every(Number.isSafeInteger) ? (written as Written<StateFile>) : null;
+}
+
+/** ASCII is copied in a fraction of the time of decoding. */
+function textIn(bytes: Buffer): string {
+  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }
 
 /** @returns null if it is missing or damaged */
-function stateIn(folder: string): Partial<StateFile> | null {
+function stateIn(folder: string): Written<Partial<StateFile>> | null {
   try {
     const path = join(folder, STATE_FILE);
-    return parseObject(withFileSync(path, READ_NO_LINK, (descriptor) => readFileSync(descriptor, 'utf8')));
+    return withFileSync(path, READ_NO_LINK, (descriptor) => {
+      const { size, mtimeMs } = fstatSync(descriptor);
+      const state: Partial<StateFile> | null = parseObject(textIn(readAt(descriptor, 0, size)));
+      return state === null ? null : { state, writtenAt: mtimeMs };
+    });
   } catch {
     return null;
   }

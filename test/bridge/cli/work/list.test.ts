@@ -1,4 +1,4 @@
-// covers: bridge/cli/work/list.ts memory/show/list.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts memory/logs/tail.ts
+// covers: bridge/cli/work/list.ts memory/show/list.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
 /** The list of sessions, and the generated files from which it is made where they are valid. */
 import {
   appendFileSync,
@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -105,11 +106,15 @@ test('a state counts for nothing if it is damaged, of another version, or not of
   writeFileSync(fileOf(id, 'state.json'), whole);
   mark(id);
   const log = readFileSync(fileOf(id, 'worklog.jsonl'), 'utf8');
+  const { mtimeMs: before } = statSync(fileOf(id, 'worklog.jsonl'));
+  // Of the same length.
   writeFileSync(fileOf(id, 'worklog.jsonl'), log.replaceAll('"origin":"person"', '"origin":"rerson"'));
+  utimesSync(fileOf(id, 'worklog.jsonl'), 0, before / 1_000 + 1);
   expect((await all())[0]).toMatchObject({ unreadable: log.trim().split('\n').length });
   writeFileSync(fileOf(id, 'worklog.jsonl'), `${log}x\n`);
   expect((await all())[0]).toMatchObject({ purpose: 'T', unreadable: 1 });
   writeFileSync(fileOf(id, 'worklog.jsonl'), log);
+  utimesSync(fileOf(id, 'worklog.jsonl'), 0, before / 1_000 - 1);
   expect(await purposes()).toEqual(['from state.json']);
   writeFileSync(fileOf(id, 'tool_use.jsonl'), '{}\n');
   expect(await purposes()).toEqual(['T']);
