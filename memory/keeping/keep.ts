@@ -19,7 +19,7 @@ import { importedLine } from '../../src/transcripts/importTranscript.js';
 import { LineFile } from '../../src/transcripts/lineFile.js';
 import { journalIn } from '../home/places.js';
 import type { NewLine } from '../logs/line.js';
-import { readSeal, type Seal, type Source, textOfSeal } from '../observed/keptCopy.js';
+import { checkCopy, readSeal, type Seal, type Source, textOfSeal } from '../observed/keptCopy.js';
 import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
 import { nameFilesIn } from '../observed/sources.js';
@@ -133,6 +133,9 @@ async function writeCopy(memory: Memory, session: OpenSession, until: number): P
   // Nobody else's file is overwritten.
   if (old === null && existsSync(path) && log.state.kept?.copy == null)
     throw new UnreachableError(`${path} is no copy of transcripts; move it away`);
+  const isWhole = old !== null && checkCopy(path).isWhole;
+  if (old !== null && !isWhole && shares.some(({ transcript }) => transcript === null))
+    throw new UnreachableError(`${path} is not whole, and a transcript of which it was made is gone`);
   removeRests(folder, memory.clock.now());
   const file = new CopyFile(path);
   const fold = new Observed();
@@ -149,7 +152,7 @@ async function writeCopy(memory: Memory, session: OpenSession, until: number): P
       file.endSource(share);
     }
     const made = file.seal();
-    const isNew = old === null || old.digest !== made.seal.digest || JSON.stringify(old) !== JSON.stringify(made.seal);
+    const isNew = !isWhole || JSON.stringify(old) !== JSON.stringify(made.seal);
     failpoint('keep.copy.before');
     if (isNew) file.putInPlace();
     else file.discard();

@@ -151,12 +151,17 @@ test('a file of somebody else is not overwritten, and the failure is named by th
   expect(faults()).toEqual([]);
 });
 
-test('a copy that somebody has changed is found, and made anew', async () => {
+test('a copy that somebody has changed is found, and made anew while there is what it was made from', async () => {
   await keep();
   const whole = readFileSync(copy(), 'utf8');
   writeFileSync(copy(), whole.replace('"event"', '"Event"'));
   expect(checkCopy(copy()).isWhole).toBe(false);
   expect(faults()).toMatchObject([{ check: 'copy', found: expect.stringContaining('is not whole') }]);
+  await keep();
+  expect(readFileSync(copy(), 'utf8')).toBe(whole);
+  writeFileSync(copy(), whole.replace('"event"', '"Event"'));
+  rmSync(transcript);
+  await expect(keep()).rejects.toThrow(/is not whole, and a transcript of which it was made is gone/);
 });
 
 test('it gives up in time, says so, and leaves the old copy', async () => {
