@@ -1,5 +1,6 @@
 // covers: bridge/cli/work/list.ts memory/show/list.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
 /** The list of sessions, and the generated files from which it is made where they are valid. */
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -13,7 +14,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { compiledProgram } from '../../../../src/host/program.js';
 import { WorkScene } from './scene.js';
+
+const MAIN = compiledProgram('bridge/cli/main');
 
 const LONGEST_TEXT = 4096;
 
@@ -169,4 +173,29 @@ test('a session ends although its state cannot be written, and is listed as befo
   mkdirSync(fileOf(id, 'state.json'));
   expect((await scene.say('track', ['done', '--complete'])).code).toBe(0);
   expect((await all())[0]).toMatchObject({ end_reason: 'completed' });
+});
+
+test('where the disk takes no more, the generated files stay as they were, and the log is a beginning of what was to be', async () => {
+  const id = await endedSession('T');
+  const files = ['state.json', 'session.md', 'worklog.jsonl'].map((name) => fileOf(id, name));
+  const texts = () => files.map((path) => readFileSync(path, 'utf8'));
+  const before = texts();
+  const names = () => readdirSync(join(scene.home, 'sessions', id)).sort();
+  const namesBefore = names();
+  // The shell counts blocks of 512 bytes, or of 1,024: smaller than each of the files.
+  const run = (words: string) =>
+    spawnSync('sh', ['-c', `ulimit -f 1 && exec "$0" "$1" ${words}`, process.execPath, MAIN], {
+      cwd: scene.directory,
+      env: { PATH: process.env.PATH ?? '', WATCHKEEPER_HOME: scene.home },
+      encoding: 'utf8',
+    });
+  const rebuilt = run(`work rebuild ${id}`);
+  expect([rebuilt.status, rebuilt.stderr]).toEqual([3, expect.stringContaining('state.json')]);
+  expect([texts(), names()]).toEqual([before, namesBefore]);
+  const noted = run(`track note ${'n'.repeat(2_000)} --session ${id}`);
+  expect(noted.status).toBe(3);
+  const [state, text, log = ''] = texts();
+  expect([state, text, log.startsWith(before[2] ?? '-')]).toEqual([before[0], before[1], true]);
+  expect((await scene.say('track', ['note', 'later', '--session', id])).code).toBe(0);
+  expect(stateOf(id)).toMatchObject({ at: worklogBytes(id), notes: [{ text: 'later' }] });
 });
