@@ -5,11 +5,11 @@ import { basename, dirname, join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
-import { isProcessAlive } from '../../src/host/identity.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { releaseClaim, requireNoOtherRun } from './archive.js';
+import { runMayLive } from './runs.js';
 
 /** Of a folder that is being removed. Names that begin with a dot are no sessions. */
 const REMOVED = '.removed-';
@@ -25,16 +25,14 @@ export interface OldSession {
  * @returns the sessions, archived or not, whose last activity was earlier, and on which no run may be at work
  */
 export function sessionsBefore(memory: Memory, before: number): OldSession[] {
-  const { sessions, surroundings } = memory;
+  const { sessions } = memory;
   return [...sessions.ids(), ...sessions.archivedIds()].flatMap((id) => {
     const session = memory.look(id);
     if (session === null) return [];
-    const { runs, last_activity, created_at, facts } = session.log.state;
-    const last = last_activity ?? created_at;
-    const mayLive = runs.some(
-      (run) => run.ended_at === null && isProcessAlive(run.process, surroundings.process) !== false,
-    );
-    if (last === null || last >= before || mayLive) return [];
+    const { last_activity, created_at, facts, kept } = session.log.state;
+    // What only its transcripts show is activity, too.
+    const last = Math.max(last_activity ?? created_at ?? 0, kept?.last_activity ?? 0) || null;
+    if (last === null || last >= before || runMayLive(memory, session.log.state)) return [];
     return [{ session_id: id, purpose: facts?.purpose ?? '', last_activity }];
   });
 }

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { archiveCompleted } from '../../../memory/keeping/archive.js';
+import { sessionsBefore } from '../../../memory/keeping/purge.js';
 import { keepRound } from '../../../memory/keeping/round.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
@@ -82,6 +83,16 @@ test('what rested for 30 days is archived, the next start here says so once, and
   expect(toldHere()).toEqual([expect.stringContaining(`${id} rested for more than 30 days`)]);
   begin('next');
   expect(toldHere()).toEqual([]);
+});
+
+test('what only a transcript shows keeps a session from a removal by age', async () => {
+  const id = begin('x', [{ event: 'run_started', process: dead() }]);
+  const before = (open().which(id).log.state.last_activity ?? 0) + 1;
+  expect(sessionsBefore(open(), before)).toMatchObject([{ session_id: id }]);
+  await round();
+  const shown = open().which(id).log.state.kept?.last_activity ?? 0;
+  expect(sessionsBefore(open(), shown)).toEqual([]);
+  expect(sessionsBefore(open(), Math.max(shown, before) + 1)).toMatchObject([{ session_id: id }]);
 });
 
 test('what could not be kept is told at the next start, and the other sessions are kept', async () => {
