@@ -42,14 +42,20 @@ export class Lifecycle {
   /**
    * Begins a session that holds its workspace.
    * @throws RefusedError with the code `held` if another one does, or in the memory of a bridge, as everything here
+   * @throws UsageError, UnreachableError if the workspace's log cannot be written to; then the session has ended
    */
   begin(workspace: Workspace, { purpose, fields, plan, concurrent }: Beginning): OpenSession {
     requireOwnMemory(this.#places);
     const holder = concurrent ? null : this.#claims.holder(workspace);
     if (holder !== null) throw heldBy(holder);
     const session = this.#sessions.begin({ purpose, workspace: workspace.id, concurrent, ...fields }, plan);
-    if (concurrent) this.#claims.enter(workspace, session.id);
-    else this.#claimFor(session, workspace);
+    try {
+      if (concurrent) this.#claims.enter(workspace, session.id);
+      else this.#claim(workspace, session.id);
+    } catch (error) {
+      session.log.write(() => [{ event: 'session_ended', reason: 'superseded' }], this.#stamp);
+      throw error;
+    }
     return session;
   }
 
@@ -71,18 +77,18 @@ export class Lifecycle {
     const before = log.state.end;
     this.#decide(log.write(() => [{ event: 'session_reopened' }], this.#stamp));
     if (workspace === null || log.state.facts?.concurrent === true) return;
-    const refusal = this.#claims.claim(workspace, session.id);
-    if (refusal === null) return;
-    const { reason = 'superseded', summary } = before ?? {};
-    log.write(() => [{ event: 'session_ended', reason, summary: summary ?? undefined }], this.#stamp);
-    throw new RefusedError(refusal);
+    try {
+      this.#claim(workspace, session.id);
+    } catch (error) {
+      const { reason = 'superseded', summary } = before ?? {};
+      log.write(() => [{ event: 'session_ended', reason, summary: summary ?? undefined }], this.#stamp);
+      throw error;
+    }
   }
 
-  #claimFor(session: OpenSession, workspace: Workspace): void {
-    const refusal = this.#claims.claim(workspace, session.id);
-    if (refusal === null) return;
-    session.log.write(() => [{ event: 'session_ended', reason: 'superseded' }], this.#stamp);
-    throw new RefusedError(refusal);
+  #claim(workspace: Workspace, sessionId: string): void {
+    const refusal = this.#claims.claim(workspace, sessionId);
+    if (refusal !== null) throw new RefusedError(refusal);
   }
 
   #decide(outcomes: ReturnType<OpenSession['log']['write']>): void {

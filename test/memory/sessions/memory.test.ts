@@ -1,10 +1,20 @@
 // covers: memory/home/places.ts memory/workspaces/claims.ts memory/workspaces/log.ts
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { RefusedError } from '../../../memory/logs/log.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { slugOf } from '../../../memory/sessions/sessions.js';
+import { UsageError } from '../../../src/errors.js';
 import { memoryScene } from '../scene.js';
 
 const begin = (memory: Memory, purpose: string, concurrent = false) =>
@@ -76,6 +86,21 @@ test('a session is not reopened while another one holds its directory, and stays
   const second = begin(memory, 'second');
   expect(refusalOf(() => memory.lifecycle.reopen(first, memory.workspace))?.message).toContain(second.id);
   expect(first.log.state).toMatchObject({ lifecycle: 'ended', end: { reason: 'failed', summary: 'why' } });
+});
+
+test('where a newer version has written to the log of the directory, no session begins and none is reopened', () => {
+  const { open } = memoryScene();
+  const memory = open();
+  const begin = () =>
+    memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan: [], concurrent: false });
+  const first = begin();
+  memory.lifecycle.end(first, memory.workspace, { lines: [], reason: 'completed' });
+  const newer = { v: 2, id: '1', timestamp: '2026-11-01T00:00:00Z', event: 'later', origin: 'person' };
+  appendFileSync(memory.places.workspaceLog(memory.workspace.id), `${JSON.stringify(newer)}\n`);
+  expect(begin).toThrow(UsageError);
+  expect(() => memory.lifecycle.reopen(first, memory.workspace)).toThrow(UsageError);
+  const ends = memory.sessions.ids().map((id) => open().sessions.read(id)?.log.state.end?.reason);
+  expect(ends).toEqual(['completed', 'superseded']);
 });
 
 test('a command in the shell of a bound conversation means its session, also in another directory', () => {
