@@ -37,7 +37,7 @@ export class Words {
 
   /** @returns a name as it is if it can say nothing else, such as that of a tool */
   name(name: string): string {
-    return NAME.test(name) ? name : this.text(name);
+    return NAME.test(name) && this.#redact(name) === name ? name : this.text(name);
   }
 
   /** @returns the whole of it: half a path is of no use */
@@ -105,7 +105,7 @@ export function stepEntries(
 ): Entry[] {
   return entries(
     'steps',
-    [...steps].map(({ id, title, status }) => `${MARKS[status]} ${id} ${words.text(title)}`),
+    [...steps].map(({ id, title, status }) => `${MARKS[status]} ${words.name(id)} ${words.text(title)}`),
   );
 }
 

@@ -100,7 +100,7 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
     title: '',
     entries: [
       ...entries('purpose', [
-        `Session ${log.session_id ?? 'without a name'}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
+        `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
         timesOf(log, options),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
@@ -112,6 +112,11 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
       ),
     ],
   };
+}
+
+/** An agent may have written to its own worklog: also the id of its session is its words. */
+function nameOf({ session_id }: Worklog, words: Words): string {
+  return session_id === null ? 'without a name' : words.name(session_id);
 }
 
 /** The second attempt knows that the first one was ended. */
@@ -163,11 +168,11 @@ function nextOf(log: Worklog, { level, fold }: ContextOptions, words: Words): Se
   return {
     title: '',
     entries: entries('next', [
-      ...(next === undefined ? [] : [`Next: step ${next.id}, ${words.text(next.title)}${was}`]),
+      ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
       ...(level === 'revival'
         ? []
         : [
-            `To go on with it: watchkeeper track init --resume; to see all of it: watchkeeper work show ${log.session_id}`,
+            `To go on with it: watchkeeper track init --resume; to see all of it: watchkeeper work show ${nameOf(log, words)}`,
           ]),
     ]),
   };

@@ -123,7 +123,7 @@ function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript,
     entries: entries('next', [
       ...(next === undefined
         ? []
-        : [`Next: task ${next.id}, ${words.text(next.title)}, ${next.status.replace('_', ' ')}.`]),
+        : [`Next: task ${words.name(next.id)}, ${words.text(next.title)}, ${next.status.replace('_', ' ')}.`]),
       ...(unread === 0 ? [] : [`${unread} lines of the record could not be read.`]),
       ...(back === null || sessionId === null
         ? []
