@@ -5,7 +5,12 @@ import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import type { Status } from '../../../memory/show/status.js';
 import { judgeJournal } from '../../../monitoring/offline/assessPaths.js';
 import { describeFinding } from '../../../monitoring/verdict/describe.js';
-import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
+import { DEFAULT_THRESHOLDS, type Rule } from '../../../src/config/rules.js';
+
+/** What a wait excuses of which the transcript does not know. */
+const BY_WAIT: readonly Rule[] = ['silence', 'runaway'];
+/** A ping is no progress. */
+const BY_PING: readonly Rule[] = ['silence'];
 
 export interface Attention {
   /** Null: nothing of the agent's work can be seen. */
@@ -24,9 +29,9 @@ export async function attentionOf(memory: Memory, { folder }: OpenSession, statu
   const source = await presentSource(log, folder, { folders: memory.programs, redact: memory.stamp.redact });
   if (source === null) return { attention: isWaiting ? 'waiting' : null, stuck: isNoticed, findings: [] };
   const { assessment } = await judgeJournal(source, { thresholds: DEFAULT_THRESHOLDS, now });
-  // A ping, and a wait of which the transcript does not know, excuse what would be stuck.
-  const isExcused = isWaiting || (log.ping !== null && log.ping.until > now);
-  const findings = (isExcused ? [] : assessment.findings).map((finding) => ({
+  const excused = isWaiting ? BY_WAIT : log.ping !== null && log.ping.until > now ? BY_PING : [];
+  const faults = assessment.findings.filter(({ rule }) => !excused.includes(rule));
+  const findings = faults.map((finding) => ({
     rule: finding.rule,
     since: finding.since,
     sentence: describeFinding(finding),

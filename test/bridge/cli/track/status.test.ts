@@ -3,7 +3,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { asks, calls, transcript } from '../../../src/transcripts/told.js';
+import { asks, calls, returns, transcript } from '../../../src/transcripts/told.js';
 import { WorkScene } from '../work/scene.js';
 
 let scene: WorkScene;
@@ -99,4 +99,14 @@ test('to look is no activity, however often and in whatever way', async () => {
       await scene.say('work', look.split(' '));
   }
   expect([readFileSync(path, 'utf8'), (await json()).last_activity]).toEqual(before);
+});
+
+test('a ping excuses silence only: who works for hours without an answer is stuck, unless somebody is waited for', async () => {
+  const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(2, 't1'), calls(9_000, 't2'), returns(9_001, 't2')]);
+  write('conversation', { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path });
+  await scene.say('track', ['ping', '--for', '1m']);
+  const { stuck, findings } = await json();
+  expect([stuck, findings.map(({ rule }: { rule: string }) => rule)]).toEqual([true, ['runaway']]);
+  write('wait_start', { kind: 'permission' });
+  expect(await json()).toMatchObject({ stuck: false, findings: [] });
 });
