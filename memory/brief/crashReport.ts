@@ -60,7 +60,7 @@ export function crashReport(
       ...(current === undefined
         ? []
         : [`Step ${current.id} was in progress: ${oneLine(current.title)}. Do it again, or finish it.`]),
-      `Go on with the session: track init --resume "${oneLine(log.facts?.purpose ?? '')}"`,
+      `See how to go on: track resume ${log.session_id}; go on in this directory: track init --resume`,
     ],
   };
 }
@@ -113,7 +113,7 @@ function fileLines(files: readonly DoubtfulFile[]): string[] {
 function fileLine({ path, step, exists, size, changed_since }: DoubtfulFile): string {
   const of = step === null ? '' : `, step ${step}`;
   if (!exists) return `${oneLine(path)}: does not exist${of}`;
-  return `${oneLine(path)}: ${size} bytes, ${changed_since ? 'changed since it was begun' : 'not changed since it was begun'}${of}`;
+  return `${oneLine(path)}: ${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned${of}`;
 }
 
 function section(title: string, lines: readonly string[]): string[] {

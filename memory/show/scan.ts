@@ -39,8 +39,7 @@ export interface SinceScan {
  */
 export function sinceScan(memory: Memory, session: OpenSession, before = lastScan(session)): SinceScan {
   // Of the session, wherever the caller is: its scans are compared with each other.
-  const { workspace } = session.log.state.facts ?? {};
-  const { root } = (workspace ? memory.claims.find(workspace) : null) ?? memory.workspace;
+  const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
   const listed = new Git(root, memory.surroundings.variables).files();
   const scan = scanWorkspace(root, listed, memory.stamp.redact, memory.clock.now());
   if (before === null) return { since: null, changes: null, complete: scan.complete, scan };

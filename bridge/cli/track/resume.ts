@@ -59,15 +59,16 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     );
     return 1;
   }
+  const workspace = memory.workspaceOf(log) ?? memory.workspace;
   const text = buildResumeContext(log, {
     level: 'root',
     now,
-    root: memory.workspace.root,
+    root: workspace.root,
     here: memory.surroundings.process,
     crashed,
     fold,
     settings: memory.settings,
-    pinned: memory.claims.read(memory.workspace)?.notes ?? [],
+    pinned: memory.claims.read(workspace)?.notes ?? [],
     redact: context.redact,
   });
   print(text, { session_id: session.id, freshness, check, context: text });

@@ -294,12 +294,30 @@ describe('a crash', () => {
     expect(found.code).toBe(1);
     expect(found.out).toContain(`process ${agent.pid} is gone`);
     expect(found.out).toMatch(/\[~\] 1 one\n {2}\[ \] 2 two/);
-    expect(found.out).toContain('src/a.ts: 12 bytes, changed since it was begun, step 1');
+    expect(found.out).toContain('src/a.ts: 12 bytes, changed since it was last mentioned, step 1');
+    // Nobody should type the words of others into a shell.
+    expect(found.out).toContain('go on in this directory: track init --resume\n');
     expect((await say(track, ['init', 'Another'])).err).toContain('crashed');
     const resume = await say(track, ['resume']);
     expect(resume.out).toMatch(/^<session-record>\n/);
     expect(resume.out).toContain('Its agent crashed');
   });
+});
+
+test('a session is resumed with the files and notes of its own directory, wherever that is asked for', async () => {
+  const { session_id } = await json(track, ['init', 'T', '--step', 'one']);
+  await say(track, ['step', '1', '--start', '--file', 'half']);
+  writeFileSync(join(directory, 'half'), 'x');
+  await say(track, ['note', 'the API wants UTC', '--workspace']);
+  const elsewhere = testFolder();
+  const surroundings = {
+    directory: elsewhere,
+    process: readProcessIdentity('host'),
+    variables: { WATCHKEEPER_HOME: home },
+  };
+  const { out } = await runCommand(track, ['resume', session_id], { surroundings });
+  expect(out).toMatch(/"half": 1 bytes/);
+  expect(out).toContain('the API wants UTC');
 });
 
 test('a record that rested for a week is acknowledged before anybody goes on with it', async () => {
