@@ -1,8 +1,10 @@
 /** What a command leaves to a process of its own, so that nobody waits for it. */
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { constants, futimesSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
+import { withFileSync } from '../../src/files/plainFile.js';
 import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
@@ -10,6 +12,7 @@ import type { CommandContext } from './command.js';
 /** Its time is that of the last round. */
 const ROUND_FILE = 'kept';
 const BETWEEN_ROUNDS_MS = HOUR;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** The session's work is over, or its agent died: what its transcripts show is kept. */
 export function keepLater(context: CommandContext, memory: Memory, { id, log }: OpenSession): void {
@@ -19,18 +22,40 @@ export function keepLater(context: CommandContext, memory: Memory, { id, log }: 
 /** The first start in an hour begins a round over all sessions. */
 export function roundLater(context: CommandContext, memory: Memory): void {
   const { places, clock, sessions } = memory;
-  const path = join(places.root, ROUND_FILE);
-  const last = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (clock.now() - last < BETWEEN_ROUNDS_MS || sessions.ids().length < 2) return;
+  if (sessions.ids().length > 1 && takeRound(places.root, clock.now())) begin(context, memory, []);
+}
+
+/**
+ * Marks the beginning of a round. Of two that try at once, one takes the old mark away and makes the new one. A third one may find
+ * no mark in that instant, and begin as well: a second round finds nothing left to do.
+ * @param now UTC epoch milliseconds
+ * @returns whether the caller begins it; false also if it cannot be marked: the start has succeeded, and a later one begins it
+ */
+export function takeRound(root: string, now: number): boolean {
+  const path = join(root, ROUND_FILE);
+  const taken = join(root, `.${ROUND_FILE}.${randomUUID()}`);
   try {
-    const now = clock.now() / 1000;
-    writeFileSync(path, '', { mode: PRIVATE_FILE });
-    utimesSync(path, now, now);
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+      if (isRecent(path, now)) return false;
+      renameSync(path, taken);
+      if (isRecent(taken, now)) {
+        // Somebody else was first, and this is the new one.
+        renameSync(taken, path);
+        return false;
+      }
+      rmSync(taken);
+    }
+    withFileSync(path, CREATE, (descriptor) => futimesSync(descriptor, now / 1000, now / 1000), PRIVATE_FILE);
+    return true;
   } catch {
-    // The start has succeeded; a later one begins the round.
-    return;
+    return false;
   }
-  begin(context, memory, []);
+}
+
+/** A clock that was wrong may have left a time to come. */
+function isRecent(path: string, now: number): boolean {
+  const stat = lstatSync(path);
+  return stat.isFile() && Math.abs(now - stat.mtimeMs) < BETWEEN_ROUNDS_MS;
 }
 
 function begin(context: CommandContext, { places, isBridges }: Memory, ids: readonly string[]): void {

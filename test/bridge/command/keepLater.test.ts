@@ -1,11 +1,26 @@
 /** What commands leave to a process of its own: real ones, and what they would begin. */
-import { cpSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
 import { command as work } from '../../../bridge/cli/work/work.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
-import { packageRoot } from '../../../src/host/program.js';
+import { compiledProgram, packageRoot } from '../../../src/host/program.js';
 import { HOUR } from '../../../src/time.js';
 import { eventually } from '../../e2e/eventually.js';
 import { testFolder } from '../../harness/folder.js';
@@ -13,6 +28,7 @@ import { runCommand } from '../cli/inProcess.js';
 import { watchkeeper } from '../cli/program.js';
 
 const TRANSCRIPT = join(packageRoot(), 'test/fixtures/transcripts/claude/deeds.jsonl');
+const STARTERS = 2;
 const ID = '5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2a11';
 
 let folder: string;
@@ -62,6 +78,65 @@ test('the first start in an hour begins a round, unless there is no other sessio
   await say(track, ['init', 'fourth', '--concurrent']);
   expect(begun).toHaveLength(2);
 });
+
+test('a clock that was wrong once keeps no round away', async () => {
+  await say(work, ['start', '--purpose', 'first']);
+  const later = Date.now() / 1000 + 10 * 365 * 24 * 3600;
+  writeFileSync(join(home, 'kept'), '');
+  utimesSync(join(home, 'kept'), later, later);
+  await say(work, ['start', '--purpose', 'second', '--concurrent']);
+  expect(begun).toHaveLength(1);
+  await say(work, ['start', '--purpose', 'third', '--concurrent']);
+  expect(begun).toHaveLength(1);
+});
+
+test('nothing in the place of its mark holds up a start, or makes it write elsewhere', async () => {
+  const mark = join(home, 'kept');
+  const elsewhere = join(folder, 'elsewhere');
+  writeFileSync(elsewhere, 'a person wrote this');
+  utimesSync(elsewhere, 1, 1);
+  await say(work, ['start', '--purpose', 'first']);
+  const start = () => say(work, ['start', '--purpose', 'p', '--concurrent']);
+  symlinkSync(elsewhere, mark);
+  expect((await start()).code).toBe(0);
+  expect(readFileSync(elsewhere, 'utf8')).toBe('a person wrote this');
+  expect(statSync(elsewhere).mtimeMs).toBe(1_000);
+  rmSync(mark);
+  execFileSync('mkfifo', [mark]);
+  utimesSync(mark, 1, 1);
+  const environment = { WATCHKEEPER_HOME: home };
+  const args = ['work', 'start', '--purpose', 'p', '--concurrent'];
+  expect(watchkeeper(join(folder, 'work'), args, environment).code).toBe(0);
+}, 30_000);
+
+test('of two starts at once, one begins a round', async () => {
+  const roots = Array.from({ length: 100 }, (_, index) => join(folder, `home-${index}`));
+  for (const [index, root] of roots.entries()) {
+    mkdirSync(root);
+    if (index % 2 === 0) writeFileSync(join(root, 'kept'), '');
+    if (index % 2 === 0) utimesSync(join(root, 'kept'), 1, 1);
+  }
+  const program = `
+    const { parentPort, workerData: { module, roots, gate } } = require('node:worker_threads');
+    import(module).then(({ takeRound }) => {
+      const taken = roots.map((root, index) => {
+        // Both are at the same home.
+        Atomics.add(gate, index, 1);
+        while (Atomics.load(gate, index) < ${STARTERS});
+        return takeRound(root, Date.now());
+      });
+      parentPort.postMessage(taken);
+    });`;
+  const workerData = {
+    module: pathToFileURL(compiledProgram('bridge/command/keepLater')).href,
+    roots,
+    gate: new Int32Array(new SharedArrayBuffer(4 * roots.length)),
+  };
+  const workers = Array.from({ length: STARTERS }, () => new Worker(program, { eval: true, workerData }));
+  const taken = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0] as boolean[]));
+  expect(roots.map((_, index) => taken.filter((by) => by[index]).length)).toEqual(roots.map(() => 1));
+  expect(new Set(roots.map((root) => readdirSync(root).join()))).toEqual(new Set(['kept']));
+}, 30_000);
 
 test('a start says what became of others here, beside its answer', async () => {
   const id = idOf(await say(work, ['start', '--purpose', 'p', '--json'], ID));
