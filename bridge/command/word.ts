@@ -54,7 +54,7 @@ export interface WordsCommand {
 }
 
 const COMMON_HELP = `  --session ID  the id or the name of a session
-  --dir FOLDER  the memory; default WATCHKEEPER_HOME, else
+  --dir FOLDER  the memory; default WATCHKEEPER_MEMORY, WATCHKEEPER_HOME, else
                 ~/.local/state/watchkeeper
   --json        the result as JSON
 

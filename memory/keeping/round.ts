@@ -6,7 +6,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { describeError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
-import { DAY, HOUR } from '../../src/time.js';
+import { DAY, HOUR, spokenDuration } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { readSeal } from '../observed/keptCopy.js';
@@ -35,13 +35,14 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
   const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };
   const failures: { session_id: string; message: string }[] = [];
   const tried = async (id: string, work: (session: OpenSession) => Promise<void> | void) => {
+    let session: OpenSession | null = null;
     try {
-      const session = clock.now() < until ? sessions.open(id) : null;
-      if (session === null) return;
-      await work(session);
-      session.log.close();
+      session = clock.now() < until ? sessions.open(id) : null;
+      if (session !== null) await work(session);
     } catch (error) {
       failures.push({ session_id: id, message: describeError(error) });
+    } finally {
+      session?.log.close();
     }
   };
   for (const id of [...sessions.ids(), ...sessions.archivedIds()])
@@ -59,12 +60,8 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
     await tried(id, (session) => {
       archiveSession(memory, session);
       round.archived.push(id);
-      const days = Math.floor((memory.settings.freshness.archivable_h * HOUR) / DAY);
-      tell(
-        memory,
-        session,
-        `session ${id} rested for more than ${days} days and is in the archive: work unarchive ${id}`,
-      );
+      const rest = spokenDuration(memory.settings.freshness.archivable_h * HOUR);
+      tell(memory, session, `session ${id} rested for more than ${rest} and is in the archive: work unarchive ${id}`);
     });
   memory.bindings.forgetOtherBoots(memory.surroundings.process);
   return { ...round, failures };

@@ -1,10 +1,9 @@
-import { archiveCompleted } from '../../../memory/keeping/archive.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { stepLine } from '../../../memory/show/status.js';
 import { END_REASONS, type EndReason } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
-import { keepLater } from '../../command/keepLater.js';
+import { endSession } from '../../command/endSession.js';
 import { word } from '../../command/word.js';
 
 export const done = word({
@@ -12,7 +11,8 @@ export const done = word({
   summary: 'end the session',
   options: { complete: { type: 'boolean' }, as: { type: 'string' }, summary: { type: 'string' } },
   words: 0,
-  run({ memory, values, print, context }) {
+  run(call) {
+    const { memory, values, print, context } = call;
     const session = memory.which(values.session ?? null);
     const open = [...session.log.state.steps.values()].filter(
       ({ status }) => status === 'pending' || status === 'in_progress',
@@ -40,16 +40,7 @@ export const done = word({
       print(`steps of session ${session.id} are settled; its bridge ends it`, { session_id: session.id, reason: null });
       return 0;
     }
-    const workspace = session.log.state.facts?.workspace === memory.workspace.id ? memory.workspace : null;
-    memory.lifecycle.end(session, workspace, { lines, reason, summary });
-    const archived = archiveCompleted(memory, session);
-    keepLater(context, memory, session);
-    const place = archived === null ? '' : `; it is in the archive: ${archived}`;
-    print(`session ${session.id} has ended: ${reason}${place}`, {
-      session_id: session.id,
-      reason,
-      ...(archived !== null && { archived }),
-    });
+    endSession(call, session, { lines, reason, summary });
     return 0;
   },
 });

@@ -4,7 +4,7 @@ import { UsageError } from '../../../src/errors.js';
 import { word } from '../../command/word.js';
 
 export const file = word({
-  usage: 'file PATH --reading|--working|--done, or file OLD --rename NEW',
+  usage: 'file PATH --reading|--working|--done [--step ID], or file OLD --rename NEW',
   summary: 'say what is done with a file',
   options: {
     reading: { type: 'boolean' },

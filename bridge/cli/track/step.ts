@@ -6,8 +6,10 @@ import { UsageError } from '../../../src/errors.js';
 import { word } from '../../command/word.js';
 
 export const step = word({
-  usage: 'step ID --start|--done|--retry|--fail WHY|--skip WHY [--file PATH]…\n  step --add TITLE',
-  summary: 'move a step; its files become working, then done',
+  usage:
+    'step ID --start|--done|--retry|--fail WHY|--skip WHY [--file PATH]…\n       [--files A,B] [--override WHY]\n  step --add TITLE',
+  summary:
+    'move a step; its files become working, then done. After two retries only\n      a person may retry, with --override',
   options: {
     start: { type: 'boolean' },
     done: { type: 'boolean' },

@@ -16,8 +16,9 @@ import { sync } from './sync.js';
 export const command: Command = wordsCommand({
   name: 'track',
   about: `Records what is done in a session: its steps, files and notes. The record
-survives any crash, and the next agent goes on from it. The session is the one
-that holds the current directory, or that --session names.`,
+survives any crash, and the next agent goes on from it. Without --session, the
+session is that of the agent in whose shell the command runs, else the one that
+holds the current directory.`,
   words: {
     init,
     step,

@@ -1,12 +1,13 @@
 /** Words that begin, change and end a session without steps. */
 
-import { archiveCompleted, archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
+import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import { beginChild } from '../../../memory/sessions/delegation.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { END_REASONS } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
-import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
+import { endSession } from '../../command/endSession.js';
+import { roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { type Call, word } from '../../command/word.js';
 
 export const start = word({
@@ -35,24 +36,17 @@ export const start = word({
 });
 
 export const end = word({
-  usage: 'end [--as completed|failed|cancelled] [--summary TEXT]',
+  usage: 'end [--as completed|failed|cancelled|superseded] [--summary TEXT]',
   summary: 'end the session; its steps stay as they are',
   options: { as: { type: 'string' }, summary: { type: 'string' } },
   words: 0,
-  run({ memory, values, print, context }) {
+  run(call) {
+    const { memory, values } = call;
     const session = memory.which(values.session ?? null);
     const reason = END_REASONS.find((known) => known === (values.as ?? 'completed'));
     if (reason === undefined)
       throw new UsageError(`--as ${JSON.stringify(values.as)}: one of ${END_REASONS.join(', ')}`);
-    memory.lifecycle.end(session, memory.workspace, { lines: [], reason, summary: values.summary });
-    const archived = archiveCompleted(memory, session);
-    keepLater(context, memory, session);
-    const place = archived === null ? '' : `; it is in the archive: ${archived}`;
-    print(`session ${session.id} has ended: ${reason}${place}`, {
-      session_id: session.id,
-      reason,
-      ...(archived !== null && { archived }),
-    });
+    endSession(call, session, { lines: [], reason, summary: values.summary });
     return 0;
   },
 });
