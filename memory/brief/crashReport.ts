@@ -9,6 +9,7 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { ago, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
 import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
+import { goOnCommand } from './goOn.js';
 
 /** For people. */
 const MOST_FILES_NAMED = 50;
@@ -60,7 +61,7 @@ export function crashReport(
       ...(current === undefined
         ? []
         : [`Step ${current.id} was in progress: ${oneLine(current.title)}. Do it again, or finish it.`]),
-      `See how to go on: track resume ${log.session_id}; go on in this directory: track init --resume`,
+      `See how to go on: watchkeeper track resume ${log.session_id}; go on: ${goOnCommand(log)}`,
     ],
   };
 }

@@ -15,6 +15,7 @@ import { withinBudget } from './budget.js';
 import { proofOf } from './crashReport.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { filesInDoubt } from './filesInDoubt.js';
+import { goOnCommand } from './goOn.js';
 import {
   callsOf,
   changedOf,
@@ -102,6 +103,7 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
       ...entries('purpose', [
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
         timesOf(log, options),
+        ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
         ...(fold === null || isShort ? [] : turnLines(fold, words)),
@@ -126,10 +128,14 @@ function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): 
   const resumed = checkIfResumedSession(last, now, settings.freshness) ? '; it was resumed after a while' : '';
   const clauses = [
     ...(level === 'revival' && began !== null ? [`It began at ${isoTime(began)}`] : []),
-    ...(level !== 'revival' && log.created_at !== null ? [`It was ${log.lifecycle}`] : []),
+    ...(level !== 'revival' && log.created_at !== null ? [lifecycleOf(log)] : []),
     last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}${resumed}`,
   ];
   return `${clauses.join('; ')}.`;
+}
+
+function lifecycleOf({ lifecycle, end }: Worklog): string {
+  return end === null ? `It was ${lifecycle}` : `It had ended as ${end.reason}`;
 }
 
 function stepsOf(log: Worklog, isWhole: boolean, words: Words): Section {
@@ -164,6 +170,7 @@ function nextOf(log: Worklog, { level, fold }: ContextOptions, words: Words): Se
   const plan = [...log.steps.values()];
   const steps = plan.length > 0 ? plan : (fold?.todos.list ?? []);
   const next = steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
+  const name = nameOf(log, words);
   const was = next?.status === 'in_progress' ? ', which was in progress' : '';
   return {
     title: '',
@@ -171,9 +178,7 @@ function nextOf(log: Worklog, { level, fold }: ContextOptions, words: Words): Se
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
       ...(level === 'revival'
         ? []
-        : [
-            `To go on with it: watchkeeper track init --resume; to see all of it: watchkeeper work show ${nameOf(log, words)}`,
-          ]),
+        : [`To go on with it: ${goOnCommand(log, name)}; to see all of it: watchkeeper work show ${name}`]),
     ]),
   };
 }

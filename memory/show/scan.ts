@@ -69,7 +69,7 @@ export function changeLines({ created, modified, deleted }: Changes, most = Numb
     const shown = paths.slice(0, most);
     const more = count - shown.length;
     return [
-      ...shown.map((path) => `  ${what}  ${oneLine(path)}`),
+      ...shown.map((path) => `  ${what.padEnd('modified'.length)}  ${oneLine(path)}`),
       ...(more > 0 ? [`  … and ${more} more ${what}`] : []),
     ];
   };

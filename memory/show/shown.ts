@@ -1,10 +1,11 @@
 /** All that is known of a session, as JSON, and as named lines for a page that says more than the memory knows. */
 import { oneLine } from '../../src/log/visibleText.js';
+import { isoTime } from '../../src/time.js';
 import { sumOf } from '../fold/state.js';
 import { stepOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { lookAt, type Status, stepLine, stepsOf } from './status.js';
+import { lookAt, type Status, statusLines, stepLine, stepsOf } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
 const MOST_FILES = 20;
@@ -13,6 +14,8 @@ const MOST_NOTES = 10;
 export interface Shown {
   readonly status: Status;
   readonly tree: Tree;
+  /** Null if nobody knows any more which one it was. */
+  readonly directory: string | null;
   /** As `work show --json` prints it. */
   readonly value: Readonly<Record<string, unknown>>;
 }
@@ -22,7 +25,30 @@ export async function showSession(memory: Memory, session: OpenSession): Promise
   const tree = treeOf(memory.sessions, session.log.state);
   const { lines, applied, refused, unreadable } = session.log.counts;
   const log = { lines, applied, refused, unreadable };
-  return { status, tree, value: { ...status.state, ...status.computed, tree, log } };
+  const directory = memory.workspaceOf(session.log.state)?.root ?? null;
+  return { status, tree, directory, value: { ...status.state, ...status.computed, tree, log } };
+}
+
+/** @returns the session for a person: how it is, what was kept and what was done last */
+export function shownLines(shown: Shown): string[] {
+  const { status, tree, directory } = shown;
+  const { end, recent } = status.log;
+  const [first = '', ...rest] = statusLines(status);
+  const entries = recent.map(({ at, words }) => oneLine(`${isoTime(at)}  ${words}`));
+  return [
+    first,
+    ...(directory === null ? [] : [`in ${oneLine(directory)}`]),
+    ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
+    ...rest,
+    ...section('files:', firstOf(changedFiles(status), MOST_FILES, 'files')),
+    ...section('notes:', firstOf(noteLines(status), MOST_NOTES, 'earlier notes')),
+    ...section('the last entries:', entries),
+    ...treeLines(tree),
+  ];
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }
 
 /** @returns a name and a text for each thing that is known; none for what is not */
@@ -35,11 +61,7 @@ export function memoryLines({ status, tree }: Shown): (readonly [name: string, t
     step: step === null ? [] : [stepWords(step)],
     steps: steps.map(stepLine),
     files: firstOf(changedFiles(status), MOST_FILES, 'files'),
-    notes: firstOf(
-      log.notes.map(({ priority, text }) => oneLine(priority === 'normal' ? text : `${priority}: ${text}`)).reverse(),
-      MOST_NOTES,
-      'earlier notes',
-    ),
+    notes: firstOf(noteLines(status), MOST_NOTES, 'earlier notes'),
     summary: log.end?.summary ? [oneLine(log.end.summary)] : [],
     tree: treeLines(tree),
     tokens: fold === null || fold.tokens.size === 0 ? [] : [tokenWords(sumOf(fold.tokens))],
@@ -47,6 +69,13 @@ export function memoryLines({ status, tree }: Shown): (readonly [name: string, t
   return Object.entries(texts).flatMap(([name, lines]) =>
     lines.length === 0 ? [] : [[name, lines.join('\n')] as const],
   );
+}
+
+/** The newest first. */
+function noteLines({ log }: Status): string[] {
+  return log.notes
+    .map(({ priority, text }) => oneLine(priority === 'normal' ? text : `${priority}: ${text}`))
+    .reverse();
 }
 
 /** As the combined state has them. */

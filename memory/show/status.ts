@@ -159,6 +159,13 @@ export function stepLine({ id, status, title, reason }: StepLike): string {
   return oneLine(`${MARKS[status]} ${id} ${title}${status === 'failed' && reason ? ` (${reason})` : ''}`);
 }
 
+/** For somebody who begins a session where one is unfinished. */
+export const WAYS_ON = [
+  'Go on with it:            watchkeeper track init --resume',
+  'Put it away as cancelled: watchkeeper track init --archive-existing "TASK"',
+  'Work beside it:           watchkeeper track init --concurrent "TASK"',
+];
+
 /** What somebody reads who begins a session where one is unfinished. */
 export function heldReport(id: string, log: Worklog, now: number): string {
   const { done, total } = progressOf([...log.steps.values()]);
@@ -166,9 +173,7 @@ export function heldReport(id: string, log: Worklog, now: number): string {
   return [
     `session ${id} is unfinished here: ${purposeOf(log)} (${done} of ${total} steps${last})`,
     ...[...log.steps.values()].map((step) => `  ${stepLine(step)}`),
-    'Go on with it:        track init --resume "TASK", or simply track step …',
-    'End it as it is:      track init --archive-existing "TASK"',
-    'Work beside it:       track init --concurrent "TASK"',
+    ...WAYS_ON,
   ].join('\n');
 }
 

@@ -1,6 +1,7 @@
 import type { Checkpoint } from '../../../memory/fold/worklog.js';
 import type { Git } from '../../../memory/git/git.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { counted } from '../../../src/counted.js';
 import { UsageError } from '../../../src/errors.js';
 import { isoTime } from '../../../src/time.js';
 import { word } from '../../command/word.js';
@@ -66,8 +67,8 @@ function changesSince({ head, branch, dirty_digest, dirty }: Checkpoint, git: Gi
     ...(commits !== null && commits > 0 ? [`${commits} commit${commits === 1 ? '' : 's'} since`] : []),
     ...(head === null && now?.head ? ['the first commit was made since'] : []),
     ...(now?.branch === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
-    ...(more > 0 ? [`${more} file${more === 1 ? '' : 's'} more changed`] : []),
-    ...(more < 0 ? [`${-more} file${more === -1 ? '' : 's'} fewer changed`] : []),
+    ...(more > 0 ? [counted(more, 'more changed file')] : []),
+    ...(more < 0 ? [`${counted(-more, 'changed file')} fewer`] : []),
     ...(more === 0 && now?.dirty_digest !== dirty_digest ? ['other uncommitted changes'] : []),
   ];
 }

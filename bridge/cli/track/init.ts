@@ -7,7 +7,8 @@ import type { Memory } from '../../../memory/sessions/memory.js';
 import { requireOwnMemory } from '../../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
-import { heldReport, stepLine } from '../../../memory/show/status.js';
+import { heldReport, stepLine, WAYS_ON } from '../../../memory/show/status.js';
+import { counted } from '../../../src/counted.js';
 import { UsageError } from '../../../src/errors.js';
 import { textOf } from '../../../src/journal/record.js';
 import type { ExitCode } from '../../command/command.js';
@@ -58,7 +59,7 @@ export const init = word({
     });
     memory.adopt(session);
     roundLater(context, memory);
-    print(`session ${session.id} begins, with ${titles.length} steps`, {
+    print(`session ${session.id} begins${stepsOf(titles)}`, {
       session_id: session.id,
       folder: session.folder,
       steps: titles.length,
@@ -66,6 +67,12 @@ export const init = word({
     return 0;
   },
 });
+
+function stepsOf(titles: readonly string[]): string {
+  return titles.length === 0
+    ? '; add steps with: watchkeeper track step --add TITLE'
+    : `, with ${counted(titles.length, 'step')}`;
+}
 
 function planOf(titles: readonly string[]): NewLine[] {
   return titles.map((title, index) => ({ event: 'step_added', step: String(index + 1), title }));
@@ -84,7 +91,11 @@ function planBridges(task: string, titles: readonly string[], { memory, values, 
     if (steps.size > 0) throw hasPlan(id, [...steps.values()]);
     return [{ event: 'log', message: task }, ...planOf(titles)];
   });
-  print(`session ${id} has a plan of ${titles.length} steps`, { session_id: id, folder, steps: titles.length });
+  print(`session ${id} has a plan of ${counted(titles.length, 'step')}`, {
+    session_id: id,
+    folder,
+    steps: titles.length,
+  });
   return 0;
 }
 
@@ -98,6 +109,6 @@ function hasPlan(id: string, steps: readonly Step[]): RefusedError {
 async function reportOn(session: OpenSession, memory: Memory): Promise<string> {
   const now = memory.clock.now();
   const crash = await crashOf(memory, session);
-  const held = heldReport(session.id, session.log.state, now);
-  return [...(crash === null ? [] : crashLines(crash, now)), held].join('\n');
+  if (crash === null) return heldReport(session.id, session.log.state, now);
+  return [...crashLines(crash, now), ...WAYS_ON].join('\n');
 }

@@ -14,12 +14,12 @@ export const goOn = word({
     const session = namedSession(call);
     if (memory.conversation === null && memory.agentProcess === null)
       throw new UsageError(
-        `no agent works in this shell, so there is nothing to move; \`track resume ${session.id}\` shows how to go on`,
+        `no agent works in this shell, so there is nothing to move; \`watchkeeper track resume ${session.id}\` shows how to go on`,
       );
     if (session.log.state.lifecycle === 'ended')
       throw new RefusedError({
         code: 'ended',
-        message: `session ${session.id} has ended; first: work reopen ${session.id}`,
+        message: `session ${session.id} has ended; first: watchkeeper work reopen ${session.id}`,
       });
     const wasArchived = session.log.state.archived !== null;
     const folder = wasArchived ? unarchiveSession(memory, session) : session.folder;

@@ -29,6 +29,8 @@ export const start = word({
       parent === undefined
         ? memory.lifecycle.begin(memory.workspace, beginning)
         : beginChild(memory, memory.which(parent), beginning);
+    // The agent in this shell works on the session that it begins; a part of its work may be for another one.
+    if (parent === undefined) memory.adopt(session);
     roundLater(context, memory);
     print(`session ${session.id} begins`, { session_id: session.id, folder: session.folder });
     return 0;

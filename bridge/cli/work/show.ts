@@ -1,6 +1,4 @@
-import { showSession } from '../../../memory/show/shown.js';
-import { statusLines } from '../../../memory/show/status.js';
-import { treeLines } from '../../../memory/show/tree.js';
+import { shownLines, showSession } from '../../../memory/show/shown.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
@@ -11,8 +9,8 @@ export const show = word({
   words: 1,
   async run({ memory, values, words: [named], print }): Promise<ExitCode> {
     const session = memory.which(named ?? values.session ?? null);
-    const { status, tree, value } = await showSession(memory, session);
-    print([...statusLines(status), ...treeLines(tree)].join('\n'), value);
+    const shown = await showSession(memory, session);
+    print(shownLines(shown).join('\n'), shown.value);
     return 0;
   },
 });

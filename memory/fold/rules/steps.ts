@@ -94,7 +94,7 @@ function refuseMove(log: Worklog, step: Step, move: Move, written: Written): Ref
   const legal = MOVES[step.status];
   const { to, reason } = move;
   if (!legal.includes(to)) {
-    const ways = legal.length === 0 ? 'that is final' : `it can become ${legal.map(inWords).join(' or ')}`;
+    const ways = legal.length === 0 ? 'that is final' : `it can become ${alternatives(legal.map(inWords))}`;
     return {
       code: 'illegal_move',
       message: `step ${step.id} is ${inWords(step.status)} and cannot become ${inWords(to)}: ${ways}`,
@@ -105,6 +105,10 @@ function refuseMove(log: Worklog, step: Step, move: Move, written: Written): Ref
   if (to === 'skipped' && !isDecidedByPerson(move, written))
     return { code: 'person_needed', message: `only a person may skip a step: ask one about step ${step.id}` };
   return to === 'in_progress' ? refuseStart(log, step, move, written) : null;
+}
+
+function alternatives(ways: readonly string[]): string {
+  return [ways.slice(0, -1).join(', '), ...ways.slice(-1)].filter(Boolean).join(' or ');
 }
 
 function refuseStart(log: Worklog, step: Step, move: Move, written: Written): Refusal | null {

@@ -1,6 +1,6 @@
 // covers: bridge/cli/track/checkpoint.ts bridge/cli/track/init.ts bridge/cli/track/notes.ts bridge/cli/work/lifecycle.ts memory/git/git.ts memory/plans/todoList.ts memory/show/status.ts memory/show/list.ts
 /** The commands of session memory, as people and agents call them. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { readProcessIdentity } from '../../../src/host/identity.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { systemClock } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
-import { afterThisTest } from '../../harness/scope.js';
+import { startAgent } from '../cli/agent.js';
 import { runCommand } from '../cli/inProcess.js';
 
 let home = '';
@@ -262,7 +262,7 @@ describe('track', () => {
     await git('commit', '-q', '--allow-empty', '-m', 'third');
     writeFileSync(join(directory, 'new.txt'), 'x');
     const later = await say(track, ['checkpoint', '--verify', 'before']);
-    expect([later.code, later.out]).toEqual([1, '2 commits since, 1 file more changed\n']);
+    expect([later.code, later.out]).toEqual([1, '2 commits since, 1 more changed file\n']);
     await git('commit', '-q', '--allow-empty', '--amend', '-m', 'rewritten');
     await say(track, ['checkpoint', 'after']);
     await git('reset', '-q', '--hard', 'HEAD~1');
@@ -330,33 +330,6 @@ test('a record that rested for a week is acknowledged before anybody goes on wit
   expect((await say(track, ['resume', session_id, '--ack'])).code).toBe(0);
   expect((await say(track, ['resume', session_id])).code).toBe(0);
 });
-
-interface Agent {
-  readonly pid: number;
-  /** A process below it. */
-  readonly shell: number;
-  kill(): Promise<void>;
-}
-
-/** A program with a child, as an agent is with its shell. */
-async function startAgent(): Promise<Agent> {
-  const child: ChildProcess = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const [said] = (await once(child.stdout ?? child, 'data')) as [Buffer];
-  const shell = Number(said.toString());
-  const kill = async () => {
-    const closed = once(child, 'exit');
-    child.kill('SIGKILL');
-    await closed;
-  };
-  afterThisTest(() => {
-    try {
-      process.kill(shell, 'SIGKILL');
-    } catch {
-      // It has ended.
-    }
-  });
-  return { pid: child.pid ?? 0, shell, kill };
-}
 
 async function runGit(where: string, args: readonly string[]): Promise<void> {
   const names = ['-c', 'user.email=a@example.com', '-c', 'user.name=a', '-c', 'commit.gpgsign=false'];

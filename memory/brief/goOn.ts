@@ -1,0 +1,13 @@
+/** How to go on with a session. */
+import type { Worklog } from '../fold/worklog.js';
+
+/**
+ * @param name the session's id, quoted if it is not plain
+ * @returns the command that makes it work, for the state that the session is in
+ */
+export function goOnCommand({ session_id, lifecycle, archived, facts }: Worklog, name = session_id): string {
+  if (lifecycle === 'ended') return `watchkeeper work reopen ${name}`;
+  // Neither holds its directory, so the directory does not lead to it.
+  if (archived !== null || facts?.concurrent === true) return `watchkeeper work continue ${name}`;
+  return 'watchkeeper track init --resume';
+}
