@@ -61,7 +61,8 @@ export function crashReport(
       ...(current === undefined
         ? []
         : [`Step ${current.id} was in progress: ${oneLine(current.title)}. Do it again, or finish it.`]),
-      `See how to go on: watchkeeper track resume ${log.session_id}; go on: ${goOnCommand(log)}`,
+      `See all that the next agent needs to know: watchkeeper track resume ${log.session_id}`,
+      `Go on with the session: ${goOnCommand(log)}`,
     ],
   };
 }

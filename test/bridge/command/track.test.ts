@@ -296,7 +296,7 @@ describe('a crash', () => {
     expect(found.out).toMatch(/\[~\] 1 one\n {2}\[ \] 2 two/);
     expect(found.out).toContain('src/a.ts: 12 bytes, changed since it was last mentioned, step 1');
     // Nobody should type the words of others into a shell.
-    expect(found.out).toContain('go on in this directory: track init --resume\n');
+    expect(found.out).toContain('Go on with the session: watchkeeper track init --resume\n');
     expect((await say(track, ['init', 'Another'])).err).toContain('crashed');
     const resume = await say(track, ['resume']);
     expect(resume.out).toMatch(/^<session-record>\n/);

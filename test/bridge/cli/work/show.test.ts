@@ -70,13 +70,13 @@ test('an agent that begins a session with work start works on it, so its death i
   const id = idOf(await saidInAgent(work, ['start', '--purpose', 'p', '--json']));
   const { code, out } = await say(track, ['crash-detect']);
   expect([code, out]).toEqual([1, expect.stringContaining(`${id} crashed`)]);
-  expect(out).toContain('go on: watchkeeper track init --resume');
+  expect(out).toContain('Go on with the session: watchkeeper track init --resume');
 });
 
 test('a crashed session that holds no directory is gone on with by its id', async () => {
   await say(track, ['init', 'holder']);
   const id = idOf(await saidInAgent(track, ['init', 'beside', '--concurrent', '--json']));
-  expect((await say(track, ['crash-detect'])).out).toContain(`go on: watchkeeper work continue ${id}`);
+  expect((await say(track, ['crash-detect'])).out).toContain(`Go on with the session: watchkeeper work continue ${id}`);
 });
 
 test('a beginning over a crashed session names its steps once', async () => {
