@@ -12,13 +12,12 @@ import { parseObject } from '../../src/json.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { journalIn, worklogIn } from '../home/places.js';
 import type { Line } from '../logs/line.js';
+import { LARGEST_LOG_BYTES } from '../logs/log.js';
 import { LogReader } from '../logs/reader.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { generate } from './rebuild.js';
 
-/** A JSON text cannot hold much more. */
-const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
 const LARGEST_MANIFEST_BYTES = 16 * 1024 * 1024;
 const LONGEST_NAME = 64;
 const DIGEST_LENGTH = 8;

@@ -20,6 +20,8 @@ import { type LogCounts, LogReader } from './reader.js';
 const WRITE_FLAGS = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const BEGIN_FLAGS = WRITE_FLAGS | constants.O_CREAT | constants.O_EXCL;
+/** It is read at once, and a bridge has other work: a second is what it may take. */
+export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
 /** How often lines are written again that were lost: each time, another writer must have died within a line. */
 const MOST_WRITES = 16;
 /** What opening a link, a folder or a pipe answers. */
@@ -161,6 +163,10 @@ export class Log<State> {
   /** @param outcomes takes what became of each line that is read */
   #readOn(outcomes: Map<string, Refusal | null>): void {
     try {
+      if (fstatSync(this.#descriptor).size > LARGEST_LOG_BYTES)
+        throw new UnreachableError(
+          `${this.path} is larger than ${LARGEST_LOG_BYTES} bytes, which no session writes, and is not read: move it away`,
+        );
       this.#reader.readOn(this.#descriptor, ({ id }, refusal) => outcomes.set(id, refusal));
     } catch (error) {
       throw unusable(this.path, error);

@@ -1,5 +1,5 @@
 /** The worklog of a bridge's session, as its runs and its deliveries write it. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
@@ -73,4 +73,15 @@ test('writes through no link', () => {
   mkdirSync(join(folder, 'sessions'));
   symlinkSync(join(folder, 'elsewhere'), join(folder, 'sessions', ID));
   expect(start).toThrow('is a link');
+});
+
+test('an agent that blows up its worklog keeps the bridge from nothing: it is not read, before a run or in it', () => {
+  start();
+  truncateSync(path(), 2 ** 40);
+  const refused = /worklog\.jsonl is larger than \d+ bytes, .* is not read: move it away$/;
+  expect(() => start()).toThrow(refused);
+  session.close();
+  expect(() => start()).toThrow(refused);
+  expect(() => session.end('completed')).toThrow(refused);
+  expect(statSync(path()).size).toBe(2 ** 40);
 });
