@@ -125,7 +125,8 @@ function nameOf({ session_id }: Worklog, words: Words): string {
 function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): string {
   const began = log.created_at ?? fold?.firstActivity ?? null;
   const last = Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null;
-  const resumed = checkIfResumedSession(last, now, settings.freshness) ? '; it was resumed after a while' : '';
+  const isResumed = level !== 'revival' && checkIfResumedSession(last, now, settings.freshness);
+  const resumed = isResumed ? '; it was resumed after a while' : '';
   const clauses = [
     ...(level === 'revival' && began !== null ? [`It began at ${isoTime(began)}`] : []),
     ...(level !== 'revival' && log.created_at !== null ? [lifecycleOf(log)] : []),

@@ -23,7 +23,7 @@ export class Agents {
   /** Who made a call. */
   readonly #callers = new Map<string, string>();
 
-  see(record: JournalRecord, event: string, _at: number): void {
+  see(record: JournalRecord, event: string): void {
     const id = textOf(record.agent_id);
     if (id !== null) {
       const seen = this.#agents.get(id) ?? { parentCall: null, open: true };

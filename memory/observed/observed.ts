@@ -82,7 +82,7 @@ export class Observed {
     if (at === null || event === null) return;
     this.lines += 1;
     const agent = textOf(record.agent_id) ?? MAIN;
-    this.agents.see(record, event, at);
+    this.agents.see(record, event);
     this.firstActivity ??= at;
     if (event !== 'heartbeat') this.lastActivity = Math.max(this.lastActivity ?? 0, at);
     switch (event) {

@@ -146,12 +146,13 @@ function isUsed(log: Worklog, fold: Observed | null): boolean {
 }
 
 /** What the agent did, in numbers. */
-function observedLines({ files, errors, tokens, agents }: Observed): string[] {
+function observedLines({ files, errors, tokens, agents, more }: Observed): string[] {
   const changed = [...files.values()].filter(({ change }) => change !== 'read').length;
+  const failed = errors.length + (more.errors ?? 0);
   const { input, output } = sumOf(tokens);
   const count = agents.list().length;
   return [
-    `files changed: ${changed}; failed calls: ${errors.length}; sub-agents: ${count}; tokens: ${input} in, ${output} out`,
+    `files changed: ${changed}${more.files ? ' or more' : ''}; failed calls: ${failed}; sub-agents: ${count}; tokens: ${input} in, ${output} out`,
   ];
 }
 

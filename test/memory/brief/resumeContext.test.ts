@@ -99,6 +99,8 @@ test('a session that is resumed after hours says so', () => {
   const scene = busyScene();
   scene.now += 5 * HOUR;
   expect(contextOf(scene, 'root')).toContain('5 h ago; it was resumed after a while');
+  // A second attempt begins at once.
+  expect(contextOf(scene, 'revival')).toMatch(/5 h ago\.$/m);
 });
 
 const TOKEN = `ghp_${'a1B2'.repeat(9)}`;

@@ -45,6 +45,9 @@ test('a conversation without a recorded transcript is found by its id in the fol
   expect(statusLines({ state, ...shown }).at(-1)).toMatch(
     /^files changed: \d+; failed calls: \d+; sub-agents: 2; tokens: \d+ in, \d+ out$/,
   );
+  // What the bounds of the state left out counts, too.
+  Object.assign(shown.fold?.more ?? {}, { errors: 300, files: 1 });
+  expect(statusLines({ state, ...shown }).at(-1)).toMatch(/^files changed: \d+ or more; failed calls: 30\d;/);
 });
 
 test('without a plan the progress is that of the tasks; a plan goes first', async () => {
