@@ -109,12 +109,13 @@ async function memoryOf(session: AgentSession, logsFolder: string, context: Comm
 }
 
 function printTerminals(sessionId: string, shown: Shown, asJson: boolean, context: CommandContext): ExitCode {
-  const { status, value } = shown;
+  const { status, value, directory } = shown;
   const none = { session: null, outbox: null, incident: null, assessment: null, judged_by: null, journal: null };
   const lines: NamedLine[] = [
     ['session', `${sessionId}, of a terminal`],
     ['purpose', purposeOf(status.log)],
     ['status', axesLine(status)],
+    ...(directory === null ? [] : [['directory', directory] as const]),
     ...memoryLines(shown),
   ];
   const text = asJson

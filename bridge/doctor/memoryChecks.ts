@@ -88,7 +88,11 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
     ...(torn.length === 0
       ? []
       : [
-          warning(LOGS, lines, 'nothing has to be done: they are skipped, and the rest counts; `work show` names them'),
+          warning(
+            LOGS,
+            lines,
+            'nothing has to be done: they are skipped, and the rest counts; `watchkeeper work show` names them',
+          ),
         ]),
     ...(torn.length + unreadable.length === 0 ? [ok(LOGS, 'every line can be read')] : []),
     ...(newer.length === 0

@@ -49,6 +49,8 @@ export interface ContextOptions {
   readonly pinned: readonly Note[];
   /** How many characters each level has, and from when on a session was resumed. */
   readonly settings: MemorySettings;
+  /** Whether it is a session of a bridge. */
+  readonly isBridges?: boolean;
   /** Characters of the level that the caller uses. */
   readonly used?: number;
   /** Applied to all words before they are cut. */
@@ -167,7 +169,7 @@ function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
   return { title: 'The last entries:', entries: entries('actions', lines) };
 }
 
-function nextOf(log: Worklog, { level, fold }: ContextOptions, words: Words): Section {
+function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions, words: Words): Section {
   const plan = [...log.steps.values()];
   const steps = plan.length > 0 ? plan : (fold?.todos.list ?? []);
   const next = steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
@@ -177,9 +179,13 @@ function nextOf(log: Worklog, { level, fold }: ContextOptions, words: Words): Se
     title: '',
     entries: entries('next', [
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
-      ...(level === 'revival'
-        ? []
-        : [`To go on with it: ${goOnCommand(log, name)}; to see all of it: watchkeeper work show ${name}`]),
+      ...(level === 'revival' ? [] : [waysOn(log, name, isBridges)]),
     ]),
   };
+}
+
+/** A bridge decides itself what becomes of its sessions. */
+function waysOn(log: Worklog, name: string, isBridges: boolean): string {
+  if (isBridges) return `To see all of it, where its bridge runs: watchkeeper session ${name}`;
+  return `To go on with it: ${goOnCommand(log, name)}; to see all of it: watchkeeper work show ${name}`;
 }

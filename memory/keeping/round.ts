@@ -61,7 +61,11 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
       archiveSession(memory, session);
       round.archived.push(id);
       const rest = spokenDuration(memory.settings.freshness.archivable_h * HOUR);
-      tell(memory, session, `session ${id} rested for more than ${rest} and is in the archive: work unarchive ${id}`);
+      tell(
+        memory,
+        session,
+        `session ${id} rested for more than ${rest} and is in the archive: watchkeeper work unarchive ${id}`,
+      );
     });
   memory.bindings.forgetOtherBoots(memory.surroundings.process);
   return { ...round, failures };

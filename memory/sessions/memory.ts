@@ -186,7 +186,7 @@ export class Memory {
       const session = this.look(id);
       return session !== null && mayHold(session.log.state);
     });
-    const advice = 'begin one with `track init "TASK"`, or name one with --session';
+    const advice = 'begin one with `watchkeeper track init "TASK"`, or name one with --session';
     if (here.length === 0) return `no session holds ${this.workspace.root}; ${advice}`;
     return `no session holds ${this.workspace.root}; ${advice}. Unfinished sessions of this directory: ${here.join(', ')}`;
   }

@@ -36,7 +36,9 @@ export const checkpoint = word({
       return changes.length === 0 ? 0 : 1;
     }
     if (name === undefined)
-      throw new UsageError('what is the checkpoint called? For example: track checkpoint before-refactoring');
+      throw new UsageError(
+        'what is the checkpoint called? For example: watchkeeper track checkpoint before-refactoring',
+      );
     const state = memory.git.state();
     const { head = null, branch = null, dirty_digest = null } = state ?? {};
     writeOrRefuse(session, memory.stamp, () => [

@@ -21,7 +21,7 @@ export const file = word({
       // `file OLD --rename NEW`, and `file --rename OLD NEW`, in which the option's value is the old name.
       const [first] = words;
       if (first === undefined || words.length > 1)
-        throw new UsageError('which file? For example: track file old.ts --rename new.ts');
+        throw new UsageError('which file? For example: watchkeeper track file old.ts --rename new.ts');
       const isOldFirst = typed.indexOf('--rename') < typed.indexOf(first) && typed.includes('--rename');
       const [from, to] = isOldFirst ? [values.rename, first] : [first, values.rename];
       writeOrRefuse(session, memory.stamp, () => [{ event: 'file', from: inWorkspace(from), path: inWorkspace(to) }], {

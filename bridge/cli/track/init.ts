@@ -31,7 +31,7 @@ export const init = word({
     const { memory, values, words, print, context } = call;
     const [task = ''] = words;
     if (task.trim() === '' && !values.resume)
-      throw new UsageError('what is the task? For example: track init "Fix the login"');
+      throw new UsageError('what is the task? For example: watchkeeper track init "Fix the login"');
     const titles = [...(values.step ?? []), ...(values.steps?.split(',') ?? [])].map((title) => title.trim());
     if (titles.includes('')) throw new UsageError('a step without a title: give each --step some words');
     if (memory.isBridges) return planBridges(task, titles, call);
@@ -101,7 +101,10 @@ function planBridges(task: string, titles: readonly string[], { memory, values, 
 
 function hasPlan(id: string, steps: readonly Step[]): RefusedError {
   const lines = [`session ${id} has a plan already:`, ...steps.map((step) => `  ${stepLine(step)}`)];
-  const message = [...lines, 'Go on with it: track step …; add to it: track step --add TITLE'].join('\n');
+  const message = [
+    ...lines,
+    'Go on with it: watchkeeper track step …; add to it: watchkeeper track step --add TITLE',
+  ].join('\n');
   return new RefusedError({ code: 'has_plan', message });
 }
 

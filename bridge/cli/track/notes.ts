@@ -14,7 +14,8 @@ export const log = word({
   options: { step: { type: 'string' } },
   words: 1,
   run({ memory, values, words: [message = ''], print }) {
-    if (message.trim() === '') throw new UsageError('what should be logged? For example: track log "tests are green"');
+    if (message.trim() === '')
+      throw new UsageError('what should be logged? For example: watchkeeper track log "tests are green"');
     const session = memory.which(values.session ?? null);
     writeOrRefuse(session, memory.stamp, () => [{ event: 'log', message, step: values.step }], { isFact: true });
     print('logged', { session_id: session.id });
@@ -28,7 +29,8 @@ export const note = word({
   options: { priority: { type: 'string' }, workspace: { type: 'boolean' } },
   words: 1,
   run({ memory, values, words: [text = ''], print }) {
-    if (text.trim() === '') throw new UsageError('what should be kept? For example: track note "the API wants UTC"');
+    if (text.trim() === '')
+      throw new UsageError('what should be kept? For example: watchkeeper track note "the API wants UTC"');
     const priority = PRIORITIES.find((known) => known === (values.priority ?? 'normal'));
     if (priority === undefined)
       throw new UsageError(`--priority ${JSON.stringify(values.priority)}: one of ${PRIORITIES.join(', ')}`);

@@ -55,7 +55,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     const since =
       last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
     context.io.stderr(
-      `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: track resume ${session.id} --ack\n`,
+      `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: watchkeeper track resume ${session.id} --ack\n`,
     );
     return 1;
   }
@@ -68,6 +68,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     crashed,
     fold,
     settings: memory.settings,
+    isBridges: memory.isBridges,
     pinned: memory.claims.read(workspace)?.notes ?? [],
     redact: context.redact,
   });

@@ -36,7 +36,7 @@ export const step = word({
       print(`step ${next} added`, { step: next });
       return 0;
     }
-    if (id === undefined) throw new UsageError('which step? For example: track step 1 --start');
+    if (id === undefined) throw new UsageError('which step? For example: watchkeeper track step 1 --start');
     const moves = [
       ...(values.start || values.retry ? ['in_progress'] : []),
       ...(values.done ? ['completed'] : []),

@@ -80,6 +80,6 @@ export const reopen = word({
 /** @throws UsageError if no session is named, or none has that name */
 export function namedSession({ memory, values, words: [named] }: Call): OpenSession {
   const name = named ?? (values as { readonly session?: string }).session;
-  if (name === undefined) throw new UsageError('which session? Name its id; `work list --all` shows them');
+  if (name === undefined) throw new UsageError('which session? Name its id; `watchkeeper work list --all` shows them');
   return memory.which(name);
 }

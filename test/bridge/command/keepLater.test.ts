@@ -145,7 +145,9 @@ test('a start says what became of others here, beside its answer', async () => {
   writeFileSync(log, readFileSync(log, 'utf8').replaceAll(/"timestamp":"[^"]+"/g, `"timestamp":"${then}"`));
   expect((await say(work, ['keep'])).out).toBe(`session ${id} is in the archive\n`);
   const next = await say(work, ['start', '--purpose', 'next', '--json']);
-  expect(next.err).toContain(`session ${id} rested for more than 30 days and is in the archive: work unarchive ${id}`);
+  expect(next.err).toContain(
+    `session ${id} rested for more than 30 days and is in the archive: watchkeeper work unarchive ${id}`,
+  );
   expect(idOf(next)).not.toBe(id);
   expect((await say(work, ['start', '--purpose', 'more', '--concurrent'])).err).toBe('');
 });

@@ -96,6 +96,10 @@ describe('its agent', () => {
     });
     bridge.end('completed');
     expect((await scene.json('work', ['show'], agent)).end).toMatchObject({ reason: 'completed', summary: 'arrived' });
+    // Nobody can reopen it.
+    const record = (await scene.say('track', ['resume', ID], agent)).out;
+    expect(record).toMatch(new RegExp(`bridge runs: watchkeeper session ${ID}\\n</session-record>`));
+    expect(record).not.toContain('To go on');
     expect((await scene.say('track', ['step', '--add', 'late'], agent)).err).toContain('has ended');
   });
 });
