@@ -93,9 +93,7 @@ export class Bindings {
     const folder = join(this.#places.root, 'bindings');
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
       if (!name.startsWith('p_')) continue;
-      const log = Log.read(join(folder, name), bindingKind);
-      log?.close();
-      const { host, boot_id } = log?.state.process ?? here;
+      const { host, boot_id } = processIn(join(folder, name)) ?? here;
       if (host === here.host && boot_id !== here.boot_id && boot_id !== '' && here.boot_id !== '')
         rmSync(join(folder, name), { force: true });
     }
@@ -103,6 +101,18 @@ export class Bindings {
 
   #path(bound: Bound): string {
     return join(this.#places.root, 'bindings', `${keyOf(bound)}.jsonl`);
+  }
+}
+
+/** @returns null also if it cannot be read: it is left alone, and keeps nobody from the others */
+function processIn(path: string): Binding['process'] {
+  try {
+    const log = Log.read(path, bindingKind);
+    log?.close();
+    return log?.state.process ?? null;
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    return null;
   }
 }
 

@@ -1,5 +1,5 @@
 // covers: memory/keeping/copyCheck.ts memory/keeping/runs.ts
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { archiveCompleted } from '../../../memory/keeping/archive.js';
@@ -132,4 +132,29 @@ test('a session with phases goes into the archive when all are done, and a plain
   expect(place(begin('open', done(['coder']).slice(0, 2)))).toBeNull();
   writeFileSync(join(scene.home, 'settings.json'), '{"auto_archive":{"on_completion":false}}');
   expect(place(begin('off', done(['coder'])))).toBeNull();
+});
+
+test('what lies among the bindings and is none keeps no round from its work, or from the other bindings', async () => {
+  const id = begin('crashed', [{ event: 'run_started', process: dead() }]);
+  const memory = open();
+  memory.bindings.bind({ process: dead() }, id);
+  const bindings = join(scene.home, 'bindings');
+  const [old] = readdirSync(bindings).filter((name) => name.startsWith('p_'));
+  mkdirSync(join(bindings, 'p_0.jsonl'));
+  symlinkSync('/dev/zero', join(bindings, 'p_1.jsonl'));
+  expect(await round()).toMatchObject({ kept: [id], failures: [] });
+  expect(readdirSync(bindings)).not.toContain(old);
+  expect(readdirSync(bindings)).toEqual(expect.arrayContaining(['p_0.jsonl', 'p_1.jsonl']));
+});
+
+test('a round over sessions that cannot be kept leaves no file of theirs open', async () => {
+  for (let count = 0; count < 20; count += 1) {
+    const id = begin(`x ${count}`, [{ event: 'run_started', process: dead() }]);
+    writeFileSync(copyOf(id), 'somebody wrote this');
+  }
+  const openFiles = () => readdirSync('/proc/self/fd').length;
+  await round();
+  const before = openFiles();
+  expect((await round()).failures).toHaveLength(20);
+  expect(openFiles()).toBeLessThanOrEqual(before);
 });
