@@ -40,7 +40,7 @@ export function shownLines(shown: Shown): string[] {
     ...(directory === null ? [] : [`in ${oneLine(directory)}`]),
     ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
     ...rest,
-    ...section('files:', firstOf(changedFiles(status), MOST_FILES, 'files')),
+    ...section('files:', firstOf(restingFiles(status), MOST_FILES, 'files')),
     ...section('notes:', firstOf(noteLines(status), MOST_NOTES, 'earlier notes')),
     ...section('the last entries:', entries),
     ...treeLines(tree),
@@ -94,6 +94,11 @@ function changedFiles({ state }: Status): string[] {
       return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
     },
   );
+}
+
+/** Without those that are named as in progress. */
+function restingFiles(status: Status): string[] {
+  return changedFiles(status).filter((line) => !/\((?:.*, )?in progress\)$/.test(line));
 }
 
 function firstOf(lines: readonly string[], most: number, what: string): string[] {

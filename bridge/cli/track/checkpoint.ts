@@ -17,7 +17,7 @@ export const checkpoint = word({
     if (values.list) {
       const lines = [...checkpoints.values()].map(
         ({ name: known, at, head, branch }) =>
-          `${known}  ${isoTime(at)}  ${branch ?? 'no branch'} ${head?.slice(0, DIGEST_LENGTH) ?? 'no commit'}`,
+          `${known}  ${isoTime(at)}  ${branch ?? 'no branch'}, ${head?.slice(0, DIGEST_LENGTH) ?? 'no commit'}`,
       );
       print(lines.join('\n') || 'no checkpoints', [...checkpoints.values()]);
       return 0;

@@ -1,7 +1,9 @@
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
-import { FILE_STATUSES } from '../../../memory/words.js';
+import { FILE_STATUSES, type FileStatus } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
 import { word } from '../../command/word.js';
+
+const WORDS: Readonly<Record<FileStatus, string>> = { reading: 'being read', working: 'being worked on', done: 'done' };
 
 export const file = word({
   usage: 'file PATH --reading|--working|--done [--step ID], or file OLD --rename NEW',
@@ -38,7 +40,7 @@ export const file = word({
     writeOrRefuse(session, memory.stamp, () => [{ event: 'file', path: inWorkspace(path), to, step: values.step }], {
       isFact: true,
     });
-    print(`${inWorkspace(path)} is ${to}`, { path: inWorkspace(path), status: to });
+    print(`${inWorkspace(path)} is ${WORDS[to]}`, { path: inWorkspace(path), status: to });
     return 0;
   },
 });

@@ -54,7 +54,10 @@ export const step = word({
       { event: 'step', step: id, to, reason: fail ?? skip, override, paths },
     ]);
     const now = session.log.state.steps.get(id);
-    print(`step ${id} is ${now?.status.replace('_', ' ')}: ${now?.title}`, { step: id, status: now?.status });
+    print(`step ${id} ${now?.status === 'failed' ? 'has' : 'is'} ${now?.status.replace('_', ' ')}: ${now?.title}`, {
+      step: id,
+      status: now?.status,
+    });
     return 0;
   },
 });

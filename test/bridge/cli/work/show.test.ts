@@ -43,11 +43,16 @@ test('work show has the directory, the summary, the files, the notes and the las
   const id = idOf(await say(track, ['init', 'Fix it', '--step', 'Look', '--json']));
   await say(track, ['step', '1', '--start', '--file', 'a.ts']);
   await say(track, ['note', 'UTC only', '--priority', 'high']);
+  expect((await say(track, ['step', '1', '--fail', 'too late'])).out).toBe('step 1 has failed: Look\n');
+  await say(track, ['step', '1', '--retry']);
   await say(track, ['step', '1', '--done']);
+  await say(track, ['file', 'b.ts', '--working']);
   await say(track, ['done', '--summary', 'It was the clock']);
   const { out } = await say(work, ['show', id]);
   expect(out).toMatch(/^in .*\/work\nsummary: It was the clock$/m);
-  expect(out).toMatch(/^files:\n {2}a\.ts\nnotes:\n {2}high: UTC only\nthe last entries:\n/m);
+  expect(out).toMatch(
+    /^files in progress:\n {2}b\.ts\nfiles:\n {2}a\.ts\nnotes:\n {2}high: UTC only\nthe last entries:\n/m,
+  );
   expect(out).toMatch(/Z {2}step 1: completed$/m);
 });
 
