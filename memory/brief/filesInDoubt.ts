@@ -25,7 +25,7 @@ export interface Known {
 }
 
 /**
- * @param directory in which relative paths are meant, without links
+ * @param directory that relative paths start from, without links
  * @returns files in progress, then those that were touched since the last end of a turn, or were just being changed
  */
 export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulFile[] {

@@ -8,7 +8,7 @@ import { checkIfResumedSession } from '../fold/freshness.js';
 import { progressOf, purposeOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
-import { ago } from '../show/status.js';
+import { ago, stepsOf } from '../show/status.js';
 import type { Priority } from '../words.js';
 import type { Rank, Section } from './budget.js';
 import { withinBudget } from './budget.js';
@@ -81,7 +81,7 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
     headOf(log, options, words),
     ...(fold === null || !isWhole ? [] : [openOf(fold, words)]),
     ...(level === 'delegated' ? [] : [doubtOf(filesInDoubt({ log, fold }, root), words)]),
-    stepsOf(log, isWhole, words),
+    planOf(log, isWhole, words),
     ...(fold === null ? [] : [tasksOf(fold, words)]),
     ...(fold === null || !isWhole ? [] : [errorsOf(fold, words)]),
     notesOf([...options.pinned, ...log.notes], level, words),
@@ -141,7 +141,7 @@ function lifecycleOf({ lifecycle, end }: Worklog): string {
   return end === null ? `It was ${lifecycle}` : `It had ended as ${end.reason}`;
 }
 
-function stepsOf(log: Worklog, isWhole: boolean, words: Words): Section {
+function planOf(log: Worklog, isWhole: boolean, words: Words): Section {
   const steps = [...log.steps.values()];
   const { done, total } = progressOf(steps);
   const shown = isWhole ? steps : steps.filter(({ status }) => status === 'in_progress' || status === 'pending');
@@ -170,8 +170,7 @@ function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
 }
 
 function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions, words: Words): Section {
-  const plan = [...log.steps.values()];
-  const steps = plan.length > 0 ? plan : (fold?.todos.list ?? []);
+  const steps = stepsOf({ log, fold });
   const next = steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
   const name = nameOf(log, words);
   const was = next?.status === 'in_progress' ? ', which was in progress' : '';

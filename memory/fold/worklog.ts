@@ -146,7 +146,7 @@ export interface Wait {
   readonly until: number | null;
 }
 
-/** A watcher's word that work seems to stand still; closed once it goes on. */
+/** A watcher noticed that the work seems to be stuck; closed when it goes on. */
 export interface Notice {
   readonly id: string;
   readonly rule: string;

@@ -191,7 +191,9 @@ class CopyFile {
 
   write(line: JournalRecord): void {
     const text = JSON.stringify(line);
-    this.#add(text);
+    this.#file.write(text);
+    this.#inner.update(`${text}\n`);
+    this.#bytes += Buffer.byteLength(text) + 1;
     this.#lines += 1;
   }
 
@@ -215,12 +217,6 @@ class CopyFile {
 
   discard(): void {
     this.#file.discard();
-  }
-
-  #add(text: string): void {
-    this.#file.write(text);
-    this.#inner.update(`${text}\n`);
-    this.#bytes += Buffer.byteLength(text) + 1;
   }
 }
 

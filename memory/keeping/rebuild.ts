@@ -53,8 +53,8 @@ export async function rebuildSession(memory: Memory, session: OpenSession): Prom
 }
 
 /**
- * Writes the generated files after a command, so that whoever lists sessions needs not fold them: of those that were written to, and
- * have ended, or have grown by {@link MOST_UNCOVERED_BYTES}. The worklog has all of it, so it is no harm if that fails.
+ * Writes the generated files after a command, so that a list of sessions need not fold their logs: of those that were written to, and
+ * have ended or have grown by {@link MOST_UNCOVERED_BYTES}. The worklog has all of it, so a failure does no harm.
  */
 export async function refreshGenerated(memory: Memory): Promise<void> {
   for (const session of memory.opened) {

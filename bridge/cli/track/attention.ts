@@ -1,4 +1,4 @@
-/** Whether the agent of a session works, waits or stands still, judged as the watchdog judges the sessions of a bridge. */
+/** Whether the agent of a session works, waits or is stuck, judged as the watchdog judges the sessions of a bridge. */
 import { presentSource } from '../../../memory/observed/sources.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
@@ -43,7 +43,7 @@ export async function attentionOf(memory: Memory, { folder }: OpenSession, statu
   };
 }
 
-/** Who is dead or has ended does not stand still. */
+/** An agent that is dead, or has ended, is not stuck. */
 function mayWork({ log, computed }: Status): boolean {
   return log.lifecycle === 'active' && log.runs.at(-1)?.ended_at == null && computed.liveness !== 'dead';
 }
