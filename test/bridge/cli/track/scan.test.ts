@@ -28,10 +28,10 @@ test('names what was created, modified, renamed and deleted, and moves no activi
   const { out, code } = await scene.say('track', ['scan']);
   expect(code).toBe(0);
   expect(out.split('\n').slice(1)).toEqual([
-    '  created  here',
-    '  created  src/new\\nline',
+    '  created   here',
+    '  created   src/new\\nline',
     '  modified  src/a.ts',
-    '  deleted  gone',
+    '  deleted   gone',
     '',
   ]);
   expect((await scene.say('track', ['scan'])).out).toMatch(/^since .*: nothing has changed\n$/);

@@ -44,10 +44,10 @@ test('shows the task, the axes, the step, the files in progress and what changed
     'files in progress:',
     '  src/a.ts',
     'changes since the scan of TIME:',
-    ...['new', 'src/deep/0', 'src/deep/1', 'src/deep/2', 'src/deep/3'].map((path) => `  created  ${path}`),
+    ...['new', 'src/deep/0', 'src/deep/1', 'src/deep/2', 'src/deep/3'].map((path) => `  created   ${path}`),
     '  … and 3 more created',
-    '  deleted  gone',
-    '  deleted  old',
+    '  deleted   gone',
+    '  deleted   old',
   ]);
   expect((await json()).changes).toMatchObject({ created: { count: 8 }, deleted: { paths: ['gone', 'old'] } });
   // To ask is no scan: the next one still has all of it.
