@@ -10,7 +10,7 @@ const LINES: readonly (readonly [line: string, code: number, out: RegExp])[] = [
   ['session-tracker init "Task description" --steps "Step 1,Step 2,Step 3"', 0, /begins, with 3 steps/],
   ['session-tracker step 1 --start --files "/path/to/file"', 0, /step 1 is in progress: Step 1/],
   ['session-tracker file /path/to/file --working', 0, /is being worked on/],
-  ['session-tracker file /path/to/file --reading', 0, /is reading/],
+  ['session-tracker file /path/to/file --reading', 0, /is being read/],
   ['session-tracker file /path/to/file --done', 0, /is done/],
   ['session-tracker file --rename /old/path /new/path', 0, /^\/old\/path is \/new\/path now/],
   ['session-tracker file old.docx --rename new.docx', 0, /^old\.docx is new\.docx now/],

@@ -166,7 +166,7 @@ export const trackerRows: readonly RowCheck[] = [
         /^attention: idle$/m,
         /^1 of 3 steps, now step 2: b$/m,
         /^files in progress:\n {2}src\/a\.ts$/m,
-        /^changes since the scan of .*:\n {2}created {2}src\/new\.ts$/m,
+        /^changes since the scan of .*:\n {2}created {3}src\/new\.ts$/m,
       ])
         assert.match(out, part);
     },
