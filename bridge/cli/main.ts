@@ -16,6 +16,7 @@ import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
 import { startDetached } from '../command/detached.js';
+import { currentDirectory } from '../command/directory.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
 
 /** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
@@ -134,15 +135,6 @@ async function load(name: string): Promise<Command> {
   throw new UsageError(
     `unknown option ${JSON.stringify(name)} before a command${didYouMean(name, known)} (known: ${known.join(', ')}; options of a command come after its name)`,
   );
-}
-
-/** @throws UsageError if it was deleted meanwhile */
-function currentDirectory(): string {
-  try {
-    return process.cwd();
-  } catch (cause) {
-    throw new UsageError('the current directory was deleted; change to another one and repeat the command', { cause });
-  }
 }
 
 /** What the process gives a command, and how a command's error is shown. */

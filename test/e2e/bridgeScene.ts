@@ -204,7 +204,8 @@ export class BridgeScene {
     return {
       PATH: options.searchPath ?? process.env.PATH ?? '',
       HOME: homedir(),
-      WATCHKEEPER_HOME: join(this.folder, 'memory'),
+      // Not WATCHKEEPER_HOME: former builds do not know it.
+      XDG_STATE_HOME: join(this.folder, 'memory'),
       [SCENE_MARK]: mark,
       SCRIPTED_RECORD: join(this.folder, FILES.agents),
       SCRIPTED_STATE: join(this.folder, 'conversations'),

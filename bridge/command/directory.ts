@@ -1,0 +1,11 @@
+/** The directory in which a command runs. */
+import { UsageError } from '../../src/errors.js';
+
+/** @throws UsageError if it was deleted meanwhile */
+export function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new UsageError('the current directory was deleted; change to another one and repeat the command', { cause });
+  }
+}
