@@ -9,7 +9,7 @@ import { describeError, UnreachableError, UsageError } from '../../src/errors.js
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { isFull, MAKE_ROOM } from '../../src/files/storageFault.js';
 
-const WORKLOG = 'worklog.jsonl';
+export const WORKLOG = 'worklog.jsonl';
 const JOURNAL = 'tool_use.jsonl';
 const YEAR = /^\d{4}$/;
 

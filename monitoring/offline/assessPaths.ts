@@ -1,7 +1,8 @@
-/** Judges journals offline, and transcripts of known programs: files, and every `*.jsonl` below folders. */
+/** Judges journals offline, and transcripts of known programs: files, and every `*.jsonl` below folders but worklogs. */
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { WORKLOG } from '../../memory/home/places.js';
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
@@ -121,12 +122,12 @@ export async function journalsAt(given: string): Promise<JournalFile[]> {
   return groupTranscripts(found.sort()).map((files) => ({ files, name: relative(path, files.path), isNamed: false }));
 }
 
-/** Links are not followed: a folder may hold a link to itself. */
+/** Links are not followed: a folder may hold a link to itself. A worklog beside a journal is none. */
 async function collectJournals(folder: string, found: string[]): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await collectJournals(path, found);
-    else if (entry.isFile() && entry.name.endsWith(JOURNAL_SUFFIX)) found.push(path);
+    else if (entry.isFile() && entry.name.endsWith(JOURNAL_SUFFIX) && entry.name !== WORKLOG) found.push(path);
   }
 }
 

@@ -26,6 +26,7 @@ beforeAll(() => {
   };
   write('logs/sessions/silent/tool_use.jsonl', toText([prompt(0), call(1, 'a'), result(2, 'a')]));
   write('logs/sessions/silent/notes.txt', 'no journal');
+  write('logs/sessions/silent/worklog.jsonl', '{"v":1,"event":"run_started"}\n');
   write('logs/sessions/gap/tool_use.jsonl', toText([prompt(0), result(1_800, 'a')]));
   write('logs/empty.jsonl', '');
   write('logs/garbage.jsonl', 'not json\n\u0000\u0001\n');
