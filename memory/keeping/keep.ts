@@ -4,28 +4,26 @@
  * input gives the same bytes; a share of which less is left than was kept stays as it is.
  */
 
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
-import { syncFolderSync } from '../../src/files/durableFile.js';
 import { journalName } from '../../src/journal/path.js';
 import type { JournalRecord } from '../../src/journal/record.js';
 import { withoutTexts } from '../../src/journal/texts.js';
 import { HOUR, isoTime } from '../../src/time.js';
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { importedLine } from '../../src/transcripts/importTranscript.js';
-import { LineFile } from '../../src/transcripts/lineFile.js';
 import { journalIn } from '../home/places.js';
 import type { NewLine } from '../logs/line.js';
-import { checkCopy, readSeal, type Seal, type Source, textOfSeal } from '../observed/keptCopy.js';
+import { checkCopy, readSeal } from '../observed/keptCopy.js';
 import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
 import { nameFilesIn } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { CopyFile, type SealedCopy } from './copyFile.js';
 import { digestsOf, type FileDigest } from './digests.js';
 import { rebuildSession } from './rebuild.js';
 import { runMayLive } from './runs.js';
@@ -43,11 +41,7 @@ export interface KeepResult {
   readonly digests: number;
 }
 
-interface Copy {
-  readonly seal: Seal;
-  readonly bytes: number;
-  /** Of the whole file. */
-  readonly digest: string;
+interface Copy extends SealedCopy {
   readonly isNew: boolean;
   /** What was read. */
   readonly fold: Observed;
@@ -121,13 +115,26 @@ function keptLines(copy: Copy | null, digests: readonly FileDigest[], complete: 
   return lines;
 }
 
-/** @returns null if there is nothing to copy */
-async function writeCopy(memory: Memory, session: OpenSession, until: number): Promise<Copy | null> {
+/**
+ * @param replaced ids of conversations whose transcripts are not those that were kept
+ * @returns null if there is nothing to copy
+ */
+async function writeCopy(
+  memory: Memory,
+  session: OpenSession,
+  until: number,
+  replaced: readonly string[] = [],
+): Promise<Copy | null> {
   const { id, log } = session;
   const folder = memory.places.findSession(id);
   if (folder === null) throw new UnreachableError('it was removed meanwhile');
   const path = journalIn(folder);
-  const shares = await sharesOf(log.state, path, memory.surroundings.variables);
+  const found = await sharesOf(log.state, path, memory.surroundings.variables);
+  const shares = found.map((share) =>
+    replaced.includes(share.conversation.id) && share.kept !== null
+      ? { ...share, transcript: null, bytes: share.kept.bytes }
+      : share,
+  );
   if (shares.length === 0) return null;
   const old = readSeal(path);
   // Nobody else's file is overwritten.
@@ -149,7 +156,12 @@ async function writeCopy(memory: Memory, session: OpenSession, until: number): P
           fold.take(line);
         }
       }
-      file.endSource(share);
+      const lines = file.endSource(share);
+      // It is as large as before, and shows less: something else is in its place.
+      if (isWhole && share.transcript !== null && lines < (share.kept?.count ?? 0)) {
+        file.discard();
+        return writeCopy(memory, session, until, [...replaced, share.conversation.id]);
+      }
     }
     const made = file.seal();
     const isNew = !isWhole || JSON.stringify(old) !== JSON.stringify(made.seal);
@@ -174,50 +186,6 @@ function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp
     const { answer: _, ...rest } = withoutTexts(line);
     return [rest];
   });
-}
-
-class CopyFile {
-  readonly #path: string;
-  readonly #file: LineFile;
-  readonly #inner = createHash('sha256');
-  readonly #sources: Source[] = [];
-  #bytes = 0;
-  #lines = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-    this.#file = new LineFile(path);
-  }
-
-  write(line: JournalRecord): void {
-    const text = JSON.stringify(line);
-    this.#file.write(text);
-    this.#inner.update(`${text}\n`);
-    this.#bytes += Buffer.byteLength(text) + 1;
-    this.#lines += 1;
-  }
-
-  endSource({ conversation: { provider, id: conversation }, bytes }: Share): void {
-    this.#sources.push({ provider, conversation, bytes, lines: this.#lines });
-    this.#lines = 0;
-  }
-
-  seal(): Pick<Copy, 'seal' | 'bytes' | 'digest'> {
-    const all = this.#inner.copy();
-    const text = textOfSeal(this.#sources, this.#inner.digest('hex'));
-    this.#file.write(text);
-    const bytes = this.#bytes + Buffer.byteLength(text) + 1;
-    return { seal: JSON.parse(text) as Seal, bytes, digest: all.update(`${text}\n`).digest('hex') };
-  }
-
-  putInPlace(): void {
-    this.#file.putInPlace();
-    syncFolderSync(dirname(this.#path));
-  }
-
-  discard(): void {
-    this.#file.discard();
-  }
 }
 
 /** What processes that were killed have left half written; one that is at work has it for minutes. */

@@ -17,7 +17,13 @@ export interface Share {
   /** Of the transcript and those of its sub-agents, or what they were when the copy was made. */
   readonly bytes: number;
   /** Its lines in the copy; null: there are none. */
-  readonly kept: { readonly copy: string; readonly first: number; readonly count: number } | null;
+  readonly kept: {
+    readonly copy: string;
+    readonly first: number;
+    readonly count: number;
+    /** As in {@link bytes}, when the copy was made. */
+    readonly bytes: number;
+  } | null;
 }
 
 /**
@@ -41,7 +47,10 @@ export async function sharesOf(
     const bytes = files === null ? 0 : bytesOf(files);
     const isMore = files !== null && bytes >= (before?.source.bytes ?? 0);
     if (!isMore && before === undefined) continue;
-    const kept = before === undefined ? null : { copy, first: before.first, count: before.source.lines };
+    const kept =
+      before === undefined
+        ? null
+        : { copy, first: before.first, count: before.source.lines, bytes: before.source.bytes };
     shares.push({
       conversation,
       transcript: isMore ? files : null,

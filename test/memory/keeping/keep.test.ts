@@ -1,4 +1,4 @@
-// covers: memory/keeping/digests.ts memory/observed/keptCopy.ts memory/observed/shares.ts memory/observed/programFolders.ts
+// covers: memory/keeping/copyFile.ts memory/keeping/digests.ts memory/observed/keptCopy.ts memory/observed/shares.ts memory/observed/programFolders.ts
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -108,6 +108,25 @@ test('what was made from more input is left alone: a transcript that is gone or 
   );
   expect(readSeal(copy())?.sources.map((source) => source.conversation)).toEqual([ID, other]);
   expect(faults()).toEqual([]);
+});
+
+test('what was kept stays if something else is in the place of its transcript, however large', async () => {
+  await keep();
+  const before = readSeal(copy());
+  const lines = readFileSync(copy(), 'utf8').split('\n').slice(0, -2);
+  writeFileSync(transcript, `${'not a line of a transcript\n'.repeat(100_000)}`);
+  const other = '0a0c1c0e-8a52-4f3e-9a59-0b6c5f6f2a11';
+  cpSync(join(FIXTURES, 'deeds.jsonl'), join(transcript, '..', `${other}.jsonl`));
+  const memory = open();
+  memory.which(id).log.write(() => [{ ...conversation, conversation: other }], memory.stamp);
+  expect(await keep()).toMatchObject({ kept: 'written', conversations: 2 });
+  expect(readFileSync(copy(), 'utf8').split('\n').slice(0, lines.length)).toEqual(lines);
+  expect(readSeal(copy())?.sources[0]).toEqual(before?.sources[0]);
+  expect((await keep()).kept).toBe('unchanged');
+  expect(faults()).toEqual([]);
+  // The transcript is there again, and goes on.
+  cpSync(join(FIXTURES, 'deeds.jsonl'), transcript);
+  expect((await keep()).kept).toBe('unchanged');
 });
 
 test('touched files have their digests in the state, and the line is no activity', async () => {
