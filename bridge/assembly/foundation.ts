@@ -1,5 +1,6 @@
 /** The basis of every Watchkeeper process: settings, log, events. */
 import { join } from 'node:path';
+import { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';
 import { CriticalEventLog } from '../../monitoring/criticalEvents.js';
 import { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -20,6 +21,7 @@ export interface Foundation {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly redact: Redact;
+  readonly worklogs: BridgeWorklogs;
   readonly here: ProcessIdentity;
   readonly outage: RedisOutage;
   /** Where log lines go besides {@link logPath}. */
@@ -47,7 +49,9 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   const logger = createLogger({ level, redact, clock, destinations, isReportedElsewhere });
   if (refused !== null)
     logger.error(`${refused}; messages are run all the same, and critical events wait in the store`);
-  return { settings, clock, redact, logger, outage, here: readProcessIdentity(settings.host), logStream, logPath };
+  const worklogs = new BridgeWorklogs(logsFolder, { clock, redact });
+  const here = readProcessIdentity(settings.host);
+  return { settings, clock, redact, worklogs, logger, outage, here, logStream, logPath };
 }
 
 /** @returns the critical events of the process, kept in the store while their file accepts none */

@@ -1,5 +1,5 @@
 /** Sends what a session says to the chat that it came from. Without a bot token every chat is the terminal. */
-import { BridgeSession } from '../../memory/sessions/bridgeSession.js';
+import type { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';
 import { ConflictError, describeError, unreadable } from '../../src/errors.js';
 import type { AgentSession, DeliveryState } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
@@ -21,8 +21,12 @@ export interface SayingChat extends Chat {
   say(session: AgentSession, text: string): Promise<void>;
 }
 
+interface RouterBase extends ChatFoundation {
+  readonly worklogs: BridgeWorklogs;
+}
+
 export class ChatRouter implements SayingChat {
-  readonly #base: ChatFoundation;
+  readonly #base: RouterBase;
   readonly #logsFolder: string;
   readonly #terminal: Chat;
   readonly #telegram: SayingChat | null;
@@ -30,7 +34,7 @@ export class ChatRouter implements SayingChat {
   #trouble: string | null = null;
 
   /** @param logsFolder with the journals and worklogs of this host's runs */
-  constructor(base: ChatFoundation, logsFolder: string, terminal: Chat, telegram: SayingChat | null) {
+  constructor(base: RouterBase, logsFolder: string, terminal: Chat, telegram: SayingChat | null) {
     this.#base = base;
     this.#logsFolder = logsFolder;
     this.#terminal = terminal;
@@ -54,18 +58,15 @@ export class ChatRouter implements SayingChat {
   /** Every end comes with a final message, whichever process stored it. Only the host of its runs has a worklog of the session. */
   #repeatEnd({ session_id, status }: AgentSession): void {
     if (status === 'pending' || status === 'active') return;
-    const { clock, redact, logger } = this.#base;
-    const worklog = new BridgeSession(this.#logsFolder, session_id, { clock, redact });
+    const { worklogs, logger } = this.#base;
     try {
-      worklog.end(status);
+      worklogs.end(session_id, status);
       this.#trouble = null;
     } catch (err) {
       const why = describeError(err);
       const said = `session ${session_id}: its worklog lacks its end (${why}); its final message is sent anyway`;
       if (why !== this.#trouble) logger.warn({ err, session_id }, said);
       this.#trouble = why;
-    } finally {
-      worklog.close();
     }
   }
 

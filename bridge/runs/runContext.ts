@@ -1,4 +1,5 @@
 /** What runs work with. */
+import type { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
@@ -29,6 +30,7 @@ export interface RunSurroundings extends Pick<EndContext, 'store' | 'lanes' | 'f
 export interface RunContext extends RunSurroundings, EndContext {
   readonly here: ProcessIdentity;
   readonly redact: Redact;
+  readonly worklogs: BridgeWorklogs;
   readonly waiting: WaitingSessions;
   /**
    * @param graceMs between SIGTERM and SIGKILL, if not as configured

@@ -3,7 +3,7 @@
  * The store decides, and this repeats it. A disk that accepts nothing is logged once and harms no run.
  */
 import { contextGiven } from '../../memory/brief/contextGiven.js';
-import { BridgeSession, lostRuns } from '../../memory/sessions/bridgeSession.js';
+import { type BridgeSession, lostRuns } from '../../memory/sessions/bridgeSession.js';
 import { workspaceOf } from '../../memory/workspaces/workspace.js';
 import { describeError } from '../../src/errors.js';
 import { headOf } from '../../src/log/shorten.js';
@@ -19,13 +19,15 @@ export class RunWorklog {
   readonly #context: RunContext;
   readonly #known: KnownRun;
   readonly #session: BridgeSession;
+  /** The last one that the worklog has. */
+  #conversation: string | null = null;
   #isRefused = false;
 
   /** Writes nothing yet, and never throws, like everything here. */
   constructor(context: RunContext, known: KnownRun) {
     this.#context = context;
     this.#known = known;
-    this.#session = new BridgeSession(context.settings.logsFolder, known.session.session_id, context);
+    this.#session = context.worklogs.of(known.session.session_id);
   }
 
   /**
@@ -37,15 +39,19 @@ export class RunWorklog {
     const { session, runId, agentProcess: process } = this.#known;
     const { revival_of: first, agent } = session;
     this.#orSay(() =>
-      this.#session.write((state) => [
-        ...(state.facts === null ? [this.#started()] : []),
-        ...(state.lifecycle === 'ended' ? [{ event: 'session_reopened' }] : []),
-        ...lostRuns(state),
-        ...(process === null ? [] : [{ event: 'run_started', process, agent, run_id: runId }]),
-        ...(given === '' ? [] : [contextGiven('revival', given)]),
-      ]),
+      this.#session.write((state) => {
+        this.#conversation = state.conversations.at(-1)?.id ?? null;
+        return [
+          ...(state.facts === null ? [this.#started()] : []),
+          ...(state.lifecycle === 'ended' ? [{ event: 'session_reopened' }] : []),
+          ...lostRuns(state),
+          ...(process === null ? [] : [{ event: 'run_started', process, agent, run_id: runId }]),
+          ...(given === '' ? [] : [contextGiven('revival', given)]),
+        ];
+      }),
     );
-    if (first !== null) this.#orSay(() => this.#endFirst(first));
+    // Its end has no final message, because this attempt goes on with it.
+    if (first !== null) this.#orSay(() => this.#context.worklogs.end(first, 'failed', lostRuns));
   }
 
   /**
@@ -55,21 +61,17 @@ export class RunWorklog {
   conversation(id: string, asked: string | null): void {
     const { agent: provider, working_directory: cwd } = this.#known.session;
     const source = id === asked ? 'resume' : 'startup';
-    this.#orSay(() =>
-      this.#session.write(({ conversations }) =>
-        conversations.at(-1)?.id === id ? [] : [{ event: 'conversation', provider, conversation: id, source, cwd }],
-      ),
-    );
+    if (id === this.#conversation) return;
+    this.#orSay(() => this.#session.append([{ event: 'conversation', provider, conversation: id, source, cwd }]));
+    this.#conversation = id;
   }
 
   /** @param isGone whether it is proven that no process of the run is left */
   end(end: AgentEnd, stopCause: StopCause | null, isGone: boolean): void {
     const { agentProcess: process, runId } = this.#known;
-    if (process !== null && isGone) {
-      const reason = end.kind === 'failed' ? end.reason : end.kind === 'stopped' ? (stopCause ?? end.kind) : end.kind;
-      this.#orSay(() => this.#session.write(() => [{ event: 'run_ended', process, reason, run_id: runId }]));
-    }
-    this.#orSay(() => this.#session.close());
+    if (process === null || !isGone) return;
+    const reason = end.kind === 'failed' ? end.reason : end.kind === 'stopped' ? (stopCause ?? end.kind) : end.kind;
+    this.#orSay(() => this.#session.append([{ event: 'run_ended', process, reason, run_id: runId }]));
   }
 
   #started() {
@@ -83,16 +85,6 @@ export class RunWorklog {
       cwd: working_directory,
       ...(first !== null && { continues: first }),
     };
-  }
-
-  /** Its end has no final message, because this attempt goes on with it. */
-  #endFirst(id: string): void {
-    const first = new BridgeSession(this.#context.settings.logsFolder, id, this.#context);
-    try {
-      first.end('failed', lostRuns);
-    } finally {
-      first.close();
-    }
   }
 
   #orSay(work: () => void): void {

@@ -13,7 +13,7 @@ import { NotPlainError } from '../../src/files/plainFile.js';
 import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import { describeStorageFault, MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
-import { type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
+import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
 import { type LogCounts, LogReader } from './reader.js';
 
 /** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
@@ -49,7 +49,10 @@ export class Log<State> {
   readonly #descriptor: number;
   readonly #kind: LogKind<State>;
   readonly #reader: LogReader<State>;
-  #hasWritten = false;
+  /** Bytes that were appended here. */
+  #appended = 0;
+  /** The length of the file, as far as it was read or appended here. */
+  #end = 0;
 
   private constructor(path: string, descriptor: number, kind: LogKind<State>) {
     this.path = path;
@@ -95,7 +98,7 @@ export class Log<State> {
     try {
       if (!fstatSync(descriptor).isFile()) throw new NotPlainError(linkWords(path));
       const log = new Log(path, descriptor, kind);
-      log.refresh();
+      if (flags !== BEGIN_FLAGS) log.refresh();
       return log;
     } catch (error) {
       closeSync(descriptor);
@@ -118,7 +121,12 @@ export class Log<State> {
 
   /** Whether lines were appended here. */
   get hasWritten(): boolean {
-    return this.#hasWritten;
+    return this.#appended > 0;
+  }
+
+  /** Whether nobody else has written to the log. @throws UnreachableError if its size cannot be read */
+  get isAlone(): boolean {
+    return this.#size() === this.#appended;
   }
 
   /** Reads what was appended since. @throws UnreachableError if it cannot be read */
@@ -145,44 +153,85 @@ export class Log<State> {
     }
     const common = this.#kind.common?.(this.state);
     const lines = decide(this.state).map((line) => stampLine({ ...common, ...line }, stamp));
-    const texts = lines.map(textOfLine);
-    const outcomes = new Map<string, Refusal | null>();
-    for (let count = 0; count < MOST_WRITES; count += 1) {
-      const missing = texts.filter((_, index) => !outcomes.has(lines[index]?.id ?? ''));
-      if (missing.length === 0) return lines.map(({ id }) => outcomes.get(id) ?? null);
-      this.#append(missing.join(''), isDurable);
-      this.#readOn(outcomes);
-    }
-    throw new UnreachableError(`lines cannot be found again in ${this.path}, though they were written; ${MAKE_ROOM}`);
+    const outcomes = this.#put(lines, isDurable, () => false);
+    return lines.map(({ id }) => outcomes.get(id) ?? null);
+  }
+
+  /**
+   * Appends facts without fsync. As long as nobody else writes, they are not read back, and {@link state} lacks them until the
+   * next {@link write}.
+   * @throws UsageError for a line that is too long
+   * @throws UnreachableError as {@link write}
+   */
+  append(lines: readonly NewLine[], stamp: Stamp): void {
+    const isAsKnown = () => this.#size() === this.#end;
+    if (!isAsKnown()) this.refresh();
+    const stamped = lines.map((line) => stampLine(line, stamp));
+    this.#put(stamped, false, isAsKnown);
   }
 
   close(): void {
     closeSync(this.#descriptor);
   }
 
-  /** @param outcomes takes what became of each line that is read */
-  #readOn(outcomes: Map<string, Refusal | null>): void {
+  /**
+   * Appends the lines until each is found, because a line can be lost behind a torn one of another writer.
+   * @param isCertain asked after each write: whether they are there without being looked for
+   * @returns what became of each line that was found
+   */
+  #put(lines: readonly Line[], isDurable: boolean, isCertain: () => boolean): Map<string, Refusal | null> {
+    const texts = lines.map(textOfLine);
+    const outcomes = new Map<string, Refusal | null>();
+    for (let count = 0; count < MOST_WRITES; count += 1) {
+      const missing = texts.filter((_, index) => !outcomes.has(lines[index]?.id ?? ''));
+      if (missing.length === 0) return outcomes;
+      const bytes = this.#append(missing.join(''), isDurable);
+      if (isCertain()) return outcomes;
+      this.#readOn(outcomes, bytes);
+    }
+    throw new UnreachableError(`lines cannot be found again in ${this.path}, though they were written; ${MAKE_ROOM}`);
+  }
+
+  /**
+   * @param outcomes takes what became of each line that is read
+   * @param appended what was written here just now
+   */
+  #readOn(outcomes: Map<string, Refusal | null>, appended?: Buffer): void {
+    const reader = this.#reader;
+    const seen = ({ id }: Line, refusal: Refusal | null) => outcomes.set(id, refusal);
     try {
-      if (fstatSync(this.#descriptor).size > LARGEST_LOG_BYTES)
-        throw new UnreachableError(
-          `${this.path} is larger than ${LARGEST_LOG_BYTES} bytes, which no session writes, and is not read: move it away`,
-        );
-      this.#reader.readOn(this.#descriptor, ({ id }, refusal) => outcomes.set(id, refusal));
+      const size = this.#size();
+      // Nobody else has written in between if the file is as long as what was read and what was appended.
+      if (appended !== undefined && size === reader.position + appended.length) reader.take(appended, seen);
+      else if (size !== reader.position) reader.readOn(this.#descriptor, seen);
+      this.#end = reader.position;
     } catch (error) {
       throw unusable(this.path, error);
     }
   }
 
-  #append(text: string, isDurable: boolean): void {
-    const bytes = Buffer.from(this.#reader.isTorn ? `\n${text}` : text);
+  /** In bytes. */
+  #size(): number {
+    const { size } = fstatSync(this.#descriptor);
+    if (size <= LARGEST_LOG_BYTES) return size;
+    throw new UnreachableError(
+      `${this.path} is larger than ${LARGEST_LOG_BYTES} bytes, which no session writes, and is not read: move it away`,
+    );
+  }
+
+  #append(text: string, isDurable: boolean): Buffer {
+    const isTorn = this.#end === this.#reader.position && this.#reader.isTorn;
+    const bytes = Buffer.from(isTorn ? `\n${text}` : text);
     try {
       failpoint('log.append.before');
-      this.#hasWritten = true;
       const written = writeSync(this.#descriptor, bytes);
+      this.#appended += written;
       if (written < bytes.length)
         throw new Error(`only ${written} of ${bytes.length} bytes were written; ${MAKE_ROOM}`);
+      this.#end += written;
       if (isDurable) fsyncSync(this.#descriptor);
       failpoint('log.append.after');
+      return bytes;
     } catch (error) {
       throw unusable(this.path, error);
     }

@@ -17,13 +17,14 @@ export interface LogCounts {
   newer: number;
 }
 
+type Seen = (line: Line, refusal: Refusal | null) => void;
+
 export class LogReader<State> {
   readonly state: State;
   readonly counts: LogCounts = { lines: 0, applied: 0, refused: 0, unreadable: 0, newer: 0 };
   readonly #kind: LogKind<State>;
   readonly #splitter = new LineSplitter(LONGEST_LINE_BYTES);
   readonly #ids = new Set<string>();
-  /** Where the next byte is read. */
   #position = 0;
   /** After the last line end. */
   #at = 0;
@@ -31,6 +32,11 @@ export class LogReader<State> {
   constructor(kind: LogKind<State>) {
     this.#kind = kind;
     this.state = kind.begin();
+  }
+
+  /** Where the next byte is read. */
+  get position(): number {
+    return this.#position;
   }
 
   /** Bytes up to the last line end. */
@@ -49,21 +55,29 @@ export class LogReader<State> {
    * @param seen called with each line of this version, and why it was refused; null if it was applied
    * @throws the file system's error
    */
-  readOn(descriptor: number, seen: (line: Line, refusal: Refusal | null) => void = () => undefined): void {
+  readOn(descriptor: number, seen: Seen = () => undefined): void {
     for (;;) {
       const chunk = readAt(descriptor, this.#position, CHUNK_BYTES);
-      if (chunk.length === 0) return;
-      this.#position += chunk.length;
       // A copy: the splitter keeps the beginning of a line, and the bytes of `readAt` are shared.
-      for (const split of this.#splitter.push(Buffer.from(chunk))) {
-        this.#at += split.bytes + 1;
-        if (split.kind === 'line') this.#take(split.text, seen);
-        else this.#count('unreadable');
-      }
+      if (chunk.length > 0) this.take(Buffer.from(chunk), seen);
+      if (chunk.length < CHUNK_BYTES) return;
     }
   }
 
-  #take(text: string, seen: (line: Line, refusal: Refusal | null) => void): void {
+  /**
+   * @param bytes which follow in the file; they are kept until their lines are complete
+   * @param seen as of {@link readOn}
+   */
+  take(bytes: Buffer, seen: Seen): void {
+    this.#position += bytes.length;
+    for (const split of this.#splitter.push(bytes)) {
+      this.#at += split.bytes + 1;
+      if (split.kind === 'line') this.#take(split.text, seen);
+      else this.#count('unreadable');
+    }
+  }
+
+  #take(text: string, seen: Seen): void {
     if (text.trim() === '') return;
     const line = parseLine(text);
     if (line === null || line.v > LOG_VERSION) {

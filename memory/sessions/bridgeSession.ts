@@ -38,24 +38,41 @@ export class BridgeSession {
    * @throws UnreachableError, or the file system's error, if it cannot be written
    */
   write(lines: (state: Worklog) => readonly NewLine[]): void {
-    this.#log ??= this.#openOrBegin();
-    this.#log.write(this.#named(lines), this.#stamp, REPEATED);
+    const log = this.#opened();
+    // Nothing has to be read.
+    if (log.isAlone && !log.hasWritten) this.append(lines(log.state));
+    else log.write((state) => this.#named(lines(state)), this.#stamp, REPEATED);
   }
 
   /**
-   * Writes the end, unless it is written already or nothing was ever run.
+   * Writes what holds whatever the worklog says.
    * @throws as {@link write}
    */
-  end(reason: EndReason, before: (state: Worklog) => readonly NewLine[] = () => []): void {
-    const path = worklogIn(this.#folder);
-    if (this.#log === null && !existsSync(path)) return;
-    this.#log ??= Log.open(path, worklogKind);
-    const ending = (state: Worklog): readonly NewLine[] => {
+  append(lines: readonly NewLine[]): void {
+    this.#opened().append(this.#named(lines), this.#stamp);
+  }
+
+  /**
+   * Writes the end, unless it is written already or nothing was ever run; closes the worklog.
+   * @param before lines that come before it, if a run of the session may have ended unseen
+   * @throws as {@link write}
+   */
+  end(reason: EndReason, before?: (state: Worklog) => readonly NewLine[]): void {
+    try {
+      // It is still open, so its end is not written; and if all of it was written here, it has no summary.
+      if (before === undefined && this.#log?.isAlone) this.append([{ event: 'session_ended', reason }]);
+      else if (existsSync(worklogIn(this.#folder))) this.#endAsItIs(reason, before);
+    } finally {
+      this.close();
+    }
+  }
+
+  #endAsItIs(reason: EndReason, before: (state: Worklog) => readonly NewLine[] = () => []): void {
+    this.write((state) => {
       if (state.lifecycle === 'ended') return [];
-      const summary = textOf(state.facts?.set.summary) ?? undefined;
-      return [...before(state), { event: 'session_ended', reason, summary }];
-    };
-    this.#log?.write(this.#named(ending), this.#stamp, REPEATED);
+      const summary = textOf(state.facts?.set.summary);
+      return [...before(state), { event: 'session_ended', reason, ...(summary !== null && { summary }) }];
+    });
   }
 
   close(): void {
@@ -64,16 +81,17 @@ export class BridgeSession {
   }
 
   /** The id is in every line: the session is known even if the first one is lost. */
-  #named(lines: (state: Worklog) => readonly NewLine[]) {
-    return (state: Worklog) => lines(state).map((line) => ({ session_id: this.id, ...line }));
+  #named(lines: readonly NewLine[]): readonly NewLine[] {
+    return lines.map((line) => ({ session_id: this.id, ...line }));
   }
 
-  #openOrBegin(): Log<Worklog> {
+  #opened(): Log<Worklog> {
+    if (this.#log !== null) return this.#log;
     makePrivateFolderSync(this.#folder);
     const path = worklogIn(this.#folder);
-    const log = Log.begin(path, worklogKind) ?? Log.open(path, worklogKind);
-    if (log === null) throw new UnreachableError(`${path} was removed meanwhile`);
-    return log;
+    this.#log = Log.begin(path, worklogKind) ?? Log.open(path, worklogKind);
+    if (this.#log === null) throw new UnreachableError(`${path} was removed meanwhile`);
+    return this.#log;
   }
 }
 

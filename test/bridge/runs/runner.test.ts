@@ -9,6 +9,7 @@ import { endRun } from '../../../bridge/runs/endRun.js';
 import type { RunContext } from '../../../bridge/runs/runContext.js';
 import { keepRunLease } from '../../../bridge/runs/runLease.js';
 import { Runner } from '../../../bridge/runs/runner.js';
+import { BridgeWorklogs } from '../../../memory/sessions/bridgeWorklogs.js';
 import { newIncident } from '../../../monitoring/incident/newIncident.js';
 import { endOnDisk } from '../../../monitoring/rounds/answeredLocally.js';
 import { findCrash } from '../../../monitoring/verdict/detectors/crash.js';
@@ -144,6 +145,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000, todoTools = t
     here,
     logsId: 'LOGS',
     redact,
+    worklogs: new BridgeWorklogs(folder, { clock: systemClock, redact }),
     settings: {
       logsFolder: folder,
       projects: new Map(),

@@ -11,6 +11,7 @@ import { AbsentTerminal, TerminalChat } from '../../../bridge/terminal/terminalC
 import { TerminalIntake } from '../../../bridge/terminal/terminalIntake.js';
 import { TerminalProgress } from '../../../bridge/terminal/terminalProgress.js';
 import { worklogIn } from '../../../memory/home/places.js';
+import { BridgeWorklogs } from '../../../memory/sessions/bridgeWorklogs.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { ulid } from '../../../src/ids.js';
 import type { Chat } from '../../../src/jobs/ports.js';
@@ -430,5 +431,6 @@ function routerOf(
   logsFolder = testFolder(),
 ): ChatRouter {
   const store = Object.create(scene.store, { records: { value: records } });
-  return new ChatRouter({ ...scene, store }, logsFolder, terminal, telegram);
+  const worklogs = new BridgeWorklogs(logsFolder, scene);
+  return new ChatRouter({ ...scene, store, worklogs }, logsFolder, terminal, telegram);
 }

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { LogKind } from '../../../memory/logs/kind.js';
 import type { Stamp } from '../../../memory/logs/line.js';
 import { Log } from '../../../memory/logs/log.js';
@@ -75,6 +75,46 @@ test('a line that was glued to a torn one is written again, and counts once', ()
   const [, whole = ''] = readFileSync(path, 'utf8').split('\n');
   appendFileSync(path, `${whole}\n`);
   expect(again(path).counts).toMatchObject({ applied: 1, refused: 0, unreadable: 1 });
+});
+
+describe('a fact that is not read back', () => {
+  test('begins on a line of its own behind what another writer, or a full disk, left of a line', () => {
+    const { path, log } = newLog();
+    log.append([take('a', 'x')], stamp);
+    appendFileSync(path, '{"v":1,"id":"01');
+    log.append([take('b', 'x')], stamp);
+    log.append([take('c', 'x')], stamp);
+    truncateSync(path, statSync(path).size - 3);
+    log.append([take('d', 'x')], stamp);
+    expect([...again(path).state.keys()]).toEqual(['a', 'b', 'd']);
+    expect(again(path).counts).toMatchObject({ applied: 3, unreadable: 2 });
+  });
+
+  test('is written again if another writer died within a line just before it, and counts once', () => {
+    const { path, log } = newLog();
+    log.append([take('a', 'x')], stamp);
+    const diesNow = () => {
+      appendFileSync(path, '{"v":1,"id":"01');
+      return systemClock.now();
+    };
+    log.append([take('b', 'y')], { ...stamp, clock: { ...systemClock, now: diesNow } });
+    expect(again(path).state.get('b')).toBe('y');
+  });
+
+  test('is in the state of the next decision', () => {
+    const { log } = newLog();
+    log.append([take('a', 'first')], stamp);
+    expect(log.isAlone).toBe(true);
+    expect(log.write(() => [take('a', 'second')], stamp)).toEqual([{ code: 'taken', message: 'first was first' }]);
+  });
+
+  test('is not alone in a log that another process has written to', () => {
+    const { path, log } = newLog();
+    log.append([take('a', 'first')], stamp);
+    expect(again(path).isAlone).toBe(false);
+    again(path).append([take('b', 'second')], stamp);
+    expect(log.isAlone).toBe(false);
+  });
 });
 
 test('decisions on a log that a newer version has written to are refused, facts are not', () => {

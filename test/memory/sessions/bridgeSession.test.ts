@@ -47,8 +47,10 @@ test('gets no worklog by an end if nothing was ever run', () => {
 
 test('ends once, with what its agent said at the end, whoever comes second', () => {
   start();
-  session.write(() => [{ event: 'session_changed', summary: 'baked' }]);
+  const agent = { ...stamp, origin: 'agent' as const };
+  Log.open(path(), worklogKind)?.write(() => [{ event: 'session_changed', summary: 'baked' }], agent);
   session.end('completed');
+  session.end('cancelled');
   new BridgeSession(folder, ID, stamp).end('failed');
   expect(events().filter((event) => event === 'session_ended')).toHaveLength(1);
   expect(state()?.end).toMatchObject({ reason: 'completed', summary: 'baked' });
