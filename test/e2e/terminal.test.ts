@@ -65,7 +65,7 @@ describeScenes('a bridge without a bot', () => {
         ids.push(JSON.parse(stdout).session_id);
       }
       await eventually(() => bridge.stdout.includes('You wrote: five'), { what: 'the last answer' });
-      const told = bridge.stdout.split('\n').filter((line) => /^(?!\[.*call$)./.test(line) && !line.startsWith('('));
+      const told = bridge.stdout.split('\n').filter((line) => /^(?!\[.*calls?$)./.test(line) && !line.startsWith('('));
       expect(told.map((line) => line.replace(/ after .*/, ''))).toEqual(
         ids.flatMap((id, index) => [`[${id}] working …`, `[${id}] answer`, `You wrote: ${MESSAGES[index]}`]),
       );
