@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OUTPUTS } from '../bridge/agents/command/settings.js';
 import { AGENT_OPTIONS } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';

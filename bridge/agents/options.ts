@@ -1,5 +1,5 @@
 /** The options of each kind of agent in a project's configuration. Loads no agent. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CheckAgent } from '../../src/config/configFile.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import type { Faults } from '../../src/config/faults.js';

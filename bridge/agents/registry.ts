@@ -1,5 +1,5 @@
 /** Creates the agents. A project names one by its kind. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { Faults } from '../../src/config/faults.js';
 import { servedProjects } from '../../src/config/servedPlaces.js';
 import type { Project, Settings } from '../../src/config/settings.js';

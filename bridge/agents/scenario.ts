@@ -7,7 +7,7 @@
  * `{{run}}` and, within `repeat`, `{{index}}`.
  */
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorCode } from '../../src/errno.js';
 import { describeError, UsageError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Settings } from '../../src/config/settings.js';
 import { errorCode } from '../../src/errno.js';
 import { describeError, UnreachableError } from '../../src/errors.js';

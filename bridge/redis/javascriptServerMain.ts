@@ -4,7 +4,7 @@
  */
 import { text } from 'node:stream/consumers';
 import { createRedisCommandExecutor, RedisServerState, Resp2Server } from 'js-redis-server/core';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const SETTINGS = z.union([z.object({ socket: z.string() }), z.object({ port: z.int(), password: z.string() })]);
 const DATABASES = 16;

@@ -3,7 +3,7 @@
  * text unless it is one: `String([100])` is the id of a person.
  */
 import type { Message as TelegramMessage, Update } from 'grammy/types';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../../src/errors.js';
 import type { ChatMessage } from '../intake/admission.js';
 

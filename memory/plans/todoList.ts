@@ -1,5 +1,5 @@
 /** Merges a list of tasks that an agent keeps, TodoWrite's or the Task tools', into the steps of a plan. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
 import type { Redact } from '../../src/log/redact.js';

@@ -1,6 +1,6 @@
 /** The sessions of a memory, for somebody who picks one. */
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
 import { isCrashed } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';

@@ -4,7 +4,7 @@
  */
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { seenEntry } from '../../src/files/seenFile.js';
 import { parseJson } from '../../src/json.js';
 import type { Redact } from '../../src/log/redact.js';

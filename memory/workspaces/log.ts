@@ -1,5 +1,5 @@
 /** The log of a workspace: its sessions, and which of them holds it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { addTo } from '../fold/bounds.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, timeOfLine } from '../logs/line.js';

@@ -1,5 +1,5 @@
 /** The lines of one incident, put together. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { textOf } from '../../src/journal/record.js';
 

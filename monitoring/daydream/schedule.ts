@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Cron } from 'croner';
-import { z } from 'zod';
+import * as z from 'zod';
 import { describeError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { parseJson } from '../../src/json.js';

@@ -3,7 +3,7 @@
  * quiet one.
  */
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { nullIfAbsent } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';

@@ -7,7 +7,7 @@
  * An event's own id works as a cursor, too, only slower.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
 

@@ -2,7 +2,7 @@
  * Reads `watchkeeper.config.json`. Even in a faulty file the valid parts are read, so that their own faults are reported, too.
  */
 import { resolve } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { errorCode } from '../errno.js';
 import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
 import { isProjectKey } from '../ids.js';

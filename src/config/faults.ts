@@ -1,5 +1,5 @@
 /** Collects all faults of a configuration, so that they are reported together. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../errors.js';
 import type { Redact } from '../log/redact.js';
 import { cutText } from '../log/shorten.js';

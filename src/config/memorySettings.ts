@@ -1,5 +1,5 @@
 /** What can be changed of session memory: in `settings.json` of a home, or as `memory` in `watchkeeper.config.json`. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A program's hook may answer with so many characters; longer contexts are cut there. */
 const LONGEST_CONTEXT = 9_000;

@@ -1,5 +1,5 @@
 /** Numbers that an operator writes, in the project file or in the environment: their limits, and their unit. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * @param unit what is counted, in the plural: `milliseconds`

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The calls that only check whether something has happened yet. */
 export interface PollingList {

@@ -1,6 +1,6 @@
 /** The schema of `watchkeeper.config.json`. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { memorySettings } from './memorySettings.js';
 import { pollingAdditions } from './polling.js';
 import { RULE_ACTIONS, RULES, thresholds } from './rules.js';

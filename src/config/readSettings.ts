@@ -1,7 +1,7 @@
 /** Reads the environment and `watchkeeper.config.json` into {@link Settings}; reports all faults in one message. */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DAY } from '../time.js';
 import { agentEnvironment, agentUserIn } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, FOR_TRYING_OUT, readConfigFile } from './configFile.js';

@@ -1,5 +1,5 @@
 /** The rules by which a session is judged, and their thresholds. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { milliseconds, wholeNumber } from './numbers.js';
 
 /** In order of precedence: the first rule that is true names the incident and its issue. */

@@ -1,6 +1,6 @@
 /** What an operator writes about time: a schedule, and the time zone of one. */
 import { Cron } from 'croner';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export function cronPattern(whose: 'in UTC' | 'in its time zone'): z.ZodType<string> {
   // A single instant, or a day that no month has, is not a schedule.

@@ -3,7 +3,7 @@
  * long-running process, `projects` are those of the last successful read (configSource.ts): ask for them each time.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AgentUser } from './agentUser.js';
 import type { MemorySettings } from './memorySettings.js';
 import { milliseconds, wholeNumber } from './numbers.js';

@@ -1,5 +1,5 @@
 /** A file of thresholds alone: the same keys, and the same error messages, as in the projects' file. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { createRedactor } from '../log/redact.js';
 import { Faults } from './faults.js';
 import { parseJsonText } from './jsonText.js';

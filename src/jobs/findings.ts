@@ -2,7 +2,7 @@
  * What a session is judged by, and what is found: rules, their thresholds, findings, and the gaps in which the watchdog could
  * see nothing.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { INCIDENT_RULES, type IncidentRule, type Rule } from '../config/rules.js';
 import type { ProcessIdentity } from '../host/identity.js';
 import { WAIT_KINDS } from '../journal/schema.js';

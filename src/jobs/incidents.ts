@@ -1,5 +1,5 @@
 /** What follows from findings: the record of an incident, its report and its outage, and its critical events. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { INCIDENT_RULES, type IncidentRule } from '../config/rules.js';
 import { finding } from './findings.js';
 

@@ -3,7 +3,7 @@
  * connects: an older one would take what a newer one wrote for damage and set it aside.
  */
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../errors.js';
 import { applyCommit } from '../redis/commit.js';
 import type { Keys } from './keys.js';

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CriticalEventLog, LONGEST_EXCERPT } from '../../monitoring/criticalEvents.js';
 import { parseCursor } from '../../monitoring/events/cursor.js';
 import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';

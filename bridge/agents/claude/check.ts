@@ -1,5 +1,5 @@
 /** The doctor's check of the agent `claude`: is it installed, does it start, is it logged in, is its login accepted? */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../../../src/json.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';

@@ -1,5 +1,5 @@
 /** The options of a project's agent `claude`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { wholeNumber } from '../../../src/config/numbers.js';
 
 const MODES = ['default', 'acceptEdits', 'bypassPermissions'] as const;

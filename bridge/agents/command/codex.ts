@@ -5,7 +5,7 @@
  * (judgement rules, 11). Its tasks are done or not; which one is in progress is not said. A moved file is reported as an update
  * of the old one. Tokens are counted since the thread began, also by runs that continue it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Newest } from '../../../src/newest.js';
 import { filesOf, planOf, usageOf } from '../../../src/transcripts/codex/observed.js';
 import { BY_STATUS } from '../../../src/transcripts/codex/outputs.js';

@@ -1,5 +1,5 @@
 /** What the dialects of agents that print one JSON event per line share. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../../../src/json.js';
 import type { FailureCause } from '../program/contract.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';

@@ -3,7 +3,7 @@
  *
  * Its calls carry no batch and no declared time, and a shell command counts as a success whatever its exit code.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Dialect } from '../program/programStream.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 import { failure, journal, readEvent } from './eventLines.js';

@@ -1,5 +1,5 @@
 /** The options of a project's agent `command`. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Replaced by the conversation's id. */
 export const CONVERSATION = '{conversation}';

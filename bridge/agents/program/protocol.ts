@@ -7,7 +7,7 @@
  * unknown events are ignored, and unreadable lines are counted; none of these ends a run. The prompt is the program's whole
  * standard input. A program that exits without an answer has failed, whatever its exit code.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type JournalEvent, OUTCOMES, PLAN_STATUSES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
 import { parseJson } from '../../../src/json.js';
 import { type AgentFailure, FAILURE_CAUSES } from './contract.js';

@@ -1,5 +1,5 @@
 /** The inventory of files: which are read, worked on, done. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { FILE_STATUSES } from '../../words.js';
 import { MOST_FILES, setIn } from '../bounds.js';
 import type { FileEntry, Worklog } from '../worklog.js';

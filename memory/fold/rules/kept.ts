@@ -1,5 +1,5 @@
 /** What Watchkeeper keeps of a session when its run has ended. It is never activity. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MOST_FILES, setIn } from '../bounds.js';
 import { NOTHING_KEPT } from '../kept.js';
 import { fact, type Rules } from './rule.js';

@@ -1,5 +1,5 @@
 /** The beginning, the end, and what a session says of itself. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { END_REASONS } from '../../words.js';
 import { fact, type Rules, rule } from './rule.js';
 

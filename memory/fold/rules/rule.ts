@@ -1,5 +1,5 @@
 /** The shape of a rule: which lines of an event are legal, and what they change. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Refusal } from '../../logs/kind.js';
 import type { Origin } from '../../words.js';
 import type { Worklog } from '../worklog.js';

@@ -1,5 +1,5 @@
 /** Who worked on a session: agent processes, and the conversations of their providers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isSameProcess } from '../../../src/host/identity.js';
 import { CONVERSATION_SOURCES } from '../../words.js';
 import { addTo } from '../bounds.js';

@@ -1,5 +1,5 @@
 /** The steps of a plan: what may move where, and who may move it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Refusal } from '../../logs/kind.js';
 import { PRIORITIES, STEP_STATUSES, type StepStatus } from '../../words.js';
 import { MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';

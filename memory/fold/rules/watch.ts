@@ -1,5 +1,5 @@
 /** What is waited for, and what a watcher has noticed. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { addTo, setIn } from '../bounds.js';
 import { fact, type Rules } from './rule.js';
 

@@ -1,5 +1,5 @@
 /** What is noted within a session: notes, entries of its log, errors, tokens, checkpoints, signs of life. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ERROR_TYPES, PRIORITIES } from '../../words.js';
 import { addTo, setIn } from '../bounds.js';
 import { fact, type Rules, rule } from './rule.js';

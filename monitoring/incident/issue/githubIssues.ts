@@ -4,7 +4,7 @@
  *
  * Pages are followed by hand: the paginate plugin takes a list whose body was cut off for an empty one.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { failpoint } from '../../../src/failpoints.js';
 import type { Clock } from '../../../src/time.js';
 import { type GitHubAccess, GitHubRepository } from './githubRepository.js';

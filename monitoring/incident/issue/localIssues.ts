@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { link, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorCode, nullIfAbsent } from '../../../src/errno.js';
 import { describeError } from '../../../src/errors.js';
 import { replaceDurably } from '../../../src/files/durableFile.js';

@@ -3,7 +3,7 @@
  * JSON Schema for other readers is made from it. `monitoring/criticalEvent.schema.json` is its printed form.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { LONGEST_EXCERPT } from '../../../monitoring/criticalEvents.js';
 import { INCIDENT_RULES } from '../../../src/config/rules.js';
 import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent } from '../../../src/jobs/incidents.js';
