@@ -5,8 +5,12 @@ import { redactShapes } from '../../src/log/redact.js';
 import { tunedCorpus } from './corpus.js';
 
 const SEED = 4_469;
-/** Ten characters of a secret in a row. */
-const PIECE = /[a-z0-9+/_.%=:-]{10}/g;
+/** Characters of a secret in a row. */
+const PIECE_LENGTH = 10;
+const PIECE_CHARACTER = '[a-z0-9+/_.%=:-]';
+const PIECE = new RegExp(`${PIECE_CHARACTER}{${PIECE_LENGTH}}`, 'g');
+/** Every place in a text where a piece may stand lies in one. */
+const RUN_OF_PIECES = new RegExp(`${PIECE_CHARACTER}{${PIECE_LENGTH},}`, 'g');
 const TEXTS_AT_ONCE = 5;
 const RUN = 'a1B2c3D4e5F6g7H8j9K0'.repeat(5);
 
@@ -48,21 +52,29 @@ export function plantedTexts(): string[] {
   );
 }
 
-let pieces: readonly string[] | null = null;
+let pieces: ReadonlySet<string> | null = null;
 
 /** Of every secret {@link PIECE} after {@link PIECE}, in small letters: a name of a file may have been made of them. */
-function allPieces(): readonly string[] {
-  const secrets = [...TOKENS, ...tunedCorpus(SEED).secrets.flatMap((sample) => sample.secrets)];
-  pieces ??= [...new Set(secrets.flatMap((secret) => secret.toLowerCase().match(PIECE) ?? []))];
+function allPieces(): ReadonlySet<string> {
+  pieces ??= new Set(
+    [...TOKENS, ...tunedCorpus(SEED).secrets.flatMap((sample) => sample.secrets)].flatMap(
+      (secret) => secret.toLowerCase().match(PIECE) ?? [],
+    ),
+  );
   return pieces;
 }
 
-/** @returns what of the planted secrets can be read in the text */
+/** @returns what of the planted secrets can be read in the text, three pieces at most */
 export function piecesIn(text: string): string[] {
-  const small = text.toLowerCase();
-  return allPieces()
-    .filter((piece) => small.includes(piece))
-    .slice(0, 3);
+  const all = allPieces();
+  const found = new Set<string>();
+  for (const [run] of text.toLowerCase().matchAll(RUN_OF_PIECES)) {
+    for (let at = 0; at + PIECE_LENGTH <= run.length; at += 1) {
+      const piece = run.slice(at, at + PIECE_LENGTH);
+      if (all.has(piece)) found.add(piece);
+    }
+  }
+  return [...found].slice(0, 3);
 }
 
 /** @returns every file below the folder by its path, with the bytes of it; paths of folders with nothing */
