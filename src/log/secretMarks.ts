@@ -147,17 +147,19 @@ export function findMarked(text: string, start: number, end: number): FoundSecre
   const word = text.slice(start, end + 1);
   SOME_BEGINNING.lastIndex = 0;
   for (let mark = SOME_BEGINNING.exec(word); mark !== null; mark = SOME_BEGINNING.exec(word)) {
-    const secret = markedAt(text, start + mark.index, start);
+    const secret = markedAt(text, start + mark.index, start, end);
     if (secret !== null) return secret;
     SOME_BEGINNING.lastIndex = mark.index + 1;
   }
   return null;
 }
 
-function markedAt(text: string, from: number, start: number): FoundSecret | null {
+function markedAt(text: string, from: number, start: number, end: number): FoundSecret | null {
   const before = from === start ? 'no word' : /[A-Za-z]/.test(text.charAt(from - 1)) ? 'anything' : 'no letter';
   for (const token of MARKED_TOKENS.get(text.charAt(from)) ?? []) {
     if (!text.startsWith(token.mark, from) || !mayStand(token.before, before)) continue;
+    // Its first part goes up to the word's end. Looked at here, because a word may have thousands of marks.
+    if (token.kind === 'jwt' && text.charAt(end) !== '.') continue;
     const to = matchEnd(token.whole, text, from);
     if (to > 0) return { from, to, replacement: `[redacted:${token.kind}]` };
   }

@@ -16,6 +16,17 @@ export interface NamedValue {
 const LONGEST_WORDS = 120;
 /** This much of a value shows whether it is random. */
 const MOST_LOOKED_AT = 96;
+const SHORTEST_RANDOM = 16;
+/** Sorts of characters; a sign between two runs of others is no change. */
+const [OTHER, SIGN, LOWER, UPPER, DIGIT] = [0, 1, 2, 3, 4];
+/** By the code of each ASCII character: a table takes a tenth of the time of patterns. */
+const SORTS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z~]/.test(character)) return LOWER;
+  if (/[A-Z_]/.test(character)) return UPPER;
+  if (/\d/.test(character)) return DIGIT;
+  return '+/.%:$!=-'.includes(character) ? SIGN : OTHER;
+});
 const FILLED_IN_LATER =
   /^(?:\$[({A-Za-z_]|\\\$|\{\{|<|%[({A-Z_]|[@#]\{|\[|[•·]|[*]{2,}|[x]{4,}$|[X]{4,}$|[.…]{2,}|[-_=|>~^!/]*$)/;
 const PLACEHOLDER_WORDS =
@@ -30,7 +41,6 @@ const DOTTED = /^[A-Za-z_$][\w$]{0,80}(?:(?:\?|!)?\.[A-Za-z_$][\w$]{0,80})+[!;,)
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const LETTERS = /^\p{L}[\p{L}_' .-]*$/u;
 const DIGITS = /^\d+(?:[.,]\d+)?$/;
-const RANDOM_CHARACTERS = /^[A-Za-z0-9+/_.~%:$!=-]+$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i;
 const PLACE = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/]|:\/\//;
 
@@ -93,10 +103,18 @@ export function isLogin(value: string): boolean {
  * @returns whether the value is long enough to judge, and is random
  */
 export function looksRandom(value: string): boolean {
-  const looked = value.length > MOST_LOOKED_AT ? value.slice(0, MOST_LOOKED_AT) : value;
-  if (looked.length < 16 || !RANDOM_CHARACTERS.test(looked)) return false;
-  const characters = looked.replace(/[^\w~]/g, '');
-  const runs = characters.match(/[a-z~]+|[A-Z_]+|\d+/g) ?? [];
-  const digits = characters.replace(/\D/g, '').length;
-  return digits >= 2 && runs.length - 1 >= looked.length / 5;
+  const length = Math.min(value.length, MOST_LOOKED_AT);
+  if (length < SHORTEST_RANDOM) return false;
+  let digits = 0;
+  let changes = -1;
+  let last = SIGN;
+  for (let index = 0; index < length; index += 1) {
+    const sort = SORTS[value.charCodeAt(index)] ?? OTHER;
+    if (sort === OTHER) return false;
+    if (sort === DIGIT) digits += 1;
+    if (sort === SIGN || sort === last) continue;
+    changes += 1;
+    last = sort;
+  }
+  return digits >= 2 && changes >= length / 5;
 }
