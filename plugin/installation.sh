@@ -1,0 +1,21 @@
+# Finds the installation: an agent may have copied this folder, perhaps long ago, so the program is not beside it. The file
+# `installation` in the home of session memory says where it is; `watchkeeper plugin install` writes it.
+# Sets root, the folder of the package, and node, the program that installed it; root is empty if nothing is installed.
+root='' node=''
+case ${XDG_STATE_HOME-} in
+  /*) home=$XDG_STATE_HOME/watchkeeper ;;
+  *) home=${HOME-}/.local/state/watchkeeper ;;
+esac
+home=${WATCHKEEPER_HOME:-$home}
+case $home in
+  /*)
+    # What runs is this user's own choice: home and file belong to this user, and nobody else can write them.
+    if [ -O "$home" ] && [ -O "$home/installation" ] && [ -f "$home/installation" ] && [ -r "$home/installation" ]; then
+      case $(cd "$home" && LC_ALL=C ls -ldL . installation 2>/dev/null) in
+        ?????-??-*'
+'?????-??-*) { IFS= read -r root; IFS= read -r node; } <"$home/installation" ;;
+      esac
+    fi
+    ;;
+esac
+case $root in /*) ;; *) root='' ;; esac

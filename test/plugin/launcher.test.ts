@@ -1,0 +1,194 @@
+/** What the agents start for each hook. It must never be in their way. */
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { systemProgram } from '../../bridge/agents/program/findProgram.js';
+import { packageRoot } from '../../src/host/program.js';
+import { openToOthers, testFolder } from '../harness/folder.js';
+import { describeWhereInstalled } from '../harness/installed.js';
+import { type Installed, installedHook } from './installed.js';
+
+const PLUGIN = join(packageRoot(), 'plugin');
+const RUN = join(PLUGIN, 'hooks/run');
+const PAYLOAD = '{"hook_event_name":"SessionStart"}';
+const NOBODY = 65_534;
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+interface Started {
+  readonly pid: number;
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+  /** What is left of standard input. */
+  readonly unread: string;
+  /** The programs that were started by their names. */
+  readonly programs: string[];
+}
+
+/**
+ * Its PATH has nothing but `ls` and the programs of `also`.
+ * @param variables all that the launcher has besides
+ */
+function start(shell: string, variables: Record<string, string>, also: readonly string[] = ['node']): Started {
+  const folder = testFolder();
+  const [bin, started] = [join(folder, 'bin'), join(folder, 'started')];
+  for (const path of [bin, started]) mkdirSync(path);
+  for (const name of ['ls', ...also]) {
+    const program = name === 'node' ? process.execPath : systemProgram(name);
+    writeFileSync(join(bin, name), `#!/bin/sh\n: >"${started}/${name}"\nexec "${program}" "$@"\n`, { mode: 0o755 });
+  }
+  writeFileSync(join(folder, 'payload'), PAYLOAD);
+  const input = openSync(join(folder, 'payload'), 'r');
+  try {
+    const { pid, status, stdout, stderr } = spawnSync(systemProgram(shell) ?? shell, [RUN], {
+      env: { PATH: bin, ...variables },
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: [input, 'pipe', 'pipe'],
+    });
+    const rest = Buffer.alloc(PAYLOAD.length);
+    const unread = rest.toString('utf8', 0, readSync(input, rest));
+    return { pid, code: status, out: stdout, err: stderr, unread, programs: readdirSync(started).sort() };
+  } finally {
+    closeSync(input);
+  }
+}
+
+const SILENT = { code: 0, out: '', err: '', unread: PAYLOAD };
+const homeOf = ({ home }: Installed) => ({ WATCHKEEPER_HOME: home });
+
+/** Each changes a good installation into a bad one. */
+const WRONG: readonly (readonly [string, (installed: Installed) => void])[] = [
+  ['is not there', ({ file }) => rmSync(file)],
+  ['is a folder', ({ file }) => [rmSync(file), mkdirSync(file)]],
+  ['is a link to nothing', ({ file }) => [rmSync(file), symlinkSync('/nowhere', file)]],
+  ['is empty', ({ file }) => writeFileSync(file, '')],
+  ['is no text', ({ file }) => writeFileSync(file, Buffer.from([0, 1, 2, 10, 0xff, 0xfe, 0, 10]))],
+  ['names a relative folder', ({ file }) => writeFileSync(file, `root\n${process.execPath}\n`)],
+  ['names a package that has moved', ({ root }) => renameSync(root, `${root}.moved`)],
+  ['names a package that is not built', ({ root }) => rmSync(join(root, 'dist'), { recursive: true })],
+  ['can be written by the group', ({ file }) => chmodSync(file, 0o620)],
+  ['can be written by others', ({ file }) => chmodSync(file, 0o602)],
+  ['is in a home that the group can write', ({ home }) => chmodSync(home, 0o770)],
+  ['is in a home that others can write', ({ home }) => chmodSync(home, 0o707)],
+];
+
+describe.each(['dash', 'bash'])('hooks/run', (shell) => {
+  describeWhereInstalled(`with ${shell}`, { program: shell, remedy: `apt-get install ${shell}` }, () => {
+    // rule: the-plugin-starts-the-hook-program
+    test('starts the program in its own place, so that the agent is its parent', () => {
+      const installed = installedHook();
+      const { pid, code, out, err, programs } = start(shell, homeOf(installed));
+      expect({ code, err, programs }).toEqual({ code: 0, err: '', programs: ['ls'] });
+      expect(JSON.parse(out)).toEqual({ pid, parent: process.pid, bytes: PAYLOAD.length });
+    });
+
+    test.each<[string, (installed: Installed, folder: string) => Record<string, string>]>([
+      ['WATCHKEEPER_HOME', homeOf],
+      [
+        'XDG_STATE_HOME',
+        ({ home }, folder) => {
+          symlinkSync(home, join(folder, 'watchkeeper'));
+          return { XDG_STATE_HOME: folder, HOME: '/nowhere' };
+        },
+      ],
+      [
+        'HOME, if XDG_STATE_HOME is relative',
+        ({ home }, folder) => {
+          mkdirSync(join(folder, '.local/state'), { recursive: true });
+          cpSync(home, join(folder, '.local/state/watchkeeper'), { recursive: true });
+          chmodSync(join(folder, '.local/state/watchkeeper'), 0o700);
+          return { XDG_STATE_HOME: 'state', HOME: folder };
+        },
+      ],
+    ])('finds the home by %s', (_, variables) => {
+      const folder = testFolder();
+      const named = join(folder, 'a "b" $c \'d\'');
+      mkdirSync(named);
+      expect(start(shell, variables(installedHook(named), folder)).out).toContain('"bytes":34');
+    });
+
+    test.each<[string, string]>([
+      ['is not there', '/nowhere/node\n'],
+      ['is not named', ''],
+      ['is a folder', '/tmp\n'],
+      ['is followed by lines of a newer version', `${process.execPath}\nanything\n`],
+    ])('starts another node, or the same, if the one that is named %s', (_, line) => {
+      const installed = installedHook();
+      writeFileSync(installed.file, `${installed.root}\n${line}`);
+      expect(start(shell, homeOf(installed)).out).toContain('"bytes":34');
+    });
+
+    // rule: the-plugin-is-silent-without-an-installation
+    test.each(WRONG)('does nothing if the file of the installation %s', (_, damage) => {
+      const installed = installedHook();
+      damage(installed);
+      expect(start(shell, homeOf(installed))).toMatchObject(SILENT);
+    });
+
+    test('starts no process in an agent of a bridge, without a home, and without the file', () => {
+      const installed = installedHook();
+      const idle = { ...SILENT, programs: [] };
+      expect(start(shell, { ...homeOf(installed), WATCHKEEPER_RUN: 'run' })).toMatchObject(idle);
+      expect(start(shell, {})).toMatchObject(idle);
+      expect(start(shell, { WATCHKEEPER_HOME: 'home' })).toMatchObject(idle);
+      rmSync(installed.file);
+      expect(start(shell, homeOf(installed))).toMatchObject(idle);
+    });
+
+    test('does nothing if there is no node', () => {
+      const installed = installedHook();
+      writeFileSync(installed.file, `${installed.root}\n/nowhere/node\n`);
+      expect(start(shell, homeOf(installed), [])).toMatchObject(SILENT);
+    });
+
+    test('exits with 0 even if the system cannot execute that node', () => {
+      const installed = installedHook();
+      const broken = join(installed.root, 'node');
+      writeFileSync(broken, '\x7fELF of another machine', { mode: 0o755 });
+      writeFileSync(installed.file, `${installed.root}\n${broken}\n`);
+      expect(start(shell, homeOf(installed))).toMatchObject({ code: 0, out: '' });
+    });
+
+    asRoot.each(['home', 'file'] as const)('does nothing if the %s belongs to another user', (which) => {
+      const installed = installedHook();
+      openToOthers(installed.root);
+      chownSync(installed[which], NOBODY, NOBODY);
+      expect(start(shell, homeOf(installed))).toMatchObject(SILENT);
+    });
+  });
+});
+
+describe('bin/watchkeeper of the plugin', () => {
+  const call = (home: string) =>
+    spawnSync(join(PLUGIN, 'bin/watchkeeper'), ['--version'], {
+      env: { PATH: process.env.PATH, WATCHKEEPER_HOME: home },
+      encoding: 'utf8',
+    });
+
+  test('is the command line of the installation', () => {
+    const { home, file } = installedHook();
+    writeFileSync(file, `${packageRoot()}\n${process.execPath}\n`);
+    expect(call(home)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+
+  test('says what to do if there is none', () => {
+    const { home, file } = installedHook();
+    rmSync(file);
+    expect(call(home)).toMatchObject({ status: 3, stderr: expect.stringContaining('plugin install') });
+  });
+});
