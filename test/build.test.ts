@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../src/host/program.js';
 import { LAUNCHER } from './bridge/cli/launcher.js';
 import { testFolder } from './harness/folder.js';
@@ -49,7 +50,7 @@ const SLOW_COMPILER = `
 describe('a build', () => {
   // rule: a-build-is-whole
   test('keeps a program working that runs its own modules, including those it has not loaded yet', async () => {
-    const folder = await built('first');
+    const folder = builtPackage();
     const running = await start(folder);
     write(folder, 'bridge/cli/words.ts', 'export const other = 1;');
     write(folder, 'bridge/cli/main.ts', 'export {};');
@@ -61,7 +62,7 @@ describe('a build', () => {
   test(
     'that a program uses is kept, however many follow; of the others the newest five are kept',
     async () => {
-      const folder = await built('first');
+      const folder = builtPackage();
       const running = await start(folder);
       for (let number = 2; number <= 7; number += 1) await change(folder, `number ${number}`);
       expect(await running.goOn()).toBe('first');
@@ -75,14 +76,14 @@ describe('a build', () => {
 
   // rule: a-build-is-whole
   test('contains programs that need none of the source modules', async () => {
-    const folder = await built('first');
+    const folder = builtPackage();
     rmSync(join(folder, 'dist/bridge/cli/words.js'));
     expect(await said(folder)).toBe('first');
   });
 
   // rule: a-build-is-whole
   test('that is killed leaves the previous one, and the next one succeeds', async () => {
-    const folder = await built('first');
+    const folder = builtPackage();
     write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
     await breakOff(folder);
     expect(await said(folder)).toBe('first');
@@ -91,14 +92,14 @@ describe('a build', () => {
   });
 
   test('of faulty sources leaves the previous one, and fails by its exit code', async () => {
-    const folder = await built('first');
+    const folder = builtPackage();
     write(folder, 'bridge/cli/words.ts', 'export const words: number = "second";');
     expect(await build(folder)).not.toBe(0);
     expect(await said(folder)).toBe('first');
   });
 
   test('that cannot write leaves the previous one, and says why in one line', async () => {
-    const folder = await built('first');
+    const folder = builtPackage();
     renameSync(join(folder, '.builds'), join(folder, '.elsewhere'));
     writeFileSync(join(folder, '.builds'), 'a file is in the way');
     write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
@@ -111,14 +112,14 @@ describe('a build', () => {
 
   // rule: a-build-is-whole
   test('beside another one does no harm', async () => {
-    const folder = await built('first');
+    const folder = builtPackage();
     write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
     expect(await Promise.all([build(folder), build(folder)])).toEqual([0, 0]);
     expect(await said(folder)).toBe('second');
   });
 
   test('of the same sources reuses the existing one, unless something else wrote into it', async () => {
-    const folder = await built('first');
+    const folder = builtPackage();
     const before = readlinkSync(join(folder, 'dist'));
     expect(await build(folder)).toBe(0);
     expect(readlinkSync(join(folder, 'dist'))).toBe(before);
@@ -128,7 +129,7 @@ describe('a build', () => {
   });
 
   test('replaces a folder of an older version, and makes a plain folder on request', async () => {
-    const folder = await built('first', '--plain');
+    const folder = await newPackage('--plain');
     expect(lstatSync(join(folder, 'dist')).isDirectory()).toBe(true);
     expect(await said(folder)).toBe('first');
     await change(folder, 'second');
@@ -137,8 +138,20 @@ describe('a build', () => {
   });
 });
 
-/** @returns a package whose program says `words` */
-async function built(words: string, ...options: string[]): Promise<string> {
+/** Built once: a compiler takes most of the time of these tests. */
+let first: string;
+beforeAll(async () => {
+  first = await newPackage();
+}, MANY_BUILDS_MS);
+
+/** @returns a package whose program says `first` */
+function builtPackage(): string {
+  const folder = join(testFolder(), 'package');
+  cpSync(first, folder, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  return folder;
+}
+
+async function newPackage(...options: string[]): Promise<string> {
   const folder = testFolder();
   write(folder, 'package.json', '{ "type": "module" }');
   write(folder, 'tsconfig.json', JSON.stringify(SETTINGS));
@@ -147,7 +160,7 @@ async function built(words: string, ...options: string[]): Promise<string> {
   copyFileSync(join(ROOT, 'build.mjs'), join(folder, 'build.mjs'));
   copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await change(folder, words, ...options);
+  await change(folder, 'first', ...options);
   return folder;
 }
 
