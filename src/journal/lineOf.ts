@@ -12,7 +12,7 @@ export const PREVIEW_LIMIT = 2_000;
 /** Names, ids and reasons. */
 const WORD_LIMIT = 256;
 /** The beginning of a prompt or of an answer. */
-const TEXT_OF_MESSAGE_LIMIT = 500;
+export const TEXT_OF_MESSAGE_LIMIT = 500;
 /** Titles of tasks, and paths. */
 const ITEM_LIMIT = 1_024;
 /** Items of a plan, and files of a call. */

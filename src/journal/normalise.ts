@@ -79,7 +79,7 @@ function parseIso(text: string): number | null {
 }
 
 /** Consecutive lines usually share their day, so its start is cached. */
-let knownDay = '';
+let knownDay = '(none)';
 let knownDayMs = 0;
 
 /**
@@ -94,8 +94,8 @@ function parseCanonical(text: string): number | null {
   const seconds = digits(text, 17, 19);
   const restMs = digits(text, 20, 23);
   if (!isWithin(hours, 24) || !isWithin(minutes, 60) || !isWithin(seconds, 60) || restMs < 0) return null;
-  const day = text.slice(0, DAY_LENGTH);
-  if (day !== knownDay) {
+  if (!text.startsWith(knownDay)) {
+    const day = text.slice(0, DAY_LENGTH);
     const dayMs = CANONICAL_DAY.test(day) ? Date.parse(`${day}T00:00:00.000Z`) : Number.NaN;
     if (Number.isNaN(dayMs)) return null;
     knownDay = day;

@@ -8,6 +8,8 @@ export type JournalRecord = Readonly<Record<string, unknown>>;
 const NEWLINE = 0x0a;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
+/** Small enough for its text to be short-lived memory: twice the size costs half as much again. */
+const PART_BYTES = 64 * 1024;
 /** No relevant line begins with a space, a zero left by a crashed file system, or a byte order mark. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const BEFORE_INK = /^[\ufeff\u0000-\u0020]+/;
@@ -41,19 +43,25 @@ export class RecordLines {
   #isSkipping = false;
 
   /**
-   * Reads the lines of the chunk up to the newline at `end`; decoded at once, which is faster than line by line.
+   * Reads the lines of the chunk up to the newline at `end`; many are decoded at once, which is faster than line by line.
    * @param records the results are added to them
    */
   takeWhole(chunk: Buffer, end: number, records: JournalRecord[]): void {
     const start = this.#isSkipping ? chunk.indexOf(NEWLINE) + 1 : 0;
     this.#isSkipping = false;
-    for (const line of linesOf(chunk.subarray(start, end))) {
-      const ink = line.charCodeAt(0) === OPENING_BRACE ? line : line.replace(BEFORE_INK, '');
-      if (ink === '') continue;
-      const record = parseRecord(ink);
-      if (record === null) this.garbage += 1;
-      else this.#take(record, records);
+    for (let from = start; from < end; ) {
+      const to = endOfPart(chunk, from, end);
+      for (const line of linesOf(chunk.subarray(from, to))) this.#takeLine(line, records);
+      from = to + 1;
     }
+  }
+
+  #takeLine(line: string, records: JournalRecord[]): void {
+    const ink = line.charCodeAt(0) === OPENING_BRACE ? line : line.replace(BEFORE_INK, '');
+    if (ink === '') return;
+    const record = parseRecord(ink);
+    if (record === null) this.garbage += 1;
+    else this.#take(record, records);
   }
 
   /**
@@ -81,6 +89,13 @@ export class RecordLines {
     if (isNewer(record)) this.newer += 1;
     else records.push(record);
   }
+}
+
+/** @returns the last line end in the part that begins at `from`, or the first one behind it; `end` if there is none */
+function endOfPart(chunk: Buffer, from: number, end: number): number {
+  if (end - from <= PART_BYTES) return end;
+  const last = chunk.lastIndexOf(NEWLINE, from + PART_BYTES);
+  return last >= from ? last : chunk.indexOf(NEWLINE, from + PART_BYTES);
 }
 
 /**

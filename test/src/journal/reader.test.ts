@@ -52,6 +52,23 @@ function numbered(from: number, to: number): string {
   return text;
 }
 
+describe('a journal of lines of any length', () => {
+  test('is read as its lines, wherever its chunks and their parts end', () => {
+    const random = seededRandom(7);
+    const lengths = [0, 1, 300, 9_000, 65_500, 65_536, 70_000, 140_000, 262_100, 300_000];
+    for (let round = 0; round < 12; round += 1) {
+      const lines = Array.from({ length: 60 }, (_, n) => {
+        const text = random.pick(['x', 'x', 'x', '–']).repeat(random.pick(lengths) + random.below(40));
+        return random.pick([JSON.stringify({ n, text }), JSON.stringify({ n, text }), '', `{"n":${n},`]);
+      });
+      const tail = new JournalTail(fresh(`${lines.join('\n')}\n`));
+      const whole = lines.filter((line) => line.endsWith('}'));
+      expect(readAll(tail).records.map((record) => JSON.stringify(record))).toEqual(whole);
+      expect(tail.diagnostics.garbage_lines).toBe(lines.filter((line) => line.endsWith(',')).length);
+    }
+  });
+});
+
 describe('a journal that grows', () => {
   test('is read on from the last position', () => {
     const path = fresh(numbered(0, 2));
