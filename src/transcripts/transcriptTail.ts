@@ -20,7 +20,8 @@ export interface TranscriptFiles {
   readonly parents: ReadonlyMap<string, string>;
 }
 
-const DRAFTS_PER_BATCH = 4_096;
+/** Few, so that their lines are short-lived memory. */
+const DRAFTS_PER_BATCH = 512;
 const NOTHING: JournalBatch = { records: [], restarted: false, more: false };
 const AS_IT_IS = journalTrimmer((text) => text);
 
@@ -133,7 +134,8 @@ function earliest(readers: readonly DraftReader[]): Draft | null {
 }
 
 function recordOf({ time, event }: DatedEvent, sessionId: string | null): JournalRecord {
-  const { event: name, ...rest } = event;
-  const session = sessionId === null ? {} : { session_id: sessionId };
-  return { v: 1, timestamp: isoTime(time), event: name, ...session, ...rest };
+  const record: Record<string, unknown> = { v: 1, timestamp: isoTime(time), event: event.event };
+  if (sessionId !== null) record.session_id = sessionId;
+  // Spreading it into a literal takes several times as long.
+  return Object.assign(record, event);
 }
