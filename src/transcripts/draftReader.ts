@@ -18,10 +18,11 @@ export class DraftReader {
   readonly #tail: JournalTail;
   readonly #format: Format;
   readonly #trimmer: Trimmer;
-  readonly #inOrder = this.#read();
-  /** Undefined: not read yet. */
-  #next: Draft | null | undefined;
+  /** In order, returned one by one. */
+  #ready: readonly Draft[] = [];
+  #taken = 0;
   #waiting: Draft[] = [];
+  #isRead = false;
   #lastTime = Number.NaN;
 
   /** @param records read from `tail` already */
@@ -38,27 +39,26 @@ export class DraftReader {
 
   /** @returns the next draft, which {@link take} takes; null at the transcript's end */
   peek(): Draft | null {
-    if (this.#next === undefined) this.#next = this.#inOrder.next().value ?? null;
-    return this.#next;
+    while (this.#taken === this.#ready.length && !this.#isRead) this.#readOn();
+    return this.#ready[this.#taken] ?? null;
   }
 
   take(): void {
-    this.#next = undefined;
+    this.#taken += 1;
   }
 
-  *#read(): Generator<Draft, undefined> {
-    for (let isRead = false; !isRead; ) {
-      while (!isRead && this.#waiting.length < 2 * ORDERED_DRAFTS) {
-        const batch = this.#tail.readBatch();
-        // The file was rewritten: returned drafts stay returned, waiting ones are void.
-        if (batch.restarted) this.#waiting = [];
-        this.#take(batch.records);
-        isRead = !batch.more;
-      }
-      this.#waiting.sort((left, right) => left.time - right.time || left.ordinal - right.ordinal);
-      const kept = isRead ? 0 : ORDERED_DRAFTS;
-      yield* withoutTwins(this.#waiting.splice(0, this.#waiting.length - kept));
+  #readOn(): void {
+    while (!this.#isRead && this.#waiting.length < 2 * ORDERED_DRAFTS) {
+      const batch = this.#tail.readBatch();
+      // The file was rewritten: returned drafts stay returned, waiting ones are void.
+      if (batch.restarted) this.#waiting = [];
+      this.#take(batch.records);
+      this.#isRead = !batch.more;
     }
+    this.#waiting.sort((left, right) => left.time - right.time || left.ordinal - right.ordinal);
+    const kept = this.#isRead ? 0 : ORDERED_DRAFTS;
+    this.#ready = withoutTwins(this.#waiting.splice(0, this.#waiting.length - kept));
+    this.#taken = 0;
   }
 
   #take(records: readonly JournalRecord[]): void {
@@ -85,11 +85,11 @@ export class DraftReader {
 
 /** Drops the repetition of a record in a file. Sorted by time, the two share their instant. */
 function withoutTwins(drafts: readonly Draft[]): Draft[] {
-  let seen = new Set<string>();
+  const seen = new Set<string>();
   return drafts.filter(({ time }, index) => {
     const isFirst = drafts[index - 1]?.time !== time;
-    if (isFirst) seen = new Set();
     if (isFirst && drafts[index + 1]?.time !== time) return true;
+    if (isFirst) seen.clear();
     const text = JSON.stringify(drafts[index]);
     const isTwin = seen.has(text);
     seen.add(text);

@@ -36,17 +36,17 @@ export const claudeFormat: Format = {
   newWeaver: (mainAgent, parents) => new ClaudeWeaver(mainAgent, parents),
 };
 
-function recordDrafts(record: JournalRecord, trimmer: Trimmer, { lineage, hints: common }: Speaker): Draft[] {
+function recordDrafts(record: JournalRecord, trimmer: Trimmer, speaker: Speaker): Draft[] {
   const time = instantOf(record.timestamp) ?? untimed(record);
   if (time === null) return [];
   const sayAt = sayerAt(time, 0, trimmer);
-  const say: Say = (event, hints) => sayAt({ ...event, ...lineage }, { ...hints, ...common });
+  const say = speaker === MAIN ? sayAt : sayAs(speaker, sayAt);
   const trim: Trim = trimmer.item;
   switch (record.type) {
     case 'assistant':
       return assistantDrafts(record, say, trimmer);
     case 'user':
-      return [...resultDrafts(record, say, trim), ...promptDrafts(record, say)];
+      return userDrafts(record, say, trim);
     case 'system':
       return systemDrafts(record, time, say);
     case 'progress':
@@ -72,9 +72,16 @@ interface Speaker {
   readonly hints: Hints;
 }
 
+/** The main agent: most records are its own, and their drafts need no copies. */
+const MAIN: Speaker = { lineage: {}, hints: {} };
+
+function sayAs({ lineage, hints: common }: Speaker, say: Say): Say {
+  return (event, hints) => say({ ...event, ...lineage }, { ...hints, ...common });
+}
+
 function speakerOf(record: JournalRecord): Speaker {
   const agent = textAt(record, 'agentId');
-  if (record.isSidechain !== true && agent === null) return { lineage: {}, hints: {} };
+  if (record.isSidechain !== true && agent === null) return MAIN;
   return { lineage: agent === null ? {} : { agent_id: agent }, hints: { sidechain: true, ...placeOf(record) } };
 }
 
@@ -85,7 +92,8 @@ function assistantDrafts(record: JournalRecord, say: Say, trimmer: Trimmer): Dra
   }
   if (isFiller(message)) return [say({ event: 'heartbeat', source: 'record' })];
   const stop = textAt(message, 'stop_reason');
-  const words: JournalEvent = { event: 'assistant_message', ...(stop !== null && { stop_reason: stop }) };
+  const words: JournalEvent =
+    stop === null ? { event: 'assistant_message' } : { event: 'assistant_message', stop_reason: stop };
   const usage = usageOf(message, trimmer.id);
   // Every record of a message repeats its tokens: as a hint they cost less than as a draft.
   const tokens = usage === null ? {} : { usage };
@@ -97,8 +105,9 @@ function assistantDrafts(record: JournalRecord, say: Say, trimmer: Trimmer): Dra
     if (block.type === 'tool_use')
       return callDraft(block, { batch: textAt(message, 'id'), stop, tokens }, say, trimmer.item);
     const isText = block.type === 'text';
-    const text = isText ? spokenText(block.text) : {};
-    return say({ ...words, ...text }, { turn: calls ? 'goes_on' : turnAfter(stop, isText), ...tokens });
+    const turn = calls ? 'goes_on' : turnAfter(stop, isText);
+    const said = isText ? { ...words, ...spokenText(block.text) } : words;
+    return say(said, usage === null ? { turn } : { turn, usage });
   });
 }
 
@@ -131,8 +140,9 @@ function callDraft(block: Fields, { batch, stop, tokens }: OfMessage, say: Say, 
   });
 }
 
-function resultDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
+function userDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const results = listAt(fieldsAt(record, 'message'), 'content').filter(({ type }) => type === 'tool_result');
+  if (results.length === 0) return promptDrafts(record, say);
   // A record has one typed result: of several, nobody knows whose it is.
   const done = results.length === 1 ? toldOf(record.toolUseResult, trim, results[0]?.content) : {};
   return results.flatMap((block) => {

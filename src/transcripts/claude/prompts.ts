@@ -5,7 +5,7 @@
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { Draft, Hints, Say } from '../draft/draft.js';
-import { contentText, fieldsAt, listAt, textAt } from '../draft/fields.js';
+import { contentText, fieldsAt, textAt } from '../draft/fields.js';
 import { endedTask } from './calls.js';
 
 const INTERRUPTION = '[Request interrupted by user';
@@ -18,10 +18,12 @@ const BARE_COMMAND = /^\/compact(?:\s|$)/;
 /** The output of such a command, and what was typed for the shell. */
 const LOCAL_OUTPUT = /^<(?:local-command-|bash-(?:input|stdout|stderr)>)/;
 
-/** @returns at most one draft; none for a record of results */
+/**
+ * @param record without results
+ * @returns at most one draft
+ */
 export function promptDrafts(record: JournalRecord, say: Say): Draft[] {
   const { content } = fieldsAt(record, 'message');
-  if (listAt(fieldsAt(record, 'message'), 'content').some(({ type }) => type === 'tool_result')) return [];
   const text = contentText(content);
   if (text === '') return [];
   return [promptDraft(record, text, say)];

@@ -34,6 +34,7 @@ export function shellChanges(diff: Fields, trim: (text: string) => string): Chan
 }
 
 function changesOf(diff: Fields): Change[] {
+  if (diff.files === undefined && diff.changedFiles === undefined) return [];
   const shown = listAt(diff, 'files').flatMap((file): Change[] => {
     const path = textAt(file, 'filePath');
     if (path === null) return [];

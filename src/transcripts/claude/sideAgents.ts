@@ -75,6 +75,7 @@ export class SideAgents {
       this.#agents.set(subAgent, { isOver, inBackground });
       return [];
     }
+    if (this.#agents.size === 0) return [];
     return [...this.#agents.keys()]
       .filter((agent) => this.#parents.get(agent) === callId)
       .flatMap((agent) => this.ended(agent, time));

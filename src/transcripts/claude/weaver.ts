@@ -43,6 +43,8 @@ export class ClaudeWeaver implements Weaver {
     const lines = agent === MAIN ? this.#mainLines(draft) : this.#beside(this.#sideLines(draft, agent));
     const ended = hints.endedAgent === undefined ? [] : this.#sides.ended(hints.endedAgent, time);
     const observed = this.#observed(draft, agent);
+    // Most drafts are one line and nothing beside it.
+    if (before.length + ended.length + observed.length === 0) return lines;
     return [...before, ...lines, ...this.#beside(ended), ...this.#beside(observed)];
   }
 
@@ -57,13 +59,13 @@ export class ClaudeWeaver implements Weaver {
     if (event.event === 'post_tool_use')
       events.push(...this.#deeds.told(event.tool_use_id, event.outcome === 'ok', hints.done ?? {}));
     if (events.length === 0) return NOTHING;
-    const lineage = agent === MAIN ? {} : this.#sides.lineage(agent);
+    if (agent === MAIN) return events.map((each) => ({ time, event: each }));
+    const lineage = this.#sides.lineage(agent);
     return events.map((each) => ({ time, event: { ...each, ...lineage } }));
   }
 
   #mainLines({ time, event: whole, hints }: Draft): DatedEvent[] {
-    const { agent_id: _, ...rest } = whole;
-    const event = rest as JournalEvent;
+    const event = whole.agent_id === undefined ? whole : withoutAgent(whole);
     switch (event.event) {
       case 'user_prompt': {
         const prompt = { time, event: this.#withMode(event) };
@@ -129,7 +131,10 @@ export class ClaudeWeaver implements Weaver {
 
   /** Lines that do not affect the main agent's turn. */
   #beside(lines: readonly DatedEvent[]): DatedEvent[] {
-    return lines.flatMap((line) => this.#turns.other(line));
+    if (lines.length === 0) return NOTHING;
+    const shown: DatedEvent[] = [];
+    for (const line of lines) shown.push(...this.#turns.other(line));
+    return shown;
   }
 
   #orphans(time: number): DatedEvent[] {
@@ -161,4 +166,8 @@ export class ClaudeWeaver implements Weaver {
     if (command === true) this.#typed = uuid ?? null;
     return expansion === true && this.#typed !== null && parentUuid === this.#typed;
   }
+}
+
+function withoutAgent({ agent_id: _, ...event }: JournalEvent): JournalEvent {
+  return event as JournalEvent;
 }

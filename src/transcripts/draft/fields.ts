@@ -23,7 +23,7 @@ export function fieldsAt(fields: Fields, key: string): Fields {
 /** @returns the objects of a list; none if there is no list */
 export function listAt(fields: Fields, key: string): readonly Fields[] {
   const value = fields[key];
-  return Array.isArray(value) ? value.map(asFields).filter((item) => item !== null) : [];
+  return Array.isArray(value) ? value.filter((item): item is Fields => asFields(item) !== null) : [];
 }
 
 export function asFields(value: unknown): Fields | null {

@@ -67,10 +67,10 @@ export class TurnWeaver {
   }
 
   /** Lines that do not affect turns. */
-  other({ time, event }: DatedEvent): DatedEvent[] {
-    const begun = this.#begin(time);
-    if (this.#held === null) return [...begun, { time, event }];
-    this.#held.push({ time, event });
+  other(line: DatedEvent): DatedEvent[] {
+    const begun = this.#begin(line.time);
+    if (this.#held === null) return [...begun, line];
+    this.#held.push(line);
     return this.#held.length > MOST_HELD ? [...begun, ...this.#release(true)] : begun;
   }
 
