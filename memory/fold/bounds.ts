@@ -15,7 +15,10 @@ export function addTo<Entry>(
 ): void {
   list.push(entry);
   if (list.length <= MOST_ENTRIES) return;
-  list.splice(Math.max(list.findIndex(isSettled), 0), 1);
+  const at = Math.max(list.findIndex(isSettled), 0);
+  // Mostly the first one goes, and `splice` takes several times as long.
+  if (at === 0) list.shift();
+  else list.splice(at, 1);
   more[name] = (more[name] ?? 0) + 1;
 }
 

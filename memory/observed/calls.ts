@@ -22,8 +22,9 @@ const BEGINNING = /(?:\bcode \d+|:)$/i;
 export function callWords(tool: string, input: unknown): string {
   const fields: Record<string, unknown> = Object(input);
   const asked = Array.isArray(fields.questions) ? Object(fields.questions[0]).question : undefined;
-  const said = [...SUBJECTS.map((name) => fields[name]), asked].find((text) => typeof text === 'string');
-  return said === undefined ? tool : `${tool}: ${said.split('\n')[0]}`;
+  const subject = SUBJECTS.find((name) => typeof fields[name] === 'string');
+  const said = subject === undefined ? asked : fields[subject];
+  return typeof said === 'string' ? `${tool}: ${said.split('\n', 1)[0]}` : tool;
 }
 
 /** @returns why a call failed, in a line: of an exit code also what the command said first */

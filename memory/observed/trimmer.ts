@@ -2,21 +2,23 @@
  * Of a transcript the memory of a session shows little: this reads 100 MB in half the time and memory that a journal of it would
  * take (`npm run bench -- transcript`).
  */
-import { PREVIEW_LIMIT, trimEvent, trimItem } from '../../src/journal/lineOf.js';
+import { PREVIEW_LIMIT, TEXT_OF_MESSAGE_LIMIT, trimEvent, trimItem } from '../../src/journal/lineOf.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { SUBJECTS } from './calls.js';
 
-const LONGEST_SUBJECT = 1_024;
 const MOST_WORDS = 4_000;
+/** Longer ones rarely come again. */
+const LONGEST_WORD = 256;
 
 /** Keeps what {@link Observed} shows. Ids of calls and messages stay as they are: nobody sees them. */
 export function observedTrimmer(redact: Redact): Trimmer {
   const known = new Map<string, string>();
-  /** Names of tools and agents, titles and paths come again and again. */
+  /** Names of tools and agents, titles, paths and commands come again and again. */
   const word = (text: string): string => {
+    if (text.length > LONGEST_WORD) return trimItem(text, redact);
     const before = known.get(text);
     if (before !== undefined) return before;
     if (known.size === MOST_WORDS) known.clear();
@@ -27,7 +29,7 @@ export function observedTrimmer(redact: Redact): Trimmer {
   const trim = (event: JournalEvent): JournalEvent => {
     switch (event.event) {
       case 'pre_tool_use':
-        return { ...event, tool_name: word(event.tool_name), tool_input: subjectsOf(event.tool_input, redact) };
+        return { ...event, tool_name: word(event.tool_name), tool_input: subjectsOf(event.tool_input, word) };
       case 'post_tool_use': {
         const isFault = event.is_error || event.outcome !== 'ok';
         const preview = isFault ? headOf(event.tool_output_preview, PREVIEW_LIMIT, redact) : '';
@@ -35,7 +37,7 @@ export function observedTrimmer(redact: Redact): Trimmer {
       }
       case 'user_prompt':
       case 'assistant_message':
-        return event.text === undefined ? event : trimEvent(event, redact);
+        return event.text === undefined ? event : { ...event, text: headOf(event.text, TEXT_OF_MESSAGE_LIMIT, redact) };
       case 'heartbeat':
       case 'compaction':
         return event;
@@ -54,15 +56,15 @@ export function observedTrimmer(redact: Redact): Trimmer {
 }
 
 /** What {@link callWords} and {@link pathOf} read. */
-function subjectsOf(input: unknown, redact: Redact): Record<string, unknown> {
+function subjectsOf(input: unknown, word: (text: string) => string): Record<string, unknown> {
   const fields: Record<string, unknown> = Object(input);
   const subjects: Record<string, unknown> = {};
   for (const name of SUBJECTS) {
     const text = fields[name];
-    if (typeof text === 'string') subjects[name] = headOf(text, LONGEST_SUBJECT, redact);
+    if (typeof text === 'string') subjects[name] = word(text);
   }
   const [first] = Array.isArray(fields.questions) ? fields.questions : [];
   const { question } = Object(first);
-  if (typeof question === 'string') subjects.questions = [{ question: headOf(question, LONGEST_SUBJECT, redact) }];
+  if (typeof question === 'string') subjects.questions = [{ question: word(question) }];
   return subjects;
 }
