@@ -47,6 +47,11 @@ export interface JournalSource {
   readBatch(): JournalBatch;
   /** Makes the next check start at the beginning. */
   rewind(): void;
+  /**
+   * @returns the lines that follow those read so far as long as nothing more is written; the same list until that changes. A journal
+   *   has none: what it says is final
+   */
+  presumed?(): readonly JournalRecord[];
 }
 
 /** Reads to the source's present end, and gives way to other work after each chunk. */

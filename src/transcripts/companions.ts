@@ -13,8 +13,8 @@ import { parseJson } from '../json.js';
 import { asFields, textAt } from './draft/fields.js';
 import type { TranscriptFiles } from './transcriptTail.js';
 
-const AGENT_FILE = /^agent-.*\.jsonl$/;
-const FOLDER = 'subagents';
+export const AGENT_FILE = /^agent-.*\.jsonl$/;
+export const FOLDER = 'subagents';
 /** A file beside a sub-agent's transcript that says what started it. */
 const ABOUT_SUFFIX = '.meta.json';
 const LONGEST_ABOUT_BYTES = 64 * 1024;
@@ -68,35 +68,54 @@ function ownerOf(agent: string, paths: readonly string[]): string | null {
   return [...named, ...others].find((path) => sessionOf(path, false) === session) ?? null;
 }
 
-/** The session named by the first record of a person or an agent, if it is (not) a sub-agent's. */
 function sessionOf(path: string, ofAgent: boolean): string | null {
-  const first = firstRecord(path);
-  if (first === null || (first.isSidechain === true) !== ofAgent) return null;
-  return textAt(first, 'sessionId');
+  return sessionIn(new Opening(path).read(), ofAgent);
 }
 
-function firstRecord(path: string): JournalRecord | null {
-  const tail = new JournalTail(path);
-  for (let more = true; more; ) {
-    const batch = tail.readBatch();
-    const found = batch.records.find(({ type, sessionId }) => (type === 'user' || type === 'assistant') && sessionId);
-    if (found !== undefined) return found;
-    more = batch.more;
+/** The first record of a person or an agent, of a file that may be still without one. */
+export class Opening {
+  readonly #tail: JournalTail;
+  #record: JournalRecord | null = null;
+
+  constructor(path: string) {
+    this.#tail = new JournalTail(path);
   }
-  return null;
+
+  /** Reads on, as long as there is none. @returns null if there is none yet */
+  read(): JournalRecord | null {
+    for (let more = this.#record === null; more; ) {
+      const batch = this.#tail.readBatch();
+      this.#record =
+        batch.records.find(({ type, sessionId }) => (type === 'user' || type === 'assistant') && sessionId) ?? null;
+      more = batch.more && this.#record === null;
+    }
+    return this.#record;
+  }
+}
+
+/** @returns the session that a transcript's first record names, if it is (not) a sub-agent's */
+export function sessionIn(first: JournalRecord | null, ofAgent: boolean): string | null {
+  if (first === null || (first.isSidechain === true) !== ofAgent) return null;
+  return textAt(first, 'sessionId');
 }
 
 function withCompanions(path: string, companions: readonly string[]): TranscriptFiles {
   const parents = new Map<string, string>();
   for (const companion of companions) {
-    const agent = textAt(firstRecord(companion) ?? {}, 'agentId');
+    const agent = agentIn(new Opening(companion).read());
     const call = startedBy(companion);
     if (agent !== null && call !== null) parents.set(agent, call);
   }
   return { path, companions, parents };
 }
 
-function startedBy(companion: string): string | null {
+/** @returns the sub-agent that a transcript's first record names */
+export function agentIn(first: JournalRecord | null): string | null {
+  return first === null ? null : textAt(first, 'agentId');
+}
+
+/** @returns the call that started the sub-agent, as a file beside its transcript says; null if there is none */
+export function startedBy(companion: string): string | null {
   const about = `${companion.slice(0, companion.length - JOURNAL_SUFFIX.length)}${ABOUT_SUFFIX}`;
   try {
     return textAt(asFields(parseJson(readPlainFileSync(about, LONGEST_ABOUT_BYTES))) ?? {}, 'toolUseId');

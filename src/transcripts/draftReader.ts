@@ -8,7 +8,7 @@ import type { Draft, Format } from './draft/draft.js';
 import type { Trimmer } from './draft/trimmer.js';
 
 /** How far records may be out of order; twice as many are held, without their long texts. */
-const ORDERED_DRAFTS = 16_384;
+export const ORDERED_DRAFTS = 16_384;
 
 export class DraftReader {
   /** As named by the first record; known before the first draft is returned. */
@@ -24,6 +24,7 @@ export class DraftReader {
   #waiting: Draft[] = [];
   #isRead = false;
   #lastTime = Number.NaN;
+  #isVoid = false;
 
   /** @param records read from `tail` already */
   constructor(tail: JournalTail, format: Format, trimmer: Trimmer, records: readonly JournalRecord[] = []) {
@@ -39,7 +40,7 @@ export class DraftReader {
 
   /** @returns the next draft, which {@link take} takes; null at the transcript's end */
   peek(): Draft | null {
-    while (this.#taken === this.#ready.length && !this.#isRead) this.#readOn();
+    while (this.#taken === this.#ready.length && !this.#isRead) this.#readMore();
     return this.#ready[this.#taken] ?? null;
   }
 
@@ -47,11 +48,22 @@ export class DraftReader {
     this.#taken += 1;
   }
 
-  #readOn(): void {
+  /** The file was rewritten, replaced or removed: what was returned is void. */
+  get isVoid(): boolean {
+    return this.#isVoid;
+  }
+
+  /** After the transcript's end, looks again for what was appended; those drafts may be earlier than the ones before. */
+  readOn(): void {
+    this.#isRead = false;
+  }
+
+  #readMore(): void {
     while (!this.#isRead && this.#waiting.length < 2 * ORDERED_DRAFTS) {
       const batch = this.#tail.readBatch();
       // The file was rewritten: returned drafts stay returned, waiting ones are void.
       if (batch.restarted) this.#waiting = [];
+      this.#isVoid ||= batch.restarted;
       this.#take(batch.records);
       this.#isRead = !batch.more;
     }
@@ -81,6 +93,19 @@ export class DraftReader {
     this.#lastTime = draft.time;
     this.#waiting.push(draft);
   }
+}
+
+/** @returns the one whose next draft is the earliest, the first of several; null if no reader has one */
+export function earliestOf(readers: readonly DraftReader[]): DraftReader | null {
+  let first: DraftReader | null = null;
+  let time = Number.POSITIVE_INFINITY;
+  for (const reader of readers) {
+    const draft = reader.peek();
+    if (draft === null || draft.time >= time) continue;
+    first = reader;
+    time = draft.time;
+  }
+  return first;
 }
 
 /** Drops the repetition of a record in a file. Sorted by time, the two share their instant. */

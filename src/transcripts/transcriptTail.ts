@@ -7,8 +7,8 @@ import { type JournalBatch, type JournalDiagnostics, type JournalSource, Journal
 import type { JournalRecord } from '../journal/record.js';
 import { isoTime } from '../time.js';
 import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft/draft.js';
-import { journalTrimmer, type Trimmer } from './draft/trimmer.js';
-import { DraftReader } from './draftReader.js';
+import { AS_IT_IS, type Trimmer } from './draft/trimmer.js';
+import { DraftReader, earliestOf } from './draftReader.js';
 import { formatOf } from './recognise.js';
 
 /** A session's files. */
@@ -21,9 +21,8 @@ export interface TranscriptFiles {
 }
 
 /** Few, so that their lines are short-lived memory. */
-const DRAFTS_PER_BATCH = 512;
+export const DRAFTS_PER_BATCH = 512;
 const NOTHING: JournalBatch = { records: [], restarted: false, more: false };
-const AS_IT_IS = journalTrimmer((text) => text);
 
 interface Translation {
   readonly format: Format;
@@ -60,16 +59,7 @@ export class TranscriptTail implements JournalSource {
   }
 
   get diagnostics(): JournalDiagnostics {
-    const all = this.#translation?.readers.map((reader) => reader.diagnostics) ?? [this.#tail.diagnostics];
-    const sum = (key: 'garbage_lines' | 'oversized_lines' | 'newer_lines' | 'restarts') =>
-      all.reduce((total, each) => total + each[key], 0);
-    return {
-      garbage_lines: sum('garbage_lines'),
-      oversized_lines: sum('oversized_lines'),
-      newer_lines: sum('newer_lines'),
-      restarts: sum('restarts'),
-      refused: all.find(({ refused }) => refused !== null)?.refused ?? null,
-    };
+    return sumOf(this.#translation?.readers.map((reader) => reader.diagnostics) ?? [this.#tail.diagnostics]);
   }
 
   rewind(): void {
@@ -123,17 +113,28 @@ export class TranscriptTail implements JournalSource {
   }
 }
 
-function earliest(readers: readonly DraftReader[]): Draft | null {
-  let first: { reader: DraftReader; draft: Draft } | null = null;
-  for (const reader of readers) {
-    const draft = reader.peek();
-    if (draft !== null && (first === null || draft.time < first.draft.time)) first = { reader, draft };
-  }
-  first?.reader.take();
-  return first?.draft ?? null;
+/** @returns the diagnostics of several files as one */
+export function sumOf(all: readonly JournalDiagnostics[]): JournalDiagnostics {
+  const sum = (key: 'garbage_lines' | 'oversized_lines' | 'newer_lines' | 'restarts') =>
+    all.reduce((total, each) => total + each[key], 0);
+  return {
+    garbage_lines: sum('garbage_lines'),
+    oversized_lines: sum('oversized_lines'),
+    newer_lines: sum('newer_lines'),
+    restarts: sum('restarts'),
+    refused: all.find(({ refused }) => refused !== null)?.refused ?? null,
+  };
 }
 
-function recordOf({ time, event }: DatedEvent, sessionId: string | null): JournalRecord {
+function earliest(readers: readonly DraftReader[]): Draft | null {
+  const reader = earliestOf(readers);
+  const draft = reader?.peek() ?? null;
+  reader?.take();
+  return draft;
+}
+
+/** @returns the line of a journal */
+export function recordOf({ time, event }: DatedEvent, sessionId: string | null): JournalRecord {
   const record: Record<string, unknown> = { v: 1, timestamp: isoTime(time), event: event.event };
   if (sessionId !== null) record.session_id = sessionId;
   // Spreading it into a literal takes several times as long.

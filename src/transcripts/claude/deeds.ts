@@ -73,8 +73,15 @@ export function toldOf(result: unknown, trim: Trim, content?: unknown): Told {
 
 /** Knows the calls without a result, and the tasks, whose updates name only what changes. */
 export class Deeds {
-  readonly #calls = new Map<string, Asked>();
-  readonly #tasks = new Map<string, PlanItem>();
+  #calls = new Map<string, Asked>();
+  #tasks = new Map<string, PlanItem>();
+
+  copy(): Deeds {
+    const copy = new Deeds();
+    copy.#calls = new Map(this.#calls);
+    copy.#tasks = new Map(this.#tasks);
+    return copy;
+  }
 
   asked(callId: string, asked: Asked): void {
     this.#calls.set(callId, asked);

@@ -21,16 +21,27 @@ interface Starter {
 const NAMELESS = 'sidechain';
 
 export class SideAgents {
-  readonly #agents = new Map<string, SideAgent>();
-  readonly #parents: Map<string, string>;
+  #agents = new Map<string, SideAgent>();
+  readonly #known: ReadonlyMap<string, string>;
+  /** As the records say, which goes before what is known in advance. */
+  #parents = new Map<string, string>();
   /** Calls that start sub-agents and have no result yet. */
-  readonly #starters = new Map<string, Starter>();
+  #starters = new Map<string, Starter>();
   /** For records that name no agent: the first one of their chain represents it. */
-  readonly #chains = new Map<string, string>();
+  #chains = new Map<string, string>();
 
-  /** @param parents the calls that started sub-agents, by agent, as far as known in advance */
-  constructor(parents: ReadonlyMap<string, string>) {
-    this.#parents = new Map(parents);
+  /** @param known the calls that started sub-agents, by agent, as far as known in advance */
+  constructor(known: ReadonlyMap<string, string>) {
+    this.#known = known;
+  }
+
+  copy(): SideAgents {
+    const copy = new SideAgents(this.#known);
+    copy.#agents = new Map([...this.#agents].map(([id, agent]) => [id, { ...agent }]));
+    copy.#parents = new Map(this.#parents);
+    copy.#starters = new Map([...this.#starters].map(([id, starter]) => [id, { ...starter }]));
+    copy.#chains = new Map(this.#chains);
+    return copy;
   }
 
   /** @returns null for a record of the main agent */
@@ -42,7 +53,7 @@ export class SideAgents {
   }
 
   lineage(agent: string): Lineage {
-    const parent = this.#parents.get(agent);
+    const parent = this.#parentOf(agent);
     return { agent_id: agent, ...(parent !== undefined && { parent_tool_use_id: parent }) };
   }
 
@@ -55,7 +66,7 @@ export class SideAgents {
     if (this.#agents.get(agent)?.isOver === false) return [];
     this.#agents.set(agent, { isOver: false, inBackground: this.#agents.get(agent)?.inBackground ?? false });
     if (event.parent_tool_use_id !== undefined) this.#parents.set(agent, event.parent_tool_use_id);
-    if (!this.#parents.has(agent)) this.#findStarter(agent, hints.asked);
+    if (this.#parentOf(agent) === undefined) this.#findStarter(agent, hints.asked);
     return [{ time, event: { event: 'user_prompt', origin: 'machine', ...this.lineage(agent) } }];
   }
 
@@ -77,7 +88,7 @@ export class SideAgents {
     }
     if (this.#agents.size === 0) return [];
     return [...this.#agents.keys()]
-      .filter((agent) => this.#parents.get(agent) === callId)
+      .filter((agent) => this.#parentOf(agent) === callId)
       .flatMap((agent) => this.ended(agent, time));
   }
 
@@ -94,6 +105,10 @@ export class SideAgents {
     if (known === undefined || known.isOver) return [];
     known.isOver = true;
     return [{ time, event: { event: 'turn_end', reason: 'end_turn', ...this.lineage(agent) } }];
+  }
+
+  #parentOf(agent: string): string | undefined {
+    return this.#parents.get(agent) ?? this.#known.get(agent);
   }
 
   /** The call with the same prompt, or else the only one that has started no other sub-agent. */

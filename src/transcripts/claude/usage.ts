@@ -23,7 +23,13 @@ export function usageOf(message: Fields, trimId: (id: string) => string = (id) =
 
 /** Drops what an agent's last message has said already: every record of a message repeats its tokens. */
 export class Usages {
-  readonly #last = new Map<string, Usage>();
+  #last = new Map<string, Usage>();
+
+  copy(): Usages {
+    const copy = new Usages();
+    copy.#last = new Map(this.#last);
+    return copy;
+  }
 
   /**
    * @param agent `''` for the main one

@@ -15,14 +15,14 @@ const NOTHING: DatedEvent[] = [];
 
 export class ClaudeWeaver implements Weaver {
   readonly #mainAgent: string | null;
-  readonly #turns = new TurnWeaver();
-  readonly #sides: SideAgents;
-  readonly #deeds = new Deeds();
-  readonly #usages = new Usages();
+  #turns = new TurnWeaver();
+  #sides: SideAgents;
+  #deeds = new Deeds();
+  #usages = new Usages();
   /** Of calls without a result. */
-  readonly #tools = new Map<string, string>();
+  #tools = new Map<string, string>();
   /** Agents with an announced retry. */
-  readonly #retrying = new Set<string>();
+  #retrying = new Set<string>();
   /** Whether this version records why a message stopped, as far as the last call shows. */
   #recordsStops = false;
   /** Whether this version records the mode by which a person is asked for permission. */
@@ -50,6 +50,20 @@ export class ClaudeWeaver implements Weaver {
 
   finish(): DatedEvent[] {
     return this.#turns.finish(!this.#recordsStops);
+  }
+
+  copy(): ClaudeWeaver {
+    const copy = new ClaudeWeaver(this.#mainAgent, new Map());
+    copy.#turns = this.#turns.copy();
+    copy.#sides = this.#sides.copy();
+    copy.#deeds = this.#deeds.copy();
+    copy.#usages = this.#usages.copy();
+    copy.#tools = new Map(this.#tools);
+    copy.#retrying = new Set(this.#retrying);
+    copy.#recordsStops = this.#recordsStops;
+    copy.#recordsMode = this.#recordsMode;
+    copy.#typed = this.#typed;
+    return copy;
   }
 
   /** What the memory of the session is made of. It changes no turn, so it comes after the lines that may. */

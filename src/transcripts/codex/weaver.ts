@@ -8,10 +8,10 @@ import type { CallVerdict, DatedEvent, Draft, Weaver } from '../draft/draft.js';
 import { TurnWeaver } from '../draft/turnWeaver.js';
 
 export class CodexWeaver implements Weaver {
-  readonly #turns = new TurnWeaver();
+  #turns = new TurnWeaver();
   /** Of calls without a result. */
-  readonly #tools = new Map<string, string>();
-  readonly #verdicts = new Map<string, CallVerdict['outcome']>();
+  #tools = new Map<string, string>();
+  #verdicts = new Map<string, CallVerdict['outcome']>();
   /** `codex exec` and sub-agents get no messages from a person. */
   #isUnattended = false;
   /** Whether this version records the beginnings and ends of turns. */
@@ -23,7 +23,7 @@ export class CodexWeaver implements Weaver {
   #responseIsOver = true;
   #batch = '';
   /** Effects of calls without a result. */
-  readonly #effects = new Map<string, ObservedEvent>();
+  #effects = new Map<string, ObservedEvent>();
   /** Whether this version records the tokens of each response by its id. */
   #namesResponses = false;
   #lastCount = '';
@@ -59,6 +59,24 @@ export class CodexWeaver implements Weaver {
 
   finish(): DatedEvent[] {
     return this.#turns.finish(!this.#recordsTurns);
+  }
+
+  copy(): CodexWeaver {
+    const copy = new CodexWeaver();
+    copy.#turns = this.#turns.copy();
+    copy.#tools = new Map(this.#tools);
+    copy.#verdicts = new Map(this.#verdicts);
+    copy.#isUnattended = this.#isUnattended;
+    copy.#recordsTurns = this.#recordsTurns;
+    copy.#turn = this.#turn;
+    copy.#promptedAt = this.#promptedAt;
+    copy.#countsTokens = this.#countsTokens;
+    copy.#responseIsOver = this.#responseIsOver;
+    copy.#batch = this.#batch;
+    copy.#effects = new Map(this.#effects);
+    copy.#namesResponses = this.#namesResponses;
+    copy.#lastCount = this.#lastCount;
+    return copy;
   }
 
   #note({ event, hints }: Draft): void {

@@ -85,6 +85,8 @@ export interface Weaver {
   weave(draft: Draft): DatedEvent[];
   /** @returns what only the end of the transcript shows */
   finish(): DatedEvent[];
+  /** @returns one that goes on by itself from here */
+  copy(): Weaver;
 }
 
 export type TranscriptFormat = 'claude' | 'codex';
@@ -102,7 +104,8 @@ export interface Format {
   agentOf(records: readonly JournalRecord[]): string | null;
   /**
    * @param mainAgent for a sub-agent's transcript that is judged by itself: this agent is the main one
-   * @param parents the calls that started sub-agents, by agent, if a file beside the transcript names them
+   * @param parents the calls that started sub-agents, by agent, if a file beside the transcript names them. They may be added
+   *   to as long as no draft of the agent was woven
    */
   newWeaver(mainAgent: string | null, parents: ReadonlyMap<string, string>): Weaver;
 }

@@ -17,3 +17,6 @@ export function journalTrimmer(redact: Redact): Trimmer {
   const item = (text: string) => trimItem(text, redact);
   return { event: (event) => trimEvent(event, redact), item, id: item };
 }
+
+/** Keeps what a journal would have, secrets included. */
+export const AS_IT_IS = journalTrimmer((text) => text);

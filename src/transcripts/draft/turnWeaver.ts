@@ -22,9 +22,19 @@ type Manner = 'joins' | 'begins';
 export class TurnWeaver {
   #begun = false;
   #isOpen = false;
-  readonly #openCalls = new Set<string>();
+  #openCalls = new Set<string>();
   /** The message that may have been the turn's last, and everything after it. */
   #held: DatedEvent[] | null = null;
+
+  /** @returns one that goes on by itself from here */
+  copy(): TurnWeaver {
+    const copy = new TurnWeaver();
+    copy.#begun = this.#begun;
+    copy.#isOpen = this.#isOpen;
+    copy.#openCalls = new Set(this.#openCalls);
+    copy.#held = this.#held === null ? null : [...this.#held];
+    return copy;
+  }
 
   get hasOpenCalls(): boolean {
     return this.#openCalls.size > 0;
