@@ -12,6 +12,7 @@ import { Timeline, WIDEST_WINDOW } from '../verdict/timeline/timeline.js';
 
 /** A window that was too narrow is made this many times wider. */
 const WINDOW_GROWTH = 128;
+const NONE: readonly JournalRecord[] = [];
 
 export interface FollowDiagnostics extends JournalDiagnostics {
   /** Lines that came too late to be put in order, even in the widest window. */
@@ -27,6 +28,8 @@ export class JournalFollower {
   #longestTail = USUAL_TAIL;
   #sessionId: string | null = null;
   #untimed = 0;
+  /** What the timeline presumes. */
+  #presumed = NONE;
 
   /**
    * @param journal its path, or another source of its lines; it need not exist yet
@@ -67,7 +70,7 @@ export class JournalFollower {
    * Reads on to the journal's end, yielding after each chunk. Whatever cannot be read is counted in {@link
    * JournalFollower.diagnostics}.
    * @param now UTC epoch milliseconds; lines from after it are held back. Infinite: none is
-   * @returns whether anything was read
+   * @returns whether anything was read, or is presumed now
    * @throws the file system's error if this process, not the file, is the reason that nothing can be read
    */
   async look(now: number): Promise<boolean> {
@@ -81,7 +84,7 @@ export class JournalFollower {
       await giveWay();
       batch = this.#tail.readBatch();
     }
-    if (!this.#timeline.needsRebuild(now)) return changed;
+    if (!this.#timeline.needsRebuild(now)) return this.#presume() || changed;
     const { cameTooLate, window } = this.#timeline;
     this.#startAfresh(cameTooLate > 0 ? Math.min(WIDEST_WINDOW, window * WINDOW_GROWTH) : window);
     this.#tail.rewind();
@@ -89,8 +92,18 @@ export class JournalFollower {
     return true;
   }
 
+  /** @returns whether anything else is presumed than before */
+  #presume(): boolean {
+    const presumed = this.#tail.presumed?.() ?? NONE;
+    if (presumed === this.#presumed) return false;
+    this.#presumed = presumed;
+    this.#timeline.presume(this.#toEntries(presumed));
+    return true;
+  }
+
   #startAfresh(window: number): void {
     this.#untimed = 0;
+    this.#presumed = NONE;
     this.#timeline = new Timeline(window, this.#longestTail);
   }
 

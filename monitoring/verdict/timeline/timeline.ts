@@ -9,6 +9,8 @@
  * A judgement folds them into a copy of `settled`, a few microseconds;
  * - `heldBack`: entries from the future, until their time comes.
  *
+ * Of a source that presumes lines, `presumed` are the entries that come after all of these as long as nothing more is written.
+ *
  * So memory does not grow with the journal. A line that is older than the window can no longer be put in order, a clock that
  * was set back cannot be followed, and of thousands of future lines only the earliest are held. Then {@link
  * Timeline.needsRebuild} says so, and the whole journal is folded again with a wider window. With {@link WIDEST_WINDOW} any
@@ -38,6 +40,7 @@ export class Timeline {
   /** By time, those of one instant in the order of the file; so are those that are held back. */
   #recent = NONE;
   #heldBack = NONE;
+  #presumed = NONE;
   /** The latest instant that was requested: nothing up to it counts as future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
   /** The time of the latest entry in `settled`. */
@@ -76,6 +79,11 @@ export class Timeline {
     if (this.#recent.length >= this.window + Math.ceil(this.window / 4)) this.#settle();
   }
 
+  /** @param entries in order, not earlier than any that was added; they replace those of the last call */
+  presume(entries: readonly Entry[]): void {
+    this.#presumed = entries;
+  }
+
   /** @returns whether {@link Timeline.at} would not be exact, so that the journal has to be folded anew */
   needsRebuild(now: number): boolean {
     const horizon = now + CLOCK_SKEW_MS;
@@ -90,7 +98,7 @@ export class Timeline {
   at(now: number): TimelineState {
     const horizon = now + CLOCK_SKEW_MS;
     const state = copyState(this.#settled);
-    for (const entries of [this.#recent, this.#heldBack]) {
+    for (const entries of [this.#recent, this.#heldBack, this.#presumed]) {
       for (const entry of entries) {
         if (entry.time > horizon) return state;
         foldEntry(state, entry);
@@ -103,15 +111,16 @@ export class Timeline {
   nextRelease(now: number): number | null {
     const horizon = now + CLOCK_SKEW_MS;
     const isAhead = (entry: Entry) => entry.time > horizon;
-    const ahead = this.#recent.find(isAhead) ?? this.#heldBack.find(isAhead);
+    const ahead = this.#recent.find(isAhead) ?? this.#heldBack.find(isAhead) ?? this.#presumed.find(isAhead);
     const next = Math.min(ahead?.time ?? Number.POSITIVE_INFINITY, this.#forgottenFrom);
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
   /** @returns the latest instant of any line; null if there is none */
   lastInstant(): number | null {
-    const last = (this.#heldBack.at(-1) ?? this.#recent.at(-1))?.time ?? this.#settledUntil;
-    return Number.isFinite(last) ? last : null;
+    const last = [this.#presumed, this.#heldBack, this.#recent].find((entries) => entries.length > 0)?.at(-1);
+    const time = last?.time ?? this.#settledUntil;
+    return Number.isFinite(time) ? time : null;
   }
 
   #settle(): void {

@@ -16,7 +16,7 @@ function place() {
   return { path, folder };
 }
 
-// rule: a folder of sub-agents' transcripts is read only after it has changed
+// rule: only-what-grew-is-read
 test('a folder is read only after it has changed', () => {
   const { path, folder } = place();
   const before = systemClock.now() / SECOND - 60;

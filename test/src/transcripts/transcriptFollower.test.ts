@@ -12,10 +12,10 @@ const MOST_BYTES = 6_000;
 /** With less than the usual one, most drafts of a short recording are settled. */
 const LATENESSES = [0, SECOND, 30 * SECOND];
 
-// rule: a transcript that is followed has the lines of the whole file after each step, however it is cut
 describe.each(recordedNames())('%s', (name) => {
   const recorded = recordedSession(name);
 
+  // rule: a-followed-transcript-is-the-whole-one
   test.each(LATENESSES)('cut anywhere, each file at any time; %i ms', async (latenessMs) => {
     const random = seededRandom(latenessMs + 1);
     const session = new GrowingSession(recorded);
@@ -56,7 +56,7 @@ function subAgent(path: string, agentId: string, records: readonly Fields[]): st
 }
 
 describe('a last message that may have ended its turn', () => {
-  // rule: a last message that may have ended its turn counts as its end until more follows, and is never given out as one
+  // rule: a-presumed-end-is-taken-back
   test('is presumed to be the end until the agent goes on', async () => {
     const path = transcript([asks(0, 'go'), says(100, 'First the tests')]);
     const followed = follow(path);
@@ -86,7 +86,7 @@ describe('a file that is not what it was', () => {
     [asks(50, 'something else'), calls(60, 't1')],
   ];
 
-  // rule: a transcript that was rewritten, cut or replaced is followed from its beginning
+  // rule: a-followed-transcript-is-the-whole-one
   test.each<readonly [string, (path: string) => void]>([
     ['rewritten', (path) => writeFileSync(path, textOf([...after, ...before]))],
     ['cut', (path) => writeFileSync(path, textOf(before.slice(0, 1)))],
@@ -137,7 +137,7 @@ describe('a file that is not what it was', () => {
   });
 });
 
-// rule: a line that is not complete yet is waited for, and is no damage
+// rule: a-followed-transcript-is-the-whole-one
 test('half a line is waited for', async () => {
   const path = transcript([asks(0, 'go')]);
   const followed = follow(path);
@@ -162,7 +162,7 @@ describe('what is known too late', () => {
     calls(2, 't2', 'Task', { prompt: 'see' }),
   ];
 
-  // rule: the transcript of a sub-agent that appears later is followed, in folders below, too
+  // rule: a-followed-transcript-is-the-whole-one
   test('a sub-agent’s transcript, in a folder that is new as well', async () => {
     const path = transcript(delegating);
     const followed = follow(path);
@@ -256,7 +256,7 @@ test('a journal passes through', async () => {
   expect([followed.follower.format, followed.follower.presumesEnd]).toEqual(['journal', false]);
 });
 
-// rule: of a transcript that did not grow nothing is read
+// rule: only-what-grew-is-read
 test('without news nothing is read, and what is presumed stays the same list', async () => {
   const path = transcript([asks(0, 'go'), says(100, 'Done')]);
   const followed = follow(path);
