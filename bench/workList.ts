@@ -27,6 +27,7 @@ export async function listOf(home: string, options: readonly string[]): Promise<
     untilStopped: () => new AbortController().signal,
     handleSignals: () => undefined,
     startDetached: () => undefined,
+    runProgram: () => Promise.reject(new Error('this command runs no program')),
   };
   await command.run(['list', '--all', ...options], context);
   return said;

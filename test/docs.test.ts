@@ -27,6 +27,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'logs/README.md',
+  'plugin/README.md',
   'test/mutations.md',
   ...filesBelow('docs', '.md'),
 ];

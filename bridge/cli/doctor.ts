@@ -19,7 +19,8 @@ Checks everything that Watchkeeper needs, and says how to fix what is wrong:
 configuration, Redis, a job through the queue, the bridge of this host, bot
 token, group privacy, other programs that fetch the bot's messages, chats, the
 GitHub token and its permissions, agents with their logins and isolation,
-folders and who may read them, retention, session memory, allow-lists.
+folders and who may read them, retention, session memory, the plugin of agents
+in terminals, allow-lists.
 
 It changes nothing permanently: it adds one job to Redis and one file to the
 logs folder, and removes both. (Claude Code notes in its user's home that it was
@@ -58,7 +59,8 @@ async function diagnose(
     const remedy = 'correct the configuration, then run the doctor again: nothing else can be checked before';
     return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
   }
-  const { checks: found, isRedisReachable } = await examine(settings, quick, systemClock, context.surroundings);
+  const asker = { run: context.runProgram, surroundings: context.surroundings };
+  const { checks: found, isRedisReachable } = await examine(settings, quick, systemClock, asker);
   // Error texts of other programs may repeat what they were called with.
   const redact = createRedactor(settings.secrets);
   const checks = found.map((check) => ({ ...check, found: redact(check.found) }));

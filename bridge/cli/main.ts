@@ -17,41 +17,10 @@ import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
 import { startDetached } from '../command/detached.js';
 import { currentDirectory } from '../command/directory.js';
+import { programRunner } from '../command/runProgram.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
+import { COMMANDS } from './commands.js';
 
-/** Each is loaded when it is called: `assess` must not wait for the libraries of the bridge. */
-const COMMANDS: Readonly<Record<string, { readonly summary: string; load(): Promise<{ command: Command }> }>> = {
-  bridge: { summary: 'run the bridge: take messages, run agents, watch them', load: () => import('./bridge.js') },
-  watchdog: {
-    summary: 'stand by for the watchdog of a bridge, or check every session once',
-    load: () => import('./watchdog.js'),
-  },
-  enqueue: { summary: 'put a message into the queue, as if a chat had sent it', load: () => import('./enqueue.js') },
-  sessions: { summary: 'list waiting, running and recently ended sessions', load: () => import('./sessions.js') },
-  session: {
-    summary: 'show one session: its record, its health, its final message',
-    load: () => import('./session.js'),
-  },
-  cancel: { summary: 'end a waiting or running session for good', load: () => import('./cancel.js') },
-  events: { summary: 'read the critical events, acknowledge them, archive them', load: () => import('./events.js') },
-  daydream: { summary: 'write the daily review of the critical events', load: () => import('./daydream.js') },
-  incidents: { summary: 'list open and recently closed incidents', load: () => import('./incidents.js') },
-  doctor: { summary: 'check everything that is needed, and say how to fix it', load: () => import('./doctor.js') },
-  assess: {
-    summary: 'judge journals and transcripts offline: files, or folders of them',
-    load: () => import('./assess.js'),
-  },
-  backtest: {
-    summary: 'try thresholds on recorded runs: false alarms, delays, readings',
-    load: () => import('./backtest.js'),
-  },
-  track: {
-    summary: 'record steps, files and notes of a session, and how to go on',
-    load: () => import('./track/track.js'),
-  },
-  work: { summary: 'list, show, begin and end sessions of agents and people', load: () => import('./work/work.js') },
-  import: { summary: 'write the journal of a session that another program ran', load: () => import('./import.js') },
-};
 const NAMES = Object.keys(COMMANDS);
 const HELP_WORDS = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-V'];
@@ -215,6 +184,8 @@ class ProcessContext implements CommandContext {
   startDetached(args: readonly string[]): void {
     startDetached(args, process.env);
   }
+
+  readonly runProgram = programRunner(process.env, systemClock);
 
   openInput(): AsyncIterable<string> | null {
     return process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null;

@@ -3,6 +3,7 @@ import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Redact } from '../../src/log/redact.js';
+import type { RunProgram } from './runProgram.js';
 import type { SignalHandlers } from './serviceSignals.js';
 
 /** 0 fine, 1 found something, 2 usage or configuration, 3 unreachable. */
@@ -30,6 +31,8 @@ export interface CommandContext {
   readonly input: AsyncIterable<Uint8Array>;
   /** Begins another command of this program, which goes on by itself when this one has ended. Nobody reads what it prints. */
   startDetached(args: readonly string[]): void;
+  /** Runs another program to its end, with the environment of this one. */
+  readonly runProgram: RunProgram;
   /** Destination of log lines; standard output is only for the command's results. */
   readonly logStream: TerminalStream;
   /**

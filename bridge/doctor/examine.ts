@@ -1,7 +1,7 @@
 /** The whole examination. Each part has a time limit, and no part keeps another from being checked. */
-import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';
+import type { Asker } from '../plugin/agent.js';
 import { TelegramApi } from '../telegram/api.js';
 import { checkAgents } from './agentChecks.js';
 import { type CheckResult, examined, skipped } from './checkResult.js';
@@ -10,6 +10,7 @@ import { checkGitHub } from './githubChecks.js';
 import { checkGrowth } from './growthChecks.js';
 import { checkIsolation, checkMarks } from './isolationChecks.js';
 import { checkMemory } from './memoryChecks.js';
+import { checkPlugin } from './pluginChecks.js';
 import { checkPrivacy } from './privacyChecks.js';
 import { examineRedis } from './redisExamination.js';
 import { checkAllowLists, checkTelegram, type OwnBridge } from './telegramChecks.js';
@@ -21,10 +22,10 @@ const FULL_LIMIT_MS = 40 * SECOND;
 /**
  * Checks everything that is configured. Faults are results, not exceptions.
  * @param quick for health checks: takes at most two seconds, asks nobody outside, writes nothing
- * @param surroundings where this user keeps session memory
+ * @param asker where this user keeps session memory, and how agents are asked for their plugins
  * @returns the results; `isRedisReachable` is false if a Redis should answer and does not
  */
-export async function examine(settings: Settings, quick: boolean, clock: Clock, surroundings: Surroundings) {
+export async function examine(settings: Settings, quick: boolean, clock: Clock, asker: Asker) {
   const ending = new AbortController();
   const limitMs = quick ? QUICK_LIMIT_MS : FULL_LIMIT_MS;
   const part = (name: string, work: Promise<CheckResult[]>) => examined(name, work, limitMs, clock);
@@ -48,7 +49,8 @@ export async function examine(settings: Settings, quick: boolean, clock: Clock, 
       checkPrivacy(settings.logsFolder).then((check) => [check]),
     ),
     part('retention', quick ? Promise.resolve([]) : checkGrowth(settings, clock).then((check) => [check])),
-    part('memory', checkMemory(surroundings, quick)),
+    part('memory', checkMemory(asker.surroundings, quick)),
+    part('plugin', checkPlugin(asker, quick)),
     part('directories', checkProjectDirectories(settings)),
     checkAllowLists(settings),
   ]);

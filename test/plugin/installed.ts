@@ -1,5 +1,5 @@
 /** An installation in a folder of the test, with a stand-in for the hook program. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testFolder } from '../harness/folder.js';
 
@@ -28,3 +28,19 @@ export function installedHook(folder = testFolder()): Installed {
   chmodSync(file, 0o600);
   return { home, root, file };
 }
+
+/** Each changes a good installation into a bad one. */
+export const WRONG: readonly (readonly [string, (installed: Installed) => void])[] = [
+  ['is not there', ({ file }) => rmSync(file)],
+  ['is a folder', ({ file }) => [rmSync(file), mkdirSync(file)]],
+  ['is a link to nothing', ({ file }) => [rmSync(file), symlinkSync('/nowhere', file)]],
+  ['is empty', ({ file }) => writeFileSync(file, '')],
+  ['is no text', ({ file }) => writeFileSync(file, Buffer.from([0, 1, 2, 10, 0xff, 0xfe, 0, 10]))],
+  ['names a relative folder', ({ file }) => writeFileSync(file, `root\n${process.execPath}\n`)],
+  ['names a package that has moved', ({ root }) => renameSync(root, `${root}.moved`)],
+  ['names a package that is not built', ({ root }) => rmSync(join(root, 'dist'), { recursive: true })],
+  ['can be written by the group', ({ file }) => chmodSync(file, 0o620)],
+  ['can be written by others', ({ file }) => chmodSync(file, 0o602)],
+  ['is in a home that the group can write', ({ home }) => chmodSync(home, 0o770)],
+  ['is in a home that others can write', ({ home }) => chmodSync(home, 0o707)],
+];

@@ -9,7 +9,6 @@ import {
   openSync,
   readdirSync,
   readSync,
-  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -20,7 +19,7 @@ import { systemProgram } from '../../bridge/agents/program/findProgram.js';
 import { packageRoot } from '../../src/host/program.js';
 import { openToOthers, testFolder } from '../harness/folder.js';
 import { describeWhereInstalled } from '../harness/installed.js';
-import { type Installed, installedHook } from './installed.js';
+import { type Installed, installedHook, WRONG } from './installed.js';
 
 const PLUGIN = join(packageRoot(), 'plugin');
 const RUN = join(PLUGIN, 'hooks/run');
@@ -70,22 +69,6 @@ function start(shell: string, variables: Record<string, string>, also: readonly 
 
 const SILENT = { code: 0, out: '', err: '', unread: PAYLOAD };
 const homeOf = ({ home }: Installed) => ({ WATCHKEEPER_HOME: home });
-
-/** Each changes a good installation into a bad one. */
-const WRONG: readonly (readonly [string, (installed: Installed) => void])[] = [
-  ['is not there', ({ file }) => rmSync(file)],
-  ['is a folder', ({ file }) => [rmSync(file), mkdirSync(file)]],
-  ['is a link to nothing', ({ file }) => [rmSync(file), symlinkSync('/nowhere', file)]],
-  ['is empty', ({ file }) => writeFileSync(file, '')],
-  ['is no text', ({ file }) => writeFileSync(file, Buffer.from([0, 1, 2, 10, 0xff, 0xfe, 0, 10]))],
-  ['names a relative folder', ({ file }) => writeFileSync(file, `root\n${process.execPath}\n`)],
-  ['names a package that has moved', ({ root }) => renameSync(root, `${root}.moved`)],
-  ['names a package that is not built', ({ root }) => rmSync(join(root, 'dist'), { recursive: true })],
-  ['can be written by the group', ({ file }) => chmodSync(file, 0o620)],
-  ['can be written by others', ({ file }) => chmodSync(file, 0o602)],
-  ['is in a home that the group can write', ({ home }) => chmodSync(home, 0o770)],
-  ['is in a home that others can write', ({ home }) => chmodSync(home, 0o707)],
-];
 
 describe.each(['dash', 'bash'])('hooks/run', (shell) => {
   describeWhereInstalled(`with ${shell}`, { program: shell, remedy: `apt-get install ${shell}` }, () => {

@@ -55,6 +55,7 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
     openInput: () => null,
     input: process.stdin,
     startDetached: () => undefined,
+    runProgram: () => Promise.reject(new Error('this command runs no program')),
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

@@ -56,6 +56,7 @@ async function eventsOf(file: string, ...args: string[]): Promise<string[]> {
     openInput: () => null,
     input: process.stdin,
     startDetached: () => undefined,
+    runProgram: () => Promise.reject(new Error('this command runs no program')),
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

@@ -14,12 +14,15 @@ export interface Caller {
   readonly detached?: (args: readonly string[]) => void;
   /** Standard input. */
   readonly piped?: string;
+  readonly runProgram?: CommandContext['runProgram'];
 }
+
+const noProgram = () => Promise.reject(new Error('this command runs no program'));
 
 export async function runCommand(
   command: Command,
   args: readonly string[],
-  { surroundings = SOMEWHERE, piped, detached }: Caller = {},
+  { surroundings = SOMEWHERE, piped, detached, runProgram = noProgram }: Caller = {},
 ): Promise<Said> {
   let out = '';
   let err = '';
@@ -37,6 +40,7 @@ export async function runCommand(
     openInput: () => null,
     input: piped === undefined ? process.stdin : Readable.from([Buffer.from(piped)]),
     startDetached: (begun) => detached?.(begun),
+    runProgram,
     logStream: process.stderr,
     redact: createRedactor([]),
     untilStopped: () => new AbortController().signal,

@@ -1,0 +1,40 @@
+import { packageRoot } from '../../../src/host/program.js';
+import type { ExitCode } from '../../command/command.js';
+import { asTyped } from '../../plugin/agent.js';
+import { commandsOfInstall, type Done, install as installPlugin } from '../../plugin/change.js';
+import { installationFile } from '../../plugin/installation.js';
+import { statusOf } from '../../plugin/status.js';
+import type { PluginCall } from './call.js';
+import { doneLines, doneValue, troubleLines } from './lines.js';
+
+export async function install(call: PluginCall): Promise<ExitCode> {
+  const { context, places, agents, isPrinted, print } = call;
+  const root = packageRoot();
+  const file = installationFile(places);
+  if (isPrinted) {
+    const commands = commandsOfInstall(agents, root).map(asTyped);
+    print([`writes ${file}: ${root}`, ...commands].join('\n'), { installation: file, root, commands });
+    return 0;
+  }
+  const asker = { run: context.runProgram, surroundings: context.surroundings };
+  const done = await installPlugin({ places, root, node: process.execPath }, agents, asker);
+  const { trouble: all } = await statusOf(places, agents, asker);
+  const next = [
+    ...agents.filter(({ name }) => isWithoutFault(name, done)).flatMap((agent) => agent.next ?? []),
+    ...all.flatMap(({ isNext, remedy, found }) => (isNext ? `${remedy}: ${found}` : [])),
+  ];
+  const trouble = all.filter(({ isNext }) => !isNext);
+  const lines = [
+    `wrote ${file}: ${root}`,
+    ...doneLines(done),
+    ...next.map((each) => `next: ${each}`),
+    ...troubleLines(trouble, context),
+  ];
+  print(lines.join('\n'), { installation: file, root, commands: done.map(doneValue), next, trouble });
+  // What only a person can do is no failure of the installation.
+  return done.every(({ fault }) => fault === null) && trouble.length === 0 ? 0 : 1;
+}
+
+function isWithoutFault(name: string, done: readonly Done[]): boolean {
+  return done.every(({ command: [program], fault }) => program !== name || fault === null);
+}

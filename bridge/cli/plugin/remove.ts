@@ -1,0 +1,35 @@
+import type { ExitCode } from '../../command/command.js';
+import { asTyped } from '../../plugin/agent.js';
+import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
+import { installationFile } from '../../plugin/installation.js';
+import { hasPlugin, statusOf } from '../../plugin/status.js';
+import type { PluginCall } from './call.js';
+import { doneLines, doneValue } from './lines.js';
+
+export async function remove(call: PluginCall): Promise<ExitCode> {
+  const { context, places, agents, isOfOne, isPrinted, print } = call;
+  const file = installationFile(places);
+  if (isPrinted) {
+    const commands = commandsOfRemoval(agents).map(asTyped);
+    print([...commands, ...(isOfOne ? [] : [`removes ${file}`])].join('\n'), {
+      installation: isOfOne ? null : file,
+      commands,
+    });
+    return 0;
+  }
+  const asker = { run: context.runProgram, surroundings: context.surroundings };
+  const { done, wasInstalled } = await removePlugin(places, { agents, everywhere: !isOfOne }, asker);
+  const { agents: looks } = await statusOf(places, agents, asker);
+  const left = looks.filter(hasPlugin).flatMap(({ agent, plugins }) => plugins.map((plugin) => ({ agent, ...plugin })));
+  const lines = [
+    ...doneLines(done),
+    ...(wasInstalled ? [`removed ${file}`] : []),
+    ...(done.length === 0 && !wasInstalled ? ['nothing was installed'] : ['what is recorded stays']),
+    ...left.map(
+      ({ agent, id, scope, project }) =>
+        `left: ${id} of ${agent}, scope ${scope}${project === null ? '' : ` of ${project}`}; remove it there`,
+    ),
+  ];
+  print(lines.join('\n'), { installation: wasInstalled ? file : null, commands: done.map(doneValue), left });
+  return done.every(({ fault }) => fault === null) && left.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,35 @@
+import type { ExitCode } from '../../command/command.js';
+import { columnsOf, renderTable } from '../../command/table.js';
+import type { AgentLook } from '../../plugin/agent.js';
+import type { InstallationLook } from '../../plugin/installation.js';
+import { AGENTS, hasPlugin, statusOf } from '../../plugin/status.js';
+import type { PluginCall } from './call.js';
+import { troubleLines } from './lines.js';
+
+export async function status({ context, places, agents, print }: PluginCall): Promise<ExitCode> {
+  const asker = { run: context.runProgram, surroundings: context.surroundings };
+  const { installation, agents: looks, trouble } = await statusOf(places, agents, asker);
+  const isInstalled = looks.some(hasPlugin);
+  const lines = [
+    renderTable(['AGENT', 'HOOKS', 'SKILLS', 'PLUGIN'], looks.map(rowOf), { columns: columnsOf(context.io) }),
+    `the hooks start ${startedBy(installation)}`,
+    ...(isInstalled ? [] : ['no agent has the plugin; to install it: watchkeeper plugin install']),
+    ...troubleLines(trouble, context),
+  ];
+  const { file, installation: named } = installation;
+  print(lines.join('\n'), {
+    installation: { file, root: named?.root ?? null, node: named?.node ?? null },
+    agents: looks,
+    trouble,
+  });
+  return isInstalled && trouble.length === 0 ? 0 : 1;
+}
+
+function rowOf({ agent, hooks, skills, plugins }: AgentLook): string[] {
+  const named = plugins.map(({ id, scope, enabled }) => `${id} (${scope}${enabled ? '' : ', disabled'})`);
+  return [AGENTS[agent].title, hooks, skills, named.join(', ') || 'not installed'];
+}
+
+function startedBy({ file, installation }: InstallationLook): string {
+  return installation === null ? `nothing: there is no usable ${file}` : installation.root;
+}

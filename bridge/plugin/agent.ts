@@ -1,0 +1,131 @@
+/** What the installer knows of an agent that can load the plugin. */
+import type * as z from 'zod';
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { SECOND } from '../../src/time.js';
+import { findProgram } from '../agents/program/findProgram.js';
+import type { ProgramEnd, RunProgram } from '../command/runProgram.js';
+import type { Trouble } from './installation.js';
+
+/** Names of the plugin, and of the marketplace that the package is. */
+export const PLUGIN = 'watchkeeper';
+export const MARKETPLACE = 'watchkeeper';
+export const PLUGIN_ID = `${PLUGIN}@${MARKETPLACE}`;
+export const AGENT_NAMES = ['claude', 'codex'] as const;
+export type AgentName = (typeof AGENT_NAMES)[number];
+
+const ASK_LIMIT_MS = 20 * SECOND;
+const INSTALL_LIMIT_MS = 120 * SECOND;
+
+/** How the agents are asked. */
+export interface Asker {
+  readonly run: RunProgram;
+  readonly surroundings: Surroundings;
+}
+
+export interface FoundPlugin {
+  /** `watchkeeper@watchkeeper`: the plugin, and the marketplace that it came from. */
+  readonly id: string;
+  /** Of Claude Code: `user`, `project` or `local`. */
+  readonly scope: string;
+  readonly enabled: boolean;
+  /** The project, if it is installed for one. */
+  readonly project: string | null;
+}
+
+/** `untrusted`: they run only after a person has trusted them. `unknown`: the agent did not say. */
+export type HookState = 'on' | 'off' | 'untrusted' | 'unknown' | 'none';
+
+/** What one has that was installed by `plugin install`. */
+export const AS_INSTALLED = {
+  plugins: [{ id: PLUGIN_ID, scope: 'user', enabled: true, project: null }],
+  marketplace: 'the package',
+} satisfies Pick<AgentLook, 'plugins' | 'marketplace'>;
+
+/** What an agent has of the plugin. */
+export interface AgentLook {
+  readonly agent: AgentName;
+  readonly plugins: readonly FoundPlugin[];
+  /** The source of the marketplace of our name; null if there is none. */
+  readonly marketplace: string | null;
+  readonly hooks: HookState;
+  readonly skills: 'plugin' | 'by hand' | 'none';
+  readonly trouble: readonly Trouble[];
+}
+
+/** A program and its arguments. */
+export type AgentCommand = readonly [AgentName, ...string[]];
+
+export interface PluginAgent {
+  readonly name: AgentName;
+  readonly title: string;
+  look(asker: Asker): Promise<AgentLook>;
+  /**
+   * @param root of the package
+   * @param look null: nothing is known, as before a first installation
+   */
+  installing(root: string, look: AgentLook | null): AgentCommand[];
+  /** @param look null: as it is after a first installation */
+  removing(look: AgentLook | null): AgentCommand[];
+  /** What a person has to know after an installation; null: what is amiss then says all. */
+  readonly next: string | null;
+}
+
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/** @returns a command as a person would type it */
+export function asTyped(command: readonly string[]): string {
+  return command.map((word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
+}
+
+/** @returns whether the agent's program is on PATH */
+export function isInstalled(name: AgentName, { variables, directory }: Surroundings): boolean {
+  return findProgram(name, variables.PATH ?? '', directory).kind === 'found';
+}
+
+/** Runs a command of an agent that changes something. @returns what went wrong; null if nothing did */
+export async function carryOut([program, ...args]: AgentCommand, { run, surroundings }: Asker): Promise<string | null> {
+  const end = await run({ program, args, directory: surroundings.directory, limitMs: INSTALL_LIMIT_MS });
+  return end.kind === 'exited' && end.code === 0 ? null : describeEnd(end);
+}
+
+/** @returns what the agent prints as JSON; null if it does not, after a word on that to `trouble` */
+export async function askForJson<T>(
+  [program, ...args]: AgentCommand,
+  { run, surroundings }: Asker,
+  schema: z.ZodType<T>,
+  trouble: Trouble[],
+): Promise<T | null> {
+  const end = await run({ program, args, directory: surroundings.directory, limitMs: ASK_LIMIT_MS });
+  const parsed = end.kind === 'exited' && end.code === 0 ? schema.safeParse(parsedJson(end.out)) : null;
+  if (parsed?.success === true) return parsed.data;
+  const why = parsed === null ? describeEnd(end) : 'it answered with something else than is expected';
+  trouble.push({
+    found: `\`${asTyped([program, ...args])}\`: ${why}`,
+    remedy: `run it yourself, and update ${program}`,
+  });
+  return null;
+}
+
+/** @returns undefined if it is no JSON */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns a clause; the program's words are its first line of complaint */
+function describeEnd(end: ProgramEnd): string {
+  switch (end.kind) {
+    case 'late':
+      return 'it took too long and was ended';
+    case 'not_started':
+      return `it could not be started (${end.why})`;
+    case 'exited': {
+      const lines = `${end.err}\n${end.out}`.split('\n').map((line) => line.trim());
+      const words = lines.find((line) => line !== '' && !/^WARNING\b/i.test(line)) ?? 'it said nothing';
+      return `exit code ${end.code ?? 'none'}: ${words}`;
+    }
+  }
+}

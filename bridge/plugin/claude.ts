@@ -1,0 +1,113 @@
+/** Claude Code: what it has of the plugin, and its own installer. It reads the plugin's folder in place. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import {
+  type AgentCommand,
+  type AgentLook,
+  AS_INSTALLED,
+  type Asker,
+  askForJson,
+  asTyped,
+  type FoundPlugin,
+  MARKETPLACE,
+  PLUGIN,
+  PLUGIN_ID,
+  type PluginAgent,
+  parsedJson,
+} from './agent.js';
+import type { Trouble } from './installation.js';
+import { skillsByHand } from './skillsByHand.js';
+import { byHandTrouble, twiceTrouble } from './troubles.js';
+
+const plugins = z.array(
+  z.object({
+    id: z.string(),
+    scope: z.string(),
+    enabled: z.boolean(),
+    projectPath: z.string().optional(),
+    errors: z.array(z.string()).optional(),
+  }),
+);
+const marketplaces = z.array(z.object({ name: z.string(), path: z.string().optional(), repo: z.string().optional() }));
+const settings = z.object({ disableAllHooks: z.boolean().optional() });
+
+export const claude: PluginAgent = {
+  name: 'claude',
+  title: 'Claude Code',
+  next: 'Claude Code: sessions that start from now on are recorded; those that run already are not',
+  look,
+  installing: (root) => [
+    ['claude', 'plugin', 'marketplace', 'add', root],
+    ['claude', 'plugin', 'install', PLUGIN_ID],
+  ],
+  removing: (seen) => {
+    const { plugins: found, marketplace } = seen ?? AS_INSTALLED;
+    return [
+      ...found
+        .filter(({ scope }) => scope === 'user')
+        .map(({ id }): AgentCommand => ['claude', 'plugin', 'uninstall', id, '--scope', 'user']),
+      ...(marketplace === null ? [] : [['claude', 'plugin', 'marketplace', 'remove', MARKETPLACE] as const]),
+    ];
+  },
+};
+
+async function look(asker: Asker): Promise<AgentLook> {
+  const trouble: Trouble[] = [];
+  const listed = (await askForJson(['claude', 'plugin', 'list', '--json'], asker, plugins, trouble)) ?? [];
+  const known = await askForJson(['claude', 'plugin', 'marketplace', 'list', '--json'], asker, marketplaces, trouble);
+  const ours = listed.filter(({ id }) => id.startsWith(`${PLUGIN}@`));
+  const found = ours.map(
+    ({ id, scope, enabled, projectPath }): FoundPlugin => ({ id, scope, enabled, project: projectPath ?? null }),
+  );
+  const { configuration, skills } = foldersOf(asker.surroundings);
+  const byHand = skillsByHand(skills);
+  const isOn = found.some(({ enabled }) => enabled);
+  const hooksAreOff = areHooksOff(join(configuration, 'settings.json'));
+  for (const { id, errors = [] } of ours)
+    for (const error of errors)
+      trouble.push({
+        found: `Claude Code cannot load ${id}: ${error}`,
+        remedy: 'run `watchkeeper plugin install` again',
+      });
+  if (found.length > 0 && !isOn)
+    trouble.push({ found: 'the plugin is disabled', remedy: `run: claude plugin enable ${found[0]?.id ?? PLUGIN_ID}` });
+  if (isOn && hooksAreOff)
+    trouble.push({
+      found: 'all hooks are off: `disableAllHooks` in the settings of Claude Code',
+      remedy: 'remove that line to have sessions recorded',
+    });
+  trouble.push(...twiceTrouble(found, uninstallCommand), ...byHandTrouble(byHand, isOn));
+  return {
+    agent: 'claude',
+    plugins: found,
+    marketplace: sourceOf(known?.find(({ name }) => name === MARKETPLACE)),
+    hooks: isOn ? (hooksAreOff ? 'off' : 'on') : found.length > 0 ? 'off' : 'none',
+    skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
+    trouble,
+  };
+}
+
+function uninstallCommand({ id, scope, project }: FoundPlugin): string {
+  const place = project === null ? '' : `${asTyped(['cd', project])} && `;
+  return `${place}${asTyped(['claude', 'plugin', 'uninstall', id, '--scope', scope])}`;
+}
+
+function sourceOf(marketplace: z.infer<typeof marketplaces>[number] | undefined): string | null {
+  return marketplace === undefined ? null : (marketplace.path ?? marketplace.repo ?? marketplace.name);
+}
+
+function foldersOf({ directory, variables }: Surroundings) {
+  const configuration = variables.CLAUDE_CONFIG_DIR || join(variables.HOME ?? '/', '.claude');
+  return { configuration, skills: [join(configuration, 'skills'), join(directory, '.claude/skills')] };
+}
+
+/** A file that is missing or damaged says nothing; Claude Code complains of it itself. */
+function areHooksOff(path: string): boolean {
+  try {
+    return settings.safeParse(parsedJson(readFileSync(path, 'utf8'))).data?.disableAllHooks === true;
+  } catch {
+    return false;
+  }
+}

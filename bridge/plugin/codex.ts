@@ -1,0 +1,129 @@
+/** Codex: what it has of the plugin, and its own installer. It copies the plugin, and runs hooks only if a person trusts them. */
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { SECOND } from '../../src/time.js';
+import {
+  type AgentCommand,
+  type AgentLook,
+  AS_INSTALLED,
+  type Asker,
+  askForJson,
+  asTyped,
+  type FoundPlugin,
+  type HookState,
+  MARKETPLACE,
+  PLUGIN,
+  PLUGIN_ID,
+  type PluginAgent,
+  parsedJson,
+} from './agent.js';
+import type { Trouble } from './installation.js';
+import { skillsByHand } from './skillsByHand.js';
+import { byHandTrouble, twiceTrouble } from './troubles.js';
+
+const plugins = z.object({
+  installed: z.array(z.object({ pluginId: z.string(), name: z.string(), enabled: z.boolean() })),
+});
+const marketplaces = z.object({ marketplaces: z.array(z.object({ name: z.string(), root: z.string() })) });
+const answer = z.object({
+  id: z.literal(2),
+  result: z.object({
+    data: z.array(
+      z.object({
+        hooks: z.array(z.object({ pluginId: z.string().nullish(), enabled: z.boolean(), trustStatus: z.string() })),
+      }),
+    ),
+  }),
+});
+const ANSWER_LIMIT_MS = 10 * SECOND;
+
+export const codex: PluginAgent = {
+  name: 'codex',
+  title: 'Codex',
+  next: null,
+  look,
+  installing: (root, found) => [
+    // It refuses another source for a name that it knows.
+    ...(found !== null && found.marketplace !== null && found.marketplace !== root ? [removeMarketplace] : []),
+    ['codex', 'plugin', 'marketplace', 'add', root],
+    ['codex', 'plugin', 'add', PLUGIN_ID],
+  ],
+  removing: (seen) => {
+    const { plugins: found, marketplace } = seen ?? AS_INSTALLED;
+    return [
+      ...found.map(({ id }): AgentCommand => ['codex', 'plugin', 'remove', id]),
+      ...(marketplace === null ? [] : [removeMarketplace]),
+    ];
+  },
+};
+const removeMarketplace: AgentCommand = ['codex', 'plugin', 'marketplace', 'remove', MARKETPLACE];
+
+async function look(asker: Asker): Promise<AgentLook> {
+  const trouble: Trouble[] = [];
+  const listed = await askForJson(['codex', 'plugin', 'list', '--json'], asker, plugins, trouble);
+  const known = await askForJson(['codex', 'plugin', 'marketplace', 'list', '--json'], asker, marketplaces, trouble);
+  const ours = (listed?.installed ?? []).filter(({ name }) => name === PLUGIN);
+  const found = ours.map(
+    ({ pluginId, enabled }): FoundPlugin => ({ id: pluginId, scope: 'user', enabled, project: null }),
+  );
+  const byHand = skillsByHand(skillFolders(asker.surroundings));
+  const isOn = found.some(({ enabled }) => enabled);
+  const hooks = isOn ? await hooksOf(asker) : found.length > 0 ? 'off' : 'none';
+  if (found.length > 0 && !isOn)
+    trouble.push({ found: 'the plugin is disabled', remedy: 'start `codex`, type /plugins, and enable watchkeeper' });
+  trouble.push(
+    ...hookTrouble(hooks, isOn),
+    ...twiceTrouble(found, ({ id }) => asTyped(['codex', 'plugin', 'remove', id])),
+    ...byHandTrouble(byHand, isOn),
+  );
+  return {
+    agent: 'codex',
+    plugins: found,
+    marketplace: known?.marketplaces.find(({ name }) => name === MARKETPLACE)?.root ?? null,
+    hooks,
+    skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
+    trouble,
+  };
+}
+
+/** No command shows whether hooks are trusted; the server that the program has for its other surfaces does. */
+async function hooksOf({ run, surroundings }: Asker): Promise<HookState> {
+  const { directory } = surroundings;
+  const messages = [
+    { id: 1, method: 'initialize', params: { clientInfo: { name: 'watchkeeper', version: '0' } } },
+    { method: 'initialized' },
+    { id: 2, method: 'hooks/list', params: { cwds: [directory] } },
+  ];
+  const end = await run({
+    program: 'codex',
+    args: ['app-server'],
+    directory,
+    limitMs: ANSWER_LIMIT_MS,
+    question: {
+      lines: messages.map((message) => JSON.stringify({ jsonrpc: '2.0', ...message })),
+      isAnswer: (line) => z.object({ id: z.literal(2) }).safeParse(parsedJson(line)).success,
+    },
+  });
+  const lines = end.kind === 'exited' ? end.out.split('\n') : [];
+  const found = lines.flatMap((line) => answer.safeParse(parsedJson(line)).data?.result.data ?? []);
+  const hooks = found.flatMap((place) => place.hooks).filter(({ pluginId }) => pluginId?.startsWith(`${PLUGIN}@`));
+  if (hooks.length === 0) return 'unknown';
+  if (hooks.some(({ enabled }) => !enabled)) return 'off';
+  return hooks.every(({ trustStatus }) => trustStatus === 'trusted' || trustStatus === 'managed') ? 'on' : 'untrusted';
+}
+
+function hookTrouble(hooks: HookState, isOn: boolean): Trouble[] {
+  const remedy = 'start `codex`, type /hooks, and trust those of watchkeeper';
+  if (hooks === 'untrusted')
+    return [{ found: 'Codex runs no hook that is new or changed before a person trusts it', remedy, isNext: true }];
+  if (hooks === 'off' && isOn) return [{ found: 'some of its hooks are switched off', remedy }];
+  return hooks === 'unknown'
+    ? [{ found: 'Codex did not say whether its hooks run', remedy: 'start `codex` and type /hooks' }]
+    : [];
+}
+
+function skillFolders({ directory, variables: { CODEX_HOME, HOME = '/' } }: Surroundings): string[] {
+  const own = CODEX_HOME || join(HOME, '.codex');
+  return [join(own, 'skills'), join(HOME, '.agents/skills'), join(directory, '.agents/skills')];
+}

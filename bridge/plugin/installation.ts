@@ -1,0 +1,145 @@
+/** The file by which the launcher of the plugin finds the program: two lines in the home of session memory. */
+import { accessSync, constants, rmSync, type Stats, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { Places } from '../../memory/home/places.js';
+import { describeError, UnreachableError } from '../../src/errors.js';
+import { replaceInFolderSync } from '../../src/files/durableFile.js';
+import { describeFileTrouble, readPlainFileSync } from '../../src/files/plainFile.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
+import { findProgram } from '../agents/program/findProgram.js';
+
+/** Below the package. */
+export const HOOK_PROGRAM = 'dist/bridge/hook/main.cjs';
+const LONGEST_FILE_BYTES = 64 * 1024;
+const WRITABLE_BY_OTHERS = 0o022;
+const REPEAT = 'run `watchkeeper plugin install` of the installation that you use';
+
+/** What is amiss, and what to do. */
+export interface Trouble {
+  readonly found: string;
+  readonly remedy: string;
+  /** It belongs to every installation, and only a person can do it. */
+  readonly isNext?: true;
+}
+
+export interface Installation {
+  /** The folder of the package. */
+  readonly root: string;
+  /** The program that starts it; if it is gone, the launcher takes the `node` of PATH. */
+  readonly node: string;
+}
+
+export interface InstallationLook {
+  readonly file: string;
+  /** Null: there is none, or it cannot be read. */
+  readonly installation: Installation | null;
+  /** Everything for which the launcher does nothing. */
+  readonly trouble: readonly Trouble[];
+}
+
+export function installationFile({ root }: Places): string {
+  return join(root, 'installation');
+}
+
+/**
+ * Creates the home if it is missing, and writes the file durably.
+ * @throws UnreachableError if one of them cannot be written
+ */
+export function writeInstallation(places: Places, { root, node }: Installation): void {
+  places.prepare();
+  const file = installationFile(places);
+  try {
+    replaceInFolderSync(file, `${root}\n${node}\n`);
+  } catch (cause) {
+    throw new UnreachableError(`${file}: ${describeStorageFault(cause)}`, { cause });
+  }
+}
+
+/**
+ * @returns whether there was one
+ * @throws UnreachableError if it cannot be removed
+ */
+export function removeInstallation(places: Places): boolean {
+  const file = installationFile(places);
+  if (statOf(file) === null) return false;
+  try {
+    rmSync(file);
+  } catch (cause) {
+    throw new UnreachableError(`${file} cannot be removed: ${describeError(cause)}`, { cause });
+  }
+  return true;
+}
+
+/**
+ * Looks with the eyes of the launcher, plugin/installation.sh.
+ * @param searchPath in the format of PATH
+ */
+export function lookAtInstallation(places: Places, searchPath: string): InstallationLook {
+  const file = installationFile(places);
+  const found = statOf(file);
+  if (found === null) return { file, installation: null, trouble: [] };
+  const foreign = [places.root, file].flatMap((path) => ownershipTrouble(path));
+  try {
+    const [root = '', node = ''] = readPlainFileSync(file, LONGEST_FILE_BYTES).split('\n');
+    const trouble = [...foreign, ...rootTrouble(file, root), ...nodeTrouble(file, node, searchPath)];
+    return { file, installation: { root, node }, trouble };
+  } catch (error) {
+    const unreadable = {
+      found: `${file} cannot be read: ${describeFileTrouble(error)}`,
+      remedy: `remove it, then ${REPEAT}`,
+    };
+    return { file, installation: null, trouble: [...foreign, unreadable] };
+  }
+}
+
+function ownershipTrouble(path: string): Trouble[] {
+  const stat = statOf(path);
+  const user = process.geteuid?.();
+  if (stat === null) return [];
+  if (user !== undefined && stat.uid !== user)
+    return [
+      { found: `${path} belongs to another user, so the hooks do nothing`, remedy: `make it yours, then ${REPEAT}` },
+    ];
+  if ((stat.mode & WRITABLE_BY_OTHERS) === 0) return [];
+  return [
+    { found: `${path} can be written by other users, so the hooks do nothing`, remedy: `run: chmod go-w '${path}'` },
+  ];
+}
+
+function rootTrouble(file: string, root: string): Trouble[] {
+  if (!isAbsolute(root)) return [{ found: `${file} names no installation`, remedy: REPEAT }];
+  const program = join(root, HOOK_PROGRAM);
+  try {
+    accessSync(program, constants.R_OK);
+    return [];
+  } catch {
+    const isGone = statOf(root) === null;
+    const why = isGone ? 'it has moved, or was removed' : 'it is not built, or too old';
+    return [
+      {
+        found: `${root}, the installation that the hooks start, has no hook program: ${why}`,
+        remedy: isGone ? REPEAT : `run \`npm ci\` there, or ${REPEAT}`,
+      },
+    ];
+  }
+}
+
+function nodeTrouble(file: string, node: string, searchPath: string): Trouble[] {
+  const places = [...(isAbsolute(node) ? [node] : []), 'node'];
+  if (places.some((place) => findProgram(place, searchPath, '/').kind === 'found')) return [];
+  return [
+    {
+      found: `${node || file} is no program any more, and \`node\` is not on PATH, so the hooks do nothing`,
+      remedy: 'put node on PATH, or run `watchkeeper plugin install` again',
+    },
+  ];
+}
+
+/** @returns null if there is nothing, or it may not be seen */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}

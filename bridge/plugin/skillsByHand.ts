@@ -1,0 +1,37 @@
+/** Skills of ours that somebody has copied into an agent's own folders. They come without hooks, so nothing is recorded. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../../src/errno.js';
+
+/** In every skill of ours: the command that it calls. */
+const MARK = /\bwatchkeeper (?:track|work)\b/;
+
+/**
+ * @param folders in which an agent looks for skills, one folder each
+ * @returns the folders of the skills that call Watchkeeper
+ */
+export function skillsByHand(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    namesIn(folder)
+      .map((name) => join(folder, name))
+      .filter((skill) => MARK.test(textOf(join(skill, 'SKILL.md')))),
+  );
+}
+
+function namesIn(folder: string): string[] {
+  return unlessAbsent(() => readdirSync(folder).sort(), []);
+}
+
+function textOf(path: string): string {
+  return unlessAbsent(() => readFileSync(path, 'utf8'), '');
+}
+
+/** @throws every error but those of something that is not there, is something else, or may not be read */
+function unlessAbsent<T>(read: () => T, absent: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'ELOOP'].includes(errorCode(error))) return absent;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+/** Whether sessions in terminals record themselves: what each agent has of the plugin, and whether its hooks find the program. */
+import type { Places } from '../../memory/home/places.js';
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { AGENT_NAMES, type AgentLook, type AgentName, type Asker, isInstalled, type PluginAgent } from './agent.js';
+import { claude } from './claude.js';
+import { codex } from './codex.js';
+import { type InstallationLook, lookAtInstallation, type Trouble } from './installation.js';
+
+export const AGENTS: Readonly<Record<AgentName, PluginAgent>> = { claude, codex };
+
+export interface PluginStatus {
+  readonly installation: InstallationLook;
+  /** Of the agents on PATH. */
+  readonly agents: readonly AgentLook[];
+  /** Everything that is amiss, each with the agent that it is about; null: it is about none alone. */
+  readonly trouble: readonly (Trouble & { readonly agent: AgentName | null })[];
+}
+
+/** @returns the agents that are on PATH */
+export function agentsHere(surroundings: Surroundings): PluginAgent[] {
+  return AGENT_NAMES.filter((name) => isInstalled(name, surroundings)).map((name) => AGENTS[name]);
+}
+
+/** @param agents the ones to look at */
+export async function statusOf(places: Places, agents: readonly PluginAgent[], asker: Asker): Promise<PluginStatus> {
+  const looks = await Promise.all(agents.map((agent) => agent.look(asker)));
+  const installation = lookAtInstallation(places, asker.surroundings.variables.PATH ?? '');
+  const isMissing = installation.installation === null && installation.trouble.length === 0;
+  const isUsed = looks.some(hasPlugin);
+  const ofInstallation =
+    isMissing && isUsed
+      ? [
+          {
+            found: `${installation.file} is missing, so the hooks do not know which program to start`,
+            remedy: 'run `watchkeeper plugin install`',
+          },
+        ]
+      : installation.trouble;
+  return {
+    installation,
+    agents: looks,
+    trouble: [
+      ...ofInstallation.map((trouble) => ({ agent: null, ...trouble })),
+      ...looks.flatMap(({ agent, trouble }) => trouble.map((each) => ({ agent, ...each }))),
+    ],
+  };
+}
+
+export function hasPlugin({ plugins }: AgentLook): boolean {
+  return plugins.length > 0;
+}

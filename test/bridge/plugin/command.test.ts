@@ -1,0 +1,185 @@
+/** `watchkeeper plugin` with programs that stand in for the agents. */
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { command } from '../../../bridge/cli/plugin/plugin.js';
+import { checkPlugin } from '../../../bridge/doctor/pluginChecks.js';
+import { packageRoot } from '../../../src/host/program.js';
+import { runCommand } from '../cli/inProcess.js';
+import { ofClaude, ofCodex, type StandIns, standIns } from './standIns.js';
+
+const ROOT = packageRoot();
+const ID = 'watchkeeper@watchkeeper';
+const OF_CLAUDE = [`claude plugin marketplace add ${ROOT}`, `claude plugin install ${ID}`];
+const OF_CODEX = [`codex plugin marketplace add ${ROOT}`, `codex plugin add ${ID}`];
+
+const call = ({ asker }: StandIns, ...args: string[]) =>
+  runCommand(command, args, { surroundings: asker.surroundings, runProgram: asker.run });
+
+/** As after an installation. */
+function installed(scene: StandIns) {
+  scene.answer('claude', {
+    'plugin list --json': [ofClaude(ID)],
+    'plugin marketplace list --json': [{ name: 'watchkeeper', path: ROOT }],
+  });
+  scene.answer('codex', {
+    ...ofCodex(['trusted']),
+    'plugin marketplace list --json': { marketplaces: [{ name: 'watchkeeper', root: ROOT }] },
+  });
+}
+
+describe('plugin install', () => {
+  // rule: the-agents-install-the-plugin
+  test('writes the installation, runs the installers of both agents, and says what comes next', async () => {
+    const scene = standIns();
+    scene.answer('codex', ofCodex(['untrusted']));
+    const { out } = await call(scene, 'install', '--json');
+    const said = JSON.parse(out);
+    const file = join(scene.home, 'installation');
+    expect(readFileSync(file, 'utf8')).toBe(`${ROOT}\n${process.execPath}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(said).toMatchObject({ installation: file, root: ROOT });
+    expect(said.commands.map((each: { command: string }) => each.command)).toEqual([...OF_CLAUDE, ...OF_CODEX]);
+    expect(said.next).toEqual([expect.stringMatching(/^Claude Code: /), expect.stringMatching(/\/hooks/)]);
+    expect(scene.changes().sort()).toEqual([...OF_CLAUDE, ...OF_CODEX].sort());
+  });
+
+  test('can be repeated, and tells Codex first to forget an installation that has moved', async () => {
+    const scene = standIns(['codex']);
+    installed({ ...scene, answer: (name, answers) => name === 'codex' && scene.answer(name, answers) });
+    await call(scene, 'install');
+    expect(scene.changes()).toEqual(OF_CODEX);
+    scene.answer('codex', {
+      'plugin marketplace list --json': { marketplaces: [{ name: 'watchkeeper', root: '/moved' }] },
+    });
+    await call(scene, 'install');
+    expect(scene.changes().slice(2)).toEqual(['codex plugin marketplace remove watchkeeper', ...OF_CODEX]);
+  });
+
+  test('goes no further with an agent whose installer fails, and says why', async () => {
+    const scene = standIns();
+    scene.answer('claude', { [`plugin marketplace add ${ROOT}`]: 'exit 7' });
+    const { code, out } = await call(scene, 'install');
+    expect(code).toBe(1);
+    expect(out).toContain(`${OF_CLAUDE[0]}\n    exit code 7: sorry: no\n`);
+    expect(out).not.toContain('Claude Code: sessions');
+    expect(scene.changes().sort()).toEqual([OF_CLAUDE[0], ...OF_CODEX].sort());
+  });
+
+  test.each([['claude'], ['codex']] as const)('of %s alone leaves the other one as it is', async (name) => {
+    const scene = standIns();
+    await call(scene, 'install', '--agent', name);
+    expect(scene.changes()).toEqual(name === 'claude' ? OF_CLAUDE : OF_CODEX);
+  });
+
+  test('--print shows everything, and starts and writes nothing, whether the agents are there or not', async () => {
+    const scene = standIns([]);
+    const { code, out } = await call(scene, 'install', '--print');
+    expect(code).toBe(0);
+    expect(out.trim().split('\n')).toEqual([
+      `writes ${join(scene.home, 'installation')}: ${ROOT}`,
+      ...OF_CLAUDE,
+      ...OF_CODEX,
+    ]);
+    const removal = await call(scene, 'remove', '--agent', 'codex', '--print', '--json');
+    expect(JSON.parse(removal.out)).toEqual({
+      installation: null,
+      commands: [`codex plugin remove ${ID}`, 'codex plugin marketplace remove watchkeeper'],
+    });
+    expect(readFileSync(join(scene.folder, 'calls'), 'utf8')).toBe('');
+    expect(existsSync(scene.home)).toBe(false);
+  });
+
+  test('needs an agent on PATH, and a word that it knows', async () => {
+    const scene = standIns(['codex']);
+    await expect(call(scene, 'install', '--agent', 'claude')).rejects.toThrow('claude is not on PATH');
+    await expect(call(standIns([]), 'status')).rejects.toThrow('neither claude nor codex is on PATH');
+    await expect(call(scene, 'install', '--agent', 'code')).rejects.toThrow('did you mean "codex"?');
+    await expect(call(scene, 'instal')).rejects.toThrow('did you mean "install"?');
+    await expect(call(scene)).rejects.toThrow('known: install, status, remove');
+    await expect(call(scene, 'status', '--print')).rejects.toThrow('--print');
+  });
+
+  test('needs a home that can be written', async () => {
+    const scene = standIns(['claude']);
+    mkdirSync(join(scene.home, 'installation/full'), { recursive: true });
+    await expect(call(scene, 'install')).rejects.toThrow(join(scene.home, 'installation'));
+    expect(scene.changes()).toEqual([]);
+  });
+});
+
+describe('plugin status', () => {
+  test('shows what each agent has; exit code 1 if none has the plugin, or something is amiss', async () => {
+    const scene = standIns();
+    expect(await call(scene, 'status')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('no agent has the plugin'),
+    });
+    await call(scene, 'install');
+    installed(scene);
+    const { code, out } = await call(scene, 'status', '--json');
+    const said = JSON.parse(out);
+    expect(said).toMatchObject({
+      installation: { file: join(scene.home, 'installation'), root: ROOT, node: process.execPath },
+      agents: [
+        { agent: 'claude', hooks: 'on', skills: 'plugin', marketplace: ROOT, plugins: [{ id: ID, scope: 'user' }] },
+        { agent: 'codex', hooks: 'on', skills: 'plugin', marketplace: ROOT, plugins: [{ id: ID }] },
+      ],
+    });
+    expect(code).toBe(said.trouble.length === 0 ? 0 : 1);
+    scene.answer('codex', ofCodex(['modified']));
+    const amiss = await call(scene, 'status');
+    expect(amiss).toMatchObject({ code: 1, out: expect.stringMatching(/Codex +untrusted +plugin/) });
+    expect(amiss.out).toMatch(/codex: Codex runs no hook .*\n {4}→ start `codex`/);
+  });
+});
+
+describe('plugin remove', () => {
+  test('takes back what was installed, and forgets the installation', async () => {
+    const scene = standIns();
+    await call(scene, 'install');
+    installed(scene);
+    const before = scene.changes().length;
+    await call(scene, 'remove');
+    expect(scene.changes().slice(before).sort()).toEqual([
+      'claude plugin marketplace remove watchkeeper',
+      `claude plugin uninstall ${ID} --scope user`,
+      'codex plugin marketplace remove watchkeeper',
+      `codex plugin remove ${ID}`,
+    ]);
+    expect(existsSync(join(scene.home, 'installation'))).toBe(false);
+  });
+
+  test('names what is left, which a person has to remove; of one agent it keeps the installation', async () => {
+    const scene = standIns(['claude']);
+    await call(scene, 'install');
+    const project = ofClaude(ID, { scope: 'project', projectPath: '/shop' });
+    scene.answer('claude', { 'plugin list --json': [project] });
+    const before = scene.changes().length;
+    const { code, out } = await call(scene, 'remove', '--agent', 'claude');
+    expect({ code, more: scene.changes().slice(before) }).toEqual({ code: 1, more: [] });
+    expect(out).toContain(`left: ${ID} of claude, scope project of /shop`);
+    expect(existsSync(join(scene.home, 'installation'))).toBe(true);
+  });
+
+  test('is no error if nothing was installed', async () => {
+    expect(await call(standIns(), 'remove')).toMatchObject({ code: 0, out: 'nothing was installed\n' });
+  });
+});
+
+describe('the doctor', () => {
+  const inShort = async ({ asker }: StandIns, isQuick = false) =>
+    (await checkPlugin(asker, isQuick)).map(({ verdict, found }) => `${verdict}: ${found}`);
+
+  // rule: the-doctor-looks-at-the-plugin
+  test('looks at the plugin, too, and asks no agent if it has to be quick', async () => {
+    const scene = standIns();
+    expect(await inShort(scene)).toEqual([expect.stringMatching(/^skipped: no agent has it/)]);
+    expect(await inShort(scene, true)).toEqual([]);
+    installed(scene);
+    expect(await inShort(scene)).toEqual([expect.stringMatching(/^warning: .*installation is missing/)]);
+    expect(await inShort(scene, true)).toEqual([]);
+    const relative = { ...scene.asker.surroundings, variables: { WATCHKEEPER_HOME: 'here' } };
+    expect(await inShort({ ...scene, asker: { ...scene.asker, surroundings: relative } })).toEqual([]);
+  });
+});
