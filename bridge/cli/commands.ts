@@ -33,7 +33,7 @@ export const COMMANDS: Readonly<Record<string, { readonly summary: string; load(
   },
   work: { summary: 'list, show, begin and end sessions of agents and people', load: () => import('./work/work.js') },
   plugin: {
-    summary: 'have sessions in terminals record themselves, by Claude Code and Codex',
+    summary: 'let Claude Code and Codex record sessions in terminals',
     load: () => import('./plugin/plugin.js'),
   },
   import: { summary: 'write the journal of a session that another program ran', load: () => import('./import.js') },

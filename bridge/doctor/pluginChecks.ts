@@ -3,7 +3,7 @@ import { homeFolder, Places } from '../../memory/home/places.js';
 import { UsageError } from '../../src/errors.js';
 import type { Asker } from '../plugin/agent.js';
 import { AGENTS, agentsHere, hasPlugin, statusOf } from '../plugin/status.js';
-import { type CheckResult, ok, skipped, warning } from './checkResult.js';
+import { type CheckResult, ok, warning } from './checkResult.js';
 
 const NAME = 'plugin';
 
@@ -20,7 +20,7 @@ export async function checkPlugin(asker: Asker, isQuick: boolean): Promise<Check
   if (having.length === 0 && installation.installation === null && trouble.length === 0)
     return isQuick
       ? []
-      : [skipped(NAME, 'no agent has it: sessions in terminals are recorded only by `track` and `work`')];
+      : [ok(NAME, 'no agent has it, so sessions in terminals are recorded only by `track` and `work`')];
   const warnings = trouble.map(({ agent, found, remedy }) =>
     warning(NAME, agent === null ? found : `${AGENTS[agent].title}: ${found}`, remedy),
   );

@@ -20,10 +20,13 @@ interface InputItem {
 export interface OpenaiPeer extends LoopbackServer {
   /** Oldest first. */
   readonly requests: readonly Asked[];
+  /** The same as they came. */
+  readonly bodies: readonly string[];
 }
 
 export async function startOpenaiPeer(model: OpenaiModel): Promise<OpenaiPeer> {
   const requests: Asked[] = [];
+  const bodies: string[] = [];
   const server = await listenOnLoopback(async (request, response) => {
     const body = (await readBody(request)).toString();
     if (!isAboutResponses(request)) {
@@ -33,9 +36,10 @@ export async function startOpenaiPeer(model: OpenaiModel): Promise<OpenaiPeer> {
     const { input, tools = [] }: { input: InputItem[]; tools?: object[] } = JSON.parse(body);
     const asked = read(input, tools.length > 0);
     requests.push(asked);
+    bodies.push(body);
     answer(response, model(asked), requests.length);
   });
-  return { ...server, requests };
+  return { ...server, requests, bodies };
 }
 
 function read(input: readonly InputItem[], hasTools: boolean): Asked {
