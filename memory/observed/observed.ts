@@ -8,6 +8,7 @@ import { STEP_STATUSES } from '../words.js';
 import { Agents } from './agents.js';
 import { callWords, faultWords, type OpenCall, pathOf } from './calls.js';
 import { type ObservedFile, takeFiles } from './files.js';
+import { Layer } from './layer.js';
 import { type PlanItem, Todos } from './todos.js';
 
 export interface ObservedError {
@@ -69,11 +70,36 @@ export class Observed {
   /** What is waited for, by kind, since when. */
   readonly waits = new Map<string, number>();
   #isPersonHeard = false;
-  readonly #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
+  #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
   /** Batches of calls of which one failed: their other calls are cancelled with it. */
-  readonly #failedBatches = new Set<string>();
+  #failedBatches = new Layer<true>();
   /** The tokens of each message, as last counted. */
-  readonly #messages = new Map<string, Tokens>();
+  #messages = new Layer<Tokens>();
+
+  /** @returns one that goes on by itself from here; only until this one takes more lines */
+  copy(): Observed {
+    const copy = new Observed();
+    const more = { ...this.more };
+    const actions = new Map(this.actions.map((action) => [action, { ...action }]));
+    Object.assign(copy, this, {
+      more,
+      todos: this.todos.copy(more),
+      agents: this.agents.copy(),
+      files: new Map(this.files),
+      errors: [...this.errors],
+      tokens: new Map(this.tokens),
+      actions: [...actions.values()],
+      touched: new Set(this.touched),
+      waits: new Map(this.waits),
+    });
+    copy.#isPersonHeard = this.#isPersonHeard;
+    copy.#calls = new Map(
+      [...this.#calls].map(([id, call]) => [id, { ...call, action: actions.get(call.action) ?? { ...call.action } }]),
+    );
+    copy.#failedBatches = new Layer(this.#failedBatches);
+    copy.#messages = new Layer(this.#messages);
+    return copy;
+  }
 
   /** Takes the next line; lines without an instant, and unknown ones, change nothing. */
   take(record: JournalRecord): void {
@@ -190,8 +216,8 @@ export class Observed {
     if (call !== undefined) call.action.outcome = outcome;
     if (!FAULTS.includes(outcome)) return;
     const batch = call?.batch ?? null;
-    if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;
-    if (batch !== null) this.#failedBatches.add(batch);
+    if (outcome === 'cancelled' && batch !== null && this.#failedBatches.get(batch)) return;
+    if (batch !== null) this.#failedBatches.set(batch, true);
     if (outcome === 'blocked') this.blocked += 1;
     if (outcome === 'rejected') this.rejected += 1;
     const message = faultWords(textOf(record.tool_output_preview) ?? '');

@@ -70,12 +70,7 @@ export interface ShareBatch {
 /** @returns the share as lines of a journal, batch by batch */
 export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator<ShareBatch> {
   const { conversation, transcript, kept } = share;
-  const from = conversation.since ?? Number.NEGATIVE_INFINITY;
-  const until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
-  const isShared = ({ timestamp }: JournalRecord) => {
-    const at = instantOf(timestamp);
-    return at !== null && at >= from && at < until;
-  };
+  const isShared = isIn(conversation);
   if (transcript !== null) {
     const tail = new TranscriptTail(transcript, trimmer);
     for await (const { records } of batchesOf(tail)) yield { records: records.filter(isShared), format: tail.format };
@@ -87,6 +82,16 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
       at += records.length;
     }
   }
+}
+
+/** @returns whether a line belongs to the session's share of a conversation */
+export function isIn({ since, moved_at }: Conversation): (line: JournalRecord) => boolean {
+  const from = since ?? Number.NEGATIVE_INFINITY;
+  const until = moved_at ?? Number.POSITIVE_INFINITY;
+  return ({ timestamp }) => {
+    const at = instantOf(timestamp);
+    return at !== null && at >= from && at < until;
+  };
 }
 
 function placed(sources: readonly Source[]): { readonly source: Source; readonly first: number }[] {
