@@ -1,6 +1,6 @@
 /** An installation in a folder of the test, with a stand-in for the hook program. */
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { testFolder } from '../harness/folder.js';
 
 /** Says as which process it runs, who started it, and how much it was given. */
@@ -29,6 +29,11 @@ export function installedHook(folder = testFolder()): Installed {
   return { home, root, file };
 }
 
+/** @returns the same path, relative to the directory in which the tests run */
+export function fromHere(path: string): string {
+  return relative(process.cwd(), path);
+}
+
 /** Each changes a good installation into a bad one. */
 export const WRONG: readonly (readonly [string, (installed: Installed) => void])[] = [
   ['is not there', ({ file }) => rmSync(file)],
@@ -36,7 +41,7 @@ export const WRONG: readonly (readonly [string, (installed: Installed) => void])
   ['is a link to nothing', ({ file }) => [rmSync(file), symlinkSync('/nowhere', file)]],
   ['is empty', ({ file }) => writeFileSync(file, '')],
   ['is no text', ({ file }) => writeFileSync(file, Buffer.from([0, 1, 2, 10, 0xff, 0xfe, 0, 10]))],
-  ['names a relative folder', ({ file }) => writeFileSync(file, `root\n${process.execPath}\n`)],
+  ['names a relative folder', ({ file, root }) => writeFileSync(file, `${fromHere(root)}\n${process.execPath}\n`)],
   ['names a package that has moved', ({ root }) => renameSync(root, `${root}.moved`)],
   ['names a package that is not built', ({ root }) => rmSync(join(root, 'dist'), { recursive: true })],
   ['can be written by the group', ({ file }) => chmodSync(file, 0o620)],

@@ -19,7 +19,7 @@ import { systemProgram } from '../../bridge/agents/program/findProgram.js';
 import { packageRoot } from '../../src/host/program.js';
 import { openToOthers, testFolder } from '../harness/folder.js';
 import { describeWhereInstalled } from '../harness/installed.js';
-import { type Installed, installedHook, WRONG } from './installed.js';
+import { fromHere, type Installed, installedHook, WRONG } from './installed.js';
 
 const PLUGIN = join(packageRoot(), 'plugin');
 const RUN = join(PLUGIN, 'hooks/run');
@@ -55,7 +55,6 @@ function start(shell: string, variables: Record<string, string>, also: readonly 
   try {
     const { pid, status, stdout, stderr } = spawnSync(systemProgram(shell) ?? shell, [RUN], {
       env: { PATH: bin, ...variables },
-      cwd: folder,
       encoding: 'utf8',
       stdio: [input, 'pipe', 'pipe'],
     });
@@ -128,7 +127,7 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
       const idle = { ...SILENT, programs: [] };
       expect(start(shell, { ...homeOf(installed), WATCHKEEPER_RUN: 'run' })).toMatchObject(idle);
       expect(start(shell, {})).toMatchObject(idle);
-      expect(start(shell, { WATCHKEEPER_HOME: 'home' })).toMatchObject(idle);
+      expect(start(shell, { WATCHKEEPER_HOME: fromHere(installed.home) })).toMatchObject(idle);
       rmSync(installed.file);
       expect(start(shell, homeOf(installed))).toMatchObject(idle);
     });
