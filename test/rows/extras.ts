@@ -1,10 +1,11 @@
-/** What came to the task worklog later: X1 to X7. */
+/** What came to the task worklog later: X1 to X7, and X19. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { packageRoot } from '../../src/host/program.js';
 import { DAY } from '../../src/time.js';
 import type { RowCheck } from './row.js';
-import { at, filesBelow } from './scene.js';
+import { at, filesBelow, listAt } from './scene.js';
 
 export const extraRows: readonly RowCheck[] = [
   {
@@ -124,5 +125,33 @@ export const extraRows: readonly RowCheck[] = [
     row: 'X7',
     check: 'processes after an hour of a real agent; the end of the monitor after 24 h',
     needs: 'the plugin',
+  },
+  {
+    row: 'X19',
+    check: '`plugin status` and `doctor` say that an agent has skills without hooks (a stand-in for the agent)',
+    prove(scene) {
+      const agent = join(scene.folder, 'agent/claude');
+      const skill = join(scene.folder, 'claude/skills/resume');
+      for (const path of [dirname(agent), skill]) mkdirSync(path, { recursive: true });
+      writeFileSync(agent, "#!/bin/sh\necho '[]'\n", { mode: 0o755 });
+      cpSync(join(packageRoot(), 'plugin/skills/resume'), skill, { recursive: true });
+      const variables = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+      const withAgent = (line: string) =>
+        scene.json(`PATH=${dirname(agent)}:$PATH ${line}`, {
+          variables: { ...variables, REDIS_URL: 'redis://127.0.0.1:1' },
+        });
+      const program = join(packageRoot(), 'bin/watchkeeper');
+      const status = withAgent(`${program} plugin status --agent claude`);
+      assert.deepEqual(
+        listAt(status, 'agents').map((one) => [at(one, 'hooks'), at(one, 'skills')]),
+        [['none', 'by hand']],
+      );
+      const checks = listAt(withAgent(`${program} doctor`), 'checks').filter((one) => at(one, 'name') === 'plugin');
+      assert.deepEqual(
+        checks.map((one) => at(one, 'verdict')),
+        ['warning'],
+      );
+      assert.match(String(at(checks[0], 'found')), /without hooks/);
+    },
   },
 ];

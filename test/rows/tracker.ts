@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '../../src/host/program.js';
 import { DAY, HOUR, MINUTE } from '../../src/time.js';
 import type { RowCheck } from './row.js';
 import { at, listAt, type RowScene } from './scene.js';
@@ -251,7 +252,28 @@ export const trackerRows: readonly RowCheck[] = [
       assert.equal(at(JSON.parse(state), 'steps', 0, 'priority'), 'high');
     },
   },
-  { row: 'T9', check: "the skill with the seed's workflow; the crash notice unasked", needs: 'the plugin' },
+  {
+    row: 'T9',
+    check: "the skill with the seed's workflow",
+    prove() {
+      const skill = readFileSync(join(packageRoot(), 'plugin/skills/session-tracker/SKILL.md'), 'utf8');
+      const [workflow = '', afterwards = ''] = skill.split('## After an interruption');
+      const places = WORKFLOW.map((words) => workflow.search(new RegExp(`^ *watchkeeper track ${words}`, 'm')));
+      assert.ok(!places.includes(-1), `${places} of ${WORKFLOW}`);
+      assert.deepEqual(
+        places,
+        [...places].sort((left, right) => left - right),
+      );
+      assert.match(afterwards, /^watchkeeper track resume$/m);
+    },
+  },
+  { row: 'T9', check: 'the crash notice unasked', needs: 'the plugin' },
+];
+
+/** In the seed's order, as patterns. */
+const WORKFLOW = [
+  ...['crash-detect', 'init ', 'step .* --start', 'file .* --reading', 'file .* --working', 'ping', 'log '],
+  ...['file .* --rename', 'file .* --done', 'step .* --done', 'sync', 'done'],
 ];
 
 /** @returns the events of a worklog, in order */
