@@ -21,6 +21,7 @@ const BENCHES = [
   'worklog',
   'sessions',
   'transcript',
+  'following',
   'intake',
   'recovery',
   'growth',

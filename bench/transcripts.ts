@@ -38,15 +38,19 @@ interface Deed {
   readonly result: Fields;
 }
 
-/** Writes turns with all that an agent usually does, until the file has so many bytes. */
-export function writeTranscript(path: string, bytes: number): void {
+/**
+ * Writes turns with all that an agent usually does, until the file has so many bytes.
+ * @returns the text of what follows
+ */
+export function writeTranscript(path: string, bytes: number): TranscriptText {
   const descriptor = openSync(path, 'wx');
   const writer = new TranscriptText();
   for (let written = 0; written < bytes; ) written += writeSync(descriptor, writer.turn());
   closeSync(descriptor);
+  return writer;
 }
 
-class TranscriptText {
+export class TranscriptText {
   readonly #source = SOURCES.map((name) => readFileSync(new URL(`../${name}.js`, import.meta.url), 'utf8')).join('');
   #records = 0;
   #calls = 0;

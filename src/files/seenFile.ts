@@ -8,7 +8,8 @@ import { lstatSync, type Stats, statSync } from 'node:fs';
  */
 export function seenFile(path: string): Stats | undefined {
   try {
-    return statSync(path);
+    // An error costs as much as ten looks.
+    return statSync(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }
@@ -17,7 +18,7 @@ export function seenFile(path: string): Stats | undefined {
 /** Like {@link seenFile}, without following a link. */
 export function seenEntry(path: string): Stats | undefined {
   try {
-    return lstatSync(path);
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
   }
