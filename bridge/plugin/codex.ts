@@ -18,12 +18,22 @@ import {
   type PluginAgent,
   parsedJson,
 } from './agent.js';
+import { isOutdated } from './copiedFolder.js';
 import type { Trouble } from './installation.js';
 import { skillsByHand } from './skillsByHand.js';
 import { byHandTrouble, twiceTrouble } from './troubles.js';
 
 const plugins = z.object({
-  installed: z.array(z.object({ pluginId: z.string(), name: z.string(), enabled: z.boolean() })),
+  installed: z.array(
+    z.object({
+      pluginId: z.string(),
+      name: z.string(),
+      marketplaceName: z.string().optional(),
+      version: z.string().optional(),
+      enabled: z.boolean(),
+      source: z.object({ path: z.string().optional() }).optional(),
+    }),
+  ),
 });
 const marketplaces = z.object({ marketplaces: z.array(z.object({ name: z.string(), root: z.string() })) });
 const answer = z.object({
@@ -74,6 +84,7 @@ async function look(asker: Asker): Promise<AgentLook> {
     trouble.push({ found: 'the plugin is disabled', remedy: 'start `codex`, type /plugins, and enable watchkeeper' });
   trouble.push(
     ...hookTrouble(hooks, isOn),
+    ...ours.flatMap((plugin) => copyTrouble(plugin, asker.surroundings)),
     ...twiceTrouble(found, ({ id }) => asTyped(['codex', 'plugin', 'remove', id])),
     ...byHandTrouble(byHand, isOn),
   );
@@ -116,14 +127,32 @@ async function hooksOf({ run, surroundings }: Asker): Promise<HookState> {
 function hookTrouble(hooks: HookState, isOn: boolean): Trouble[] {
   const remedy = 'start `codex`, type /hooks, and trust those of watchkeeper';
   if (hooks === 'untrusted')
-    return [{ found: 'Codex runs no hook that is new or changed before a person trusts it', remedy, isNext: true }];
+    return [{ found: 'it runs no hook that is new or changed before a person trusts it', remedy, isNext: true }];
   if (hooks === 'off' && isOn) return [{ found: 'some of its hooks are switched off', remedy }];
   return hooks === 'unknown'
     ? [{ found: 'Codex did not say whether its hooks run', remedy: 'start `codex` and type /hooks' }]
     : [];
 }
 
-function skillFolders({ directory, variables: { CODEX_HOME, HOME = '/' } }: Surroundings): string[] {
-  const own = CODEX_HOME || join(HOME, '.codex');
-  return [join(own, 'skills'), join(HOME, '.agents/skills'), join(directory, '.agents/skills')];
+/** An older copy works; its skills are the old ones. Nothing is said if the copy is somewhere else. */
+function copyTrouble(plugin: z.infer<typeof plugins>['installed'][number], surroundings: Surroundings): Trouble[] {
+  const { name, marketplaceName = '', version = '', source } = plugin;
+  const copy = join(codexHome(surroundings), 'plugins/cache', marketplaceName, name, version);
+  if (!isOutdated(copy, source?.path ?? '')) return [];
+  return [
+    {
+      found: `its copy of the plugin is older than ${source?.path}`,
+      remedy: 'run `watchkeeper plugin install`, then trust the hooks again',
+    },
+  ];
+}
+
+function skillFolders(surroundings: Surroundings): string[] {
+  const { directory, variables } = surroundings;
+  const user = variables.HOME ?? '/';
+  return [join(codexHome(surroundings), 'skills'), join(user, '.agents/skills'), join(directory, '.agents/skills')];
+}
+
+function codexHome({ variables: { CODEX_HOME, HOME = '/' } }: Surroundings): string {
+  return CODEX_HOME || join(HOME, '.codex');
 }

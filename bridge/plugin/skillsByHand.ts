@@ -1,7 +1,7 @@
 /** Skills of ours that somebody has copied into an agent's own folders. They come without hooks, so nothing is recorded. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
+import { unlessAbsent } from './absent.js';
 
 /** In every skill of ours: the command that it calls. */
 const MARK = /\bwatchkeeper (?:track|work)\b/;
@@ -24,14 +24,4 @@ function namesIn(folder: string): string[] {
 
 function textOf(path: string): string {
   return unlessAbsent(() => readFileSync(path, 'utf8'), '');
-}
-
-/** @throws every error but those of something that is not there, is something else, or may not be read */
-function unlessAbsent<T>(read: () => T, absent: T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'ELOOP'].includes(errorCode(error))) return absent;
-    throw error;
-  }
 }

@@ -12,7 +12,7 @@ export async function status({ context, places, agents, print }: PluginCall): Pr
   const isInstalled = looks.some(hasPlugin);
   const lines = [
     renderTable(['AGENT', 'HOOKS', 'SKILLS', 'PLUGIN'], looks.map(rowOf), { columns: columnsOf(context.io) }),
-    `the hooks start ${startedBy(installation)}`,
+    ...(isInstalled || installation.installation !== null ? [`the hooks start ${startedBy(installation)}`] : []),
     ...(isInstalled ? [] : ['no agent has the plugin; to install it: watchkeeper plugin install']),
     ...troubleLines(trouble, context),
   ];

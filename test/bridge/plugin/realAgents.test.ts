@@ -155,10 +155,11 @@ describeWhereInstalled('the plugin in the real Codex', CODEX, () => {
       expect(await scene.install()).toEqual([null, null]);
       expect(await scene.look()).toMatchObject({ hooks: 'on', trouble: [] });
 
+      appendFileSync(join(scene.root, 'plugin/skills/resume/SKILL.md'), '\nMore.\n');
+      expect(await scene.look()).toMatchObject({ hooks: 'on', trouble: [expect.stringContaining('is older')] });
       const moved = join(scene.folder, 'moved');
       renameSync(scene.root, moved);
       expect((await scene.look()).trouble.length).toBeGreaterThan(0);
-      appendFileSync(join(moved, 'plugin/skills/resume/SKILL.md'), '\nMore.\n');
       expect(await scene.install(moved)).toEqual([null, null]);
       expect(await scene.look()).toMatchObject({ hooks: 'untrusted', marketplace: moved });
       const other = join(scene.folder, 'other');

@@ -181,6 +181,30 @@ describe('Codex', () => {
     expect(await look(scene, 'codex')).toMatchObject({ hooks: 'none', skills: 'by hand' });
   });
 
+  test('has a copy that is older than the plugin of the installation', async () => {
+    const scene = standIns();
+    const [original, copy] = ['original', '.codex/plugins/cache/watchkeeper/watchkeeper/1'].map((path) => {
+      const folder = join(scene.folder, path);
+      mkdirSync(join(folder, 'hooks'), { recursive: true });
+      for (const name of ['README.md', 'hooks/run']) writeFileSync(join(folder, name), name);
+      return folder;
+    });
+    const answers = ofCodex(['trusted']);
+    const { installed } = answers['plugin list --json'] as { installed: object[] };
+    const more = { marketplaceName: 'watchkeeper', version: '1', source: { path: original } };
+    scene.answer('codex', { ...answers, 'plugin list --json': { installed: [{ ...installed[0], ...more }] } });
+    expect(await look(scene, 'codex')).toMatchObject({ trouble: [] });
+    const older = [
+      expect.stringMatching(/copy of the plugin is older than .*original → run `watchkeeper plugin install`/),
+    ];
+    writeFileSync(join(copy ?? '', 'hooks/run'), 'old');
+    expect(await look(scene, 'codex')).toMatchObject({ hooks: 'on', trouble: older });
+    rmSync(join(copy ?? '', 'hooks/run'));
+    expect(await look(scene, 'codex')).toMatchObject({ trouble: older });
+    rmSync(copy ?? '', { recursive: true });
+    expect(await look(scene, 'codex')).toMatchObject({ trouble: [] });
+  });
+
   test('has it disabled', async () => {
     const scene = standIns();
     const installed = [{ pluginId: ID, name: 'watchkeeper', enabled: false }];

@@ -130,7 +130,7 @@ describe('plugin status', () => {
     scene.answer('codex', ofCodex(['modified']));
     const amiss = await call(scene, 'status');
     expect(amiss).toMatchObject({ code: 1, out: expect.stringMatching(/Codex +untrusted +plugin/) });
-    expect(amiss.out).toMatch(/codex: Codex runs no hook .*\n {4}→ start `codex`/);
+    expect(amiss.out).toMatch(/codex: it runs no hook .*\n {4}→ start `codex`/);
   });
 });
 

@@ -1,0 +1,12 @@
+/** Files of other programs, which may be there or not. */
+import { errorCode } from '../../src/errno.js';
+
+/** @throws every error but those of something that is not there, is something else, or may not be read */
+export function unlessAbsent<T>(read: () => T, absent: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'ELOOP'].includes(errorCode(error))) return absent;
+    throw error;
+  }
+}
