@@ -16,7 +16,8 @@ import { patience } from '../../harness/patience.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { AnthropicPeer } from '../../peers/anthropic/anthropicPeer.js';
 import { claudeEnvironment } from '../../peers/anthropic/environment.js';
-import { say } from '../../peers/modelBlocks.js';
+import { type MessagesRequest, toolResults, userTexts } from '../../peers/anthropic/messages.js';
+import { call, say } from '../../peers/modelBlocks.js';
 import { CODEX, codexOptions } from '../../peers/openai/codexCli.js';
 import { startOpenaiPeer } from '../../peers/openai/openaiPeer.js';
 
@@ -33,7 +34,7 @@ process.stdin.on('end', () => {
   const started = fs.readFileSync('/proc/' + process.ppid + '/cmdline', 'utf8').split('\\0')[0];
   fs.appendFileSync(__dirname + '/events', [event, source ?? reason, started.split('/').at(-1)].join(' ') + '\\n');
   const context = { hookEventName: event, additionalContext: 'a context for ' + event };
-  if (event === 'SessionStart') console.log(JSON.stringify({ hookSpecificOutput: context }));
+  if (event.endsWith('Start')) console.log(JSON.stringify({ hookSpecificOutput: context }));
 });
 `;
 
@@ -125,18 +126,23 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
     async () => {
       const scene = scratch('claude');
       await scene.install();
-      const peer = new AnthropicPeer(() => [say('done')]);
+      const task = { description: 'Look', prompt: 'look around', subagent_type: 'general-purpose' };
+      const isFirst = (request: MessagesRequest) =>
+        toolResults(request).length === 0 && !userTexts(request).some((text) => text.includes(task.prompt));
+      const peer = new AnthropicPeer((request) => [isFirst(request) ? call('Agent', task) : say('done')]);
       await peer.listen();
       afterThisTest(() => peer.stop());
       const { HOME: _, CLAUDE_CONFIG_DIR: __, ...more } = claudeEnvironment(peer, scene.folder);
       expect(await scene.run('claude', ['-p', 'hello'], more)).toMatchObject({ code: 0, out: 'done\n' });
-      expect(scene.events()).toEqual(['SessionStart startup claude', 'SessionEnd other claude']);
+      const events = ['SessionStart startup claude', 'SubagentStart  claude', 'SessionEnd other claude'];
+      expect(scene.events()).toEqual(events);
+      const contexts = peer.requests.map(({ request }) => JSON.stringify(request).match(/(?<=a context for )\w+/g));
+      expect(contexts).toEqual([['SessionStart'], ['SubagentStart'], ['SessionStart']]);
       const request = JSON.stringify(peer.requests.at(-1)?.request);
-      expect(request).toContain('a context for SessionStart');
       expect(skillsIn(request)).toEqual(OF_MODEL);
       // A bridge sees by itself what its agents do.
       await scene.run('claude', ['-p', 'hello'], { ...more, WATCHKEEPER_RUN: 'run' });
-      expect(scene.events()).toHaveLength(2);
+      expect(scene.events()).toEqual(events);
     },
     2 * LIMIT_MS,
   );
