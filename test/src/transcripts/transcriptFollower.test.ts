@@ -6,7 +6,7 @@ import type { JournalRecord } from '../../../src/journal/record.js';
 import { SECOND } from '../../../src/time.js';
 import { seededRandom } from '../journal/random.js';
 import { FollowedLines, GrowingSession, recordedNames, recordedSession } from './following.js';
-import { asks, at, calls, claude, type Fields, linesOf, returns, says, transcript } from './told.js';
+import { asks, at, calls, claude, codex, type Fields, linesOf, returns, says, transcript } from './told.js';
 
 const MOST_BYTES = 6_000;
 /** With less than the usual one, most drafts of a short recording are settled. */
@@ -83,7 +83,7 @@ describe('a last message that may have ended its turn', () => {
 describe('a file that is not what it was', () => {
   const [before, after] = [
     [asks(0, 'go'), says(100, 'Done', 'end_turn'), asks(200, 'more')],
-    [asks(50, 'something else'), calls(60, 't1')],
+    [asks(50, 'something else', { sessionId: 'c9' }), calls(60, 't1')],
   ];
 
   // rule: a-followed-transcript-is-the-whole-one
@@ -123,6 +123,18 @@ describe('a file that is not what it was', () => {
     writeFileSync(path, textOf(after));
     expect(followed.read()).toEqual(await linesOf(path));
     expect(followed.follower.diagnostics.refused).toBeNull();
+  });
+
+  test('a journal that becomes a transcript, and one of another session: its sub-agents are others', async () => {
+    const path = transcript([{ v: 1, timestamp: at(0), event: 'session_start' }]);
+    const followed = follow(path);
+    followed.read();
+    subAgent(path, 'a1', [asks(2, 'look'), calls(3, 'x')]);
+    for (const records of [before, after]) {
+      writeFileSync(path, textOf(records));
+      expect(followed.read()).toEqual(await linesOf(path));
+    }
+    expect(followed.follower).toMatchObject({ format: 'claude', sessionId: 'c9' });
   });
 
   test('a sub-agent’s that was removed no longer counts', async () => {
@@ -178,6 +190,16 @@ describe('what is known too late', () => {
     expect(lines).toEqual(await linesOf(path));
     expect(new Set(lines.map(({ agent_id }) => agent_id))).toEqual(new Set([undefined, 'a1', 'a2']));
     expect(followed.restarts).toBe(0);
+  });
+
+  test('sub-agents’ transcripts of one instant, the later name first', async () => {
+    const path = transcript(delegating);
+    const followed = follow(path, 30 * SECOND);
+    followed.read();
+    for (const agent of ['b', 'a']) {
+      subAgent(path, agent, [asks(3, 'see'), calls(4, `${agent}1`)]);
+      expect(followed.read()).toEqual(await linesOf(path));
+    }
   });
 
   test.each([0, 900 * SECOND])('the call that started a sub-agent; %i ms', async (latenessMs) => {
@@ -269,4 +291,99 @@ test('without news nothing is read, and what is presumed stays the same list', a
   append(path, says(200, 'Really'));
   followed.read();
   expect(followed.follower.presumed()).not.toBe(presumed);
+});
+
+/** Shapes in which what came long before decides. */
+const OLDER: Readonly<Record<string, readonly Fields[]>> = {
+  'a message whose tokens every record repeats': [
+    asks(0, 'go'),
+    ...[10, 20, 30].map((seconds) => {
+      const usage = { input_tokens: 5, output_tokens: 7 };
+      const message = { id: 'm', role: 'assistant', content: [{ type: 'thinking' }], stop_reason: null, usage };
+      return claude(seconds, 'assistant', { message });
+    }),
+  ],
+  'a version that records why a message stopped': [
+    asks(0, 'go'),
+    claude(10, 'assistant', {
+      message: { id: 'm', content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: {} }], stop_reason: 'tool_use' },
+    }),
+    returns(20, 't1'),
+    says(30, 'Now the next one'),
+    claude(40, 'file-history-snapshot'),
+  ],
+  'a typed command and its expansion': [
+    asks(0, 'go'),
+    claude(10, 'user', { message: { role: 'user', content: '<command-name>/review</command-name>' } }),
+    claude(20, 'user', { isMeta: true, parentUuid: 'u10', message: { role: 'user', content: 'Review it' } }),
+    calls(30, 't1'),
+  ],
+  'a task and what becomes of it': [
+    asks(0, 'go'),
+    calls(10, 't1', 'TaskCreate', { subject: 'Read' }),
+    returns(20, 't1', 'ok', false, { toolUseResult: { task: { id: '1', subject: 'Read' } } }),
+    calls(30, 't2', 'TaskUpdate', { taskId: '1', status: 'completed' }),
+    returns(40, 't2', 'ok', false, { toolUseResult: { success: true, statusChange: { to: 'completed' } } }),
+    claude(50, 'system'),
+  ],
+  'sub-agents without a name, in the session’s own file': [
+    asks(0, 'delegate'),
+    calls(10, 't1', 'Task', { prompt: 'look' }),
+    calls(11, 't2', 'Task', { prompt: 'see' }),
+    asks(20, 'see', { isSidechain: true, uuid: 'b1' }),
+    asks(21, 'look', { isSidechain: true, uuid: 'a1' }),
+    calls(30, 'x', 'Bash', {}, { isSidechain: true, uuid: 'a2', parentUuid: 'a1' }),
+    calls(31, 'y', 'Bash', {}, { isSidechain: true, uuid: 'b2', parentUuid: 'b1' }),
+    returns(40, 'x', 'Exit code 2', true, { isSidechain: true, uuid: 'a3', parentUuid: 'a2' }),
+    returns(50, 't1'),
+    returns(60, 't2'),
+    says(70, 'Done'),
+  ],
+  'Codex without ends of turns': [
+    codex(0, 'session_meta', { id: 'r1', source: 'exec' }),
+    codex(10, 'event_msg', { type: 'user_message', message: 'go' }),
+    codex(20, 'response_item', {
+      type: 'function_call',
+      name: 'update_plan',
+      arguments: '{"plan":[{"step":"a","status":"in_progress"}]}',
+      call_id: 'c1',
+    }),
+    codex(21, 'response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'c2' }),
+    codex(25, 'event_msg', { type: 'exec_command_end', call_id: 'c2', exit_code: 1 }),
+    codex(30, 'response_item', { type: 'function_call_output', call_id: 'c1', output: 'Plan updated' }),
+    codex(31, 'response_item', { type: 'function_call_output', call_id: 'c2', output: 'no' }),
+    ...[40, 50].map((seconds) => codex(seconds, 'event_msg', count(10))),
+    codex(60, 'response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'c3' }),
+    codex(70, 'event_msg', { type: 'user_message', message: 'more' }),
+    codex(80, 'response_item', { type: 'message', role: 'assistant', content: [{ text: 'Hm' }] }),
+  ],
+  'Codex with turns and responses': [
+    codex(0, 'session_meta', { id: 'r1', source: 'cli' }),
+    codex(10, 'event_msg', { type: 'task_started', turn_id: 'a' }),
+    codex(10.5, 'event_msg', { type: 'user_message', message: 'go' }),
+    codex(20, 'event_msg', { type: 'task_started', turn_id: 'a' }),
+    codex(30, 'token_usage_record', { response_id: 'r', usage: { input_tokens: 1, output_tokens: 2 } }),
+    codex(40, 'event_msg', count(10)),
+    codex(50, 'response_item', { type: 'message', role: 'assistant', content: [{ text: 'Hm' }] }),
+    codex(60, 'event_msg', { type: 'user_message', message: 'and' }),
+    codex(60.2, 'event_msg', { type: 'task_started', turn_id: 'b' }),
+    codex(70, 'response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'c1' }),
+    codex(71, 'response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'c2' }),
+  ],
+};
+
+function count(total: number): Fields {
+  const last_token_usage = { input_tokens: 3, output_tokens: 4 };
+  return { type: 'token_count', info: { total_token_usage: { total_tokens: total }, last_token_usage } };
+}
+
+// rule: a-followed-transcript-is-the-whole-one
+test.each(Object.entries(OLDER))('%s: line by line', async (_what, records) => {
+  const path = transcript([]);
+  const followed = follow(path);
+  for (const record of records) {
+    append(path, record);
+    expect(followed.read()).toEqual(await linesOf(path));
+  }
+  expect(followed.restarts).toBe(0);
 });
