@@ -189,8 +189,6 @@ export class TranscriptFollower implements JournalSource {
         if (!names.has(name))
           files.push({ name, reader: new DraftReader(new JournalTail(name), format, this.#trimmer) });
       }
-      // The order in which records of one instant count.
-      files.sort((left, right) => (left.name < right.name ? -1 : 1));
     }
     for (const { reader } of files) reader.readOn();
     this.#held.beginLook();

@@ -53,6 +53,13 @@ const shownBy = (fold: Observed | null) => (fold === null ? null : plain(fold));
 const write = (path: string, ...records: Fields[]) =>
   appendFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 
+/** Writes a kept copy with one line of a conversation. */
+function keepCopy(scene: Scene, conversation: string): void {
+  const kept = { v: 1, timestamp: at(0), event: 'user_prompt', origin: 'human', text: 'kept' };
+  const source = { provider: 'claude', conversation, bytes: 1_000, lines: 1 };
+  writeFileSync(journalIn(scene.folder), `${JSON.stringify(kept)}\n${textOfSeal([source], 'x')}\n`);
+}
+
 describe('a session that is followed', () => {
   // rule: a-followed-transcript-is-the-whole-one
   test.each(RECORDINGS)('%s: shows after each step what a look at everything shows', async (name) => {
@@ -71,7 +78,7 @@ describe('a session that is followed', () => {
     const [first, second] = [scene.converse('c1'), scene.converse('c2')];
     write(first, asks(0, 'go'), calls(1, 't1', 'Edit', { file_path: '/a' }), returns(2, 't1'), says(3, 'Done'));
     await scene.look();
-    write(second, asks(100, 'more'), calls(101, 't2'), returns(102, 't2', 'Exit code 1', true));
+    write(second, asks(100, 'more'), calls(101, 't2'), returns(102, 't2', 'Exit code 1', true), says(150, 'Hm'));
     expect((await scene.look()).fold?.errors).toHaveLength(1);
     write(first, asks(200, 'again'), calls(201, 't3'), returns(202, 't3', 'Exit code 2', true));
     expect((await scene.look()).fold?.errors).toHaveLength(2);
@@ -99,9 +106,7 @@ describe('a session that is followed', () => {
     expect(await scene.look()).toMatchObject({ observed: 'transcript', fold: { lastPrompt: 'go' } });
     rmSync(path);
     expect((await scene.look()).observed).toBe('none');
-    const kept = { v: 1, timestamp: at(0), event: 'user_prompt', origin: 'human', text: 'kept' };
-    const source = { provider: 'claude', conversation: 'c1', bytes: 1_000, lines: 1 };
-    writeFileSync(journalIn(scene.folder), `${JSON.stringify(kept)}\n${textOfSeal([source], 'x')}\n`);
+    keepCopy(scene, 'c1');
     expect(await scene.look()).toMatchObject({ observed: 'journal', fold: { lastPrompt: 'kept' } });
     // Together with another one that is followed.
     write(scene.converse('c2'), asks(100, 'on'), says(101, 'Yes'));
@@ -111,6 +116,32 @@ describe('a session that is followed', () => {
     });
     write(join(scene.folder, 'c2.jsonl'), asks(200, 'on and on'));
     expect((await scene.look()).fold).toMatchObject({ firstPrompt: 'kept', lastPrompt: 'on and on' });
+  });
+
+  test('is the kept copy of one conversation and the transcript of another, whichever comes first', async () => {
+    const scene = new Scene();
+    const first = scene.converse('c1');
+    write(first, asks(0, 'go'), says(1, 'Done'));
+    write(scene.converse('c2'), asks(100, 'on'), says(101, 'Yes'));
+    await scene.look();
+    rmSync(first);
+    expect((await scene.look()).fold?.firstPrompt).toBe('on');
+    keepCopy(scene, 'c1');
+    expect((await scene.look()).fold?.firstPrompt).toBe('kept');
+    write(first, ...Array.from({ length: 9 }, (_, index) => asks(index, 'go again')));
+    expect((await scene.look()).fold?.firstPrompt).toBe('go again');
+    rmSync(first);
+    expect((await scene.look()).fold?.firstPrompt).toBe('kept');
+  });
+
+  test('starts over with a transcript that was rewritten', async () => {
+    const scene = new Scene();
+    const path = scene.converse('c1');
+    write(path, asks(0, 'go'), says(100, 'Done'), asks(200, 'more'));
+    await scene.look();
+    rmSync(path);
+    write(path, asks(300, 'something else'), says(400, 'Yes'), asks(500, 'and'));
+    expect((await scene.look()).fold).toMatchObject({ firstPrompt: 'something else', lastPrompt: 'and' });
   });
 
   test('is found in the folder of its program, too', async () => {

@@ -6,12 +6,13 @@ import { type Assessment, assessSessionHealth } from '../../../monitoring/verdic
 import { tailFor } from '../../../monitoring/verdict/timeline/callTail.js';
 import { JournalFollower } from '../../../monitoring/watch/journalFollower.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
+import { JournalTail } from '../../../src/journal/reader.js';
 import { HOUR, systemClock } from '../../../src/time.js';
 import { transcriptAt } from '../../../src/transcripts/companions.js';
 import { TranscriptFollower } from '../../../src/transcripts/transcriptFollower.js';
 import { TranscriptTail } from '../../../src/transcripts/transcriptTail.js';
 import { GrowingSession, recordedNames, recordedSession } from '../../src/transcripts/following.js';
-import { asks, calls, START, says, transcript } from '../../src/transcripts/told.js';
+import { asks, at, calls, START, says, transcript } from '../../src/transcripts/told.js';
 
 const thresholds = DEFAULT_THRESHOLDS;
 
@@ -62,6 +63,21 @@ describe('a terminal in which nobody types', () => {
     appendFileSync(path, `${JSON.stringify(asks(200, 'more'))}\n`);
     expect(await follower.look(START + HOUR)).toBe(true);
     expect(follower.timeline.lastInstant()).toBe(START + 200_000);
+  });
+
+  test('is the same to a judge who remembers more calls', async () => {
+    const presumed = [{ v: 1, timestamp: at(100), event: 'turn_end', reason: 'end_turn' }];
+    const follower = new JournalFollower({
+      path: 'none',
+      diagnostics: new JournalTail('none').diagnostics,
+      readBatch: () => ({ records: [], restarted: false, more: false }),
+      rewind: () => undefined,
+      presumed: () => presumed,
+    });
+    await follower.look(START + HOUR);
+    follower.remember(10_000);
+    await follower.look(START + HOUR);
+    expect(follower.timeline.lastInstant()).toBe(START + 100_000);
   });
 
   test('lines of a future that is presumed wait for their time', async () => {

@@ -368,7 +368,8 @@ const OLDER: Readonly<Record<string, readonly Fields[]>> = {
     codex(60, 'event_msg', { type: 'user_message', message: 'and' }),
     codex(60.2, 'event_msg', { type: 'task_started', turn_id: 'b' }),
     codex(70, 'response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'c1' }),
-    codex(71, 'response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'c2' }),
+    codex(71, 'response_item', { type: 'function_call_output', call_id: 'c1', output: 'ok' }),
+    codex(72, 'response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: 'c2' }),
   ],
 };
 
