@@ -12,6 +12,7 @@ const ENTRY_PROGRAMS = [
   'bridge/redis/javascriptServerMain.ts',
   'bridge/runs/reaperMain.ts',
   'bridge/health/stallGuardMain.ts',
+  'bridge/hook/main.ts',
   'bridge/agents/scenarioPlayer.ts',
 ];
 

@@ -9,18 +9,21 @@ import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
 
+/** Whoever can begin a command of its own. */
+type Starter = Pick<CommandContext, 'startDetached'>;
+
 /** Its time is that of the last round. */
 const ROUND_FILE = 'kept';
 const BETWEEN_ROUNDS_MS = HOUR;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** The session's work is over, or its agent died: what its transcripts show is kept. */
-export function keepLater(context: CommandContext, memory: Memory, { id, log }: OpenSession): void {
+export function keepLater(context: Starter, memory: Memory, { id, log }: OpenSession): void {
   if (log.state.conversations.length > 0) begin(context, memory, [id]);
 }
 
 /** The first start in an hour begins a round over all sessions. */
-export function roundLater(context: CommandContext, memory: Memory): void {
+export function roundLater(context: Starter, memory: Memory): void {
   const { places, clock, sessions } = memory;
   if (sessions.ids().length > 1 && takeRound(places.root, clock.now())) begin(context, memory, []);
 }
@@ -58,7 +61,7 @@ function isRecent(path: string, now: number): boolean {
   return stat.isFile() && Math.abs(now - stat.mtimeMs) < BETWEEN_ROUNDS_MS;
 }
 
-function begin(context: CommandContext, { places, isBridges }: Memory, ids: readonly string[]): void {
+function begin(context: Starter, { places, isBridges }: Memory, ids: readonly string[]): void {
   if (!isBridges) context.startDetached(['work', 'keep', ...ids, '--dir', resolve(places.root)]);
 }
 

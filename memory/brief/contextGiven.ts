@@ -8,3 +8,8 @@ export function contextGiven(level: ContextLevel, context: string): NewLine {
   const digest = createHash('sha256').update(context).digest('hex');
   return { event: 'context_given', level, characters: context.length, digest };
 }
+
+/** The line of a worklog that says that its record was given to the agent of another session. */
+export function contextTold(to: string): NewLine {
+  return { event: 'context_given', to };
+}

@@ -45,6 +45,10 @@ export interface ContextOptions {
   readonly fold: Observed | null;
   /** How its run ended, in words of others; null: it is not known. */
   readonly end?: string | null;
+  /** What changed since the agent's last activity, in sentences; only for a conversation that goes on. */
+  readonly changes?: readonly string[];
+  /** Sentences that follow, such as how many other sessions there are. */
+  readonly further?: readonly string[];
   /** Notes of the workspace, for every session in it. */
   readonly pinned: readonly Note[];
   /** How many characters each level has, and from when on a session was resumed. */
@@ -62,11 +66,13 @@ const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
   high: 'high_notes',
   normal: 'notes',
 };
+const DIGEST_LENGTH = 12;
 const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
   root: 5,
   compacted: 0,
   resumed: 0,
   delegated: 0,
+  resumed_delegated: 0,
   revival: 10,
 };
 
@@ -80,7 +86,7 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
   const sections = [
     headOf(log, options, words),
     ...(fold === null || !isWhole ? [] : [openOf(fold, words)]),
-    ...(level === 'delegated' ? [] : [doubtOf(filesInDoubt({ log, fold }, root), words)]),
+    ...(isDelegated(level) || level === 'resumed' ? [] : [doubtOf(filesInDoubt({ log, fold }, root), words)]),
     planOf(log, isWhole, words),
     ...(fold === null ? [] : [tasksOf(fold, words)]),
     ...(fold === null || !isWhole ? [] : [errorsOf(fold, words)]),
@@ -89,9 +95,36 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
     entriesOf(log, MOST_ACTIONS[level], words),
     ...(fold === null ? [] : [callsOf(fold, MOST_ACTIONS[level], words)]),
     ...(fold === null || !isWhole ? [] : [costOf(fold)]),
+    ...(level === 'compacted' ? [checkpointOf(log, words), ...(fold === null ? [] : [repeatedOf(fold, words)])] : []),
+    { title: 'Since then:', entries: entries('files', options.changes ?? []) },
     nextOf(log, options, words),
+    { title: '', entries: entries('rest', options.further ?? []) },
   ];
   return fenced(withinBudget(sections, characters - used - FENCE_LENGTH));
+}
+
+/** @returns the notes of the workspace alone; empty if there are none */
+export function buildNotesContext({
+  level,
+  settings,
+  pinned,
+  redact,
+}: Pick<ContextOptions, 'level' | 'settings' | 'pinned' | 'redact'>): string {
+  const lines = withinBudget([notesOf(pinned, level, new Words(redact))], settings.context[level] - FENCE_LENGTH);
+  return fenced(lines);
+}
+
+/** @param id of the session whose record cannot be read in time; null: its own, which has just begun */
+export function unshownContext(id: string | null): string {
+  if (id === null) return '';
+  const name = new Words((text) => text).name(id);
+  return fenced([
+    `The record of session ${name} takes too long to be read here. It is shown by: watchkeeper track resume ${name}`,
+  ]);
+}
+
+function isDelegated(level: ContextLevel): boolean {
+  return level === 'delegated' || level === 'resumed_delegated';
 }
 
 function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
@@ -130,7 +163,7 @@ function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): 
   const isResumed = level !== 'revival' && checkIfResumedSession(last, now, settings.freshness);
   const resumed = isResumed ? '; it was resumed after a while' : '';
   const clauses = [
-    ...(level === 'revival' && began !== null ? [`It began at ${isoTime(began)}`] : []),
+    ...((level === 'revival' || level === 'resumed') && began !== null ? [`It began at ${isoTime(began)}`] : []),
     ...(level !== 'revival' && log.created_at !== null ? [lifecycleOf(log)] : []),
     last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}${resumed}`,
   ];
@@ -149,12 +182,13 @@ function planOf(log: Worklog, isWhole: boolean, words: Words): Section {
 }
 
 function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Section {
-  const shown = level === 'delegated' ? notes.filter(({ priority }) => priority === 'critical') : notes;
+  const shown = isDelegated(level) ? notes.filter(({ priority }) => priority === 'critical') : notes;
   const order: readonly Priority[] = ['critical', 'high', 'normal'];
   const sorted = order.flatMap((priority) => shown.filter((note) => note.priority === priority));
   const most = level === 'resumed' ? 3 : sorted.length;
   return {
-    title: 'Notes that were kept:',
+    title:
+      most < sorted.length ? `Notes that were kept, ${sorted.length} in all; the first ones:` : 'Notes that were kept:',
     entries: sorted
       .slice(0, most)
       .map(({ priority, text }) => ({ rank: NOTE_RANKS[priority], text: `- ${priority}: ${words.text(text)}` })),
@@ -162,8 +196,8 @@ function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Sec
 }
 
 function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
-  // What Watchkeeper wrote by itself, such as the start of a run, says nothing of the work.
-  const declared = recent.filter(({ origin }) => origin !== 'watchkeeper');
+  // What Watchkeeper and the hooks of a program wrote, such as the start of a run, says nothing of the work.
+  const declared = recent.filter(({ origin }) => origin !== 'watchkeeper' && origin !== 'program');
   const last = count === 0 ? [] : declared.slice(-count);
   const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);
   return { title: 'The last entries:', entries: entries('actions', lines) };
@@ -178,8 +212,32 @@ function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions
     title: '',
     entries: entries('next', [
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
-      ...(level === 'revival' ? [] : [waysOn(log, name, isBridges)]),
+      ...(level === 'root' ? [waysOn(log, name, isBridges)] : []),
+      ...(level === 'delegated'
+        ? ['The result of this sub-agent goes to the agent that started it, which works on that session.']
+        : []),
     ]),
+  };
+}
+
+function checkpointOf({ checkpoints }: Worklog, words: Words): Section {
+  const last = [...checkpoints.values()].at(-1);
+  const line = ({ name, head, at }: NonNullable<typeof last>) =>
+    `Last checkpoint: ${words.name(name)}, ${isoTime(at)}${head === null ? '' : `, at commit ${words.name(head.slice(0, DIGEST_LENGTH))}`}`;
+  return { title: '', entries: entries('rest', last === undefined ? [] : [line(last)]) };
+}
+
+/** Whoever has lost what came before must not try it again. */
+function repeatedOf({ errors }: Observed, words: Words): Section {
+  const counts = new Map<string, number>();
+  for (const { call } of errors) counts.set(call, (counts.get(call) ?? 0) + 1);
+  const repeated = [...counts].filter(([, count]) => count > 1);
+  return {
+    title: 'Calls that failed more than once:',
+    entries: entries(
+      'actions',
+      repeated.map(([call, count]) => `- ${words.text(call)}: ${count} times`),
+    ),
   };
 }
 

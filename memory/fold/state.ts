@@ -51,7 +51,7 @@ export function stateOf(log: Worklog, at: number): Readonly<Record<string, unkno
     ended_at: log.end?.at ?? null,
     last_activity: log.last_activity,
     idle_at: null,
-    resumed_at: resumedAt(log),
+    resumed_at: log.resumed_at,
     acknowledged_at: log.acknowledged_at,
     violations: { blocked: 0, rejected: 0, refused: log.refused },
     conversations: log.conversations,
@@ -77,11 +77,6 @@ export function filesOf({ files, digests }: Worklog): Record<string, FileEntry &
 
 function shownStep({ spans: _spans, ...step }: Step) {
   return { ...step, kind: 'plan' };
-}
-
-/** @returns when a conversation of the session was resumed last; null if none was */
-export function resumedAt({ conversations }: Worklog): number | null {
-  return conversations.findLast(({ source }) => source === 'resume')?.at ?? null;
 }
 
 export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {

@@ -185,7 +185,11 @@ export interface Worklog {
   archived: { readonly at: number; readonly documents: readonly string[] } | null;
   created_at: number | null;
   last_activity: number | null;
+  /** When a conversation was last resumed. */
+  resumed_at: number | null;
   acknowledged_at: number | null;
+  /** When its record was given to the agent of another session, since its last run began. */
+  told_at: number | null;
   /** Silence is excused until then. */
   ping: { readonly until: number; readonly detail: string | null } | null;
   readonly runs: Run[];
@@ -223,7 +227,9 @@ export function newWorklog(): Worklog {
     archived: null,
     created_at: null,
     last_activity: null,
+    resumed_at: null,
     acknowledged_at: null,
+    told_at: null,
     ping: null,
     runs: [],
     conversations: [],

@@ -1,6 +1,7 @@
 /** What git says about a directory, without changing it. Every call has a time limit, and none takes a lock. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { isoTime } from '../../src/time.js';
 
 const LIMIT_MS = 10_000;
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -51,6 +52,12 @@ export class Git {
   commitsSince(since: string): number | null {
     if (this.#ask('merge-base', '--is-ancestor', since, 'HEAD') === null) return null;
     return Number(this.#ask('rev-list', '--count', `${since}..HEAD`));
+  }
+
+  /** @param at UTC epoch milliseconds; @returns how many commits were made since; null as {@link state} */
+  commitsAfter(at: number): number | null {
+    const count = this.#ask('rev-list', '--count', `--since=${isoTime(at)}`, 'HEAD');
+    return count === null ? null : Number(count);
   }
 
   /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null as {@link state} */

@@ -7,14 +7,14 @@ import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Places } from '../home/places.js';
 import type { LogKind } from '../logs/kind.js';
-import type { Stamp } from '../logs/line.js';
+import type { NewLine, Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 
 const processSchema = z.object({ host: z.string(), boot_id: z.string() });
 
 interface Binding {
-  /** The session, and the line that gave it. */
-  bound: { readonly session_id: string; readonly line: string } | null;
+  /** The session, the line that gave it, and the session that had it before. */
+  bound: { readonly session_id: string; readonly line: string; readonly from: string | null } | null;
   /** Null: it is a conversation, or nobody has said which process it is. */
   process: z.output<typeof processSchema> | null;
 }
@@ -36,7 +36,7 @@ const bindingKind: LogKind<Binding> = {
     // Who moves it names the line that gave it: another move was first if that is no longer the last one.
     if ((state.bound?.line ?? undefined) !== previous)
       return { code: 'moved', message: `it belongs to session ${state.bound?.session_id ?? 'none'} meanwhile` };
-    state.bound = { session_id, line: line.id };
+    state.bound = { session_id, line: line.id, from: state.bound?.session_id ?? null };
     state.process = process ?? state.process;
     return null;
   },
@@ -59,9 +59,12 @@ export class Bindings {
 
   /** @returns the session that has it; null if none has */
   sessionOf(bound: Bound): string | null {
-    const log = Log.read(this.#path(bound), bindingKind);
-    log?.close();
-    return log?.state.bound?.session_id ?? null;
+    return this.#read(bound)?.session_id ?? null;
+  }
+
+  /** @returns the session that had it before that which has it now; null if none had */
+  formerOf(bound: Bound): string | null {
+    return this.#read(bound)?.from ?? null;
   }
 
   /**
@@ -69,23 +72,29 @@ export class Bindings {
    * @returns the session that had it; null if none had
    */
   bind(bound: Bound, sessionId: string): string | null {
-    const path = this.#path(bound);
-    this.#places.make(dirname(path));
-    const log = Log.begin(path, bindingKind) ?? Log.open(path, bindingKind);
-    if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
-    try {
+    return this.#write(bound, (log) => {
       let before: string | null = null;
       log.write((state) => {
         before = state.bound?.session_id ?? null;
-        if (before === sessionId) return [];
-        const line = { session_id: sessionId, ...('process' in bound && { process: bound.process }) };
-        if (state.bound === null) return [{ event: 'bound', ...line }];
-        return [{ event: 'moved', ...line, previous: state.bound.line }];
+        return before === sessionId ? [] : [lineFor(bound, sessionId, state.bound)];
       }, this.#stamp);
       return before;
-    } finally {
-      log.close();
-    }
+    });
+  }
+
+  /**
+   * Gives it to a session if nobody else is faster.
+   * @param from which session has it now; null: none
+   * @returns the session that has it then
+   */
+  take(bound: Bound, sessionId: string, from: string | null): string {
+    return this.#write(bound, (log) => {
+      log.write(
+        ({ bound: before }) => ((before?.session_id ?? null) === from ? [lineFor(bound, sessionId, before)] : []),
+        this.#stamp,
+      );
+      return log.state.bound?.session_id ?? sessionId;
+    });
   }
 
   /** Removes the bindings of processes of this host that a later boot has ended: none of them ever asks again. */
@@ -99,9 +108,32 @@ export class Bindings {
     }
   }
 
+  #read(bound: Bound): Binding['bound'] {
+    const log = Log.read(this.#path(bound), bindingKind);
+    log?.close();
+    return log?.state.bound ?? null;
+  }
+
+  #write<Result>(bound: Bound, use: (log: Log<Binding>) => Result): Result {
+    const path = this.#path(bound);
+    this.#places.make(dirname(path));
+    const log = Log.begin(path, bindingKind) ?? Log.open(path, bindingKind);
+    if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
+    try {
+      return use(log);
+    } finally {
+      log.close();
+    }
+  }
+
   #path(bound: Bound): string {
     return join(this.#places.root, 'bindings', `${keyOf(bound)}.jsonl`);
   }
+}
+
+function lineFor(bound: Bound, sessionId: string, before: Binding['bound']): NewLine {
+  const line = { session_id: sessionId, ...('process' in bound && { process: bound.process }) };
+  return before === null ? { event: 'bound', ...line } : { event: 'moved', ...line, previous: before.line };
 }
 
 /** @returns null also if it cannot be read: it is left alone, and keeps nobody from the others */

@@ -5,20 +5,21 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
-import { type Clock, isoTime } from '../../src/time.js';
+import type { Clock } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { absolute, homeFolder, Places } from '../home/places.js';
 import { readMemorySettings } from '../home/settings.js';
-import type { NewLine, Stamp } from '../logs/line.js';
+import type { Stamp } from '../logs/line.js';
+import type { Origin } from '../words.js';
 import { Claims } from '../workspaces/claims.js';
 import { pathInWorkspace, type Workspace, workspaceOf } from '../workspaces/workspace.js';
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
-import { hiddenFrom, isBridges, requireOwnMemory, requireVisible } from './ownMemory.js';
+import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
-import { originOf, type Surroundings } from './surroundings.js';
+import { conversationIn, originOf, type Surroundings } from './surroundings.js';
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
@@ -26,6 +27,8 @@ export interface MemoryOptions {
   readonly folder: string | null;
   readonly clock: Clock;
   readonly redact: Redact;
+  /** Who writes; as the variables show if missing. */
+  readonly origin?: Origin;
 }
 
 export class Memory {
@@ -48,11 +51,11 @@ export class Memory {
   /** Why sessions were left out while many were looked at, such as logs that cannot be read: the command says so at its end. */
   readonly leftOut: string[] = [];
 
-  constructor({ surroundings, folder, clock, redact }: MemoryOptions) {
+  constructor({ surroundings, folder, clock, redact, origin = originOf(surroundings) }: MemoryOptions) {
     const { variables } = surroundings;
     this.clock = clock;
     this.surroundings = surroundings;
-    this.stamp = { clock, redact, origin: originOf(surroundings) };
+    this.stamp = { clock, redact, origin };
     this.places = new Places(folder === null ? folderOf(variables) : resolve(surroundings.directory, folder));
     requireVisible(this);
     this.isBridges = isBridges(this.places);
@@ -108,37 +111,7 @@ export class Memory {
 
   /** The conversation of the agent in whose shell the caller runs; null outside of one. */
   get conversation(): BoundConversation | null {
-    const { CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID } = this.surroundings.variables;
-    if (CLAUDE_CODE_SESSION_ID) return { provider: 'claude', conversation: CLAUDE_CODE_SESSION_ID };
-    return CODEX_THREAD_ID ? { provider: 'codex', conversation: CODEX_THREAD_ID } : null;
-  }
-
-  /**
-   * Gives a session the conversation and the process of the agent in whose shell the caller runs; another one loses them. A bridge
-   * knows which run works on its sessions.
-   */
-  adopt({ id, log }: OpenSession): void {
-    requireOwnMemory(this.places);
-    const { conversation, agentProcess } = this;
-    if (conversation !== null) {
-      const { provider, conversation: name } = conversation;
-      const before = this.bindings.bind(conversation, id);
-      const { directory } = this.surroundings;
-      const line = { event: 'conversation', provider, conversation: name, source: 'bind', cwd: directory };
-      log.write(() => [{ ...line, workspace: this.workspace.id, since: isoTime(this.clock.now()) }], this.stamp);
-      this.#tell(before, id, { event: 'conversation_moved', provider, conversation: name, to: id });
-    }
-    if (agentProcess === null) return;
-    const before = this.bindings.bind({ process: agentProcess }, id);
-    log.write(() => [{ event: 'run_started', process: agentProcess, agent: conversation?.provider }], this.stamp);
-    this.#tell(before, id, { event: 'run_ended', process: agentProcess, reason: `moved to ${id}` });
-  }
-
-  /** Writes to the session that has lost a conversation or a process: it must not look crashed when that process ends. */
-  #tell(before: string | null, now: string, line: NewLine): void {
-    const session = before === null || before === now ? null : this.sessions.open(before);
-    session?.log.write(() => [line], this.stamp, { isFact: true });
-    session?.log.close();
+    return conversationIn(this.surroundings.variables);
   }
 
   /**

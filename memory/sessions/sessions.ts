@@ -62,6 +62,25 @@ export class Sessions {
     return { id, folder, log };
   }
 
+  /**
+   * Opens a session that begins by itself; whoever comes first begins it.
+   * @param id of nobody else, already taken
+   * @param started fields of `session_started`
+   * @throws UnreachableError if its log cannot be opened
+   */
+  openImplicit(id: string, started: Readonly<Record<string, unknown>>): OpenSession {
+    const found = this.open(id);
+    if (found !== null) return found;
+    this.#places.prepare();
+    const folder = this.#places.sessionFolder(id);
+    this.#places.make(folder);
+    const log = Log.begin(worklogIn(folder), worklogKind) ?? Log.open(worklogIn(folder), worklogKind);
+    if (log === null) throw new UnreachableError(`${folder} was removed while it was used`);
+    const line = { event: 'session_started', session_id: id, ...started };
+    log.write(({ facts }) => (facts === null ? [line] : []), this.#stamp);
+    return { id, folder, log };
+  }
+
   /** Once in the log, a plan would stay although half of it is refused. */
   #requireLegal(lines: readonly NewLine[]): void {
     const trial = worklogKind.begin();

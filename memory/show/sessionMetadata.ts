@@ -1,7 +1,7 @@
 /** A session as an older tracker knew it: what is known of it, and what was counted while it ran. Pure. */
 import { textOf } from '../../src/journal/record.js';
 import { isoTime } from '../../src/time.js';
-import { progressOf, resumedAt } from '../fold/state.js';
+import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 
@@ -77,7 +77,7 @@ export function loadSessionMetadata({ log, fold, depth }: SessionSources): Sessi
     language: { communication: textOf(language.communication), documents: textOf(language.documents) },
     ...instant('compactedAt', fold?.compactedAt ?? null),
     ...(fold?.contextTokens == null ? {} : { contextSize: fold.contextTokens }),
-    ...instant('resumedAt', resumedAt(log)),
+    ...instant('resumedAt', log.resumed_at),
     ...instant('idleAt', fold?.idleAt ?? null),
   };
 }

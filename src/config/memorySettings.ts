@@ -37,6 +37,7 @@ export const memorySettings = z
         compacted: characters.default(2_500),
         resumed: characters.default(1_500),
         delegated: characters.default(1_200),
+        resumed_delegated: characters.default(1_600),
         revival: characters.default(6_000),
       })
       .prefault({}),

@@ -7,7 +7,8 @@ import { afterThisTest } from './scope.js';
 export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'wk-'));
   afterThisTest((passed) => {
-    if (passed) rmSync(folder, { recursive: true, force: true });
+    // A process that was started aside may still write to it.
+    if (passed) rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     else process.stderr.write(`evidence of the failed test: ${folder}\n`);
   });
   return folder;

@@ -3,6 +3,7 @@ import type { Step } from '../../../memory/fold/worklog.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { RefusedError } from '../../../memory/logs/log.js';
+import { adoptCaller } from '../../../memory/sessions/adoption.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { requireOwnMemory } from '../../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
@@ -37,7 +38,7 @@ export const init = word({
     if (memory.isBridges) return planBridges(task, titles, call);
     const holder = values.concurrent ? null : memory.holder();
     if (holder !== null && values.resume) {
-      memory.adopt(holder);
+      adoptCaller(memory, holder);
       print(`going on with session ${holder.id}`, { session_id: holder.id, folder: holder.folder, resumed: true });
       return 0;
     }
@@ -57,7 +58,7 @@ export const init = word({
       plan: planOf(titles),
       concurrent: values.concurrent === true,
     });
-    memory.adopt(session);
+    adoptCaller(memory, session);
     roundLater(context, memory);
     print(`session ${session.id} begins${stepsOf(titles)}`, {
       session_id: session.id,

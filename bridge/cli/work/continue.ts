@@ -1,5 +1,6 @@
 import { unarchiveSession } from '../../../memory/keeping/archive.js';
 import { RefusedError } from '../../../memory/logs/log.js';
+import { adoptCaller } from '../../../memory/sessions/adoption.js';
 import { UsageError } from '../../../src/errors.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
@@ -23,7 +24,7 @@ export const goOn = word({
       });
     const wasArchived = session.log.state.archived !== null;
     const folder = wasArchived ? unarchiveSession(memory, session) : session.folder;
-    memory.adopt(session);
+    adoptCaller(memory, session);
     print(`going on with session ${session.id}${wasArchived ? ', which is out of the archive' : ''}`, {
       session_id: session.id,
       folder,

@@ -2,6 +2,7 @@
 
 import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { RefusedError } from '../../../memory/logs/log.js';
+import { adoptCaller } from '../../../memory/sessions/adoption.js';
 import { beginChild } from '../../../memory/sessions/delegation.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { END_REASONS } from '../../../memory/words.js';
@@ -30,7 +31,7 @@ export const start = word({
         ? memory.lifecycle.begin(memory.workspace, beginning)
         : beginChild(memory, memory.which(parent), beginning);
     // The agent in this shell works on the session that it begins; a part of its work may be for another one.
-    if (parent === undefined) memory.adopt(session);
+    if (parent === undefined) adoptCaller(memory, session);
     roundLater(context, memory);
     print(`session ${session.id} begins`, { session_id: session.id, folder: session.folder });
     return 0;

@@ -1,4 +1,4 @@
-/** What Watchkeeper keeps of a session when its run has ended. It is never activity. */
+/** What Watchkeeper keeps of a session when its run has ended, and tells others. It is never activity. */
 import * as z from 'zod';
 import { MOST_FILES, setIn } from '../bounds.js';
 import { NOTHING_KEPT } from '../kept.js';
@@ -16,6 +16,13 @@ const keptSchema = z.looseObject({
 });
 
 export const keptRules: Rules = {
+  context_given: fact(
+    z.looseObject({ to: z.string().optional() }),
+    (log, { to }, { at }) => {
+      if (to !== undefined) log.told_at = at;
+    },
+    { afterEnd: true, isActivity: false },
+  ),
   kept: fact(
     keptSchema,
     (log, { copy, complete, last_activity, digests, goes_on, removed, failure }, { at }) => {

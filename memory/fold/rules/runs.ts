@@ -19,7 +19,9 @@ export const processSchema = z.object({
 export const runRules: Rules = {
   run_started: fact(
     z.looseObject({ process: processSchema, agent: text, run_id: text }),
-    ({ runs, more }, { process, agent, run_id }, { at }) => {
+    (log, { process, agent, run_id }, { at }) => {
+      const { runs, more } = log;
+      log.told_at = null;
       if (runs.some((run) => run.ended_at === null && isSameProcess(run.process, process))) return;
       const run: Run = {
         process,
@@ -55,7 +57,12 @@ export const runRules: Rules = {
       workspace: text,
       since: instant,
     }),
-    ({ conversations, more }, { provider, conversation, source, transcript, cwd, workspace, since }, { at }) => {
+    (log, { provider, conversation, source, transcript, cwd, workspace, since }, { at }) => {
+      const { conversations, more } = log;
+      if (source === 'resume') log.resumed_at = at;
+      // Whoever comes back to it goes on with it.
+      if (conversations.some((one) => one.moved_at === null && one.provider === provider && one.id === conversation))
+        return;
       const entry = {
         ...{ provider, id: conversation, source, at, moved_at: null },
         ...{ transcript: transcript ?? null, cwd: cwd ?? null, workspace: workspace ?? null },

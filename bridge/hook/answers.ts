@@ -1,0 +1,108 @@
+/** What is written and answered for each event of a program. */
+import { unshownContext } from '../../memory/brief/resumeContext.js';
+import { startConversation } from '../../memory/programs/conversationStart.js';
+import type { Launch } from '../../memory/programs/launch.js';
+import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
+import { delegatedContext, type GivenContext, noteGiven, startContext } from '../../memory/programs/sessionContext.js';
+import type { Memory } from '../../memory/sessions/memory.js';
+import type { OpenSession } from '../../memory/sessions/sessions.js';
+import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/words.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import { atMost, SECOND } from '../../src/time.js';
+import type { Payload } from './payload.js';
+
+/** Of the two seconds that a person may wait for an agent's start, the rest is for starting this program. */
+const CONTEXT_WITHIN_MS = 1.5 * SECOND;
+
+export interface HookCall {
+  readonly memory: Memory;
+  readonly payload: Payload;
+  /** The program that started the hook; null: it is gone already. */
+  readonly agent: ProcessIdentity | null;
+  readonly launchedIn: Launch['launchedIn'];
+  /** Begins the keeping of a session, or of all whose runs have ended, in a process of its own. */
+  keepLater(session: OpenSession): void;
+  roundLater(): void;
+}
+
+/**
+ * @returns what the program is answered, as JSON; null: nothing
+ * @throws Error for an unknown event; UnreachableError if the memory cannot be written
+ */
+export async function answerOf(call: HookCall): Promise<object | null> {
+  switch (call.payload.event) {
+    case 'SessionStart':
+      return atStart(call);
+    case 'SubagentStart':
+      return atSubagent(call);
+    case 'PermissionRequest':
+      withSession(call, (session) => waitForPermission(call.memory, session, call.payload.tool));
+      return null;
+    case 'SessionEnd':
+      atEnd(call);
+      return null;
+    default:
+      throw new Error(`the event ${JSON.stringify(call.payload.event)} is none of those that are recorded`);
+  }
+}
+
+async function atStart(call: HookCall): Promise<object | null> {
+  const { memory, payload, agent, launchedIn } = call;
+  const { provider, conversation, transcript } = payload;
+  const launch = { provider, conversation, transcript, source: sourceOf(payload.source), agent, launchedIn };
+  const started = startConversation(memory, launch);
+  const { session } = started;
+  try {
+    const late = { level: 'root', text: unshownContext(started.before?.id ?? null), notice: null } as const;
+    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, startContext(memory, started, launch), late);
+    noteGiven(memory, session, given);
+    return answer(payload.event, given);
+  } finally {
+    session.log.close();
+    call.roundLater();
+  }
+}
+
+function atSubagent(call: HookCall): object | null {
+  return withSession(call, (session) => {
+    const given = delegatedContext(call.memory, session);
+    noteGiven(call.memory, session, given);
+    return answer(call.payload.event, given);
+  });
+}
+
+function atEnd(call: HookCall): void {
+  const { memory, payload, agent } = call;
+  // The same program goes on with another conversation.
+  if (payload.reason === 'clear' || agent === null) return;
+  withSession(call, (session) => {
+    endRun(memory, session, agent, payload.reason ?? 'ended');
+    call.keepLater(session);
+  });
+}
+
+function withSession<Result>(
+  { memory, payload, agent }: HookCall,
+  use: (session: OpenSession) => Result,
+): Result | null {
+  const session = boundSession(memory, payload, agent);
+  if (session === null) return null;
+  try {
+    return use(session);
+  } finally {
+    session.log.close();
+  }
+}
+
+function answer(event: string, { text, notice }: GivenContext): object | null {
+  if (text === '' && notice === null) return null;
+  return {
+    ...(text !== '' && { hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
+    ...(notice !== null && { systemMessage: notice }),
+  };
+}
+
+/** One that is not known begins a conversation. */
+function sourceOf(source: string | null): ConversationSource {
+  return CONVERSATION_SOURCES.find((known) => known === source) ?? 'startup';
+}

@@ -1,0 +1,50 @@
+/** What a program sends to its hooks, as far as it is used. Nobody guarantees its shape, so each field is looked at alone. */
+import { basename, isAbsolute } from 'node:path';
+import { textOf } from '../../src/journal/record.js';
+import { parseObject } from '../../src/json.js';
+
+/** Nothing that is used is longer; payloads of tools, which are, come to no hook of ours. */
+export const LARGEST_PAYLOAD_BYTES = 1024 * 1024;
+
+export interface Payload {
+  readonly event: string;
+  readonly provider: 'claude' | 'codex';
+  readonly conversation: string;
+  readonly transcript: string | null;
+  /** In which the agent works now; null: it does not say. */
+  readonly directory: string | null;
+  /** Of a start. */
+  readonly source: string | null;
+  /** Of an end. */
+  readonly reason: string | null;
+  /** Of a permission dialog. */
+  readonly tool: string | null;
+}
+
+/**
+ * @param isCodex whether the program that sends it is Codex; its transcript says so, too
+ * @returns null if it is none, or names no event or no conversation
+ */
+export function parsePayload(text: string, isCodex: boolean): Payload | null {
+  const fields = parseObject<Record<string, unknown>>(text);
+  const event = textOf(fields?.hook_event_name);
+  const conversation = textOf(fields?.session_id);
+  if (fields === null || event === null || conversation === null) return null;
+  const transcript = absoluteOf(fields.transcript_path);
+  const isOfCodex = isCodex || (transcript !== null && basename(transcript).startsWith('rollout-'));
+  return {
+    event,
+    provider: isOfCodex ? 'codex' : 'claude',
+    conversation,
+    transcript,
+    directory: absoluteOf(fields.cwd),
+    source: textOf(fields.source),
+    reason: textOf(fields.reason),
+    tool: textOf(fields.tool_name),
+  };
+}
+
+function absoluteOf(value: unknown): string | null {
+  const path = textOf(value);
+  return path !== null && isAbsolute(path) && !path.includes('\0') ? path : null;
+}

@@ -1,0 +1,124 @@
+/**
+ * Which session a conversation belongs to that a program begins or goes on with. Its binding decides: of two hooks of one program
+ * that run at the same time, both end up in one session, and what a killed one left out, the next one writes.
+ */
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
+import { ulid } from '../../src/ids.js';
+import type { Worklog } from '../fold/worklog.js';
+import { unarchiveSession } from '../keeping/archive.js';
+import { RefusedError } from '../logs/log.js';
+import { adopt } from '../sessions/adoption.js';
+import { depthOf } from '../sessions/delegation.js';
+import type { Memory } from '../sessions/memory.js';
+import { requireOwnMemory } from '../sessions/ownMemory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import type { Launch } from './launch.js';
+
+/** Ids of sessions that begin by themselves. */
+const IMPLICIT = 'ses_';
+
+export interface StartedConversation {
+  readonly session: OpenSession;
+  /** The session as it was before; null: it began now. */
+  readonly before: OpenSession | null;
+}
+
+/** @throws UnreachableError if the memory cannot be written; RefusedError in that of a bridge */
+export function startConversation(memory: Memory, launch: Launch): StartedConversation {
+  requireOwnMemory(memory.places);
+  const known = memory.bindings.sessionOf(launch);
+  const id = known === null ? sessionFor(memory, launch) : goneOn(memory, known);
+  const before = id === null ? null : memory.look(id);
+  const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
+  if (session === null) return startConversation(memory, launch);
+  endLostRuns(memory, session, launch.agent);
+  adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
+  return { session, before };
+}
+
+/** @returns the session that goes on; null if it has ended, or is gone, so that another one continues it */
+function goneOn(memory: Memory, known: string): string | null {
+  const session = memory.sessions.open(known);
+  if (session === null) return null;
+  const { lifecycle, archived } = session.log.state;
+  try {
+    if (lifecycle === 'ended') return null;
+    if (archived !== null) unarchiveSession(memory, session);
+    return known;
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return null;
+  } finally {
+    session.log.close();
+  }
+}
+
+/** @returns the session that a new conversation comes to; null: one of its own */
+function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): string | null {
+  if (source === 'clear' || source === 'compact') {
+    const bound = agent === null ? null : memory.bindings.sessionOf({ process: agent });
+    const lifecycle = bound === null ? undefined : memory.look(bound)?.log.state.lifecycle;
+    return lifecycle === undefined || lifecycle === 'ended' ? null : bound;
+  }
+  if (source === 'fork' || launchedIn !== null) return null;
+  const holder = memory.claims.holder(memory.workspace);
+  const log = holder === null ? undefined : memory.look(holder)?.log.state;
+  return log === undefined || isWorkedOn(log, memory.surroundings.process) ? null : holder;
+}
+
+/** @returns whether an agent works on the session, as far as anybody knows */
+export function isWorkedOn({ runs }: Worklog, here: ProcessIdentity): boolean {
+  const run = runs.at(-1);
+  return run !== undefined && run.ended_at === null && isProcessAlive(run.process, here) !== false;
+}
+
+/** @param known the session that has the conversation; null: none has */
+function begun(memory: Memory, launch: Launch, known: string | null): OpenSession {
+  const id = takenIn(memory, known) ?? memory.bindings.take(launch, `${IMPLICIT}${ulid(memory.clock)}`, known);
+  const from = memory.bindings.formerOf(launch);
+  const { workspace, surroundings } = memory;
+  const parent = parentOf(memory, launch);
+  const fields = {
+    ...{ workspace: workspace.id, cwd: surroundings.directory, agent: launch.provider },
+    ...(from !== null && { continues: from }),
+    ...(parent !== null && { parent: parent.id }),
+  };
+  const session = memory.sessions.openImplicit(id, fields);
+  memory.claims.enter(workspace, id);
+  if (parent === null) return session;
+  const { max_children: most } = memory.settings.delegation;
+  parent.log.write(() => [{ event: 'child', child: id, most }], memory.stamp);
+  parent.log.close();
+  return session;
+}
+
+/** @returns the id that a hook took for a session without beginning it, because it was killed or is at it; null if none did */
+function takenIn({ places }: Memory, known: string | null): string | null {
+  return known?.startsWith(IMPLICIT) && places.findSession(known) === null ? known : null;
+}
+
+/** @returns the session in whose agent's shell the program was started; null if there is none, or it may have no child more */
+function parentOf(memory: Memory, { launchedIn }: Launch): OpenSession | null {
+  const id = launchedIn === null ? null : memory.bindings.sessionOf(launchedIn);
+  const parent = id === null ? null : memory.sessions.open(id);
+  if (parent === null) return null;
+  const { lifecycle, archived, children } = parent.log.state;
+  const { max_depth, max_children } = memory.settings.delegation;
+  const isFull = children.size >= max_children || depthOf(memory.sessions, parent.log.state) + 1 > max_depth;
+  if (lifecycle !== 'ended' && archived === null && !isFull) return parent;
+  parent.log.close();
+  return null;
+}
+
+/** Whoever ran them was killed. */
+function endLostRuns(memory: Memory, { log }: OpenSession, agent: ProcessIdentity | null): void {
+  const here = memory.surroundings.process;
+  const lost = ({ runs }: Worklog) =>
+    runs.filter((run) => run.ended_at === null && isProcessAlive(run.process, here) === false);
+  if (agent === null || lost(log.state).length === 0) return;
+  log.write(
+    (state) => lost(state).map(({ process }) => ({ event: 'run_ended', process, reason: 'lost' })),
+    { ...memory.stamp, origin: 'watchkeeper' },
+    { isFact: true },
+  );
+}

@@ -1,0 +1,38 @@
+/** A program says that it ends, or that it waits for a person. */
+import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import type { NewLine } from '../logs/line.js';
+import type { BoundConversation } from '../sessions/bindings.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+
+/** @returns the session that has the conversation, or else the program; null if none has */
+export function boundSession(
+  memory: Memory,
+  conversation: BoundConversation,
+  agent: ProcessIdentity | null,
+): OpenSession | null {
+  const id =
+    memory.bindings.sessionOf(conversation) ?? (agent === null ? null : memory.bindings.sessionOf({ process: agent }));
+  return id === null ? null : memory.sessions.open(id);
+}
+
+/** @param reason in the program's word */
+export function endRun(memory: Memory, { log }: OpenSession, agent: ProcessIdentity, reason: string): void {
+  write(memory, log, ({ runs }) => {
+    const isRunning = runs.some((run) => run.ended_at === null && isSameProcess(run.process, agent));
+    return isRunning ? [{ event: 'run_ended', process: agent, reason }] : [];
+  });
+}
+
+/** A dialog asks a person whether a call may be made. */
+export function waitForPermission(memory: Memory, { log }: OpenSession, tool: string | null): void {
+  write(memory, log, () => [{ event: 'wait_start', kind: 'permission', ...(tool !== null && { tool }) }]);
+}
+
+function write(
+  memory: Memory,
+  log: OpenSession['log'],
+  lines: (state: OpenSession['log']['state']) => NewLine[],
+): void {
+  log.write(lines, memory.stamp, { isFact: true });
+}

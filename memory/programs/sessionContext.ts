@@ -1,0 +1,155 @@
+/** What the model of a program is told when one of its conversations begins or goes on, and what is shown to the person. */
+
+import { counted } from '../../src/counted.js';
+import { shorten } from '../../src/log/shorten.js';
+import { oneLine } from '../../src/log/visibleText.js';
+import { HOUR, isoTime } from '../../src/time.js';
+import { contextGiven, contextTold } from '../brief/contextGiven.js';
+import { quoted } from '../brief/fence.js';
+import { buildNotesContext, buildResumeContext, type ContextLevel } from '../brief/resumeContext.js';
+import { isCrashed } from '../fold/crash.js';
+import { progressOf, purposeOf } from '../fold/state.js';
+import type { Worklog } from '../fold/worklog.js';
+import { isUndeclared } from '../sessions/adoption.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { ago, lookAt, type Status, stepsOf } from '../show/status.js';
+import { isWorkedOn, type StartedConversation } from './conversationStart.js';
+import type { Launch } from './launch.js';
+
+/** Of one workspace, the newest first. */
+const MOST_LOOKED_AT = 50;
+const LONGEST_PURPOSE = 80;
+
+export interface GivenContext {
+  readonly level: ContextLevel;
+  /** For the model; empty: nothing. */
+  readonly text: string;
+  /** For the person, in one line; null: nothing. */
+  readonly notice: string | null;
+}
+
+/** @returns what is told at the start of a conversation */
+export async function startContext(
+  memory: Memory,
+  { session, before }: StartedConversation,
+  { source }: Launch,
+): Promise<GivenContext> {
+  const level = levelOf(source, session.log.state);
+  // A session that it comes to, or its own; one that begins is told of the one before.
+  const own = before ?? (level === 'root' ? null : session);
+  const candidates = own === null ? unfinished(memory, session.id) : [own];
+  for (const [index, about] of candidates.entries()) {
+    const status = await lookAt(memory, about);
+    if (isNothing(status)) continue;
+    if (about.id !== session.id) markTold(memory, about.id, session.id);
+    const text = contextOf(memory, status, level, othersThan(candidates.length - index));
+    return { level, text, notice: level === 'root' || level === 'resumed' ? noticeOf(status) : null };
+  }
+  return { level, text: buildNotesContext({ ...common(memory, session.log.state), level }), notice: null };
+}
+
+function isNothing({ log, fold }: Status): boolean {
+  return fold === null && isUndeclared(log) && !log.facts?.purpose;
+}
+
+function othersThan(count: number): string[] {
+  return count > 1
+    ? [`${counted(count - 1, 'more unfinished session')} of this directory: watchkeeper work list --here`]
+    : [];
+}
+
+/** @returns what a sub-agent of the session is told */
+export function delegatedContext(memory: Memory, { log }: OpenSession): GivenContext {
+  const text = buildResumeContext(log.state, {
+    ...common(memory, log.state),
+    level: 'delegated',
+    crashed: false,
+    fold: null,
+  });
+  return { level: 'delegated', text, notice: null };
+}
+
+/** Notes in the session's worklog what was given. */
+export function noteGiven({ stamp }: Memory, { log }: OpenSession, { level, text }: GivenContext): void {
+  if (text !== '') log.write(() => [contextGiven(level, text)], { ...stamp, origin: 'watchkeeper' }, { isFact: true });
+}
+
+function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
+  if (source === 'clear' || source === 'compact') return 'compacted';
+  if (source !== 'resume') return 'root';
+  return facts?.parent == null ? 'resumed' : 'resumed_delegated';
+}
+
+/** Sessions of the workspace that have not ended, and on which nobody works: first what crashed unnoticed, then the newest. */
+function unfinished(memory: Memory, except: string): readonly OpenSession[] {
+  const ids = [...(memory.claims.read(memory.workspace)?.sessions ?? [])].reverse().slice(0, MOST_LOOKED_AT);
+  const here = memory.surroundings.process;
+  const open = ids.flatMap((id) => {
+    const session = id === except ? null : memory.look(id);
+    const state = session?.log.state;
+    if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
+    return isWorkedOn(state, here) ? [] : [session];
+  });
+  const crashed = open.filter(({ log }) => isCrashed(log.state, here) && log.state.told_at === null);
+  return [...crashed, ...open.filter((session) => !crashed.includes(session))];
+}
+
+function contextOf(memory: Memory, status: Status, level: ContextLevel, further: readonly string[]): string {
+  const { log, fold, computed } = status;
+  return buildResumeContext(log, {
+    ...common(memory, log),
+    ...{ level, fold, crashed: computed.crashed, further },
+    changes: level === 'resumed' ? changesSince(memory, status) : [],
+  });
+}
+
+/** In sentences: what whoever comes back does not know. */
+function changesSince(memory: Memory, { log, fold, last, now, computed }: Status): string[] {
+  const left = fold?.lastActivity ?? last;
+  if (left === null) return [];
+  const hours = Math.floor((now - left) / HOUR);
+  const commits = memory.git.commitsAfter(left);
+  const declared = log.recent.filter(({ at, origin }) => at > left && origin !== 'watchkeeper' && origin !== 'program');
+  return [
+    ...(hours > 0 ? [`- it rested for ${counted(hours, 'hour')}`] : []),
+    ...(commits ? [`- ${counted(commits, 'commit')} ${commits === 1 ? 'was' : 'were'} made in its directory`] : []),
+    ...declared.map(
+      ({ at, words }) => `- ${isoTime(at)} ${quoted(shorten(memory.stamp.redact(words), LONGEST_PURPOSE))}`,
+    ),
+    ...(computed.check.critical ? ['- much may have changed: ask the person before going on'] : []),
+  ];
+}
+
+/** Whoever starts next need not hear of the crash first again. */
+function markTold(memory: Memory, about: string, to: string): void {
+  const session = memory.sessions.open(about);
+  session?.log.write(() => [contextTold(to)], { ...memory.stamp, origin: 'watchkeeper' }, { isFact: true });
+  session?.log.close();
+}
+
+/** For a person; their own words may be shown on their own screen. */
+function noticeOf(status: Status): string | null {
+  const { log, fold, last, now, computed } = status;
+  if (!computed.crashed && !computed.check.critical) return null;
+  const { done, total } = progressOf(stepsOf(status));
+  const purpose = shorten(oneLine(log.facts?.purpose || (fold?.firstPrompt ?? purposeOf(log))), LONGEST_PURPOSE);
+  const progress = total === 0 ? '' : ` (${done} of ${counted(total, 'step')} done)`;
+  const when = last === null ? '' : `, ${ago(now - last)}`;
+  const what = `${purpose === '' ? '' : `: ${purpose}`}${progress}`;
+  if (computed.crashed)
+    return `watchkeeper: the last agent here crashed${when}${what}. The new agent has its record; you can read it with: watchkeeper track resume ${log.session_id}`;
+  return `watchkeeper: the last session here is old${when}${what}. Much may have changed: watchkeeper track resume ${log.session_id}`;
+}
+
+function common(memory: Memory, log: Worklog) {
+  const workspace = memory.workspaceOf(log) ?? memory.workspace;
+  return {
+    now: memory.clock.now(),
+    root: workspace.root,
+    here: memory.surroundings.process,
+    pinned: memory.claims.read(workspace)?.notes ?? [],
+    settings: memory.settings,
+    redact: memory.stamp.redact,
+  };
+}

@@ -1,0 +1,117 @@
+/** Gives a session a conversation and the process that has it. Whichever session had them before loses them. */
+import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { isoTime } from '../../src/time.js';
+import type { Worklog } from '../fold/worklog.js';
+import type { NewLine } from '../logs/line.js';
+import type { ConversationSource } from '../words.js';
+import type { BoundConversation } from './bindings.js';
+import type { Memory } from './memory.js';
+import { requireOwnMemory } from './ownMemory.js';
+import type { OpenSession } from './sessions.js';
+
+export interface Adopted {
+  /** Null: nobody knows it. */
+  readonly conversation: BoundConversation | null;
+  /** The agent; null: nobody knows it. */
+  readonly process: ProcessIdentity | null;
+  readonly source: ConversationSource;
+  /** Null: it is found where the program keeps its transcripts. */
+  readonly transcript: string | null;
+}
+
+/** The conversation and the process are those of the agent in whose shell the caller runs. */
+export function adoptCaller(memory: Memory, session: OpenSession): void {
+  const { conversation, agentProcess: process } = memory;
+  adopt(memory, session, { conversation, process, source: 'bind', transcript: null });
+}
+
+/**
+ * Writes nothing that holds already.
+ * @throws RefusedError in the memory of a bridge, which knows which run works on its sessions
+ */
+export function adopt(memory: Memory, session: OpenSession, adopted: Adopted): void {
+  requireOwnMemory(memory.places);
+  const { conversation, process } = adopted;
+  if (conversation !== null) adoptConversation(memory, session, conversation, adopted);
+  if (process !== null) adoptProcess(memory, session, process, conversation?.provider);
+}
+
+function adoptConversation(
+  memory: Memory,
+  { id, log }: OpenSession,
+  bound: BoundConversation,
+  { source, transcript }: Adopted,
+): void {
+  const { provider, conversation } = bound;
+  const before = memory.bindings.bind(bound, id);
+  const lost = before === null || before === id ? null : memory.look(before);
+  // Its beginning is this session's, too, if nobody else has it: the other session began with it, and has nothing besides.
+  const isWhole = lost === null ? source !== 'bind' : isEmptyWithout(lost.log.state, bound);
+  const line = { event: 'conversation', provider, conversation, source, cwd: memory.surroundings.directory };
+  const since = isWhole ? null : isoTime(memory.clock.now());
+  const more = { workspace: memory.workspace.id, since, ...(transcript !== null && { transcript }) };
+  log.write(
+    ({ conversations }) => {
+      const known = conversations.some((one) => one.moved_at === null && isMeant(one, bound));
+      return known && source !== 'resume' ? [] : [{ ...line, ...more }];
+    },
+    memory.stamp,
+    { isFact: true },
+  );
+  tell(memory, lost?.id ?? null, () => [{ event: 'conversation_moved', provider, conversation, to: id }]);
+}
+
+function adoptProcess(
+  memory: Memory,
+  { id, log }: OpenSession,
+  process: ProcessIdentity,
+  agent: string | undefined,
+): void {
+  const before = memory.bindings.bind({ process }, id);
+  log.write(
+    ({ runs }) => {
+      const isKnown = runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
+      return isKnown ? [] : [{ event: 'run_started', process, agent }];
+    },
+    memory.stamp,
+    { isFact: true },
+  );
+  tell(memory, before === id ? null : before, ({ runs }) => {
+    const isOpen = runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
+    return isOpen ? [{ event: 'run_ended', process, reason: `moved to ${id}` }] : [];
+  });
+}
+
+/** Writes to a session that has lost a conversation or a process: it must not look crashed when that process ends. */
+function tell(memory: Memory, id: string | null, lines: (state: Worklog) => readonly NewLine[]): void {
+  const session = id === null ? null : memory.sessions.open(id);
+  if (session === null) return;
+  session.log.write(lines, memory.stamp, { isFact: true });
+  const ending = { event: 'session_ended', reason: 'superseded' };
+  // What a newer version wrote may be more than is known here.
+  if (session.log.counts.newer === 0) session.log.write((state) => (isLeftEmpty(state) ? [ending] : []), memory.stamp);
+  session.log.close();
+}
+
+/** @returns whether a session that nobody has begun on purpose has nothing that anybody could want to see */
+export function isLeftEmpty(state: Worklog): boolean {
+  return isImplicit(state) && state.conversations.every(({ moved_at }) => moved_at !== null) && isUndeclared(state);
+}
+
+function isEmptyWithout(state: Worklog, bound: BoundConversation): boolean {
+  const isGiven = state.conversations.every((one) => one.moved_at !== null || isMeant(one, bound));
+  return isImplicit(state) && isGiven && isUndeclared(state);
+}
+
+export function isUndeclared({ steps, files, notes, log, errors, checkpoints, children }: Worklog): boolean {
+  return steps.size + files.size + notes.length + log.length + errors.length + checkpoints.size + children.size === 0;
+}
+
+/** @returns whether the session began by itself, when a conversation was met that no session had */
+export function isImplicit({ facts, lifecycle }: Worklog): boolean {
+  return facts !== null && !facts.explicit && lifecycle !== 'ended';
+}
+
+function isMeant(one: { readonly provider: string; readonly id: string }, bound: BoundConversation): boolean {
+  return one.provider === bound.provider && one.id === bound.conversation;
+}

@@ -1,0 +1,179 @@
+// covers: bridge/hook/main.ts bridge/hook/answers.ts bridge/hook/payload.ts
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { compiledProgram } from '../../../src/host/program.js';
+import { testFolder } from '../../harness/folder.js';
+
+const HOOK = compiledProgram('bridge/hook/main').replace(/\.js$/, '.cjs');
+const MEGABYTE = 1024 * 1024;
+
+interface Scene {
+  readonly home: string;
+  readonly work: string;
+}
+
+function scene(): Scene {
+  const folder = testFolder();
+  const [home, work] = [join(folder, 'home'), join(folder, 'work')];
+  mkdirSync(join(work, '.git'), { recursive: true });
+  return { home, work };
+}
+
+function begin({ home, work }: Scene, variables = {}): ChildProcess {
+  const env = { PATH: process.env.PATH, HOME: work, WATCHKEEPER_HOME: home, ...variables };
+  return spawn(process.execPath, [HOOK], { cwd: work, env, stdio: 'pipe' });
+}
+
+/** As an agent calls its hook, which is this process. */
+async function hook(place: Scene, input: string | Buffer | object, variables = {}) {
+  const child = begin(place, variables);
+  const { stdin, stdout, stderr } = child;
+  if (!stdin || !stdout || !stderr) throw new Error('no pipes');
+  stdin.end(typeof input === 'string' || Buffer.isBuffer(input) ? input : JSON.stringify(input));
+  const [out, said, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'exit')]);
+  return { code, out, said };
+}
+
+const payload = (place: Scene, event: string, more = {}) => ({
+  hook_event_name: event,
+  session_id: 'c-1',
+  transcript_path: join(place.work, 'c-1.jsonl'),
+  cwd: place.work,
+  ...more,
+});
+
+function worklogs({ home }: Scene): string[] {
+  const folder = join(home, 'sessions');
+  const ids = existsSync(folder) ? readdirSync(folder) : [];
+  return ids.map((id) => readFileSync(join(folder, id, 'worklog.jsonl'), 'utf8'));
+}
+
+const silent = { code: 0, out: '', said: '' };
+const failed = {
+  code: 0,
+  out: '',
+  said: expect.stringMatching(/^watchkeeper: the hook has recorded nothing: [^\n]+\n$/),
+};
+
+test('a start, a permission dialog and an end are in the worklog of one session', async () => {
+  const place = scene();
+  expect(await hook(place, payload(place, 'SessionStart', { source: 'startup' }))).toEqual(silent);
+  expect(await hook(place, payload(place, 'PermissionRequest', { tool_name: 'Bash' }))).toEqual(silent);
+  expect(await hook(place, payload(place, 'SessionEnd', { reason: 'clear' }))).toEqual(silent);
+  expect(await hook(place, payload(place, 'SessionEnd', { reason: 'other' }))).toEqual(silent);
+  const [log = '', ...others] = worklogs(place);
+  expect(others).toEqual([]);
+  // Whatever is kept afterwards, in a process of its own, comes later.
+  const lines = log
+    .trim()
+    .split('\n')
+    .slice(0, 5)
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ event }) => event)).toEqual([
+    'session_started',
+    'conversation',
+    'run_started',
+    'wait_start',
+    'run_ended',
+  ]);
+  expect(lines[2].process.pid).toBe(process.pid);
+  expect(lines[4].reason).toBe('other');
+  expect(new Set(lines.map(({ origin }) => origin))).toEqual(new Set(['program']));
+});
+
+test('a crash is told to the model and to the person, as the agents read it', async () => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', { source: 'startup' }));
+  const log = join(place.home, 'sessions', readdirSync(join(place.home, 'sessions'))[0] ?? '', 'worklog.jsonl');
+  const stamp = { v: 1, timestamp: new Date().toISOString(), origin: 'agent' };
+  writeFileSync(
+    log,
+    `${JSON.stringify({ ...stamp, id: 'n', event: 'note', text: 'mind the cache', priority: 'high' })}\n`,
+    { flag: 'a' },
+  );
+  // As if the machine had been started again.
+  writeFileSync(log, readFileSync(log, 'utf8').replace(/"boot_id":"[^"]*"/, '"boot_id":"another"'));
+  const { code, out } = await hook(place, payload(place, 'SessionStart', { source: 'startup', session_id: 'c-2' }));
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({
+    hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: expect.stringContaining('mind the cache') },
+    systemMessage: expect.stringMatching(/^watchkeeper: the last agent here crashed/),
+  });
+});
+
+test.each<[string, string | Buffer]>([
+  ['nothing', ''],
+  ['binary input', Buffer.from([0, 255, 1, 254, 125])],
+  ['50 MB', Buffer.alloc(50 * MEGABYTE, 'x')],
+  ['50 MB of JSON', `{"hook_event_name":"SessionStart","session_id":"c-1","prompt":"${'x'.repeat(50 * MEGABYTE)}"}`],
+  ['no object', '[]'],
+  ['an event without a conversation', '{"hook_event_name":"SessionStart"}'],
+  ['an unknown event', '{"hook_event_name":"Later","session_id":"c-1"}'],
+])('%s: one line says that nothing was recorded, and the agent works on', async (_, input) => {
+  const place = scene();
+  expect(await hook(place, input)).toEqual(failed);
+  expect(worklogs(place)).toEqual([]);
+});
+
+test('an event of a conversation that nobody has recorded changes nothing', async () => {
+  const place = scene();
+  for (const event of ['SubagentStart', 'PermissionRequest', 'SessionEnd'])
+    expect(await hook(place, payload(place, event))).toEqual(silent);
+  expect(worklogs(place)).toEqual([]);
+});
+
+test('the runs of a bridge are left to it', async () => {
+  const place = scene();
+  expect(await hook(place, payload(place, 'SessionStart'), { WATCHKEEPER_RUN: 'run-1' })).toEqual(silent);
+  expect(worklogs(place)).toEqual([]);
+});
+
+test('a home that cannot be used is said in one line', async () => {
+  const place = scene();
+  writeFileSync(place.home, 'a file');
+  expect(await hook(place, payload(place, 'SessionStart'))).toEqual(failed);
+  rmSync(place.home);
+  mkdirSync(join(place.home, 'sessions'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(place.home, 'bindings'), 'a file');
+  chmodSync(join(place.home, 'bindings'), 0o600);
+  expect(await hook(place, payload(place, 'SessionStart'))).toEqual(failed);
+});
+
+test('a hook whose folder was removed exits with 0', async () => {
+  const place = scene();
+  const gone = { ...place, work: join(place.work, 'gone') };
+  mkdirSync(gone.work);
+  const child = begin(gone);
+  rmSync(gone.work, { recursive: true });
+  const { stdin, stdout, stderr } = child;
+  if (!stdin || !stdout || !stderr) throw new Error('no pipes');
+  stdin.end(JSON.stringify(payload(gone, 'SessionStart')));
+  const [out, said, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'exit')]);
+  expect({ code, out }).toEqual({ code: 0, out: '' });
+  expect(said.split('\n').length).toBeLessThanOrEqual(2);
+});
+
+test('an input that stays open does not hold it up', async () => {
+  const place = scene();
+  const child = begin(place);
+  child.stdin?.write(JSON.stringify(payload(place, 'SessionStart')));
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(worklogs(place)).toHaveLength(1);
+});
+
+test('two hooks of one start at the same time: one session, one conversation, one run', async () => {
+  const place = scene();
+  await Promise.all(Array.from({ length: 4 }, () => hook(place, payload(place, 'SessionStart'))));
+  const logs = worklogs(place);
+  expect(logs).toHaveLength(1);
+  const events = (logs[0] ?? '')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).event);
+  expect(events.filter((event) => event === 'session_started')).toHaveLength(1);
+  expect(events.filter((event) => event === 'run_started')).toHaveLength(1);
+});

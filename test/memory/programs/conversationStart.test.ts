@@ -1,0 +1,215 @@
+// covers: memory/sessions/adoption.ts memory/programs/runEnd.ts memory/programs/launch.ts
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { startConversation } from '../../../memory/programs/conversationStart.js';
+import type { Launch } from '../../../memory/programs/launch.js';
+import { boundSession, endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
+import { adoptCaller } from '../../../memory/sessions/adoption.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { HOUR } from '../../../src/time.js';
+import { type MemoryScene, memoryScene } from '../scene.js';
+
+const living = readProcessIdentity('host');
+/** Of another boot, so it is dead. */
+const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
+
+function launch(conversation: string, more: Partial<Launch> = {}): Launch {
+  return {
+    ...{ provider: 'claude', conversation, source: 'startup', transcript: null },
+    ...{ agent: living, launchedIn: null, ...more },
+  };
+}
+
+/** As the hook of another process would. */
+function start(scene: MemoryScene, conversation: string, more: Partial<Launch> = {}, directory?: string): string {
+  const { session } = startConversation(scene.open({}, directory), launch(conversation, more));
+  session.log.close();
+  return session.id;
+}
+
+function stateOf(scene: MemoryScene, id: string) {
+  const session = scene.open().look(id);
+  if (session === null) throw new Error(`there is no session ${id}`);
+  return session.log.state;
+}
+
+const begin = (memory: Memory, purpose: string) =>
+  memory.lifecycle.begin(memory.workspace, { purpose, fields: {}, plan: [], concurrent: false });
+
+function end(memory: Memory, id: string): void {
+  const session = memory.sessions.open(id);
+  if (session === null) throw new Error('the session is gone');
+  memory.lifecycle.end(session, memory.workspace, { lines: [], reason: 'completed' });
+}
+
+test('an unknown conversation begins a session, with its run, and a second hook of the same start adds nothing', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1', { transcript: '/t/c-1.jsonl' });
+  const count = () => scene.open().look(id)?.log.counts.lines;
+  const lines = count();
+  expect(id).toMatch(/^ses_/);
+  expect(start(scene, 'c-1')).toBe(id);
+  expect(count()).toBe(lines);
+  expect(stateOf(scene, id)).toMatchObject({
+    lifecycle: 'active',
+    facts: { explicit: false, agent: 'claude' },
+    conversations: [{ id: 'c-1', source: 'startup', since: null, transcript: '/t/c-1.jsonl' }],
+    runs: [{ ended_at: null }],
+  });
+});
+
+test('what a hook that was killed between its lines left out, the next one writes: one session', () => {
+  const scene = memoryScene();
+  const { bindings } = scene.open();
+  const taken = bindings.take({ provider: 'claude', conversation: 'c-1' }, 'ses_taken', null);
+  expect(start(scene, 'c-1')).toBe(taken);
+  expect(stateOf(scene, taken)).toMatchObject({ conversations: [{ id: 'c-1' }], runs: [{ ended_at: null }] });
+});
+
+test('also where it was to go on from a session that has ended', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const memory = scene.open();
+  end(memory, id);
+  memory.bindings.take({ provider: 'claude', conversation: 'c-1' }, 'ses_taken', id);
+  expect(start(scene, 'c-1', { source: 'resume' })).toBe('ses_taken');
+  expect(stateOf(scene, 'ses_taken').facts?.continues).toBe(id);
+});
+
+test('a session that was begun on purpose and is gone is not begun again under its name', () => {
+  const scene = memoryScene();
+  const { bindings } = scene.open();
+  bindings.take({ provider: 'claude', conversation: 'c-1' }, '2026-01-01-gone', null);
+  expect(start(scene, 'c-1')).toMatch(/^ses_/);
+});
+
+test('after /clear the same process goes on with the same session; its conversations stay in order', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  for (const conversation of ['c-2', 'c-3']) expect(start(scene, conversation, { source: 'clear' })).toBe(id);
+  const { conversations, runs } = stateOf(scene, id);
+  expect(conversations.map(({ id: name, source }) => [name, source])).toEqual([
+    ['c-1', 'startup'],
+    ['c-2', 'clear'],
+    ['c-3', 'clear'],
+  ]);
+  expect(runs).toHaveLength(1);
+});
+
+test('a fork, and another conversation that is resumed in the same process, are sessions of their own', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const forked = start(scene, 'c-2', { source: 'fork' });
+  expect(forked).not.toBe(id);
+  const resumed = start(scene, 'c-old', { source: 'resume' });
+  expect([id, forked]).not.toContain(resumed);
+  // The process belongs to its present conversation, and the others do not look crashed when it ends.
+  expect(scene.open().bindings.sessionOf({ process: living })).toBe(resumed);
+  expect(stateOf(scene, forked).runs).toMatchObject([{ reason: `moved to ${resumed}` }]);
+  expect(stateOf(scene, resumed).runs).toMatchObject([{ ended_at: null }]);
+});
+
+test('resuming keeps the session, adds no conversation, and ends the run that was lost', async () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1', { agent: dead });
+  await scene.clock.advance(HOUR);
+  expect(start(scene, 'c-1', { source: 'resume' })).toBe(id);
+  const { conversations, runs, resumed_at } = stateOf(scene, id);
+  expect(conversations).toHaveLength(1);
+  expect(runs).toMatchObject([{ process: { boot_id: 'another' }, reason: 'lost' }, { ended_at: null }]);
+  expect(resumed_at).toBe(scene.clock.now());
+});
+
+test('the conversation of an ended session begins one that continues it, and the ended one gets nothing', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  end(scene.open(), id);
+  const lines = scene.open().look(id)?.log.counts.lines;
+  const next = start(scene, 'c-1', { source: 'resume' });
+  expect(stateOf(scene, next)).toMatchObject({ facts: { continues: id }, conversations: [{ id: 'c-1' }] });
+  const { conversations, lifecycle } = stateOf(scene, id);
+  expect(lifecycle).toBe('ended');
+  expect(conversations).toMatchObject([{ id: 'c-1' }]);
+  expect(scene.open().look(id)?.log.counts).toMatchObject({ lines: (lines ?? 0) + 1, refused: 0 });
+});
+
+test('a session that holds the directory gets the conversation, unless an agent works on it', () => {
+  const scene = memoryScene();
+  const { id } = begin(scene.open(), 'Fix the login');
+  expect(start(scene, 'c-1', { agent: dead })).toBe(id);
+  expect(start(scene, 'c-2')).toBe(id);
+  const beside = start(scene, 'c-3', { agent: { ...living, pid: process.ppid, pid_start: '1' } });
+  expect(beside).not.toBe(id);
+  expect(stateOf(scene, id).conversations.map((one) => one.id)).toEqual(['c-1', 'c-2']);
+});
+
+test('a subfolder, and a process launched from inside a conversation: the same workspace, and a child session', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const below = join(scene.directory, 'a', 'b');
+  mkdirSync(below, { recursive: true });
+  const child = start(
+    scene,
+    'c-child',
+    { agent: dead, launchedIn: { provider: 'claude', conversation: 'c-1' } },
+    below,
+  );
+  expect(stateOf(scene, child)).toMatchObject({
+    facts: { parent: id, workspace: scene.open().workspace.id, cwd: below },
+  });
+  expect([...stateOf(scene, id).children.keys()]).toEqual([child]);
+});
+
+test('an eleventh child is a session without a parent', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const launchedIn = { provider: 'claude', conversation: 'c-1' };
+  const children = Array.from({ length: 11 }, (_, index) =>
+    start(scene, `child-${index}`, { agent: dead, launchedIn }),
+  );
+  expect(stateOf(scene, id).children.size).toBe(10);
+  expect(stateOf(scene, children.at(-1) ?? '').facts?.parent).toBeNull();
+});
+
+test('the end of a run is written once, and a permission dialog to the session that has the conversation', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const conversation = { provider: 'claude', conversation: 'c-1' };
+  const memory = scene.open();
+  const session = boundSession(memory, conversation, null);
+  if (session === null) throw new Error('nobody has the conversation');
+  expect(session.id).toBe(id);
+  waitForPermission(memory, session, 'Bash');
+  expect(session.log.state.waits.get('permission')).toMatchObject({ kind: 'permission' });
+  endRun(memory, session, living, 'prompt_input_exit');
+  const { lines } = session.log.counts;
+  endRun(memory, session, living, 'other');
+  expect(session.log.counts.lines).toBe(lines);
+  expect(stateOf(scene, id).runs).toMatchObject([{ reason: 'prompt_input_exit' }]);
+  expect(boundSession(memory, { ...conversation, conversation: 'unknown' }, living)?.id).toBe(id);
+  expect(boundSession(memory, { ...conversation, conversation: 'unknown' }, dead)).toBeNull();
+});
+
+test('a session that is begun on purpose inside a conversation takes it over; the one that began by itself ends as superseded', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const memory = scene.open({ CLAUDE_CODE_SESSION_ID: 'c-1' });
+  const explicit = begin(memory, 'Fix the login');
+  adoptCaller(memory, explicit);
+  expect(stateOf(scene, explicit.id).conversations).toMatchObject([{ id: 'c-1', since: null }]);
+  expect(stateOf(scene, id)).toMatchObject({ lifecycle: 'ended', end: { reason: 'superseded' } });
+});
+
+test('a session that has notes keeps its share of the conversation, and stays', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const memory = scene.open({ CLAUDE_CODE_SESSION_ID: 'c-1' });
+  const session = memory.which(null);
+  session.log.write(() => [{ event: 'note', text: 'keep me', priority: 'high' }], memory.stamp);
+  const explicit = begin(memory, 'Fix the login');
+  adoptCaller(memory, explicit);
+  expect(stateOf(scene, explicit.id).conversations[0]?.since).not.toBeNull();
+  expect(stateOf(scene, id)).toMatchObject({ lifecycle: 'active', conversations: [{ id: 'c-1' }] });
+});
