@@ -1,4 +1,4 @@
-import { purposeOf } from '../../memory/fold/state.js';
+import { purposeOf } from '../../memory/observed/purpose.js';
 import { memoryLines, type Shown } from '../../memory/show/shown.js';
 import { axesLine } from '../../memory/show/status.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
@@ -113,7 +113,7 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
   const none = { session: null, outbox: null, incident: null, assessment: null, judged_by: null, journal: null };
   const lines: NamedLine[] = [
     ['session', `${sessionId}, of a terminal`],
-    ['purpose', purposeOf(status.log)],
+    ['purpose', purposeOf(status.log, status.fold)],
     ['status', axesLine(status)],
     ...(directory === null ? [] : [['directory', directory] as const]),
     ...memoryLines(shown),

@@ -65,7 +65,7 @@ async function atStart(call: HookCall): Promise<object | null> {
 
 function atSubagent(call: HookCall): object | null {
   return withSession(call, (session) => {
-    const given = delegatedContext(call.memory, session);
+    const given = delegatedContext(call.memory, session, call.payload.subAgent);
     noteGiven(call.memory, session, given);
     return answer(call.payload.event, given);
   });

@@ -19,6 +19,8 @@ export interface Payload {
   readonly reason: string | null;
   /** Of a permission dialog. */
   readonly tool: string | null;
+  /** The sub-agent that begins. */
+  readonly subAgent: string | null;
 }
 
 /**
@@ -41,6 +43,7 @@ export function parsePayload(text: string, isCodex: boolean): Payload | null {
     source: textOf(fields.source),
     reason: textOf(fields.reason),
     tool: textOf(fields.tool_name),
+    subAgent: textOf(fields.agent_id),
   };
 }
 

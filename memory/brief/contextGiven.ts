@@ -3,10 +3,17 @@ import { createHash } from 'node:crypto';
 import type { NewLine } from '../logs/line.js';
 import type { ContextLevel } from './resumeContext.js';
 
-/** @param context not empty */
-export function contextGiven(level: ContextLevel, context: string): NewLine {
-  const digest = createHash('sha256').update(context).digest('hex');
-  return { event: 'context_given', level, characters: context.length, digest };
+export function digestOf(context: string): string {
+  return createHash('sha256').update(context).digest('hex');
+}
+
+/**
+ * @param context not empty
+ * @param subAgent to whom it was given; null: the main agent
+ */
+export function contextGiven(level: ContextLevel, context: string, subAgent: string | null = null): NewLine {
+  const line = { event: 'context_given', level, characters: context.length, digest: digestOf(context) };
+  return subAgent === null ? line : { ...line, sub_agent: subAgent };
 }
 
 /** The line of a worklog that says that its record was given to the agent of another session. */

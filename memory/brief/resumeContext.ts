@@ -5,9 +5,10 @@ import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
-import { progressOf, purposeOf } from '../fold/state.js';
+import { progressOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
+import { purposeOf } from '../observed/purpose.js';
 import { ago, stepsOf } from '../show/status.js';
 import type { Priority } from '../words.js';
 import type { Rank, Section } from './budget.js';
@@ -47,6 +48,10 @@ export interface ContextOptions {
   readonly end?: string | null;
   /** What changed since the agent's last activity, in sentences; only for a conversation that goes on. */
   readonly changes?: readonly string[];
+  /** The session of which it is a part; null: it is no part of another one. */
+  readonly parent?: Worklog | null;
+  /** The sub-agent that goes on with its task; null: it is for the main agent. */
+  readonly subAgent?: string | null;
   /** Sentences that follow, such as how many other sessions there are. */
   readonly further?: readonly string[];
   /** Notes of the workspace, for every session in it. */
@@ -79,6 +84,7 @@ const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
 /** @returns the context as text; empty if there is nothing to say */
 export function buildResumeContext(log: Worklog, options: ContextOptions): string {
   const { level, settings, fold, root, used = 0 } = options;
+  const subAgent = level === 'resumed_delegated' ? (options.subAgent ?? null) : null;
   const characters = settings.context[level];
   if (log.created_at === null && log.last_activity === null && fold === null) return '';
   const words = new Words(options.redact);
@@ -90,7 +96,8 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
     planOf(log, isWhole, words),
     ...(fold === null ? [] : [tasksOf(fold, words)]),
     ...(fold === null || !isWhole ? [] : [errorsOf(fold, words)]),
-    notesOf([...options.pinned, ...log.notes], level, words),
+    // A sub-agent that goes on has read them.
+    ...(subAgent === null ? [notesOf([...options.pinned, ...log.notes], level, words)] : []),
     ...(fold === null || !isWhole ? [] : [changedOf(fold, root, words)]),
     entriesOf(log, MOST_ACTIONS[level], words),
     ...(fold === null ? [] : [callsOf(fold, MOST_ACTIONS[level], words)]),
@@ -98,6 +105,7 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
     ...(level === 'compacted' ? [checkpointOf(log, words), ...(fold === null ? [] : [repeatedOf(fold, words)])] : []),
     { title: 'Since then:', entries: entries('files', options.changes ?? []) },
     nextOf(log, options, words),
+    { title: '', entries: entries('next', wayBack(log, options, words)) },
     { title: '', entries: entries('rest', options.further ?? []) },
   ];
   return fenced(withinBudget(sections, characters - used - FENCE_LENGTH));
@@ -128,16 +136,16 @@ function isDelegated(level: ContextLevel): boolean {
 }
 
 function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
-  const { fold, here, crashed, end = null, level } = options;
-  // Without `texts`, neither is kept.
-  const purpose = log.facts?.purpose || (fold?.firstPrompt ?? purposeOf(log));
+  const { fold, here, crashed, end = null, level, subAgent = null } = options;
+  // Without `texts`, a prompt is not kept.
+  const purpose = purposeOf(log, fold);
   const isShort = level !== 'root' && level !== 'revival';
   return {
     title: '',
     entries: [
       ...entries('purpose', [
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
-        timesOf(log, options),
+        ...(level === 'resumed_delegated' && subAgent !== null ? [] : [timesOf(log, options)]),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
@@ -213,11 +221,27 @@ function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions
     entries: entries('next', [
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
       ...(level === 'root' ? [waysOn(log, name, isBridges)] : []),
-      ...(level === 'delegated'
-        ? ['The result of this sub-agent goes to the agent that started it, which works on that session.']
-        : []),
     ]),
   };
+}
+
+/** Where the result of a part of the work goes. */
+function wayBack(log: Worklog, { level, parent = null, subAgent = null }: ContextOptions, words: Words): string[] {
+  if (level === 'delegated')
+    return ['The result of this sub-agent goes to the agent that started it, which works on that session.'];
+  if (level !== 'resumed_delegated') return [];
+  if (subAgent !== null)
+    return [
+      `Sub-agent ${words.name(subAgent)} goes on with its own task; its result goes to the agent that started it, which works on that session.`,
+    ];
+  if (parent === null) return [];
+  const name = nameOf(parent, words);
+  const [open] = [...parent.steps.values()].filter(({ status }) => status === 'in_progress');
+  return [
+    `It is a part of session ${name}: ${words.text(purposeOf(parent, null))}; that one is ${parent.lifecycle}`,
+    ...(open === undefined ? [] : [`There, step ${words.name(open.id)} is in progress: ${words.text(open.title)}`]),
+    `Its result goes to that session: watchkeeper track note "…" --session ${name}; to see all of ${nameOf(log, words)}: watchkeeper work show ${nameOf(log, words)}`,
+  ];
 }
 
 function checkpointOf({ checkpoints }: Worklog, words: Words): Section {

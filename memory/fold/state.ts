@@ -91,8 +91,3 @@ export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {
 
 /** In the place of a purpose. */
 export const LOST_BEGINNING = '(the beginning of its record cannot be read)';
-
-/** @returns what the session is for, also if the first line of its log is lost */
-export function purposeOf({ facts }: Worklog): string {
-  return facts?.purpose ?? LOST_BEGINNING;
-}

@@ -190,6 +190,8 @@ export interface Worklog {
   acknowledged_at: number | null;
   /** When its record was given to the agent of another session, since its last run began. */
   told_at: number | null;
+  /** The digest of what each sub-agent was given last. */
+  readonly given: Map<string, string>;
   /** Silence is excused until then. */
   ping: { readonly until: number; readonly detail: string | null } | null;
   readonly runs: Run[];
@@ -230,6 +232,7 @@ export function newWorklog(): Worklog {
     resumed_at: null,
     acknowledged_at: null,
     told_at: null,
+    given: new Map(),
     ping: null,
     runs: [],
     conversations: [],

@@ -19,6 +19,7 @@ const MARKS: Readonly<Record<StepStatus, string>> = {
 
 /** What was observed counts for them, too. */
 export interface Totals {
+  readonly purpose: string;
   readonly tokens: { readonly total: Tokens; readonly by_agent: Readonly<Record<string, Tokens>> };
   /** UTC epoch milliseconds. */
   readonly last_activity: number | null;
@@ -33,7 +34,7 @@ export function sessionText(log: Worklog, totals: Totals): string {
     '---',
     GENERATED,
     '',
-    `# ${oneLine(log.facts?.purpose ?? '')} Orchestration Log`,
+    `# ${oneLine(totals.purpose)} Orchestration Log`,
     ...phases,
     ...section(
       'Notes',
@@ -55,7 +56,7 @@ export function sessionText(log: Worklog, totals: Totals): string {
   return `${lines.join('\n')}\n`;
 }
 
-function frontMatter(log: Worklog, { tokens, last_activity }: Totals): Readonly<Record<string, unknown>> {
+function frontMatter(log: Worklog, { purpose, tokens, last_activity }: Totals): Readonly<Record<string, unknown>> {
   const { facts, steps } = log;
   const set = facts?.set ?? {};
   const pathOf = (which: string) => Object(Object(set.documents)[which]).path ?? null;
@@ -63,7 +64,7 @@ function frontMatter(log: Worklog, { tokens, last_activity }: Totals): Readonly<
   const { total, by_agent } = tokens;
   return {
     session_id: log.session_id,
-    task: facts?.purpose ?? '',
+    task: purpose,
     created: timeOf(log.created_at),
     updated: timeOf(last_activity),
     status: log.end?.reason ?? 'in_progress',

@@ -11,6 +11,8 @@ export interface Agent {
 }
 
 const MAIN = 'main';
+/** They belong to a message or a call, and may come after the one with which a sub-agent ended. */
+const WITH_A_MESSAGE: readonly string[] = ['usage', 'files', 'plan'];
 /** The deepest that is followed: a cycle in what a program writes must not end in one here. */
 const DEEPEST = 100;
 
@@ -37,7 +39,7 @@ export class Agents {
     if (id !== null) {
       const seen = this.#agents.get(id) ?? { parentCall: null, open: true };
       seen.parentCall ??= textOf(record.parent_tool_use_id);
-      seen.open = event !== 'turn_end';
+      if (!WITH_A_MESSAGE.includes(event)) seen.open = event !== 'turn_end';
       this.#agents.set(id, seen);
     }
     const call = textOf(record.tool_use_id);

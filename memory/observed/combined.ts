@@ -4,6 +4,7 @@ import { filesOf, progressOf, stateOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { FileStatus } from '../words.js';
 import type { Observed } from './observed.js';
+import { purposeOf } from './purpose.js';
 import type { Observation } from './sources.js';
 
 /**
@@ -18,6 +19,7 @@ export function combinedState(
 ): Readonly<Record<string, unknown>> {
   const state = stateOf(log, at);
   if (fold === null) return { ...state, observed };
+  const purpose = log.facts === null ? state.purpose : purposeOf(log, fold);
   const plan = [...log.steps.values()];
   const todos = fold.todos.list;
   const more = sumsOf(log.more, fold.more);
@@ -25,6 +27,7 @@ export function combinedState(
   const isWorkedOn = ([, { status }]: readonly [string, ShownFile]) => status === 'working';
   return {
     ...state,
+    purpose,
     observed,
     last_activity: Math.max(log.last_activity ?? 0, fold.lastActivity ?? 0) || null,
     idle_at: fold.idleAt,

@@ -4,12 +4,13 @@ import { counted } from '../../src/counted.js';
 import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime } from '../../src/time.js';
-import { contextGiven, contextTold } from '../brief/contextGiven.js';
+import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
 import { quoted } from '../brief/fence.js';
 import { buildNotesContext, buildResumeContext, type ContextLevel } from '../brief/resumeContext.js';
 import { isCrashed } from '../fold/crash.js';
-import { progressOf, purposeOf } from '../fold/state.js';
+import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
+import { purposeOf } from '../observed/purpose.js';
 import { isUndeclared } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -27,6 +28,8 @@ export interface GivenContext {
   readonly text: string;
   /** For the person, in one line; null: nothing. */
   readonly notice: string | null;
+  /** For whom it is; missing: the main agent. */
+  readonly subAgent?: string | null;
 }
 
 /** @returns what is told at the start of a conversation */
@@ -59,20 +62,24 @@ function othersThan(count: number): string[] {
     : [];
 }
 
-/** @returns what a sub-agent of the session is told */
-export function delegatedContext(memory: Memory, { log }: OpenSession): GivenContext {
+/**
+ * @param subAgent its id; null: the program does not say
+ * @returns what a sub-agent of the session is told. One that goes on has its first context already, and nothing is told twice
+ */
+export function delegatedContext(memory: Memory, { log }: OpenSession, subAgent: string | null): GivenContext {
+  const last = subAgent === null ? undefined : log.state.given.get(subAgent);
+  const level = last === undefined ? 'delegated' : 'resumed_delegated';
   const text = buildResumeContext(log.state, {
     ...common(memory, log.state),
-    level: 'delegated',
-    crashed: false,
-    fold: null,
+    ...{ level, crashed: false, fold: null, subAgent },
   });
-  return { level: 'delegated', text, notice: null };
+  return { level, text: last === digestOf(text) ? '' : text, notice: null, subAgent };
 }
 
 /** Notes in the session's worklog what was given. */
-export function noteGiven({ stamp }: Memory, { log }: OpenSession, { level, text }: GivenContext): void {
-  if (text !== '') log.write(() => [contextGiven(level, text)], { ...stamp, origin: 'watchkeeper' }, { isFact: true });
+export function noteGiven({ stamp }: Memory, { log }: OpenSession, { level, text, subAgent }: GivenContext): void {
+  if (text !== '')
+    log.write(() => [contextGiven(level, text, subAgent)], { ...stamp, origin: 'watchkeeper' }, { isFact: true });
 }
 
 function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
@@ -100,6 +107,7 @@ function contextOf(memory: Memory, status: Status, level: ContextLevel, further:
   return buildResumeContext(log, {
     ...common(memory, log),
     ...{ level, fold, crashed: computed.crashed, further },
+    parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
     changes: level === 'resumed' ? changesSince(memory, status) : [],
   });
 }
@@ -133,7 +141,7 @@ function noticeOf(status: Status): string | null {
   const { log, fold, last, now, computed } = status;
   if (!computed.crashed && !computed.check.critical) return null;
   const { done, total } = progressOf(stepsOf(status));
-  const purpose = shorten(oneLine(log.facts?.purpose || (fold?.firstPrompt ?? purposeOf(log))), LONGEST_PURPOSE);
+  const purpose = shorten(oneLine(purposeOf(log, fold)), LONGEST_PURPOSE);
   const progress = total === 0 ? '' : ` (${done} of ${counted(total, 'step')} done)`;
   const when = last === null ? '' : `, ${ago(now - last)}`;
   const what = `${purpose === '' ? '' : `: ${purpose}`}${progress}`;

@@ -6,6 +6,7 @@ import { isCrashed } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
 import { combinedState } from '../observed/combined.js';
+import { readPurpose } from '../observed/purpose.js';
 import { observeKept } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
 import { presentState } from '../sessions/stateFile.js';
@@ -108,7 +109,9 @@ async function foldedState(
     if (session === null) return null;
     const { state, at, counts } = session.log;
     const observed = await observeKept({ log: state, folder: session.folder, workspace: memory.workspaceOf(state) });
-    return stateSchema.parse({ ...combinedState(state, at, observed), log: counts });
+    const combined = stateSchema.parse({ ...combinedState(state, at, observed), log: counts });
+    if (combined.purpose !== '') return combined;
+    return { ...combined, purpose: await readPurpose(state, memory.programs, memory.stamp.redact) };
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     onUnreadable(error);

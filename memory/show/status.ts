@@ -4,11 +4,12 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
 import { freshnessOf, isStateStale, type SessionState, type StateCheck, sessionStateOf } from '../fold/freshness.js';
-import { progressOf, purposeOf, sumOf } from '../fold/state.js';
+import { progressOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
 import { combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
+import { purposeOf } from '../observed/purpose.js';
 import { observe } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -106,7 +107,7 @@ export function statusLines(status: Status): string[] {
   const title = steps.find(({ id }) => id === current)?.title ?? '';
   const working = [...log.files].filter(([, { status }]) => status === 'working').map(([path]) => path);
   return [
-    oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log)}`),
+    oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log, fold)}`),
     axesLine(status),
     ...status.damage,
     ...(log.facts === null ? ['what it is for, and its directory, are not known'] : []),
@@ -172,7 +173,7 @@ export function heldReport(id: string, log: Worklog, now: number): string {
   const { done, total } = progressOf([...log.steps.values()]);
   const last = log.last_activity === null ? '' : `, last activity ${ago(now - log.last_activity)}`;
   return [
-    `session ${id} is unfinished here: ${purposeOf(log)} (${done} of ${total} steps${last})`,
+    `session ${id} is unfinished here: ${purposeOf(log, null)} (${done} of ${total} steps${last})`,
     ...[...log.steps.values()].map((step) => `  ${stepLine(step)}`),
     ...WAYS_ON,
   ].join('\n');

@@ -1,7 +1,7 @@
 /** The child sessions of a session, theirs, and the way back up. */
 import { oneLine } from '../../src/log/visibleText.js';
-import { purposeOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
+import { purposeOf } from '../observed/purpose.js';
 import { parentsOf } from '../sessions/delegation.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { Lifecycle } from '../words.js';
@@ -48,7 +48,11 @@ export function treeOf(sessions: Sessions, { facts, children }: Worklog): Tree {
       const own = state === null ? [] : nodesOf(state.children, depth + 1);
       return [
         {
-          ...{ session_id, purpose: state === null ? null : purposeOf(state), lifecycle: state?.lifecycle ?? null },
+          ...{
+            session_id,
+            purpose: state === null ? null : purposeOf(state, null),
+            lifecycle: state?.lifecycle ?? null,
+          },
           ...{ depth, step, children: own },
         },
       ];

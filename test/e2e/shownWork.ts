@@ -12,9 +12,9 @@ export interface ShownWork {
   readonly steps: readonly { readonly title: string; readonly status: string }[];
   readonly files: Readonly<Record<string, { readonly change: string; readonly from: string | null }>>;
   readonly errors: readonly { readonly tool: string; readonly outcome: string }[];
-  readonly agents: readonly { readonly id: string; readonly depth: number }[];
+  readonly agents: readonly { readonly id: string; readonly depth: number; readonly open: boolean }[];
   readonly tokens: { readonly total: Tokens; readonly by_agent: Readonly<Record<string, Tokens>> };
-  readonly conversations: readonly { readonly provider: string; readonly id: string }[];
+  readonly conversations: readonly { readonly provider: string; readonly id: string; readonly source: string }[];
 }
 
 export async function workShown(scene: BridgeScene, session: string): Promise<ShownWork> {

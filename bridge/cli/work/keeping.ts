@@ -1,10 +1,10 @@
 /** Words for the record of a session: the archive, the check, generated files, removal. */
 
-import { purposeOf } from '../../../memory/fold/state.js';
 import { archiveSession, dueSessions, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { type OldSession, purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
 import { rebuildSession } from '../../../memory/keeping/rebuild.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
+import { purposeOf } from '../../../memory/observed/purpose.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { UsageError, WatchkeeperError } from '../../../src/errors.js';
@@ -114,7 +114,7 @@ export const purge = word({
 });
 
 function oldOf({ id, log: { state } }: OpenSession): OldSession {
-  return { session_id: id, purpose: purposeOf(state), last_activity: state.last_activity };
+  return { session_id: id, purpose: purposeOf(state, null), last_activity: state.last_activity };
 }
 
 /** One session that cannot be read or written, or that somebody works on again, keeps no other from it. */

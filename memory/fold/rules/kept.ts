@@ -4,6 +4,8 @@ import { MOST_FILES, setIn } from '../bounds.js';
 import { NOTHING_KEPT } from '../kept.js';
 import { fact, type Rules } from './rule.js';
 
+const text = z.string().optional();
+
 const keptSchema = z.looseObject({
   copy: z.object({ bytes: z.number(), digest: z.string() }).nullish(),
   complete: z.boolean().default(false),
@@ -17,9 +19,10 @@ const keptSchema = z.looseObject({
 
 export const keptRules: Rules = {
   context_given: fact(
-    z.looseObject({ to: z.string().optional() }),
-    (log, { to }, { at }) => {
+    z.looseObject({ to: text, sub_agent: text, digest: text }),
+    (log, { to, sub_agent: subAgent, digest }, { at }) => {
       if (to !== undefined) log.told_at = at;
+      if (subAgent !== undefined) setIn(log.given, [subAgent, digest ?? ''], { more: {}, name: 'given' });
     },
     { afterEnd: true, isActivity: false },
   ),

@@ -33,7 +33,7 @@ function frontMatter(text: string): Data {
 
 function textOf({ log }: WorklogScene): string {
   const tokens = { total: { input: 5, output: 2, cached: 1 }, by_agent: { no: { input: 5, output: 2, cached: 1 } } };
-  return sessionText(log, { tokens, last_activity: log.last_activity });
+  return sessionText(log, { purpose: log.facts?.purpose ?? '', tokens, last_activity: log.last_activity });
 }
 
 function scene(): WorklogScene {

@@ -155,6 +155,17 @@ test('agents started by agents have their parents and depths, and end with the c
   ]);
 });
 
+test('a sub-agent that has ended is not at work because the tokens of its last message come after that', () => {
+  const agent = { agent_id: 'x', parent_tool_use_id: '1' };
+  const observed = observe(
+    call('1', 'Agent'),
+    { event: 'user_prompt', origin: 'machine', ...agent },
+    { event: 'turn_end', reason: 'end_turn', ...agent },
+    { event: 'usage', message_id: 'm', input: 1, output: 1, cached: 0, ...agent },
+  );
+  expect(observed.agents.list()).toEqual([{ id: 'x', parent: 'main', depth: 1, open: false }]);
+});
+
 test('what is damaged or unknown changes nothing', () => {
   const observed = observe(
     { event: 'plan', items: 'x' },

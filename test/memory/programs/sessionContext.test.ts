@@ -118,7 +118,7 @@ test('a sub-agent is told the step and critical notes of its session, and where 
   const memory = scene.open();
   const session = memory.sessions.open(id);
   if (session === null) throw new Error('the session is gone');
-  const { text, level } = delegatedContext(memory, session);
+  const { text, level } = delegatedContext(memory, session, null);
   session.log.close();
   expect(level).toBe('delegated');
   expect(text).toContain('"Write the tests"');
@@ -126,6 +126,45 @@ test('a sub-agent is told the step and critical notes of its session, and where 
   expect(text).toContain('goes to the agent that started it');
   expect(text).not.toMatch(/mind the cache|SOMETHING ELSE/);
   expect(text.length).toBeLessThanOrEqual(1200);
+});
+
+test('a sub-agent that goes on is told where its session is now and where its result goes, and nothing twice', async () => {
+  const scene = memoryScene();
+  const { id } = await start(scene, 'c-1');
+  write(scene, id, step('1', 'Write the tests'), begun('1'), note('no push', 'critical'));
+  const memory = scene.open();
+  const session = memory.sessions.open(id);
+  if (session === null) throw new Error('the session is gone');
+  const give = (subAgent: string) => {
+    const context = delegatedContext(memory, session, subAgent);
+    noteGiven(memory, session, context);
+    return context;
+  };
+  expect(give('a1').level).toBe('delegated');
+  const again = give('a1');
+  expect(again.level).toBe('resumed_delegated');
+  expect(again.text).toContain('Sub-agent a1 goes on with its own task');
+  expect(again.text).toContain('"Write the tests"');
+  expect(again.text).not.toContain('no push');
+  expect(give('a1').text).toBe('');
+  expect(give('a2').level).toBe('delegated');
+  session.log.close();
+});
+
+test('a child session that is resumed is told of which session it is a part, and how that stands', async () => {
+  const scene = memoryScene();
+  const { id } = await start(scene, 'c-1');
+  write(scene, id, step('1', 'Write the tests'), begun('1'));
+  const launchedIn = { provider: 'claude', conversation: 'c-1' };
+  const child = await start(scene, 'c-2', { agent: dead, launchedIn });
+  write(scene, child.id, step('1', 'The inner part'));
+  const { level, text } = await start(scene, 'c-2', { source: 'resume', agent: dead, launchedIn });
+  expect(level).toBe('resumed_delegated');
+  expect(text).toContain('"The inner part"');
+  expect(text).toContain(`It is a part of session ${id}`);
+  expect(text).toContain('There, step 1 is in progress: "Write the tests"');
+  expect(text).toContain(`--session ${id}`);
+  expect(text.length).toBeLessThanOrEqual(1600);
 });
 
 test('what was given is written once for each start', async () => {

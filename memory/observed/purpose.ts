@@ -1,0 +1,37 @@
+/** What a session is for. One that began by itself has no declared purpose: it is for what was asked first. */
+import type { Redact } from '../../src/log/redact.js';
+import { shorten } from '../../src/log/shorten.js';
+import { LOST_BEGINNING } from '../fold/state.js';
+import type { Worklog } from '../fold/worklog.js';
+import { Observed } from './observed.js';
+import type { ProgramFolders } from './programFolders.js';
+import { recordsOf, sharesOf } from './shares.js';
+import { observedTrimmer } from './trimmer.js';
+
+/** In characters. */
+const LONGEST_PROMPT = 200;
+
+/**
+ * @param fold what was observed of the session; null: nothing
+ * @returns its purpose in its own words; empty if nothing was asked yet, or nobody knows what
+ */
+export function purposeOf({ facts }: Pick<Worklog, 'facts'>, fold: Pick<Observed, 'firstPrompt'> | null): string {
+  const asked = shorten(fold?.firstPrompt ?? '', LONGEST_PROMPT);
+  return facts?.purpose || asked || (facts === null ? LOST_BEGINNING : '');
+}
+
+/**
+ * Reads the transcripts of a session as far as its first prompt.
+ * @param folders null: there are none, or they are not to be used
+ */
+export async function readPurpose(log: Worklog, folders: ProgramFolders | null, redact: Redact): Promise<string> {
+  const fold = new Observed();
+  const shares = folders === null ? [] : await sharesOf(log, '', folders);
+  for (const share of shares) {
+    for await (const { records } of recordsOf(share, observedTrimmer(redact))) {
+      for (const record of records) fold.take(record);
+      if (fold.firstPrompt !== null) return purposeOf(log, fold);
+    }
+  }
+  return purposeOf(log, fold);
+}
