@@ -11,7 +11,7 @@
  */
 import { appendFileSync, closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newWorklog } from '../memory/fold/worklog.js';
+import { newWorklog } from '../memory/fold/newWorklog.js';
 import { FollowedSession } from '../memory/observed/followedSession.js';
 import { assessSessionHealth } from '../monitoring/verdict/assessSessionHealth.js';
 import { JournalFollower } from '../monitoring/watch/journalFollower.js';

@@ -1,8 +1,9 @@
 /** The agent's prompt: the message itself or, in a revival, the message with what is known of the first attempt. */
 
 import { buildResumeContext } from '../../memory/brief/resumeContext.js';
+import { newWorklog } from '../../memory/fold/newWorklog.js';
 import { worklogKind } from '../../memory/fold/rules/kind.js';
-import { newWorklog, type Worklog } from '../../memory/fold/worklog.js';
+import type { Worklog } from '../../memory/fold/worklog.js';
 import { Places, worklogIn } from '../../memory/home/places.js';
 import { Log } from '../../memory/logs/log.js';
 import { observeKept } from '../../memory/observed/sources.js';

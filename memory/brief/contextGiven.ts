@@ -1,7 +1,7 @@
 /** The line of a worklog that says what an agent was given, by which its text can be recognised without being kept. */
 import { createHash } from 'node:crypto';
 import type { NewLine } from '../logs/line.js';
-import type { ContextLevel } from './resumeContext.js';
+import type { ContextLevel } from './levels.js';
 
 export function digestOf(context: string): string {
   return createHash('sha256').update(context).digest('hex');

@@ -5,18 +5,17 @@ import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
-import { progressOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
 import { ago, stepsOf } from '../show/status.js';
-import type { Priority } from '../words.js';
-import type { Rank, Section } from './budget.js';
-import { withinBudget } from './budget.js';
+import { type Section, withinBudget } from './budget.js';
 import { proofOf } from './crashReport.js';
+import { checkpointOf, entriesOf, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { filesInDoubt } from './filesInDoubt.js';
 import { goOnCommand } from './goOn.js';
+import { type ContextLevel, isDelegated, isWhole, MOST_ACTIONS } from './levels.js';
 import {
   callsOf,
   changedOf,
@@ -25,14 +24,10 @@ import {
   entries,
   errorsOf,
   openOf,
-  stepEntries,
   tasksOf,
   turnLines,
   Words,
 } from './observedSections.js';
-
-/** Who needs the context. */
-export type ContextLevel = keyof MemorySettings['context'];
 
 export interface ContextOptions {
   readonly level: ContextLevel;
@@ -66,21 +61,6 @@ export interface ContextOptions {
   readonly redact: Redact;
 }
 
-const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
-  critical: 'critical_notes',
-  high: 'high_notes',
-  normal: 'notes',
-};
-const DIGEST_LENGTH = 12;
-const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
-  root: 5,
-  compacted: 0,
-  resumed: 0,
-  delegated: 0,
-  resumed_delegated: 0,
-  revival: 10,
-};
-
 /** @returns the context as text; empty if there is nothing to say */
 export function buildResumeContext(log: Worklog, options: ContextOptions): string {
   const { level, settings, fold, root, used = 0 } = options;
@@ -88,20 +68,20 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
   const characters = settings.context[level];
   if (log.created_at === null && log.last_activity === null && fold === null) return '';
   const words = new Words(options.redact);
-  const isWhole = level === 'root' || level === 'revival';
+  const knowsNothing = isWhole(level);
   const sections = [
     headOf(log, options, words),
-    ...(fold === null || !isWhole ? [] : [openOf(fold, words)]),
+    ...(fold === null || !knowsNothing ? [] : [openOf(fold, words)]),
     ...(isDelegated(level) || level === 'resumed' ? [] : [doubtOf(filesInDoubt({ log, fold }, root), words)]),
-    planOf(log, isWhole, words),
+    planOf(log, level, words),
     ...(fold === null ? [] : [tasksOf(fold, words)]),
-    ...(fold === null || !isWhole ? [] : [errorsOf(fold, words)]),
+    ...(fold === null || !knowsNothing ? [] : [errorsOf(fold, words)]),
     // A sub-agent that goes on has read them.
     ...(subAgent === null ? [notesOf([...options.pinned, ...log.notes], level, words)] : []),
-    ...(fold === null || !isWhole ? [] : [changedOf(fold, root, words)]),
+    ...(fold === null || !knowsNothing ? [] : [changedOf(fold, root, words)]),
     entriesOf(log, MOST_ACTIONS[level], words),
     ...(fold === null ? [] : [callsOf(fold, MOST_ACTIONS[level], words)]),
-    ...(fold === null || !isWhole ? [] : [costOf(fold)]),
+    ...(fold === null || !knowsNothing ? [] : [costOf(fold)]),
     ...(level === 'compacted' ? [checkpointOf(log, words), ...(fold === null ? [] : [repeatedOf(fold, words)])] : []),
     { title: 'Since then:', entries: entries('files', options.changes ?? []) },
     nextOf(log, options, words),
@@ -131,15 +111,10 @@ export function unshownContext(id: string | null): string {
   ]);
 }
 
-function isDelegated(level: ContextLevel): boolean {
-  return level === 'delegated' || level === 'resumed_delegated';
-}
-
 function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
   const { fold, here, crashed, end = null, level, subAgent = null } = options;
   // Without `texts`, a prompt is not kept.
   const purpose = purposeOf(log, fold);
-  const isShort = level !== 'root' && level !== 'revival';
   return {
     title: '',
     entries: [
@@ -149,7 +124,7 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
-        ...(fold === null || isShort ? [] : turnLines(fold, words)),
+        ...(fold === null || !isWhole(level) ? [] : turnLines(fold, words)),
       ]),
       ...entries(
         'rest',
@@ -180,35 +155,6 @@ function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): 
 
 function lifecycleOf({ lifecycle, end }: Worklog): string {
   return end === null ? `It was ${lifecycle}` : `It had ended as ${end.reason}`;
-}
-
-function planOf(log: Worklog, isWhole: boolean, words: Words): Section {
-  const steps = [...log.steps.values()];
-  const { done, total } = progressOf(steps);
-  const shown = isWhole ? steps : steps.filter(({ status }) => status === 'in_progress' || status === 'pending');
-  return { title: `Steps, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
-}
-
-function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Section {
-  const shown = isDelegated(level) ? notes.filter(({ priority }) => priority === 'critical') : notes;
-  const order: readonly Priority[] = ['critical', 'high', 'normal'];
-  const sorted = order.flatMap((priority) => shown.filter((note) => note.priority === priority));
-  const most = level === 'resumed' ? 3 : sorted.length;
-  return {
-    title:
-      most < sorted.length ? `Notes that were kept, ${sorted.length} in all; the first ones:` : 'Notes that were kept:',
-    entries: sorted
-      .slice(0, most)
-      .map(({ priority, text }) => ({ rank: NOTE_RANKS[priority], text: `- ${priority}: ${words.text(text)}` })),
-  };
-}
-
-function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
-  // What Watchkeeper and the hooks of a program wrote, such as the start of a run, says nothing of the work.
-  const declared = recent.filter(({ origin }) => origin !== 'watchkeeper' && origin !== 'program');
-  const last = count === 0 ? [] : declared.slice(-count);
-  const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);
-  return { title: 'The last entries:', entries: entries('actions', lines) };
 }
 
 function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions, words: Words): Section {
@@ -242,27 +188,6 @@ function wayBack(log: Worklog, { level, parent = null, subAgent = null }: Contex
     ...(open === undefined ? [] : [`There, step ${words.name(open.id)} is in progress: ${words.text(open.title)}`]),
     `Its result goes to that session: watchkeeper track note "…" --session ${name}; to see all of ${nameOf(log, words)}: watchkeeper work show ${nameOf(log, words)}`,
   ];
-}
-
-function checkpointOf({ checkpoints }: Worklog, words: Words): Section {
-  const last = [...checkpoints.values()].at(-1);
-  const line = ({ name, head, at }: NonNullable<typeof last>) =>
-    `Last checkpoint: ${words.name(name)}, ${isoTime(at)}${head === null ? '' : `, at commit ${words.name(head.slice(0, DIGEST_LENGTH))}`}`;
-  return { title: '', entries: entries('rest', last === undefined ? [] : [line(last)]) };
-}
-
-/** Whoever has lost what came before must not try it again. */
-function repeatedOf({ errors }: Observed, words: Words): Section {
-  const counts = new Map<string, number>();
-  for (const { call } of errors) counts.set(call, (counts.get(call) ?? 0) + 1);
-  const repeated = [...counts].filter(([, count]) => count > 1);
-  return {
-    title: 'Calls that failed more than once:',
-    entries: entries(
-      'actions',
-      repeated.map(([call, count]) => `- ${words.text(call)}: ${count} times`),
-    ),
-  };
 }
 
 /** A bridge decides itself what becomes of its sessions. */

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
+import { newWorklog } from '../fold/newWorklog.js';
 import { progressOf } from '../fold/state.js';
-import { newWorklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 import type { ReadTranscript } from '../observed/transcript.js';
 import { ago } from '../show/status.js';

@@ -219,37 +219,3 @@ export interface Worklog {
   /** How many entries of each list were left out. */
   readonly more: Record<string, number>;
 }
-
-export function newWorklog(): Worklog {
-  return {
-    session_id: null,
-    facts: null,
-    lifecycle: 'planned',
-    end: null,
-    archived: null,
-    created_at: null,
-    last_activity: null,
-    resumed_at: null,
-    acknowledged_at: null,
-    told_at: null,
-    given: new Map(),
-    ping: null,
-    runs: [],
-    conversations: [],
-    steps: new Map(),
-    files: new Map(),
-    notes: [],
-    log: [],
-    errors: [],
-    tokens: new Map(),
-    children: new Map(),
-    checkpoints: new Map(),
-    waits: new Map(),
-    notices: [],
-    kept: null,
-    digests: new Map(),
-    recent: [],
-    refused: 0,
-    more: {},
-  };
-}

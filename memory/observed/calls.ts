@@ -1,6 +1,24 @@
 /** Calls in a few words. */
 import { textOf } from '../../src/journal/record.js';
 
+export interface ObservedError {
+  readonly agent: string;
+  readonly tool: string;
+  /** The call in a few words. */
+  readonly call: string;
+  readonly outcome: string;
+  readonly message: string;
+  readonly at: number;
+}
+
+export interface Action {
+  readonly at: number;
+  readonly agent: string;
+  readonly words: string;
+  /** In the journal's word; null: it has no result. */
+  outcome: string | null;
+}
+
 /** A call without a result. */
 export interface OpenCall {
   readonly agent: string;

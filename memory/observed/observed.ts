@@ -6,28 +6,10 @@ import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
 import { STEP_STATUSES } from '../words.js';
 import { Agents } from './agents.js';
-import { callWords, faultWords, type OpenCall, pathOf } from './calls.js';
+import { type Action, callWords, faultWords, type ObservedError, type OpenCall, pathOf } from './calls.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import { Layer } from './layer.js';
 import { type PlanItem, Todos } from './todos.js';
-
-export interface ObservedError {
-  readonly agent: string;
-  readonly tool: string;
-  /** The call in a few words. */
-  readonly call: string;
-  readonly outcome: string;
-  readonly message: string;
-  readonly at: number;
-}
-
-export interface Action {
-  readonly at: number;
-  readonly agent: string;
-  readonly words: string;
-  /** In the journal's word; null: it has no result. */
-  outcome: string | null;
-}
 
 /** A journal's word for how a call ended, if it did not do what was asked. */
 const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];

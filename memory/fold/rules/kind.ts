@@ -2,8 +2,9 @@
 import { UsageError } from '../../../src/errors.js';
 import type { LogKind, Refusal } from '../../logs/kind.js';
 import { type Line, timeOfLine } from '../../logs/line.js';
+import { newWorklog } from '../newWorklog.js';
 import { MOST_RECENT, wordsOfLine } from '../recent.js';
-import { newWorklog, type Worklog } from '../worklog.js';
+import type { Worklog } from '../worklog.js';
 import { fileRules } from './files.js';
 import { keptRules } from './kept.js';
 import { lifecycleRules } from './lifecycle.js';

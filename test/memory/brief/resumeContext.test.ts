@@ -1,7 +1,9 @@
+// covers: memory/brief/declaredSections.ts
 import { expect, test } from '@jest/globals';
 import { withinBudget } from '../../../memory/brief/budget.js';
 import { fenced, quoted } from '../../../memory/brief/fence.js';
-import { buildResumeContext, type ContextLevel, type ContextOptions } from '../../../memory/brief/resumeContext.js';
+import type { ContextLevel } from '../../../memory/brief/levels.js';
+import { buildResumeContext, type ContextOptions } from '../../../memory/brief/resumeContext.js';
 import { readMemorySettings } from '../../../memory/home/settings.js';
 import { Observed } from '../../../memory/observed/observed.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';

@@ -1,0 +1,66 @@
+/** Sections of a context from what was declared of a session: steps, notes, entries, the last checkpoint. */
+import { isoTime } from '../../src/time.js';
+import { progressOf } from '../fold/state.js';
+import type { Note, Worklog } from '../fold/worklog.js';
+import type { Observed } from '../observed/observed.js';
+import type { Priority } from '../words.js';
+import type { Rank, Section } from './budget.js';
+import { type ContextLevel, isDelegated, isWhole } from './levels.js';
+import { entries, stepEntries, type Words } from './observedSections.js';
+
+const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
+  critical: 'critical_notes',
+  high: 'high_notes',
+  normal: 'notes',
+};
+const DIGEST_LENGTH = 12;
+
+export function planOf(log: Worklog, level: ContextLevel, words: Words): Section {
+  const steps = [...log.steps.values()];
+  const { done, total } = progressOf(steps);
+  const shown = isWhole(level) ? steps : steps.filter(({ status }) => status === 'in_progress' || status === 'pending');
+  return { title: `Steps, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
+}
+
+export function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Section {
+  const shown = isDelegated(level) ? notes.filter(({ priority }) => priority === 'critical') : notes;
+  const order: readonly Priority[] = ['critical', 'high', 'normal'];
+  const sorted = order.flatMap((priority) => shown.filter((note) => note.priority === priority));
+  const most = level === 'resumed' ? 3 : sorted.length;
+  return {
+    title:
+      most < sorted.length ? `Notes that were kept, ${sorted.length} in all; the first ones:` : 'Notes that were kept:',
+    entries: sorted
+      .slice(0, most)
+      .map(({ priority, text }) => ({ rank: NOTE_RANKS[priority], text: `- ${priority}: ${words.text(text)}` })),
+  };
+}
+
+export function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
+  // What Watchkeeper and the hooks of a program wrote, such as the start of a run, says nothing of the work.
+  const declared = recent.filter(({ origin }) => origin !== 'watchkeeper' && origin !== 'program');
+  const last = count === 0 ? [] : declared.slice(-count);
+  const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);
+  return { title: 'The last entries:', entries: entries('actions', lines) };
+}
+
+export function checkpointOf({ checkpoints }: Worklog, words: Words): Section {
+  const last = [...checkpoints.values()].at(-1);
+  const line = ({ name, head, at }: NonNullable<typeof last>) =>
+    `Last checkpoint: ${words.name(name)}, ${isoTime(at)}${head === null ? '' : `, at commit ${words.name(head.slice(0, DIGEST_LENGTH))}`}`;
+  return { title: '', entries: entries('rest', last === undefined ? [] : [line(last)]) };
+}
+
+/** Whoever has lost what came before must not try it again. */
+export function repeatedOf({ errors }: Observed, words: Words): Section {
+  const counts = new Map<string, number>();
+  for (const { call } of errors) counts.set(call, (counts.get(call) ?? 0) + 1);
+  const repeated = [...counts].filter(([, count]) => count > 1);
+  return {
+    title: 'Calls that failed more than once:',
+    entries: entries(
+      'actions',
+      repeated.map(([call, count]) => `- ${words.text(call)}: ${count} times`),
+    ),
+  };
+}

@@ -1,0 +1,36 @@
+/** The state of a session before the first line of its worklog. */
+import type { Worklog } from './worklog.js';
+
+export function newWorklog(): Worklog {
+  return {
+    session_id: null,
+    facts: null,
+    lifecycle: 'planned',
+    end: null,
+    archived: null,
+    created_at: null,
+    last_activity: null,
+    resumed_at: null,
+    acknowledged_at: null,
+    told_at: null,
+    given: new Map(),
+    ping: null,
+    runs: [],
+    conversations: [],
+    steps: new Map(),
+    files: new Map(),
+    notes: [],
+    log: [],
+    errors: [],
+    tokens: new Map(),
+    children: new Map(),
+    checkpoints: new Map(),
+    waits: new Map(),
+    notices: [],
+    kept: null,
+    digests: new Map(),
+    recent: [],
+    refused: 0,
+    more: {},
+  };
+}
