@@ -127,6 +127,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
     new StorePulse(base, foundation.outage, () => forgotten.noteAll()),
     wakes,
     events,
+    foundation.worklogs,
     forgotten,
     new RestartWatch(base),
     ...chat.services,

@@ -47,15 +47,20 @@ export class ChatRouter implements SayingChat {
    * @throws ConflictError if nothing is stored for it now: it may be stored again a moment later, for either chat
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
-    const session = await this.#sessionOf(sessionId);
+    const isRepeated = this.#base.worklogs.isEndExpected(sessionId);
+    // Not asked for what nobody needs: it costs as much as a tenth of all that a message costs.
+    const session = isRepeated && this.#telegram === null ? null : await this.#sessionOf(sessionId);
     const chat = await this.#chatOf(sessionId, session);
     if (chat === null) throw nothingToDeliver(sessionId);
-    if (session !== null) this.#repeatEnd(session);
+    if (session !== null && !isRepeated) this.#repeatEnd(session);
     await this.#makeDurable(sessionId);
     return chat.deliver(sessionId);
   }
 
-  /** Every end comes with a final message, whichever process stored it. Only the host of its runs has a worklog of the session. */
+  /**
+   * Every end comes with a final message, whichever process stored it. Only the host of its runs has a worklog of the session; a
+   * run that ended here has written the end itself.
+   */
   #repeatEnd({ session_id, status }: AgentSession): void {
     if (status === 'pending' || status === 'active') return;
     const { worklogs, logger } = this.#base;

@@ -127,7 +127,7 @@ export class RunJob {
       const next = await untilStored(clock, givingUp, this.#known.warnAway, async () => {
         if (end.kind === 'answered') await this.#handOver(journal);
         await stream.remembered();
-        return this.#storeEnd(ended);
+        return this.#storeEnd(ended, worklog);
       });
       this.#ends.note(ended, known.run, this.#isCancelled);
       if (end.kind === 'failed' && end.until !== undefined) await this.#showLimit();
@@ -154,8 +154,8 @@ export class RunJob {
    * If nobody asked for the end, the store may have forgotten the beginning.
    * @returns as {@link run}
    */
-  async #storeEnd(ended: EndedRun): Promise<string | null> {
-    const answered = await storeAnswer(this.#context, ended);
+  async #storeEnd(ended: EndedRun, worklog: RunWorklog): Promise<string | null> {
+    const answered = await worklog.endBy(() => storeAnswer(this.#context, ended));
     if (answered !== null) return answered.next;
     await this.#ends.storeAgainBefore(this.#known.session, this.#known.run);
     await reclaimEnd(this.#context, this.#known.session, ended, this.#known.run);

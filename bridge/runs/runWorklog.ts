@@ -3,10 +3,12 @@
  * The store decides, and this repeats it. A disk that accepts nothing is logged once and harms no run.
  */
 import { contextGiven } from '../../memory/brief/contextGiven.js';
-import { type BridgeSession, lostRuns } from '../../memory/sessions/bridgeSession.js';
-import { workspaceOf } from '../../memory/workspaces/workspace.js';
+import type { Worklog } from '../../memory/fold/worklog.js';
+import type { NewLine } from '../../memory/logs/line.js';
+import { lostRuns } from '../../memory/sessions/bridgeSession.js';
 import { describeError } from '../../src/errors.js';
 import { headOf } from '../../src/log/shorten.js';
+import { isoTime } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { KnownRun } from './knownRun.js';
 import type { RunContext } from './runContext.js';
@@ -18,8 +20,7 @@ const LONGEST_PURPOSE = 200;
 export class RunWorklog {
   readonly #context: RunContext;
   readonly #known: KnownRun;
-  readonly #session: BridgeSession;
-  /** The last one that the worklog has. */
+  /** The last one that the worklog has, as far as this run knows. */
   #conversation: string | null = null;
   #isRefused = false;
 
@@ -27,31 +28,33 @@ export class RunWorklog {
   constructor(context: RunContext, known: KnownRun) {
     this.#context = context;
     this.#known = known;
-    this.#session = context.worklogs.of(known.session.session_id);
   }
 
   /**
    * The agent's process is known, or it did not start. The store has given this run the session, so earlier runs have ended, and
-   * so has the first attempt.
+   * so has the first attempt. The commands of a process find their session from now on.
    * @param given what the agent was told of the first attempt; empty: nothing
    */
   begin(given: string): void {
     const { session, runId, agentProcess: process } = this.#known;
     const { revival_of: first, agent } = session;
-    this.#orSay(() =>
-      this.#session.write((state) => {
-        this.#conversation = state.conversations.at(-1)?.id ?? null;
-        return [
-          ...(state.facts === null ? [this.#started()] : []),
-          ...(state.lifecycle === 'ended' ? [{ event: 'session_reopened' }] : []),
-          ...lostRuns(state),
-          ...(process === null ? [] : [{ event: 'run_started', process, agent, run_id: runId }]),
-          ...(given === '' ? [] : [contextGiven('revival', given)]),
-        ];
-      }),
-    );
+    const timestamp = this.#now();
+    const begun = (state: Worklog): NewLine[] => {
+      this.#conversation ??= state.conversations.at(-1)?.id ?? null;
+      const lines = [
+        ...(state.facts === null ? [this.#started()] : []),
+        ...(state.lifecycle === 'ended' ? [{ event: 'session_reopened' }] : []),
+        ...lostRuns(state),
+        ...(process === null ? [] : [{ event: 'run_started', process, agent, run_id: runId }]),
+        ...(given === '' ? [] : [contextGiven('revival', given)]),
+      ];
+      return lines.map((line) => ({ ...line, timestamp }));
+    };
+    const { worklogs } = this.#context;
+    worklogs.later(session.session_id, begun, this.#say);
+    if (process !== null) worklogs.settle(session.session_id);
     // Its end has no final message, because this attempt goes on with it.
-    if (first !== null) this.#orSay(() => this.#context.worklogs.end(first, 'failed', lostRuns));
+    if (first !== null) this.#endFirst(first);
   }
 
   /**
@@ -62,7 +65,7 @@ export class RunWorklog {
     const { agent: provider, working_directory: cwd } = this.#known.session;
     const source = id === asked ? 'resume' : 'startup';
     if (id === this.#conversation) return;
-    this.#orSay(() => this.#session.append([{ event: 'conversation', provider, conversation: id, source, cwd }]));
+    this.#append({ event: 'conversation', provider, conversation: id, source, cwd });
     this.#conversation = id;
   }
 
@@ -71,30 +74,59 @@ export class RunWorklog {
     const { agentProcess: process, runId } = this.#known;
     if (process === null || !isGone) return;
     const reason = end.kind === 'failed' ? end.reason : end.kind === 'stopped' ? (stopCause ?? end.kind) : end.kind;
-    this.#orSay(() => this.#session.append([{ event: 'run_ended', process, reason, run_id: runId }]));
+    this.#append({ event: 'run_ended', process, reason, run_id: runId });
+  }
+
+  /**
+   * Writes the end of the session if its answer is stored. The final message may be sent before that is known here.
+   * @returns what `store` returns
+   * @throws what it throws: whether the answer is stored is then not known, and it will be tried again
+   */
+  async endBy<Stored>(store: () => Promise<Stored | null>): Promise<Stored | null> {
+    const { worklogs } = this.#context;
+    const { session_id } = this.#known.session;
+    worklogs.expectEnd(session_id);
+    const stored = await store();
+    if (stored === null) worklogs.expectNoEnd(session_id);
+    else worklogs.endLater(session_id, this.#now(), this.#say);
+    return stored;
+  }
+
+  #endFirst(first: string): void {
+    try {
+      this.#context.worklogs.end(first, 'failed', lostRuns);
+    } catch (error) {
+      this.#say(error);
+    }
+  }
+
+  #now(): string {
+    return isoTime(this.#context.clock.now());
   }
 
   #started() {
-    const { settings, redact } = this.#context;
+    const { settings, redact, worklogs } = this.#context;
     const { request, revival_of: first, working_directory, agent } = this.#known.session;
     return {
       event: 'session_started',
       purpose: settings.memory.texts ? headOf(request.message_text, LONGEST_PURPOSE, redact) : '',
       agent,
-      workspace: workspaceOf(working_directory, () => false).id,
+      workspace: worklogs.workspaceIdOf(working_directory),
       cwd: working_directory,
       ...(first !== null && { continues: first }),
     };
   }
 
-  #orSay(work: () => void): void {
-    try {
-      work();
-    } catch (err) {
-      const { session_id } = this.#known.session;
-      const said = `session ${session_id}: its worklog lacks a line (${describeError(err)}); its run continues`;
-      if (!this.#isRefused) this.#context.logger.warn({ err, session_id }, said);
-      this.#isRefused = true;
-    }
+  /** Nobody waits for the line. It says when it was true. */
+  #append(line: NewLine): void {
+    const timestamp = this.#now();
+    this.#context.worklogs.later(this.#known.session.session_id, [{ ...line, timestamp }], this.#say);
   }
+
+  readonly #say = (err: unknown): void => {
+    const { session_id } = this.#known.session;
+    const said = `session ${session_id}: its worklog lacks a line (${describeError(err)}); its run continues`;
+    if (!this.#isRefused) this.#context.logger.warn({ err, session_id }, said);
+    this.#isRefused = true;
+  };
 }

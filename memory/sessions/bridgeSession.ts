@@ -19,6 +19,15 @@ const REPEATED: WriteOptions = { isFact: true, isDurable: false };
 /** Who writes: Watchkeeper by itself, which is never activity. */
 export type BridgeStamp = Omit<Stamp, 'origin'>;
 
+/** Made of the state as it is when they are written, or whatever it is. */
+export type Lines = readonly NewLine[] | ((state: Worklog) => readonly NewLine[]);
+
+/** The end of a session, which is written later than it came. */
+export interface LateEnd {
+  readonly reason: EndReason;
+  readonly timestamp: string;
+}
+
 export class BridgeSession {
   readonly id: string;
   readonly #folder: string;
@@ -37,11 +46,17 @@ export class BridgeSession {
    * @param lines take the state as it is now; none are written if the list is empty
    * @throws UnreachableError, or the file system's error, if it cannot be written
    */
-  write(lines: (state: Worklog) => readonly NewLine[]): void {
+  write(lines: Lines): void {
+    this.writeEach([lines]);
+  }
+
+  /** As {@link write}, each part by the state that the ones before have made. */
+  writeEach(parts: readonly Lines[]): void {
     const log = this.#opened();
-    // Nothing has to be read.
-    if (log.isAlone && !log.hasWritten) this.append(lines(log.state));
-    else log.write((state) => this.#named(lines(state)), this.#stamp, REPEATED);
+    // As long as nobody else has written, only what depends on the state has to read it; at the beginning, not even that.
+    const isKnown = log.isAlone && (!log.hasWritten || parts.every((lines) => typeof lines !== 'function'));
+    if (isKnown) this.append(parts.flatMap((lines) => linesOf(lines, log.state)));
+    else for (const lines of parts) log.write((state) => this.#named(linesOf(lines, state)), this.#stamp, REPEATED);
   }
 
   /**
@@ -57,22 +72,38 @@ export class BridgeSession {
    * @param before lines that come before it, if a run of the session may have ended unseen
    * @throws as {@link write}
    */
-  end(reason: EndReason, before?: (state: Worklog) => readonly NewLine[]): void {
+  end(reason: EndReason, before: Lines = []): void {
     try {
-      // It is still open, so its end is not written; and if all of it was written here, it has no summary.
-      if (before === undefined && this.#log?.isAlone) this.append([{ event: 'session_ended', reason }]);
-      else if (existsSync(worklogIn(this.#folder))) this.#endAsItIs(reason, before);
+      if (!existsSync(worklogIn(this.#folder))) return;
+      this.write((state) =>
+        state.lifecycle === 'ended' ? [] : [...linesOf(before, state), ...endLines(state, reason)],
+      );
     } finally {
       this.close();
     }
   }
 
-  #endAsItIs(reason: EndReason, before: (state: Worklog) => readonly NewLine[] = () => []): void {
-    this.write((state) => {
-      if (state.lifecycle === 'ended') return [];
-      const summary = textOf(state.facts?.set.summary);
-      return [...before(state), { event: 'session_ended', reason, ...(summary !== null && { summary }) }];
-    });
+  /**
+   * Writes the rest of a run, and the session's end if it has one; then it closes the worklog.
+   * @throws as {@link write}
+   */
+  finish(parts: readonly Lines[], end: LateEnd | null): void {
+    if (end === null) {
+      this.writeEach(parts);
+      return;
+    }
+    const { reason, timestamp } = end;
+    const timed = (line: NewLine) => ({ ...line, timestamp });
+    // It is open, so its end is not written; and if all of it was written here, its agent has said nothing.
+    const isAlone = this.#log?.isAlone ?? false;
+    const last: Lines = isAlone
+      ? [timed({ event: 'session_ended', reason })]
+      : (state) => endLines(state, reason).map(timed);
+    try {
+      this.writeEach([...parts, last]);
+    } finally {
+      this.close();
+    }
   }
 
   close(): void {
@@ -87,12 +118,23 @@ export class BridgeSession {
 
   #opened(): Log<Worklog> {
     if (this.#log !== null) return this.#log;
-    makePrivateFolderSync(this.#folder);
     const path = worklogIn(this.#folder);
+    makePrivateFolderSync(this.#folder);
     this.#log = Log.begin(path, worklogKind) ?? Log.open(path, worklogKind);
     if (this.#log === null) throw new UnreachableError(`${path} was removed meanwhile`);
     return this.#log;
   }
+}
+
+function linesOf(lines: Lines, state: Worklog): readonly NewLine[] {
+  return typeof lines === 'function' ? lines(state) : lines;
+}
+
+/** @returns the end, with what its agent said at the end; nothing if the session has ended already */
+function endLines({ lifecycle, facts }: Worklog, reason: EndReason): NewLine[] {
+  if (lifecycle === 'ended') return [];
+  const summary = textOf(facts?.set.summary);
+  return [{ event: 'session_ended', reason, ...(summary !== null && { summary }) }];
 }
 
 /** @returns a line for each run whose end is not written, because whoever ran it was killed; it must be proven dead */

@@ -1,22 +1,58 @@
-/** The worklogs that a bridge writes: open from the first line of a run to the end of its session, so that neither reads them again. */
-import type { Worklog } from '../fold/worklog.js';
-import type { NewLine } from '../logs/line.js';
+/**
+ * The worklogs that a bridge writes: open from the first line of a run to the end of its session, so that neither reads them again.
+ * What nobody can look for yet is written a little later, so that no message waits for it.
+ */
+import type { Service } from '../../src/service.js';
+import { MINUTE, SECOND, type Timer } from '../../src/time.js';
 import type { EndReason } from '../words.js';
-import { BridgeSession, type BridgeStamp } from './bridgeSession.js';
+import { workspaceOf } from '../workspaces/workspace.js';
+import { BridgeSession, type BridgeStamp, type LateEnd, type Lines } from './bridgeSession.js';
 
 /** More than run at once. Of some sessions another process stores the end, and theirs would stay open. */
 const MOST_OPEN = 200;
+/** Of sessions whose final message has still to be sent. */
+const MOST_ENDED = 1_000;
+/** A kill loses what was asked for in this time. */
+const LATER_MS = SECOND / 2;
+/** A project works in few directories, and which workspace each is in hardly ever changes. To find it takes ten calls of the system. */
+const MOST_PLACES = 1_000;
+const PLACE_KNOWN_MS = MINUTE;
+/** How long other work waits while this is written. */
+const SLICE_MS = 5;
 
-export class BridgeWorklogs {
+/** What is still to be written of a session. */
+interface Late {
+  readonly parts: Lines[];
+  end: LateEnd | null;
+  onFault(error: unknown): void;
+}
+
+export class BridgeWorklogs implements Service {
+  readonly name = 'worklogs';
   readonly #logsFolder: string;
   readonly #stamp: BridgeStamp;
   /** The one that was asked for last is the last one. */
   readonly #open = new Map<string, BridgeSession>();
+  /** By session, the oldest first. */
+  readonly #late = new Map<string, Late>();
+  readonly #ended = new Set<string>();
+  /** By directory. */
+  readonly #places = new Map<string, { readonly id: string; readonly until: number }>();
+  #timer: Timer | null = null;
 
   /** @param logsFolder the memory of the bridge */
   constructor(logsFolder: string, stamp: BridgeStamp) {
     this.#logsFolder = logsFolder;
     this.#stamp = stamp;
+  }
+
+  async start(): Promise<void> {}
+
+  /** Nothing is left to be written later. */
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+    for (const id of this.#late.keys()) this.settle(id);
   }
 
   /** @returns the worklog of the session; it opens its file when something is written, also after it was closed */
@@ -31,13 +67,89 @@ export class BridgeWorklogs {
     return session;
   }
 
+  /** @returns the id of the workspace that a directory is in, as of the last minute */
+  workspaceIdOf(directory: string): string {
+    const now = this.#stamp.clock.monotonic();
+    const known = this.#places.get(directory);
+    if (known !== undefined && now < known.until) return known.id;
+    const { id } = workspaceOf(directory, () => false);
+    if (this.#places.size >= MOST_PLACES) this.#places.clear();
+    this.#places.set(directory, { id, until: now + PLACE_KNOWN_MS });
+    return id;
+  }
+
+  /**
+   * Writes lines in half a second, after those that were asked for before.
+   * @param lines take the state as it is then; they should have a timestamp
+   * @param onFault if they cannot be written
+   */
+  later(sessionId: string, lines: Lines, onFault: Late['onFault']): void {
+    this.#lateOf(sessionId, onFault).parts.push(lines);
+  }
+
+  /** A run of this process is about to store the answer of the session: nobody else here need write the end. */
+  expectEnd(sessionId: string): void {
+    this.#ended.add(sessionId);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  /** It was not stored. */
+  expectNoEnd(sessionId: string): void {
+    this.#ended.delete(sessionId);
+  }
+
+  /** @returns whether the end of the session is expected, or written, by a run of this process */
+  isEndExpected(sessionId: string): boolean {
+    return this.#ended.has(sessionId);
+  }
+
+  /**
+   * Writes the expected end of the session as {@link later}.
+   * @param timestamp when it ended
+   */
+  endLater(sessionId: string, timestamp: string, onFault: Late['onFault']): void {
+    this.#lateOf(sessionId, onFault).end = { reason: 'completed', timestamp };
+  }
+
+  /** Writes what was to be written of the session later. */
+  settle(sessionId: string): void {
+    const late = this.#late.get(sessionId);
+    if (late === undefined) return;
+    this.#late.delete(sessionId);
+    try {
+      this.of(sessionId).finish(late.parts, late.end);
+      if (late.end !== null) this.#open.delete(sessionId);
+    } catch (error) {
+      late.onFault(error);
+    }
+  }
+
   /**
    * Writes the end, unless it is written already or nothing was ever run.
    * @param before lines that come before it
    * @throws UnreachableError, or the file system's error, if it cannot be written
    */
-  end(sessionId: string, reason: EndReason, before?: (state: Worklog) => readonly NewLine[]): void {
+  end(sessionId: string, reason: EndReason, before?: Lines): void {
+    this.settle(sessionId);
     this.of(sessionId).end(reason, before);
     this.#open.delete(sessionId);
+  }
+
+  #lateOf(sessionId: string, onFault: Late['onFault']): Late {
+    const late = this.#late.get(sessionId) ?? { parts: [], end: null, onFault };
+    this.#late.set(sessionId, late);
+    this.#timer ??= this.#stamp.clock.after(LATER_MS, () => this.#writeOn());
+    return late;
+  }
+
+  #writeOn(): void {
+    const { clock } = this.#stamp;
+    const end = clock.monotonic() + SLICE_MS;
+    for (const id of this.#late.keys()) {
+      this.settle(id);
+      if (clock.monotonic() >= end) break;
+    }
+    this.#timer = this.#late.size === 0 ? null : clock.after(0, () => this.#writeOn());
   }
 }

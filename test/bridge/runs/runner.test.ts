@@ -99,6 +99,7 @@ interface Scene {
   readonly events: Events;
   readonly logged: string[];
   readonly folder: string;
+  readonly worklogs: BridgeWorklogs;
   /** What this process knows to wait. */
   readonly waiting: WaitingSessions;
   readonly gate: RedisGate;
@@ -201,7 +202,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000, todoTools = t
     };
     return (await truth.transitions.accept(draft)).session;
   };
-  return { store, truth, runner, events, logged, folder, waiting, gate, accept };
+  return { store, truth, runner, events, logged, folder, waiting, gate, accept, worklogs: base.worklogs };
 }
 
 async function now({ truth }: Scene, { session_id }: AgentSession): Promise<AgentSession> {
@@ -246,8 +247,11 @@ describeWithRedis('a run', () => {
     });
     const session = await scene.accept('answer me');
     await scene.runner.execute(session.session_id, noRoom);
+    await scene.worklogs.stop();
     const worklog = readFileSync(join(scene.folder, 'sessions', session.session_id, 'worklog.jsonl'), 'utf8');
-    expect(worklog).toContain('"event":"run_ended"');
+    const events = ['session_started', 'run_started', 'conversation', 'run_ended', 'session_ended'];
+    expect(worklog.match(/(?<="event":")[a-z_]+/g)).toEqual(events);
+    expect(scene.worklogs.isEndExpected(session.session_id)).toBe(true);
     expect(worklog).not.toContain('answer me');
   });
 

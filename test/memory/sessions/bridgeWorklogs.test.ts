@@ -1,12 +1,16 @@
 /** The worklogs that a bridge holds open. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { Log } from '../../../memory/logs/log.js';
 import { BridgeWorklogs } from '../../../memory/sessions/bridgeWorklogs.js';
 import { createRedactor } from '../../../src/log/redact.js';
+import { isoTime } from '../../../src/time.js';
 import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 
+const ID = 'tg_a_1_1';
 const start = () => [{ event: 'session_started', purpose: 'bake' }];
 
 /** Files below the folder that this process has open. */
@@ -20,6 +24,88 @@ function openBelow(folder: string): string[] {
     }
   });
 }
+
+function scene() {
+  const folder = testFolder();
+  const clock = new ManualClock();
+  const worklogs = new BridgeWorklogs(folder, { clock, redact: createRedactor([]) });
+  const faults: unknown[] = [];
+  const onFault = (error: unknown) => void faults.push(error);
+  const linesOf = (id: string) =>
+    readFileSync(join(folder, 'sessions', id, 'worklog.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  return { folder, clock, worklogs, faults, onFault, linesOf };
+}
+
+test('are written half a second later, in order, with the time at which it was true', async () => {
+  const { folder, clock, worklogs, onFault, linesOf } = scene();
+  const timestamp = isoTime(clock.now());
+  worklogs.later(ID, start, onFault);
+  worklogs.later(ID, [{ event: 'log', message: 'baked', timestamp }], onFault);
+  worklogs.expectEnd(ID);
+  worklogs.endLater(ID, timestamp, onFault);
+  expect(existsSync(join(folder, 'sessions'))).toBe(false);
+  await clock.advance(499);
+  expect(existsSync(join(folder, 'sessions'))).toBe(false);
+  await clock.advance(1);
+  expect(linesOf(ID)).toMatchObject([
+    { event: 'session_started' },
+    { event: 'log', timestamp },
+    { event: 'session_ended', reason: 'completed', timestamp },
+  ]);
+  expect(openBelow(folder)).toEqual([]);
+});
+
+test('are written at once by what must come after, and when the bridge stops', async () => {
+  const { worklogs, onFault, linesOf } = scene();
+  worklogs.later(ID, start, onFault);
+  worklogs.end(ID, 'failed');
+  expect(linesOf(ID)).toMatchObject([{ event: 'session_started' }, { event: 'session_ended', reason: 'failed' }]);
+  worklogs.later('tg_a_1_2', start, onFault);
+  worklogs.later('tg_a_1_3', start, onFault);
+  worklogs.settle('tg_a_1_2');
+  expect(linesOf('tg_a_1_2')).toHaveLength(1);
+  await worklogs.stop();
+  expect(linesOf('tg_a_1_3')).toHaveLength(1);
+});
+
+test('take what their agent has said at the end, and no second end', async () => {
+  const { folder, clock, worklogs, onFault, linesOf } = scene();
+  worklogs.of(ID).write(start);
+  const stamp = { clock, redact: createRedactor([]), origin: 'agent' } as const;
+  const log = Log.open(join(folder, 'sessions', ID, 'worklog.jsonl'), worklogKind);
+  log?.write(() => [{ event: 'session_changed', summary: 'baked' }], stamp);
+  log?.close();
+  worklogs.endLater(ID, isoTime(clock.now()), onFault);
+  await worklogs.stop();
+  worklogs.endLater(ID, isoTime(clock.now()), onFault);
+  await worklogs.stop();
+  expect(linesOf(ID).slice(2)).toMatchObject([{ event: 'session_ended', summary: 'baked' }]);
+});
+
+test('say what could not be written, and write the others', async () => {
+  const { folder, worklogs, faults, onFault, linesOf } = scene();
+  mkdirSync(join(folder, 'sessions', ID, 'worklog.jsonl'), { recursive: true });
+  worklogs.later(ID, start, onFault);
+  worklogs.later('tg_a_1_2', start, onFault);
+  await worklogs.stop();
+  expect(faults).toMatchObject([{ message: expect.stringContaining('worklog.jsonl') }]);
+  expect(linesOf('tg_a_1_2')).toHaveLength(1);
+});
+
+test('know in which workspace a directory is for a minute', async () => {
+  const { folder, clock, worklogs } = scene();
+  const below = join(folder, 'repository', 'below');
+  mkdirSync(below, { recursive: true });
+  const before = worklogs.workspaceIdOf(below);
+  mkdirSync(join(folder, 'repository', '.git'));
+  expect(worklogs.workspaceIdOf(below)).toBe(before);
+  await clock.advance(60_000);
+  expect(worklogs.workspaceIdOf(below)).toBe(worklogs.workspaceIdOf(join(folder, 'repository')));
+  expect(worklogs.workspaceIdOf(below)).not.toBe(before);
+});
 
 test('are closed by the end of their sessions, and the oldest when there are too many', () => {
   const folder = testFolder();
