@@ -131,13 +131,12 @@ interface OfMessage {
 function callDraft(block: Fields, { batch, stop, tokens }: OfMessage, say: Say, trim: Trim): Draft {
   const call = callOf(block, batch);
   const deed = askedOf(call.tool_name, fieldsAt(block, 'input'), trim);
-  return say(call, {
-    turn: stop === null ? 'perhaps' : 'goes_on',
-    ...(STARTERS.has(call.tool_name) && { asked: contentDigest(textAt(fieldsAt(block, 'input'), 'prompt') ?? '') }),
-    ...(QUESTIONS.has(call.tool_name) && { asksPerson: true }),
-    ...(deed !== null && { deed }),
-    ...tokens,
-  });
+  const turn = stop === null ? 'perhaps' : 'goes_on';
+  const hints: Hints = deed === null ? { turn, ...tokens } : { turn, deed, ...tokens };
+  const isStarter = STARTERS.has(call.tool_name);
+  if (!isStarter && !QUESTIONS.has(call.tool_name)) return say(call, hints);
+  if (!isStarter) return say(call, { ...hints, asksPerson: true });
+  return say(call, { ...hints, asked: contentDigest(textAt(fieldsAt(block, 'input'), 'prompt') ?? '') });
 }
 
 function userDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {

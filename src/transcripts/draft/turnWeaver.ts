@@ -48,6 +48,7 @@ export class TurnWeaver {
   }
 
   message({ time, event }: DatedEvent, turn: Draft['hints']['turn']): DatedEvent[] {
+    if (this.#isPlain && turn === 'goes_on') return [{ time, event }];
     const before = [...this.#begin(time), ...this.#release(false)];
     const said = { time, event };
     if (turn === 'ends') return [...before, said, ...this.end(time, 'end_turn')];
@@ -57,8 +58,9 @@ export class TurnWeaver {
   }
 
   call(time: number, event: Call, asksPerson = false): DatedEvent[] {
-    const before = [...this.#begin(time), ...this.#release(false), ...this.#reopen(time)];
     this.#openCalls.add(event.tool_use_id);
+    if (this.#isPlain && this.#isOpen && !asksPerson) return [{ time, event }];
+    const before = [...this.#begin(time), ...this.#release(false), ...this.#reopen(time)];
     const { tool_use_id } = event;
     const asking: JournalEvent = { event: 'wait_start', kind: 'user', tool_use_id };
     return [...before, { time, event }, ...(asksPerson ? [{ time, event: asking }] : [])];
@@ -66,6 +68,7 @@ export class TurnWeaver {
 
   result(time: number, event: Result): DatedEvent[] {
     this.#openCalls.delete(event.tool_use_id);
+    if (this.#isPlain) return [{ time, event }];
     return [...this.#begin(time), ...this.#release(false), { time, event }];
   }
 
@@ -78,6 +81,7 @@ export class TurnWeaver {
 
   /** Lines that do not affect turns. */
   other(line: DatedEvent): DatedEvent[] {
+    if (this.#isPlain) return [line];
     const begun = this.#begin(line.time);
     if (this.#held === null) return [...begun, line];
     this.#held.push(line);
@@ -87,6 +91,11 @@ export class TurnWeaver {
   /** @param lastMessageEnds whether a message at the very end was the turn's last */
   finish(lastMessageEnds: boolean): DatedEvent[] {
     return this.#release(lastMessageEnds);
+  }
+
+  /** Nothing comes before the next line. So it is nearly always, and lists that are joined take longer than the line. */
+  get #isPlain(): boolean {
+    return this.#begun && this.#held === null;
   }
 
   #begin(time: number): DatedEvent[] {
