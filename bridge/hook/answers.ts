@@ -36,7 +36,7 @@ export async function answerOf(call: HookCall): Promise<object | null> {
     case 'SubagentStart':
       return atSubagent(call);
     case 'PermissionRequest':
-      withSession(call, (session) => waitForPermission(call.memory, session, call.payload.tool));
+      withSession(call, (session) => waitForPermission(call.memory, session, call.payload));
       return null;
     case 'SessionEnd':
       atEnd(call);

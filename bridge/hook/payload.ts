@@ -1,5 +1,6 @@
 /** What a program sends to its hooks, as far as it is used. Nobody guarantees its shape, so each field is looked at alone. */
 import { basename, isAbsolute } from 'node:path';
+import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import { textOf } from '../../src/journal/record.js';
 import { parseObject } from '../../src/json.js';
 
@@ -17,9 +18,10 @@ export interface Payload {
   readonly source: string | null;
   /** Of an end. */
   readonly reason: string | null;
-  /** Of a permission dialog. */
+  /** Of a permission dialog: the tool that is to be called, and a digest of its input. */
   readonly tool: string | null;
-  /** The sub-agent that begins. */
+  readonly inputDigest: string | null;
+  /** The sub-agent that begins, or that asks. */
   readonly subAgent: string | null;
 }
 
@@ -43,6 +45,7 @@ export function parsePayload(text: string, isCodex: boolean): Payload | null {
     source: textOf(fields.source),
     reason: textOf(fields.reason),
     tool: textOf(fields.tool_name),
+    inputDigest: fields.tool_input === undefined ? null : contentDigest(canonicalJson(fields.tool_input)),
     subAgent: textOf(fields.agent_id),
   };
 }

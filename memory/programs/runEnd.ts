@@ -24,9 +24,24 @@ export function endRun(memory: Memory, { log }: OpenSession, agent: ProcessIdent
   });
 }
 
+/** What a dialog is about, as far as the program says it. */
+export interface AskedPermission {
+  readonly tool: string | null;
+  readonly inputDigest: string | null;
+  readonly subAgent: string | null;
+}
+
 /** A dialog asks a person whether a call may be made. */
-export function waitForPermission(memory: Memory, { log }: OpenSession, tool: string | null): void {
-  write(memory, log, () => [{ event: 'wait_start', kind: 'permission', ...(tool !== null && { tool }) }]);
+export function waitForPermission(memory: Memory, { log }: OpenSession, asked: AskedPermission): void {
+  const { tool, inputDigest, subAgent } = asked;
+  const wait = {
+    event: 'wait_start',
+    kind: 'permission',
+    ...(tool !== null && { tool }),
+    ...(inputDigest !== null && { input_digest: inputDigest }),
+    ...(subAgent !== null && { agent_id: subAgent }),
+  };
+  write(memory, log, () => [wait]);
 }
 
 function write(

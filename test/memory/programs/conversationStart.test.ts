@@ -181,7 +181,7 @@ test('the end of a run is written once, and a permission dialog to the session t
   const session = boundSession(memory, conversation, null);
   if (session === null) throw new Error('nobody has the conversation');
   expect(session.id).toBe(id);
-  waitForPermission(memory, session, 'Bash');
+  waitForPermission(memory, session, { tool: 'Bash', inputDigest: null, subAgent: null });
   expect(session.log.state.waits.get('permission')).toMatchObject({ kind: 'permission' });
   endRun(memory, session, living, 'prompt_input_exit');
   const { lines } = session.log.counts;
