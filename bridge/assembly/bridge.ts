@@ -1,5 +1,6 @@
 /** Builds the bridge. Services stop in the reverse order of their start. */
 
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { describeService } from '../../src/config/issuePlaces.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
@@ -18,6 +19,7 @@ import { buildChat } from './chat.js';
 import { buildEvents, type Foundation, layFoundation } from './foundation.js';
 import { type Ground, openStores, takeGround } from './ground.js';
 import { buildIntakes, type Terminal } from './intakes.js';
+import { buildTerminalWatch } from './terminals.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdog.js';
 import { buildWork } from './work.js';
@@ -27,6 +29,8 @@ const LOG_FILE = 'bridge.log';
 export interface BridgeStreams {
   readonly terminal: Terminal;
   readonly logStream: TerminalStream;
+  /** By which the terminals of this process's user are found. */
+  readonly surroundings: Surroundings;
 }
 
 /**
@@ -68,10 +72,25 @@ async function buildParts(
   const chat = buildChat(foundation, store, events, terminal);
   const stopped = new AbortController();
   const watching = buildWatchdog(foundation, { ...stores, events, chat, standsBy: false, stopping: stopped.signal });
+  const terminals = buildTerminalWatch(foundation, streams.surroundings, { events, ...watching });
   const connection = await ground.connections.open('blocking');
   const work = buildWork(foundation, { stores, chat, agents, forgotten, connection, leaving: stopping });
-  const intakes = buildIntakes(foundation, { store: stores.intakeStore, work, events, chat, terminal });
-  return { foundation, ground, stores, agents, events, forgotten, chat, watching, work, intakes, stopped, terminal };
+  const intakes = buildIntakes(foundation, { store: stores.intakeStore, work, events, chat, terminal, terminals });
+  return {
+    foundation,
+    ground,
+    stores,
+    agents,
+    events,
+    forgotten,
+    chat,
+    watching,
+    terminals,
+    work,
+    intakes,
+    stopped,
+    terminal,
+  };
 }
 
 function bridgeOf(source: ConfigSource, parts: BridgeParts) {
@@ -119,7 +138,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
 }
 
 function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
-  const { foundation, stores, events, forgotten, chat, watching, work, intakes } = parts;
+  const { foundation, stores, events, forgotten, chat, watching, terminals, work, intakes } = parts;
   const { store, wakes } = stores;
   const base = { ...foundation, store, events };
   return [
@@ -138,6 +157,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
     work.worker,
     work.canaries,
     ...watching.services,
+    terminals,
     ...intakes.all,
     { name: 'word of the living', start: () => presence.start(), stop: () => presence.drain() },
   ];

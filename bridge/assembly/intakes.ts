@@ -1,5 +1,6 @@
 /** Builds the intakes of messages: Telegram if there is a token, and the terminal if a person can type. */
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
+import type { TerminalWatch } from '../../monitoring/terminals/terminalWatch.js';
 import { homesOf, servedPlaces, servedProjects } from '../../src/config/servedPlaces.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Service } from '../../src/service.js';
@@ -28,9 +29,11 @@ export interface IntakeSurroundings {
   readonly events: DurableEvents;
   readonly chat: ChatParts;
   readonly terminal: Terminal;
+  readonly terminals: Pick<TerminalWatch, 'live'>;
 }
 
-export function buildIntakes(foundation: Foundation, { store, work, events, chat, terminal }: IntakeSurroundings) {
+export function buildIntakes(foundation: Foundation, surroundings: IntakeSurroundings) {
+  const { store, work, events, chat, terminal, terminals } = surroundings;
   const { settings, clock, logger } = foundation;
   const { host, logsFolder, timings } = settings;
   const base = { ...foundation, store, events };
@@ -41,7 +44,7 @@ export function buildIntakes(foundation: Foundation, { store, work, events, chat
   const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const isMissing = (directory: string) => work.directories.isMissing(directory);
-  const commands = new Commands(base, describeActivity, isMissing);
+  const commands = new Commands(base, describeActivity, isMissing, terminals);
   const rejected = new RejectedUpdates(base, logsFolder);
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;

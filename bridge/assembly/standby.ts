@@ -1,5 +1,6 @@
 /** The watchdog as a process of its own: a standby beside a bridge, or a single look. */
 
+import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { homesOf } from '../../src/config/servedPlaces.js';
@@ -17,8 +18,10 @@ import { logWhatWaits } from '../health/whatWaits.js';
 import { JobQueue } from '../queue/pump.js';
 import { Connections } from '../redis/connections.js';
 import { redisUrlOf } from '../redis/endpoint.js';
+import type { BridgeStreams } from './bridge.js';
 import { buildChat } from './chat.js';
 import { buildEvents, type Foundation, layFoundation } from './foundation.js';
+import { buildTerminalWatch } from './terminals.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdog.js';
 
@@ -29,13 +32,17 @@ const LOG_FILE = 'watchdog.log';
  * @param stopping ends the wait for an unreachable Redis
  * @throws UnreachableError if there is no Redis
  */
-export async function assembleStandby(source: ConfigSource, logStream: TerminalStream, stopping: AbortSignal) {
+export async function assembleStandby(
+  source: ConfigSource,
+  { logStream, surroundings }: Pick<BridgeStreams, 'logStream' | 'surroundings'>,
+  stopping: AbortSignal,
+) {
   const foundation = layFoundation(source.settings, logStream, LOG_FILE);
   const { logger } = foundation;
   const stores = await openStores(foundation, stopping);
   const { store } = stores;
   const parts = buildParts(foundation, stores, () => logWhatWaits(store, foundation.here, logger));
-  const lifecycle = new Lifecycle('watchdog', logger, servicesOf(foundation, parts));
+  const lifecycle = new Lifecycle('watchdog', logger, servicesOf(foundation, parts, surroundings));
   return {
     log: (sentence: string) => logger.info(sentence),
     /** Reads the configuration again; never throws. */
@@ -123,6 +130,7 @@ function buildParts(foundation: Foundation, stores: StandbyStores, onActing?: ()
 function servicesOf(
   foundation: Foundation,
   { store, wakes, events, chat, bridgeWatch, ...watching }: ReturnType<typeof buildParts>,
+  surroundings: Surroundings,
 ): Service[] {
   const { settings, clock, outage } = foundation;
   const { host, logsFolder } = settings;
@@ -140,6 +148,7 @@ function servicesOf(
     events,
     ...chat.services,
     ...watching.services,
+    buildTerminalWatch(foundation, surroundings, { events, ...watching }),
     bridgeWatch,
   ];
 }

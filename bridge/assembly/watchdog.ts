@@ -96,7 +96,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   });
   const record = new WatchRecord(reviewsFolderOf(settings), clock, lease, logger);
   const services: Service[] = [gaps, lease, folders, watchdog, record, ...scheduledDaydream(foundation, lease)];
-  return { watchdog, lease, saga, record, services };
+  return { watchdog, lease, gaps, saga, record, services };
 }
 
 /** The watchdog's lease, the folders that it acts for, and the times when it was away itself. */

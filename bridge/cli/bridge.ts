@@ -28,7 +28,7 @@ examples:
   watchkeeper bridge                                  (for a trial on this machine; needs no account)
   TELEGRAM_BOT_TOKEN_FILE=/run/secrets/bot REDIS_URL=redis://redis:6379 watchkeeper bridge`,
   async run(args, context) {
-    const { io, logStream } = context;
+    const { io, logStream, surroundings } = context;
     const { values } = readOptions(args, { json: { type: 'boolean' } });
     const settings = await context.readSettings();
     const stopping = context.untilStopped();
@@ -36,6 +36,7 @@ examples:
     const streams = {
       terminal: { write: io.stdout, lines: context.openInput() },
       logStream: values.json ? asJson(logStream) : logStream,
+      surroundings,
     };
     const bridge = await assembleBridge(source, streams, stopping);
     context.handleSignals(bridge);

@@ -1,7 +1,7 @@
 /** What memory knows of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
-import { homeFolder, Places } from '../../memory/home/places.js';
+import { Places } from '../../memory/home/places.js';
 import { Memory } from '../../memory/sessions/memory.js';
-import { isBridges } from '../../memory/sessions/ownMemory.js';
+import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type Shown, showSession } from '../../memory/show/shown.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
@@ -32,7 +32,7 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
  */
 export async function shownInTerminals(sessionId: string, context: CommandContext): Promise<Shown | null> {
   try {
-    const places = new Places(terminalFolder(context));
+    const places = new Places(terminalFolder(context.surroundings));
     places.requireOwn();
     if (places.findSession(sessionId) === null) return null;
   } catch (error) {
@@ -40,16 +40,10 @@ export async function shownInTerminals(sessionId: string, context: CommandContex
     context.io.stderr(`${error.message}\n`);
     return null;
   }
-  return shownIn(terminalFolder(context), sessionId, context);
+  return shownIn(terminalFolder(context.surroundings), sessionId, context);
 }
 
 /** @throws UnreachableError, UsageError if the memory cannot be read */
 export function memoryIn(folder: string, { surroundings, redact }: Caller): Memory {
   return new Memory({ surroundings, folder, clock: systemClock, redact });
-}
-
-/** @returns the folder with the sessions of the user's terminals, also in the shell of a bridge's agent */
-export function terminalFolder({ surroundings: { variables } }: Caller): string {
-  const { WATCHKEEPER_MEMORY: chosen, WATCHKEEPER_SESSION: ofBridge } = variables;
-  return chosen && !ofBridge && !isBridges(new Places(chosen)) ? chosen : homeFolder(variables);
 }

@@ -1,3 +1,4 @@
+import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type ListedSession, listSessions } from '../../memory/show/list.js';
 import { CorruptRecordError, WatchkeeperError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -9,7 +10,7 @@ import { withStore } from '../assembly/withStore.js';
 import type { Command, CommandContext } from '../command/command.js';
 import { readOptions } from '../command/options.js';
 import { columnsOf, renderTable } from '../command/table.js';
-import { memoryIn, terminalFolder } from './sessionMemory.js';
+import { memoryIn } from './sessionMemory.js';
 
 const ENDED_SHOWN = 20;
 /** No terminal is wider. */
@@ -68,7 +69,11 @@ async function bridgeSessions(all: boolean, { io, readSettings }: CommandContext
 async function terminalSessions(context: CommandContext): Promise<ListedSession[]> {
   const say = ({ message }: WatchkeeperError) => context.io.stderr(`${message}\n`);
   try {
-    return await listSessions(memoryIn(terminalFolder(context), context), { here: false, which: 'unfinished' }, say);
+    return await listSessions(
+      memoryIn(terminalFolder(context.surroundings), context),
+      { here: false, which: 'unfinished' },
+      say,
+    );
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
     say(error);
@@ -80,9 +85,9 @@ function describeTerminals(sessions: readonly ListedSession[], columns: number, 
   const now = systemClock.now();
   return renderTable(
     ['IN A TERMINAL', 'STATUS', 'AGE', 'PURPOSE'],
-    sessions.map(({ session_id, lifecycle, crashed, created_at, purpose }) => [
+    sessions.map(({ session_id, lifecycle, crashed, stuck, created_at, purpose }) => [
       session_id,
-      crashed ? 'crashed' : lifecycle,
+      crashed ? 'crashed' : stuck ? 'stuck' : lifecycle,
       created_at === null ? '-' : describeDuration(Math.max(now - created_at, 0)),
       redact(purpose),
     ]),

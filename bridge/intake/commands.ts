@@ -1,5 +1,6 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
 import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/texts/chatTexts.js';
+import type { LiveTerminal } from '../../monitoring/terminals/terminalWatch.js';
 import type { Project } from '../../src/config/settings.js';
 import { counted } from '../../src/counted.js';
 import { CorruptRecordError } from '../../src/errors.js';
@@ -9,6 +10,7 @@ import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
+import { terminalNote } from './terminalNote.js';
 
 /** In the order of the menu. */
 export const COMMANDS = [
@@ -55,19 +57,23 @@ export class Commands {
   readonly #base: ChatFoundation;
   readonly #describeActivity: (sessionId: string) => string | null;
   readonly #isMissing: (directory: string) => boolean;
+  readonly #terminals: { readonly live: readonly LiveTerminal[] };
 
   /**
    * @param describeActivity what a session's agent is doing now, in one line; null if unknown
    * @param isMissing whether a directory was missing recently
+   * @param terminals agents that people run themselves
    */
   constructor(
     base: ChatFoundation,
     describeActivity: (sessionId: string) => string | null,
     isMissing: (directory: string) => boolean,
+    terminals: { readonly live: readonly LiveTerminal[] },
   ) {
     this.#base = base;
     this.#describeActivity = describeActivity;
     this.#isMissing = isMissing;
+    this.#terminals = terminals;
   }
 
   /**
@@ -117,7 +123,8 @@ export class Commands {
     if (lines.length === 0) lines.push(NOTHING_HERE);
     const hidden = lines.length - MOST_SHOWN;
     const more = hidden > 0 ? [`… and ${hidden} more`] : [];
-    return [...lines.slice(0, MOST_SHOWN), ...more, ...elsewhereNote(elsewhere)].join('\n\n');
+    const terminals = terminalNote(this.#terminals.live, place.project, now);
+    return [...lines.slice(0, MOST_SHOWN), ...more, ...elsewhereNote(elsewhere), ...terminals].join('\n\n');
   }
 
   async #cancel(argument: string, place: CommandPlace): Promise<string> {

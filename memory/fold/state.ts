@@ -65,6 +65,7 @@ export function stateOf(log: Worklog, at: number): Readonly<Record<string, unkno
     tokens: { total: sumOf(log.tokens), by_agent: Object.fromEntries(log.tokens) },
     children: [...log.children.values()],
     checkpoints: [...log.checkpoints.values()],
+    notices: log.notices,
     at,
     more: log.more,
   };

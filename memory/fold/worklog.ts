@@ -206,7 +206,7 @@ export interface Worklog {
   readonly checkpoints: Map<string, Checkpoint>;
   /** Open waits by call, or by kind if they name none, as in the journal. */
   readonly waits: Map<string, Wait>;
-  /** Open ones. */
+  /** The open one: at most one is. */
   readonly notices: Notice[];
   /** What is kept of its transcripts; null: nothing yet. */
   kept: Kept | null;

@@ -1,15 +1,13 @@
 /** Finds what was observed of a session: its journal or kept copy, or the transcripts of its conversations. */
 import { existsSync } from 'node:fs';
-import { batchesOf, type JournalSource, JournalTail } from '../../src/journal/reader.js';
+import { batchesOf, JournalTail } from '../../src/journal/reader.js';
 import type { Redact } from '../../src/log/redact.js';
-import { transcriptAt } from '../../src/transcripts/companions.js';
 import { journalTrimmer, type Trimmer } from '../../src/transcripts/draft/trimmer.js';
-import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
-import { type ProgramFolders, transcriptOf } from './programFolders.js';
+import type { ProgramFolders } from './programFolders.js';
 import { recordsOf, type Share, sharesOf } from './shares.js';
 import { observedTrimmer } from './trimmer.js';
 
@@ -48,23 +46,6 @@ export async function observe(
   const fold = new Observed();
   await takeShares(shares, fold, { workspace, trimmer: observedTrimmer(redact) });
   return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(session);
-}
-
-/**
- * @param log of the session
- * @param folder of the session
- * @returns what its present conversation can be followed by: its transcript, else the journal; null if there is neither
- */
-export async function presentSource(
-  log: Pick<Worklog, 'conversations'>,
-  folder: string,
-  { folders, redact }: { readonly folders: ProgramFolders | null; readonly redact: Redact },
-): Promise<JournalSource | null> {
-  const present = log.conversations.findLast(({ moved_at }) => moved_at === null);
-  const path = present === undefined || folders === null ? null : transcriptOf(present, folders);
-  if (path !== null) return new TranscriptTail(await transcriptAt(path), journalTrimmer(redact));
-  const journal = journalIn(folder);
-  return existsSync(journal) ? new JournalTail(journal) : null;
 }
 
 /** Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts. */

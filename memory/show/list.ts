@@ -20,6 +20,8 @@ export interface ListedSession {
   readonly lifecycle: Lifecycle;
   readonly end_reason: EndReason | null;
   readonly crashed: boolean;
+  /** A watcher has noticed that its agent seems stuck, and it has not gone on since. */
+  readonly stuck: boolean;
   readonly progress: Progress;
   readonly created_at: number | null;
   readonly last_activity: number | null;
@@ -41,6 +43,7 @@ const stateSchema = z.object({
   progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.string().nullable() }),
   created_at: z.number().nullable(),
   last_activity: z.number().nullable(),
+  notices: z.array(z.unknown()).default([]),
   log: z.object({ lines: z.number(), unreadable: z.number(), newer: z.number().default(0) }),
 });
 type State = z.output<typeof stateSchema>;
@@ -71,7 +74,7 @@ export async function listSessions(
   return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
 }
 
-function rowOf({ surroundings }: Memory, id: string, { end, log, runs, ...state }: State): ListedSession {
+function rowOf({ surroundings }: Memory, id: string, { end, log, runs, notices, ...state }: State): ListedSession {
   const { name, workspace, lifecycle, progress, created_at, last_activity } = state;
   return {
     session_id: id,
@@ -81,6 +84,7 @@ function rowOf({ surroundings }: Memory, id: string, { end, log, runs, ...state 
     lifecycle,
     end_reason: end?.reason ?? null,
     crashed: isCrashed({ lifecycle, runs }, surroundings.process),
+    stuck: notices.length > 0,
     progress,
     created_at,
     last_activity,

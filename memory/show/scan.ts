@@ -1,5 +1,5 @@
 /** What changed in a session's workspace since somebody scanned it last. */
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
@@ -17,6 +17,7 @@ import {
   type Scan,
   scanWorkspace,
 } from '../workspaces/changes.js';
+import { realOf } from '../workspaces/workspace.js';
 
 /** In the session's folder. */
 export const SCAN_FILE = 'scan.json';
@@ -41,11 +42,19 @@ export function sinceScan(memory: Memory, session: OpenSession, before = lastSca
   // Of the session, wherever the caller is: its scans are compared with each other.
   const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
   const listed = new Git(root, memory.surroundings.variables).files();
-  const scan = scanWorkspace(root, listed, memory.stamp.redact, memory.clock.now());
+  const isOwn = isBelow(realOf(memory.places.root), root);
+  const scan = scanWorkspace(root, { listed, isOwn }, memory.stamp.redact, memory.clock.now());
   if (before === null) return { since: null, changes: null, complete: scan.complete, scan };
   const exists = (path: string) => seenEntry(join(root, path)) !== undefined;
   const changes = changesBetween(before, scan, exists);
   return { since: before.at, changes, complete: before.complete && scan.complete, scan };
+}
+
+/** @returns whether a path, relative to the workspace, is one of the memory's own files, whose changes are no work */
+function isBelow(memory: string, root: string): (path: string) => boolean {
+  const place = relative(root, memory);
+  if (place === '' || place.startsWith('..')) return () => false;
+  return (path) => path === place || path.startsWith(`${place}${sep}`);
 }
 
 /** @returns null if there is none, or it is damaged: it is made anew */

@@ -46,17 +46,24 @@ export interface Changes {
   readonly deleted: Changed;
 }
 
+export interface ScannedFiles {
+  /** That git knows or could add, relative to the workspace; null: every file below it. */
+  readonly listed: readonly string[] | null;
+  /** Left out. */
+  isOwn(path: string): boolean;
+}
+
 /**
- * @param listed the files that git knows or could add, relative to `root`; null: every file below `root`
  * @param redact for the paths, which are stored
  * @param now UTC epoch milliseconds
  */
-export function scanWorkspace(root: string, listed: readonly string[] | null, redact: Redact, now: number): Scan {
+export function scanWorkspace(root: string, { listed, isOwn }: ScannedFiles, redact: Redact, now: number): Scan {
   // Without a prototype: a file may be called `__proto__`.
   const entries: Record<string, readonly [number, number]> = Object.create(null);
   let count = 0;
   let length = 0;
   for (const path of listed ?? filesBelow(root, '')) {
+    if (isOwn(path)) continue;
     const stat = seenEntry(join(root, path));
     if (stat === undefined || stat.isDirectory()) continue;
     count += 1;

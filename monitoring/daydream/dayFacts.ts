@@ -62,6 +62,16 @@ export interface OtherFacts {
   readonly excerpt: string | null;
 }
 
+/** An agent in a person's terminal seemed stuck. Nobody ran it for a chat, so it is no job. */
+export interface NoticeFacts {
+  /** Null: its directory is no project's. */
+  readonly project: string | null;
+  readonly session_id: string;
+  readonly rule: IncidentRule | null;
+  readonly reason: string | null;
+  readonly at: string;
+}
+
 /** What the events say about a day. */
 export interface Day {
   readonly date: string;
@@ -74,6 +84,8 @@ export interface Day {
   /** Those that need a person first. */
   readonly issues: readonly IssueFacts[];
   readonly others: readonly OtherFacts[];
+  /** In the order in which they were written. */
+  readonly notices: readonly NoticeFacts[];
 }
 
 /** The day for programs; they rely on this shape. */
@@ -100,7 +112,8 @@ export interface OpenDay {
 
 export function factsOf({ date, begin, stories, today, events }: OpenDay, zone: DayZone): Day {
   const isOfToday = ({ last, closed_at }: IncidentStory) => closed_at === null || today.has(last.incident_id);
-  const others = [...stories.values()].filter((story) => !isOfJob(story) && isOfToday(story));
+  const others = [...stories.values()].filter((story) => !isOfJob(story) && !isNotice(story) && isOfToday(story));
+  const notices = [...stories.values()].filter((story) => isNotice(story) && isOfToday(story));
   const all = jobsOf([...stories.values()].filter(isOfJob));
   const jobs = all.filter((job) => job.stories.some(isOfToday));
   return {
@@ -111,6 +124,7 @@ export function factsOf({ date, begin, stories, today, events }: OpenDay, zone: 
     week_before: weekBefore(all, begin),
     issues: issuesOf(jobs),
     others: others.map(otherFacts),
+    notices: notices.map(noticeFacts),
   };
 }
 
@@ -122,8 +136,18 @@ export function factsForPrograms(day: Day, watch: WatchFacts): DayFacts {
  * An incident that hit many sessions at once, or one of a waiting session, is not trouble of the one session that it names; nor
  * is a chat that refuses.
  */
-function isOfJob({ last: { session_id, event } }: IncidentStory): boolean {
-  return session_id !== null && !NO_JOBS.includes(event);
+function isOfJob(story: IncidentStory): boolean {
+  const { session_id, event } = story.last;
+  return session_id !== null && !NO_JOBS.includes(event) && !isNotice(story);
+}
+
+function isNotice({ last }: IncidentStory): boolean {
+  return last.action_taken === 'noticed';
+}
+
+function noticeFacts({ last, detected_at }: IncidentStory): NoticeFacts {
+  const { project_key: project, session_id, rule, reason } = last;
+  return { project, session_id: session_id ?? '', rule, reason, at: isoTime(detected_at) };
 }
 
 function repeatsAmong(jobs: readonly Job[], begin: number, zone: DayZone): RepeatFacts[] {

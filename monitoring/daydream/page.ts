@@ -40,8 +40,8 @@ const LONG_DAY = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeri
 
 /** @returns the whole page; the same day gives the same text */
 export function pageOf(day: Day, watch: WatchFacts, zone: DayZone): string {
-  const { date, jobs, others } = day;
-  const isQuiet = jobs.length + others.length === 0;
+  const { date, jobs, others, notices } = day;
+  const isQuiet = jobs.length + others.length + notices.length === 0;
   const sections = [
     `# ${dayWords(date, LONG_DAY)}`,
     ...(isQuiet ? [] : [balance(jobs), busiestHour(jobs, zone)]),
@@ -53,6 +53,7 @@ export function pageOf(day: Day, watch: WatchFacts, zone: DayZone): string {
     tryingAgain(jobs),
     repeats(day),
     issues(day),
+    inTerminals(day, zone),
     otherEvents(day, zone),
     isQuiet ? '' : smallPrint(zone),
   ];
@@ -201,6 +202,16 @@ function issues({ issues: found }: Day): string {
   const more = found.length > MOST_LINKS ? `and ${found.length - MOST_LINKS} more` : '';
   const bold = found.some(({ needs_a_person }) => needs_a_person) ? ' In bold: those that need you.' : '';
   return `## Issues\n\n${joined([...shown, more])}\n\nWatchkeeper closes an issue when everything in it ended well; close the others when their cause is gone.${bold}`;
+}
+
+/** Each was shown to its person when it happened, and nothing is left to be done. */
+function inTerminals({ notices, date }: Day, zone: DayZone): string {
+  const lines = notices.map(({ at, project, rule, reason, session_id }) => {
+    const whose = project === null ? '' : `**${name(project)}**`;
+    const why = `${ruleName(rule)}${reason === null ? '' : `: ${name(reason.replaceAll('_', ' '))}`}`;
+    return `- ${joined([whenWords(Date.parse(at), date, zone), whose, why, exact(session_id)])}`;
+  });
+  return section('Agents that seemed stuck in terminals', lines);
 }
 
 /** Gaps of the watch, times without a bridge, outages, messages that nobody took: each kind by itself, messages by chat. */

@@ -14,7 +14,8 @@ export interface EventLog {
 
 export interface Notice {
   readonly incident_id: string;
-  readonly step: 'detected' | 'closed';
+  /** `noticed`: nothing follows. */
+  readonly step: 'detected' | 'noticed' | 'closed';
   readonly event: CriticalEvent['event'];
   /** Stable, without spaces. */
   readonly reason: string;
@@ -26,7 +27,7 @@ export interface Notice {
 }
 
 /** @param now UTC epoch milliseconds */
-export function noticeEvent({ step, final = step === 'closed', ...notice }: Notice, now: number): CriticalEvent {
+export function noticeEvent({ step, final = step !== 'detected', ...notice }: Notice, now: number): CriticalEvent {
   return {
     v: 1,
     id: `${notice.incident_id}.${step}`,
@@ -35,7 +36,7 @@ export function noticeEvent({ step, final = step === 'closed', ...notice }: Noti
     session_id: null,
     project_key: null,
     rule: null,
-    action_taken: step === 'detected' ? 'detected' : 'suppressed',
+    action_taken: step === 'closed' ? 'suppressed' : step,
     github_issue: null,
     ...notice,
   };

@@ -1,5 +1,11 @@
 /** What the saga needs from outside, and what all of its steps do with it. */
-import type { ActionTaken, Incident, IncidentOutcome, IncidentReport, ReachedStep } from '../../src/jobs/incidents.js';
+import type {
+  Incident,
+  IncidentAction,
+  IncidentOutcome,
+  IncidentReport,
+  ReachedStep,
+} from '../../src/jobs/incidents.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import type { Chat, WorkQueue } from '../../src/jobs/ports.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
@@ -65,7 +71,7 @@ export async function logStep(
   { events, logger, clock }: SagaContext,
   incident: Incident,
   session: AgentSession | null,
-  { action: last_action, ...line }: IncidentLine & { readonly action: ActionTaken },
+  { action: last_action, ...line }: IncidentLine & { readonly action: IncidentAction },
 ): Promise<void> {
   await writeEvent(events, logger, incidentEvent({ ...incident, last_action }, session, line, clock.now()));
 }

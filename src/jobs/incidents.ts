@@ -10,7 +10,7 @@ export type IncidentStep = (typeof INCIDENT_STEPS)[number];
 export const REPORT_STATES = ['pending', 'filed', 'joined', 'capped', 'ambiguous', 'given_up'] as const;
 export type ReportState = (typeof REPORT_STATES)[number];
 
-export const ACTIONS_TAKEN = [
+const INCIDENT_ACTIONS = [
   'detected',
   'reported',
   'revival_attempted',
@@ -19,7 +19,10 @@ export const ACTIONS_TAKEN = [
   'failure_message_given_up',
   'suppressed',
 ] as const;
+/** `noticed`: of a session that Watchkeeper does not run. Its person can see it, and nothing follows. */
+export const ACTIONS_TAKEN = [...INCIDENT_ACTIONS, 'noticed'] as const;
 export type ActionTaken = (typeof ACTIONS_TAKEN)[number];
+export type IncidentAction = (typeof INCIDENT_ACTIONS)[number];
 
 /** Why an incident closed. `session_…` and `revival_…`: how its session, or the second attempt, ended. */
 export const INCIDENT_OUTCOMES = [
@@ -140,7 +143,7 @@ const incidentSchema = z.object({
   /** Present once adding the outcome to the issue has failed; the closing line is then written and the session released. */
   note: note.readonly().exactOptional(),
   /** The last step whose effects outside Redis are done. */
-  last_action: z.enum(ACTIONS_TAKEN),
+  last_action: z.enum(INCIDENT_ACTIONS),
   rev: z.number(),
 });
 export type Incident = Readonly<z.infer<typeof incidentSchema>>;

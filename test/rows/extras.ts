@@ -38,7 +38,6 @@ export const extraRows: readonly RowCheck[] = [
       );
     },
   },
-  { row: 'X3', check: 'starting a step clears "stuck"; a notice\'s text', needs: 'the monitor' },
   {
     row: 'X4',
     check: '`track sync` prints `[x] [~] [ ] [!] [-]` lines, reads nothing, exit 0',
@@ -50,7 +49,6 @@ export const extraRows: readonly RowCheck[] = [
       assert.equal(out, '[x] 1 a\n[~] 2 b\n[ ] 3 c\n[!] 4 d (why)\n[-] 5 e\n');
     },
   },
-  { row: 'X5', check: 'two starts of the monitor; stop; stale pid', needs: 'the monitor' },
   {
     row: 'X6',
     check: '`work archive --due`; `work purge ID` without `--yes`: exit 1, nothing gone',

@@ -7,12 +7,20 @@ import { renderTable } from '../../bridge/command/table.js';
 import { crashRows } from './crash.js';
 import { extraRows } from './extras.js';
 import { lifecycleRows } from './lifecycle.js';
+import { monitorRows } from './monitor.js';
 import { nameRows } from './names.js';
 import type { RowCheck } from './row.js';
 import { type Answer, RowScene } from './scene.js';
 import { trackerRows } from './tracker.js';
 
-const ROWS: readonly RowCheck[] = [...trackerRows, ...crashRows, ...extraRows, ...lifecycleRows, ...nameRows];
+const ROWS: readonly RowCheck[] = [
+  ...trackerRows,
+  ...crashRows,
+  ...extraRows,
+  ...lifecycleRows,
+  ...monitorRows,
+  ...nameRows,
+];
 
 interface Result {
   readonly row: string;

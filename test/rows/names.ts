@@ -25,12 +25,13 @@ const LINES: readonly (readonly [line: string, code: number, out: RegExp])[] = [
   ['session-tracker resume', 0, /<session-record>/],
   ['session-tracker status', 0, /1 of 3 steps/],
   ['session-tracker scan', 0, /first scan/],
+  ['session-tracker monitor --start --interval 30', 0, /has begun \(process \d+\)/],
+  ['session-tracker monitor --check', 0, /^not silent: last activity just now/],
+  ['session-tracker monitor --stop', 0, /has stopped/],
   // Not silently: it does not mark as completed what nobody has checked.
   ['session-tracker done', 1, /^$/],
   ['session-tracker done --complete', 0, /has ended: completed/],
 ];
-
-const MONITOR = ['monitor --start --interval 30', 'monitor --check', 'monitor --stop'];
 
 export const nameRows: readonly RowCheck[] = [
   {
@@ -44,7 +45,6 @@ export const nameRows: readonly RowCheck[] = [
       }
     },
   },
-  { row: 'names', check: MONITOR.join(', '), needs: 'the monitor' },
 ];
 
 /** @returns what each line answers, one after the other in one repository */

@@ -12,7 +12,7 @@ export interface Owed {
   readonly row: string;
   readonly check: string;
   /** The part of the program that it cannot be checked without, and that is not there yet. */
-  readonly needs: 'the plugin' | 'the monitor';
+  readonly needs: 'the plugin';
 }
 
 export type RowCheck = Check | Owed;

@@ -89,7 +89,6 @@ export const trackerRows: readonly RowCheck[] = [
       assert.equal(scene.sh('wk track status').code, 1, 'after its time');
     },
   },
-  { row: 'T3', check: '`monitor --check` before, during and after a ping', needs: 'the monitor' },
   {
     row: 'T3',
     check: 'a list from standard input twice: one step, the merged list printed, exit 0',
@@ -144,11 +143,6 @@ export const trackerRows: readonly RowCheck[] = [
       scene.do(`(${loop('status')}) & (${loop('scan')}); wait $!`);
       assert.deepEqual([scene.worklog(id), at(scene.json('wk track status'), 'last_activity')], before);
     },
-  },
-  {
-    row: 'T4',
-    check: 'one notice after 3 s of silence, closed by `track log`, then a second one',
-    needs: 'the monitor',
   },
   {
     row: 'T6',
@@ -207,7 +201,6 @@ export const trackerRows: readonly RowCheck[] = [
       assert.equal(at(shown, 'lifecycle'), 'ended');
     },
   },
-  { row: 'T7', check: 'the process of the monitor is gone after `done`', needs: 'the monitor' },
   {
     row: 'T8',
     check: 'nested, renamed and deleted files in a folder of 600 show in `track scan`',
@@ -238,7 +231,6 @@ export const trackerRows: readonly RowCheck[] = [
       assert.ok(read.length > 0, `read: ${JSON.stringify(files)}`);
     },
   },
-  { row: 'T8', check: '`monitor --check`: exit 1 exactly when silent for checks × interval', needs: 'the monitor' },
   {
     row: 'T9',
     check: '`--help` lists `--dir`; a priority given by sync is in `state.json`',

@@ -3,6 +3,7 @@ import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { stepLine } from '../../../memory/show/status.js';
 import { END_REASONS, type EndReason } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
+import type { ExitCode } from '../../command/command.js';
 import { endSession } from '../../command/endSession.js';
 import { word } from '../../command/word.js';
 
@@ -11,7 +12,7 @@ export const done = word({
   summary: 'end the session',
   options: { complete: { type: 'boolean' }, as: { type: 'string' }, summary: { type: 'string' } },
   words: 0,
-  run(call) {
+  async run(call): Promise<ExitCode> {
     const { memory, values, print, context } = call;
     const session = memory.which(values.session ?? null);
     const open = [...session.log.state.steps.values()].filter(
@@ -40,7 +41,7 @@ export const done = word({
       print(`steps of session ${session.id} are settled; its bridge ends it`, { session_id: session.id, reason: null });
       return 0;
     }
-    endSession(call, session, { lines, reason, summary });
+    await endSession(call, session, { lines, reason, summary });
     return 0;
   },
 });

@@ -14,6 +14,7 @@ import { UsageError } from '../../../src/errors.js';
 import { textOf } from '../../../src/journal/record.js';
 import type { ExitCode } from '../../command/command.js';
 import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
+import { stopMonitor } from '../../command/monitorProcess.js';
 import { type Call, word } from '../../command/word.js';
 
 export const init = word({
@@ -43,6 +44,7 @@ export const init = word({
       return 0;
     }
     if (holder !== null && values['archive-existing']) {
+      await stopMonitor(memory, holder);
       archiveSession(memory, holder, 'cancelled');
       keepLater(context, memory, holder);
     } else if (holder !== null) {

@@ -6,6 +6,7 @@ import { crashDetect } from './crashDetect.js';
 import { done } from './done.js';
 import { file } from './file.js';
 import { init } from './init.js';
+import { monitor } from './monitor.js';
 import { log, note, ping } from './notes.js';
 import { resume } from './resume.js';
 import { scan } from './scan.js';
@@ -31,6 +32,7 @@ holds the current directory.`,
     checkpoint,
     status,
     scan,
+    monitor,
     resume,
     'crash-detect': crashDetect,
     done,

@@ -7,6 +7,7 @@ import { beginChild } from '../../../memory/sessions/delegation.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { END_REASONS } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
+import type { ExitCode } from '../../command/command.js';
 import { endSession } from '../../command/endSession.js';
 import { roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { type Call, word } from '../../command/word.js';
@@ -43,13 +44,13 @@ export const end = word({
   summary: 'end the session; its steps stay as they are',
   options: { as: { type: 'string' }, summary: { type: 'string' } },
   words: 0,
-  run(call) {
+  async run(call): Promise<ExitCode> {
     const { memory, values } = call;
     const session = memory.which(values.session ?? null);
     const reason = END_REASONS.find((known) => known === (values.as ?? 'completed'));
     if (reason === undefined)
       throw new UsageError(`--as ${JSON.stringify(values.as)}: one of ${END_REASONS.join(', ')}`);
-    endSession(call, session, { lines: [], reason, summary: values.summary });
+    await endSession(call, session, { lines: [], reason, summary: values.summary });
     return 0;
   },
 });

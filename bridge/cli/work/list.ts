@@ -38,8 +38,8 @@ export const list = word({
   },
 });
 
-function stateWords({ lifecycle, end_reason, crashed, unreadable, newer }: ListedSession): string {
-  const words = crashed ? 'crashed' : (end_reason ?? lifecycle);
+function stateWords({ lifecycle, end_reason, crashed, stuck, unreadable, newer }: ListedSession): string {
+  const words = crashed ? 'crashed' : stuck ? 'stuck' : (end_reason ?? lifecycle);
   return [words, ...(unreadable > 0 ? ['damaged'] : []), ...(newer > 0 ? ['newer version'] : [])].join(', ');
 }
 

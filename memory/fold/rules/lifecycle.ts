@@ -71,6 +71,7 @@ export const lifecycleRules: Rules = {
   session_ended: rule(endedSchema, (log, { reason, summary }, { at }) => {
     log.lifecycle = 'ended';
     log.end = { reason, summary: summary ?? null, at };
+    log.notices.length = 0;
     return null;
   }),
   session_reopened: rule(

@@ -37,13 +37,15 @@ export const runRules: Rules = {
   ),
   run_ended: fact(
     z.looseObject({ process: processSchema, reason: text }),
-    ({ runs, waits }, { process, reason }, { at }) => {
+    ({ runs, waits, notices }, { process, reason }, { at }) => {
       const run = runs.findLast((known) => known.ended_at === null && isSameProcess(known.process, process));
       if (run === undefined) return;
       run.ended_at = at;
       run.reason = reason ?? null;
-      // Nobody waits any more.
-      if (run === runs.at(-1)) waits.clear();
+      if (run !== runs.at(-1)) return;
+      // Nobody waits any more, and nobody is stuck.
+      waits.clear();
+      notices.length = 0;
     },
     { afterEnd: true },
   ),

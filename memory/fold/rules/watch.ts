@@ -1,7 +1,8 @@
 /** What is waited for, and what a watcher has noticed. */
 import * as z from 'zod';
-import { addTo, setIn } from '../bounds.js';
-import { fact, type Rules } from './rule.js';
+import { isoTime } from '../../../src/time.js';
+import { setIn } from '../bounds.js';
+import { fact, type Rules, rule } from './rule.js';
 
 const text = z.string().optional();
 const instant = z.iso.datetime().nullish();
@@ -15,10 +16,16 @@ export const watchRules: Rules = {
   wait_end: fact(waitSchema, ({ waits }, { kind, tool_use_id }) => {
     waits.delete(tool_use_id ?? kind);
   }),
-  notice: fact(
+  // Of several watchers, the first one notifies.
+  notice: rule(
     z.looseObject({ id: z.string(), rule: z.string().min(1), since: instant, sentence: z.string().default('') }),
-    ({ notices, more }, { id, rule, since, sentence }, { at }) =>
-      addTo(notices, { id, rule, since: timeOf(since), sentence, at }, { more, name: 'notices' }),
+    ({ notices }, { id, rule: name, since, sentence }, { at }) => {
+      const [open] = notices;
+      if (open !== undefined)
+        return { code: 'noticed', message: `it was noticed already, at ${isoTime(open.at)}: ${open.rule}` };
+      notices.push({ id, rule: name, since: timeOf(since), sentence, at });
+      return null;
+    },
     { isActivity: false },
   ),
   notice_closed: fact(
@@ -29,6 +36,10 @@ export const watchRules: Rules = {
     },
     { isActivity: false },
   ),
+  // Watchkeeper has seen it, and others have done it.
+  fs_activity: fact(z.looseObject({}), (log, _, { at }) => {
+    log.last_activity = at;
+  }),
 };
 
 function timeOf(instant: string | null | undefined): number | null {

@@ -372,6 +372,7 @@ function intakeOf(scene: Scene): TelegramIntake {
       scene,
       () => null,
       () => false,
+      { live: [] },
     ),
     rejected: new RejectedUpdates(scene, testFolder()),
     turn: ONLY_POLLER,

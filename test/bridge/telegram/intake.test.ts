@@ -14,6 +14,7 @@ import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
 import { UpdateHandler } from '../../../bridge/telegram/updateHandler.js';
 import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
+import type { LiveTerminal } from '../../../monitoring/terminals/terminalWatch.js';
 import type { Settings } from '../../../src/config/settings.js';
 import { openStore, type Store } from '../../../src/jobs/store.js';
 import { createRedactor } from '../../../src/log/redact.js';
@@ -466,6 +467,24 @@ describeWithRedis('a command', () => {
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ status: 'active' });
   });
 
+  test('names agents in terminals of the directory, and nothing that was typed there: status', async () => {
+    const scene = await openScene();
+    const { directory } = scene.settings.projects.get('popoto') ?? { directory: '' };
+    const since = scene.clock.now() - 12 * MINUTE;
+    const live: LiveTerminal[] = [{ directory: '/elsewhere', stuckSince: null }];
+    await takingIn(scene, { terminals: live });
+    await ask(scene, '/status', {}, /^Nothing is running or waiting here\.$/);
+    live.push({ directory: join(directory, 'below'), stuckSince: null });
+    await ask(scene, '/status', {}, /here\.\n\nAn agent in a terminal uses this directory\.$/);
+    live.push({ directory, stuckSince: since });
+    await ask(
+      scene,
+      '/status',
+      {},
+      /2 agents in terminals use this directory\. One has seemed stuck for 12 minutes\.$/,
+    );
+  });
+
   test('says when a message continues that waits for the end of a limit of the provider: status', async () => {
     const scene = await openScene();
     await takingIn(scene);
@@ -669,17 +688,18 @@ interface TakingIn {
   readonly store?: Store;
   readonly describeActivity?: (sessionId: string) => string | null;
   readonly turn?: Turn;
+  readonly terminals?: readonly LiveTerminal[];
 }
 
 async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
   const { clock, logger } = scene;
   const { store = scene.store, settings = scene.settings, describeActivity = () => null } = options;
-  const { turn = ONLY_POLLER } = options;
+  const { turn = ONLY_POLLER, terminals = [] } = options;
   const logsFolder = testFolder();
   const admission = new Admission(settings, scene);
   const accept = acceptForOthers(store);
   const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost: () => false });
-  const commands = new Commands({ ...scene, store }, describeActivity, () => false);
+  const commands = new Commands({ ...scene, store }, describeActivity, () => false, { live: terminals });
   const handled = { ...scene, store, admission, acceptor, commands };
   const handler = new UpdateHandler(handled, new Errands(logger, clock));
   const rejected = new RejectedUpdates(scene, logsFolder);

@@ -42,6 +42,7 @@ describeWithRedis('a poller whose Redis is unreachable for longer than its lease
         { ...scene, store },
         () => null,
         () => false,
+        { live: [] },
       ),
       rejected: new RejectedUpdates(scene, logsFolder),
       turn,

@@ -416,6 +416,7 @@ function openTerminal(scene: Scene, acceptor = acceptorOf(scene)) {
       scene,
       () => null,
       () => false,
+      { live: [] },
     ),
   });
   void intake.start();

@@ -12,7 +12,7 @@ import { redactShapes } from '../../../src/log/redact.js';
 import { testFolder } from '../../harness/folder.js';
 
 const look = (root: string, listed: readonly string[] | null = null, now = 1) =>
-  scanWorkspace(root, listed, redactShapes, now);
+  scanWorkspace(root, { listed, isOwn: () => false }, redactShapes, now);
 const scanOf = (paths: readonly string[], complete: boolean, at = 1, mtime = 0): Scan => ({
   v: 1,
   at,

@@ -223,6 +223,7 @@ describe('the facts of a day', () => {
       'week_before',
       'issues',
       'others',
+      'notices',
       'watch',
     ]);
     expect(Object.keys(facts.jobs[0] ?? {}).sort()).toEqual(
@@ -322,6 +323,27 @@ describe('the facts of a day', () => {
       { event: 'watchdog_gap', is_over: true, details: { gap_ms: '300000' } },
       { event: 'message_unroutable', details: { chat_id: '-77' }, excerpt: 'hello?' },
     ]);
+  });
+
+  test('count agents that seemed stuck in terminals apart from jobs, without their words', () => {
+    const noticed = (id: string, project_key: string | null) =>
+      eventAt(id, MORNING, {
+        ...{ project_key, session_id: `ses_${id}`, event: 'session_unhealthy', rule: 'silence' },
+        ...{ reason: 'silent_for_12_minutes', action_taken: 'noticed', final: true },
+      });
+    const facts = factsOf([noticed('T1', 'api'), noticed('T2', null), ...orphanThenSilent('A', 'api', 7, MORNING)]);
+    expect(facts.jobs).toHaveLength(1);
+    expect(facts.others).toEqual([]);
+    expect(facts.notices).toMatchObject([
+      { project: 'api', session_id: 'ses_T1', rule: 'silence', reason: 'silent_for_12_minutes' },
+      { project: null, session_id: 'ses_T2' },
+    ]);
+    const page = pageOf(factsOf([noticed('T1', 'api'), noticed('T2', null)]));
+    expect(page).toContain('Jobs in trouble: 0');
+    expect(page).toMatch(
+      /## Agents that seemed stuck in terminals\n\n- \d\d:\d\d · \*\*api\*\* · silence: silent for 12 minutes · `ses_T1`\n- \d\d:\d\d · silence/,
+    );
+    expect(page).not.toContain('quiet day');
   });
 
   test('report a time without a bridge in its own section, and whether it has ended', () => {

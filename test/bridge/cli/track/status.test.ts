@@ -101,12 +101,12 @@ test('to look is no activity, however often and in whatever way', async () => {
   expect([readFileSync(path, 'utf8'), (await json()).last_activity]).toEqual(before);
 });
 
-test('a ping excuses silence only: who works for hours without an answer is stuck, unless somebody is waited for', async () => {
+test('a ping excuses silence only, and a person who is asked now not the hours before: who works for hours is stuck', async () => {
   const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(2, 't1'), calls(9_000, 't2'), returns(9_001, 't2')]);
   write('conversation', { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path });
   await scene.say('track', ['ping', '--for', '1m']);
   const { stuck, findings } = await json();
   expect([stuck, findings.map(({ rule }: { rule: string }) => rule)]).toEqual([true, ['runaway']]);
   write('wait_start', { kind: 'permission' });
-  expect(await json()).toMatchObject({ stuck: false, findings: [] });
+  expect(await json()).toMatchObject({ attention: 'waiting', stuck: true, findings: [{ rule: 'runaway' }] });
 });

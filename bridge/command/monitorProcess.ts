@@ -1,0 +1,54 @@
+/** The process that monitors a session, as other commands begin and end it. */
+import type { Memory } from '../../memory/sessions/memory.js';
+import type { OpenSession } from '../../memory/sessions/sessions.js';
+import { livingMonitor, type MonitorRecord } from '../../monitoring/terminals/monitorRecord.js';
+import { errorCode } from '../../src/errno.js';
+import { SECOND } from '../../src/time.js';
+import type { CommandContext } from './command.js';
+
+/** Until it is there, or gone. */
+const WITHIN_MS = 10 * SECOND;
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Begins a monitor in a process of its own, unless one is alive.
+ * @returns the monitor, and whether it was alive before; null if it did not begin in time
+ */
+export async function startMonitor(
+  memory: Memory,
+  { id }: OpenSession,
+  begin: () => void,
+): Promise<{ readonly monitor: MonitorRecord; readonly wasAlive: boolean } | null> {
+  const before = livingMonitor(memory, id);
+  if (before !== null) return { monitor: before, wasAlive: true };
+  begin();
+  const monitor = await until(memory, () => livingMonitor(memory, id));
+  return monitor === null ? null : { monitor, wasAlive: false };
+}
+
+/**
+ * Ends the monitor of a session. A process that only has the pid of a former one gets no signal.
+ * @returns the monitor; null if none was alive
+ */
+export async function stopMonitor(memory: Memory, { id }: Pick<OpenSession, 'id'>): Promise<MonitorRecord | null> {
+  const monitor = livingMonitor(memory, id);
+  if (monitor === null) return null;
+  try {
+    process.kill(monitor.process.pid, 'SIGTERM');
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
+  await until(memory, () => livingMonitor(memory, id) === null || null);
+  return monitor;
+}
+
+export type MonitorStarter = Pick<CommandContext, 'startDetached'>;
+
+async function until<Found>({ clock }: Memory, look: () => Found | null): Promise<Found | null> {
+  const end = clock.monotonic() + WITHIN_MS;
+  for (;;) {
+    const found = look();
+    if (found !== null || clock.monotonic() >= end) return found;
+    await clock.sleep(LOOK_EVERY_MS);
+  }
+}

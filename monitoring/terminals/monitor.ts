@@ -1,0 +1,108 @@
+/**
+ * Watches one session without a bridge: by its transcript, or, without one, by its worklog and its directory. It writes a notice when
+ * the session is silent for too long, closes it when that goes on, and ends with the session, or after a day.
+ */
+import type { Memory } from '../../memory/sessions/memory.js';
+import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
+import type { HostCounters } from '../../src/host/counters.js';
+import { type Clock, DAY } from '../../src/time.js';
+import { OwnGaps } from '../lateness/ownGaps.js';
+import { latenessLimits } from '../lateness/standstill.js';
+import { isRecorded, recordMonitor } from './monitorRecord.js';
+import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { judgeQuietly } from './quietSession.js';
+import { type Sight, TerminalSession } from './terminalSession.js';
+import { WorkspaceActivity } from './workspaceActivity.js';
+
+/** So that none is left behind if nobody ends the session. */
+const LONGEST_MS = DAY;
+
+export interface MonitorLimits {
+  /** Between two checks. */
+  readonly intervalMs: number;
+  /** Without activity, until it is noticed. */
+  readonly checks: number;
+}
+
+export interface MonitorOptions extends MonitorLimits {
+  readonly memory: Memory;
+  readonly sessionId: string;
+  readonly clock: Clock;
+  readonly counters: HostCounters;
+  /** Called with each sentence for the person; must not throw. */
+  say(sentence: string): void;
+}
+
+/** Why a monitor ended. `replaced`: another one has begun. */
+export type MonitorEnd = 'session ended' | 'a day is over' | 'replaced' | 'stopped';
+
+export class Monitor {
+  readonly #options: MonitorOptions;
+  readonly #session: TerminalSession;
+  readonly #workspace: WorkspaceActivity;
+  readonly #gaps: OwnGaps;
+  readonly #thresholds: Thresholds;
+
+  constructor(options: MonitorOptions) {
+    const { memory, sessionId, clock, counters } = options;
+    this.#options = options;
+    this.#session = new TerminalSession(memory, sessionId);
+    this.#workspace = new WorkspaceActivity(memory, sessionId);
+    this.#thresholds = thresholdsOf(options);
+    const spans = { thresholds: [this.#thresholds], backlogMs: LONGEST_MS, runLeaseMs: LONGEST_MS };
+    const { boundMs } = latenessLimits(spans);
+    this.#gaps = new OwnGaps({ clock, counters, here: memory.surroundings.process, boundMs });
+  }
+
+  /**
+   * Checks until there is nothing to watch any more.
+   * @throws UnreachableError if the session cannot be read or written
+   */
+  async run(signal: AbortSignal): Promise<MonitorEnd> {
+    const { memory, sessionId, clock, intervalMs, checks } = this.#options;
+    recordMonitor(memory, sessionId, { interval_ms: intervalMs, checks });
+    const end = clock.monotonic() + LONGEST_MS;
+    while (!signal.aborted) {
+      const sight = await this.runOnce();
+      if (sight === null) return 'session ended';
+      if (!isRecorded(memory, sessionId, memory.surroundings.process)) return 'replaced';
+      if (clock.monotonic() >= end) return 'a day is over';
+      // An instant at which it would be silent is met exactly.
+      const sleepMs = Math.min(Math.max(sight.nextLook - clock.now(), 1), intervalMs);
+      this.#gaps.sleeps(sleepMs);
+      await clock.sleep(sleepMs, signal);
+    }
+    return 'stopped';
+  }
+
+  /**
+   * Checks once, and notices or closes.
+   * @returns what was seen; null if the session is not active any more
+   * @throws as {@link run}
+   */
+  async runOnce(): Promise<Sight | null> {
+    const { memory, sessionId, say } = this.#options;
+    const now = this.#gaps.now();
+    const options = { now, thresholds: this.#thresholds, gaps: this.#gaps.of() };
+    let sight = await this.#session.look(options);
+    if (sight === null || !sight.log.isOpen) return null;
+    if (sight.assessment === null && sight.mayWork) {
+      const activity = this.#workspace.look();
+      if (activity === 'changed') sight = (await this.#session.look(options)) ?? sight;
+      if (activity !== 'unknown') sight = judgeQuietly(sight, options);
+    }
+    const { notice } = sight.log;
+    const [finding] = sight.findings;
+    if (notice !== null) {
+      if (hasGoneOn(sight) && closeNotice(memory, sessionId, notice)) say(`session ${sessionId} goes on`);
+    } else if (finding !== undefined && sight.mayWork) {
+      const opened = openNotice(memory, sessionId, finding);
+      if (opened !== null) say(opened.sentence);
+    }
+    return sight;
+  }
+}
+
+export function thresholdsOf({ intervalMs, checks }: MonitorLimits): Thresholds {
+  return { ...DEFAULT_THRESHOLDS, silence_ms: intervalMs * checks };
+}

@@ -1,0 +1,55 @@
+/** Which process monitors a session: a file beside its worklog. A pid alone says nothing, because it may be another process's by now. */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { processSchema } from '../../memory/fold/rules/runs.js';
+import { replaceInSession } from '../../memory/home/sessionFile.js';
+import type { Memory } from '../../memory/sessions/memory.js';
+import { readPlainFileSync } from '../../src/files/plainFile.js';
+import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { parseJson } from '../../src/json.js';
+
+export const MONITOR_FILE = 'monitor.json';
+const VERSION = 1;
+const LONGEST_BYTES = 16 * 1024;
+
+const recordSchema = z.looseObject({
+  v: z.number(),
+  process: processSchema,
+  /** Milliseconds. */
+  interval_ms: z.number(),
+  checks: z.number(),
+});
+export type MonitorRecord = Readonly<z.infer<typeof recordSchema>>;
+
+/** @returns the monitor that was recorded last; null if none was, or the file is damaged */
+export function recordedMonitor({ places }: Memory, sessionId: string): MonitorRecord | null {
+  const folder = places.findSession(sessionId);
+  try {
+    const text = folder === null ? '' : readPlainFileSync(join(folder, MONITOR_FILE), LONGEST_BYTES);
+    const parsed = recordSchema.safeParse(parseJson(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @returns the recorded monitor if its process is proven alive; a process that only has its pid is not */
+export function livingMonitor(memory: Memory, sessionId: string): MonitorRecord | null {
+  const found = recordedMonitor(memory, sessionId);
+  return found !== null && isProcessAlive(found.process, memory.surroundings.process) === true ? found : null;
+}
+
+/** @throws UnreachableError if it cannot be written */
+export function recordMonitor(
+  { places, surroundings: { process } }: Memory,
+  sessionId: string,
+  limits: Pick<MonitorRecord, 'interval_ms' | 'checks'>,
+): void {
+  replaceInSession(places, sessionId, MONITOR_FILE, `${JSON.stringify({ v: VERSION, process, ...limits })}\n`);
+}
+
+/** @returns whether the process is the one that was recorded last: of two that began at once, only that one stays */
+export function isRecorded(memory: Memory, sessionId: string, process: ProcessIdentity): boolean {
+  const found = recordedMonitor(memory, sessionId);
+  return found !== null && isSameProcess(found.process, process);
+}

@@ -1,0 +1,15 @@
+/** What the person at a terminal reads if their agent seems to be stuck: what happened, in minutes, and what to try. */
+import type { Finding } from '../../src/jobs/findings.js';
+import { inPlainWords } from '../incident/texts/plainWords.js';
+
+/** @param sessionId to name it in a command */
+export function noticeText(finding: Finding, sessionId: string): string {
+  return `${inPlainWords(finding)} ${adviceFor(finding, sessionId)}`;
+}
+
+function adviceFor({ rule }: Finding, sessionId: string): string {
+  const again = `stop it and go on from its record: watchkeeper track resume ${sessionId}`;
+  if (rule === 'silence')
+    return `If it only needs more time: watchkeeper track ping --for 30m --session ${sessionId}. Else interrupt it and ask for smaller steps, or ${again}`;
+  return `Interrupt it and ask for smaller steps or another way, or ${again}`;
+}

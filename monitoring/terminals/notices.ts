@@ -1,0 +1,60 @@
+/**
+ * A notice is a line in the worklog of the session. Its rules apply the first one only, so that of several watchers one notifies,
+ * and each episode is noticed once. It is closed when the session goes on, and may then be noticed again.
+ */
+import type { Notice } from '../../memory/fold/worklog.js';
+import type { NewLine, Stamp } from '../../memory/logs/line.js';
+import type { Memory } from '../../memory/sessions/memory.js';
+import type { Finding } from '../../src/jobs/findings.js';
+import { noticeText } from './noticeText.js';
+import type { Sight } from './terminalSession.js';
+
+/**
+ * @returns the notice, if this call has written it; null if there is one already, or the session has ended
+ * @throws UnreachableError if the worklog cannot be written
+ */
+export function openNotice(memory: Memory, sessionId: string, finding: Finding): Notice | null {
+  const { rule, since } = finding;
+  const line = { event: 'notice', rule, since, sentence: noticeText(finding, sessionId) };
+  return write(memory, sessionId, ({ notices }) => (notices.length > 0 ? [] : [line])).notice;
+}
+
+/**
+ * @returns whether this call has closed it
+ * @throws as {@link openNotice}
+ */
+export function closeNotice(memory: Memory, sessionId: string, { id }: Notice): boolean {
+  const line = { event: 'notice_closed', notice: id };
+  return write(memory, sessionId, ({ notices }) => (notices.some((open) => open.id === id) ? [line] : [])).hasWritten;
+}
+
+/**
+ * Other watchers may have other limits, so that nothing is wrong by one's own limits says little: the agent must have done something
+ * since, or owe nothing any more.
+ * @returns whether the session has gone on since it was noticed
+ */
+export function hasGoneOn({ log, mayWork, assessment, findings, lastActivity }: Sight): boolean {
+  const { notice } = log;
+  if (notice === null) return false;
+  if (!mayWork) return true;
+  if (findings.length > 0) return false;
+  return assessment?.attention === 'idle' || (lastActivity !== null && lastActivity > notice.at);
+}
+
+function write(
+  memory: Memory,
+  sessionId: string,
+  lines: (state: { readonly notices: readonly Notice[] }) => readonly NewLine[],
+): { readonly notice: Notice | null; readonly hasWritten: boolean } {
+  const session = memory.sessions.open(sessionId);
+  const stamp: Stamp = { ...memory.stamp, origin: 'watchkeeper' };
+  try {
+    const { lifecycle, archived } = session?.log.state ?? {};
+    if (session === null || lifecycle === 'ended' || archived !== null) return { notice: null, hasWritten: false };
+    const outcomes = session.log.write(lines, stamp, { isFact: true });
+    const hasWritten = outcomes.length > 0 && outcomes[0] === null;
+    return { notice: hasWritten ? (session.log.state.notices[0] ?? null) : null, hasWritten };
+  } finally {
+    session?.log.close();
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * A session without a transcript, such as one that an unknown agent or a person tracks by hand: nobody can see when work is owed, so
+ * it is from the session's start to its end. Activity is what its worklog says, changes in its directory among it.
+ */
+import type { Finding } from '../../src/jobs/findings.js';
+import { silenceFinding } from '../verdict/detectors/silence.js';
+import type { LookOptions, Sight } from './terminalSession.js';
+
+/** @returns what was seen, judged; as it is if it can be judged by a transcript, or owes nothing */
+export function judgeQuietly(sight: Sight, { now, thresholds, gaps }: LookOptions): Sight {
+  const { log, assessment, lastActivity, mayWork } = sight;
+  if (assessment !== null || !mayWork || lastActivity === null || log.isWaiting) return sight;
+  const countedFrom = Math.max(lastActivity, ...gaps.map(({ until }) => until).filter((until) => until <= now));
+  const silentFrom = countedFrom + thresholds.silence_ms + 1;
+  if (silentFrom > now) return { ...sight, nextLook: silentFrom };
+  const pingUntil = log.pingUntil ?? now;
+  if (pingUntil > now) return { ...sight, nextLook: pingUntil + 1 };
+  const clockMs = now - countedFrom;
+  const finding: Finding = silenceFinding({ clockMs, countedFrom, silentFrom }, thresholds.silence_ms);
+  return { ...sight, findings: [finding] };
+}

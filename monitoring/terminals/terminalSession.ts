@@ -1,0 +1,206 @@
+/**
+ * A session of a terminal as a watcher sees it: its worklog says who works on it, and the transcript of its present conversation is
+ * followed and judged as the journal of a bridge's session is.
+ */
+import { livenessOf } from '../../memory/fold/crash.js';
+import type { Conversation, Notice, Run } from '../../memory/fold/worklog.js';
+import { worklogIn } from '../../memory/home/places.js';
+import { transcriptOf } from '../../memory/observed/programFolders.js';
+import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
+import type { Memory } from '../../memory/sessions/memory.js';
+import type { OpenSession } from '../../memory/sessions/sessions.js';
+import type { Liveness } from '../../memory/words.js';
+import type { Thresholds } from '../../src/config/rules.js';
+import { seenFile } from '../../src/files/seenFile.js';
+import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
+import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
+import { TranscriptFollower } from '../../src/transcripts/transcriptFollower.js';
+import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
+import { tailFor } from '../verdict/timeline/callTail.js';
+import { Timeline } from '../verdict/timeline/timeline.js';
+import { JournalFollower } from '../watch/journalFollower.js';
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** What a watcher keeps of a worklog. Instants are UTC epoch milliseconds. */
+export interface WatchedLog {
+  /** It has not ended, and is not archived. */
+  readonly isOpen: boolean;
+  /** The last one. */
+  readonly run: Run | null;
+  /** The present one. */
+  readonly conversation: Conversation | null;
+  /** In which its agent works. */
+  readonly directory: string | null;
+  /** Null: nobody has noticed anything, or it has gone on since. */
+  readonly notice: Notice | null;
+  /** Silence is excused until then; null: by nobody. */
+  readonly pingUntil: number | null;
+  /** Whether a person was asked, as far as the worklog knows. */
+  readonly isWaiting: boolean;
+  readonly lastActivity: number | null;
+}
+
+export interface Sight {
+  readonly id: string;
+  readonly log: WatchedLog;
+  readonly liveness: Liveness;
+  /** Whether its agent may be at work. */
+  readonly mayWork: boolean;
+  /** Null: nothing of its work can be seen. */
+  readonly assessment: Assessment | null;
+  /** Those that nothing excuses, in the order in which rules lead. */
+  readonly findings: readonly Finding[];
+  /** The latest activity that is known of it, UTC epoch milliseconds. */
+  readonly lastActivity: number | null;
+  /** When a rule could become true if nothing more happens, UTC epoch milliseconds; infinite: never. */
+  readonly nextLook: number;
+}
+
+export interface LookOptions {
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+  readonly thresholds: Thresholds;
+  /** In which the watcher could see nothing. */
+  readonly gaps: readonly WatchdogGap[];
+}
+
+/** A file as it was when it was read. */
+interface Seen {
+  readonly path: string;
+  readonly size: number | undefined;
+  readonly mtimeMs: number | undefined;
+}
+
+interface Followed {
+  readonly transcript: string;
+  readonly worklog: string;
+  readonly journal: JournalFollower;
+}
+
+export class TerminalSession {
+  readonly id: string;
+  readonly #memory: Memory;
+  #log: WatchedLog | null = null;
+  #followed: Followed | null = null;
+  #seen: readonly Seen[] = [];
+
+  constructor(memory: Memory, id: string) {
+    this.#memory = memory;
+    this.id = id;
+  }
+
+  /** As of the last look. */
+  get log(): WatchedLog | null {
+    return this.#log;
+  }
+
+  /** @returns whether its worklog or its transcript has changed since the last look; costs a `stat` of each */
+  get hasNews(): boolean {
+    return this.#seen.length === 0 || this.#seen.some(hasChanged);
+  }
+
+  /**
+   * Reads on, and judges.
+   * @returns null if there is no such session any more
+   * @throws UnreachableError if its worklog cannot be read
+   */
+  async look(options: LookOptions): Promise<Sight | null> {
+    const log = this.readLog();
+    return log === null ? null : this.#judge(log, options);
+  }
+
+  /**
+   * A worklog is small, and read as a whole when it has changed.
+   * @returns null if there is no such session any more
+   * @throws as {@link look}
+   */
+  readLog(): WatchedLog | null {
+    const [worklog] = this.#seen;
+    if (this.#log !== null && worklog !== undefined && !hasChanged(worklog)) return this.#log;
+    const folder = this.#memory.places.findSession(this.id);
+    // What is written while it is read is news for the next look.
+    this.#seen = folder === null ? [] : [seen(worklogIn(folder))];
+    const session = this.#memory.sessions.read(this.id);
+    session?.log.close();
+    this.#log = session === null ? null : watchedLog(this.#memory, session);
+    return this.#log;
+  }
+
+  async #judge(log: WatchedLog, options: LookOptions): Promise<Sight> {
+    const liveness = livenessOf({ runs: log.run === null ? [] : [log.run] }, this.#memory.surroundings.process);
+    const mayWork = log.isOpen && log.run?.ended_at == null && liveness !== 'dead';
+    this.#follow(mayWork ? log : null);
+    const common = { id: this.id, log, liveness, mayWork };
+    if (this.#followed === null)
+      return { ...common, assessment: null, lastActivity: log.lastActivity, findings: [], nextLook: NEVER };
+    const { assessment, lastActivity } = await this.#assess(this.#followed, options);
+    return { ...common, assessment, lastActivity, ...excused(log, assessment, options.now) };
+  }
+
+  /** An agent that is at rest for good needs no memory. */
+  #follow(log: WatchedLog | null): void {
+    const worklog = this.#seen[0]?.path ?? '';
+    const { programs, stamp, clock } = this.#memory;
+    const present = log?.conversation ?? null;
+    const path = present === null || programs === null ? null : transcriptOf(present, programs);
+    if (path !== null && this.#followed?.transcript === path && this.#followed.worklog === worklog) return;
+    if (path === null) this.#followed = null;
+    else {
+      const transcript = new TranscriptFollower(path, { clock, trimmer: journalTrimmer(stamp.redact) });
+      const journal = new JournalFollower(new WovenTranscript(transcript, worklog));
+      this.#followed = { transcript: path, worklog, journal };
+    }
+  }
+
+  async #assess({ transcript, journal }: Followed, { now, thresholds, gaps }: LookOptions) {
+    this.#seen = [...this.#seen.slice(0, 1), seen(transcript)];
+    journal.remember(tailFor(thresholds));
+    await journal.look(now);
+    const { refused, newer_lines: newer } = journal.diagnostics;
+    // A part of the story that cannot be read accuses nobody.
+    const known = refused === null && newer === 0 ? journal.timeline : new Timeline();
+    const last = Math.max(...known.at(now).run.agents.map((agent) => agent.lastActivity));
+    return {
+      assessment: assessSessionHealth(known, thresholds, now, { gaps }),
+      lastActivity: Number.isFinite(last) ? last : null,
+    };
+  }
+}
+
+function watchedLog(memory: Memory, { log }: OpenSession): WatchedLog {
+  const { state } = log;
+  const conversation = state.conversations.findLast(({ moved_at }) => moved_at === null) ?? null;
+  return {
+    isOpen: state.lifecycle !== 'ended' && state.archived === null,
+    run: state.runs.at(-1) ?? null,
+    conversation,
+    directory: conversation?.cwd ?? state.facts?.cwd ?? memory.workspaceOf(state)?.root ?? null,
+    notice: state.notices[0] ?? null,
+    pingUntil: state.ping?.until ?? null,
+    isWaiting: state.waits.size > 0,
+    lastActivity: state.last_activity,
+  };
+}
+
+/** A ping excuses silence alone: it is no progress. */
+function excused(
+  { pingUntil }: WatchedLog,
+  { findings: found, next_deadline }: Assessment,
+  now: number,
+): Pick<Sight, 'findings' | 'nextLook'> {
+  const next = next_deadline ?? NEVER;
+  if (pingUntil === null || pingUntil < now) return { findings: found, nextLook: next };
+  const findings = found.filter(({ rule }) => rule !== 'silence');
+  return { findings, nextLook: findings.length < found.length ? Math.min(next, pingUntil + 1) : next };
+}
+
+function seen(path: string): Seen {
+  const stat = seenFile(path);
+  return { path, size: stat?.size, mtimeMs: stat?.mtimeMs };
+}
+
+function hasChanged({ path, size, mtimeMs }: Seen): boolean {
+  const stat = seenFile(path);
+  return stat?.size !== size || stat?.mtimeMs !== mtimeMs;
+}

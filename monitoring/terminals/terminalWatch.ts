@@ -1,0 +1,227 @@
+/**
+ * Watches the sessions of a user's terminals: judges them by the rules for a bridge's sessions, and notices, at most. Nothing is
+ * signalled, revived or filed as an issue.
+ *
+ * Nobody says when a transcript grows, so it looks round every few seconds, which costs two looks at the file system for each session
+ * that may be at work. Between two rounds it sleeps until the first instant at which a rule could become true.
+ */
+import type { Notice } from '../../memory/fold/worklog.js';
+import type { Memory } from '../../memory/sessions/memory.js';
+import type { ProjectRules } from '../../src/config/settings.js';
+import { describeError, WatchkeeperError } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
+import type { Finding } from '../../src/jobs/findings.js';
+import type { Logger } from '../../src/log/logger.js';
+import { SaidOnce } from '../../src/log/saidOnce.js';
+import type { Service } from '../../src/service.js';
+import { type Clock, DAY, giveWay, SECOND } from '../../src/time.js';
+import type { KnownGaps } from '../lateness/knownGaps.js';
+import { Deadlines } from '../watch/agenda.js';
+import type { DirectoryRules } from './directoryRules.js';
+import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { type Sight, TerminalSession } from './terminalSession.js';
+
+/** A silence is found at its instant all the same, because that is known from the last round; a recovery this much later. */
+const ROUND_EVERY_MS = 15 * SECOND;
+const SHORTEST_ROUND_MS = SECOND / 4;
+/** Rounds in the shortest time that can accuse. */
+const ROUNDS_PER_SILENCE = 4;
+/** Other work gets a turn after this many sessions. */
+const MOST_IN_A_ROW = 50;
+/** Whether such an agent lives cannot be seen from here, and it may be gone for long. */
+const UNKNOWN_FOR_MS = DAY;
+
+/** Somebody's agent in a terminal seems to be stuck. */
+export interface NoticedSession {
+  readonly notice: Notice;
+  readonly sight: Sight;
+  readonly project: string | null;
+}
+
+export interface TerminalWatchContext {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly gaps: KnownGaps;
+  /** @throws WatchkeeperError if the home cannot be used */
+  openMemory(): Memory;
+  rulesIn(directory: string | null): DirectoryRules;
+  /** Whether this process is the one that acts. */
+  mayAct(): boolean;
+  /** Called for each open notice that this object sees, once, whichever watcher has written it. */
+  onNotice(noticed: NoticedSession): Promise<void>;
+}
+
+/** What a round found. */
+export interface RoundSummary {
+  readonly sessions: number;
+  readonly looked: number;
+  readonly noticed: readonly string[];
+  readonly closed: readonly string[];
+}
+
+/** An agent in a terminal, as others may be told of it. */
+export interface LiveTerminal {
+  readonly directory: string | null;
+  /** Since when it has seemed stuck, UTC epoch milliseconds; null: it does not. */
+  readonly stuckSince: number | null;
+}
+
+export class TerminalWatch implements Service {
+  readonly name = 'watch of terminals';
+  readonly #context: TerminalWatchContext;
+  readonly #sessions = new Map<string, TerminalSession>();
+  readonly #deadlines = new Deadlines();
+  readonly #told = new Set<string>();
+  readonly #troubles: SaidOnce;
+  #memory: Memory | null = null;
+  #nextRound = Number.NEGATIVE_INFINITY;
+  #stopping: AbortController | null = null;
+  #loop: Promise<void> | null = null;
+
+  constructor(context: TerminalWatchContext) {
+    this.#context = context;
+    this.#troubles = new SaidOnce(context.logger);
+  }
+
+  async start(): Promise<void> {
+    if (this.#loop !== null) return;
+    this.#stopping = new AbortController();
+    this.#loop = this.#watch(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping?.abort();
+    await this.#loop;
+    this.#loop = null;
+  }
+
+  /** Those whose agents live, as of the last round. */
+  get live(): readonly LiveTerminal[] {
+    const here = this.#memory?.surroundings.process;
+    if (here === undefined) return [];
+    return [...this.#sessions.values()].flatMap(({ log }) => {
+      if (log === null || !log.isOpen || log.run?.ended_at !== null) return [];
+      if (isProcessAlive(log.run.process, here) !== true) return [];
+      return [
+        { directory: log.directory, stuckSince: log.notice === null ? null : (log.notice.since ?? log.notice.at) },
+      ];
+    });
+  }
+
+  /** When {@link runOnce} has something to do again, UTC epoch milliseconds. */
+  get nextLookAt(): number {
+    return Math.min(this.#nextRound, this.#deadlines.earliest);
+  }
+
+  /** Looks at every session that has changed or is due, and at the others if a round is. One session's fault stops no other. */
+  async runOnce(): Promise<RoundSummary> {
+    const { gaps, mayAct } = this.#context;
+    const summary = { sessions: this.#sessions.size, looked: 0, noticed: [] as string[], closed: [] as string[] };
+    const now = gaps.now();
+    const due = new Set(this.#deadlines.takeUntil(now));
+    const isRound = now >= this.#nextRound;
+    if (isRound) this.#nextRound = now + this.#roundEveryMs();
+    if (!mayAct()) return summary;
+    if (isRound) {
+      await gaps.refresh();
+      this.#findSessions();
+    }
+    let count = 0;
+    for (const [id, session] of this.#sessions) {
+      const mustLook = due.has(id) || (isRound && (session.log?.notice != null || session.hasNews));
+      if (!mustLook) continue;
+      count += 1;
+      if (count % MOST_IN_A_ROW === 0) await giveWay();
+      await this.#lookSafely(session, summary);
+    }
+    return { ...summary, sessions: this.#sessions.size, looked: count };
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#context;
+    while (!signal.aborted) {
+      await this.runOnce().catch((err: unknown) => {
+        logger.error({ err }, `the terminals could not be looked at, and will be later: ${describeError(err)}`);
+      });
+      await clock.sleep(Math.max(this.nextLookAt - clock.now(), 1), signal);
+    }
+  }
+
+  #roundEveryMs(): number {
+    const { silence_ms } = this.#context.rulesIn(null).rules.thresholds;
+    return Math.max(SHORTEST_ROUND_MS, Math.min(ROUND_EVERY_MS, silence_ms / ROUNDS_PER_SILENCE));
+  }
+
+  #findSessions(): void {
+    try {
+      this.#memory ??= this.#context.openMemory();
+      const ids = new Set(this.#memory.sessions.ids());
+      for (const id of this.#sessions.keys()) if (!ids.has(id)) this.#sessions.delete(id);
+      this.#deadlines.keepOnly((id) => ids.has(id));
+      for (const id of ids) if (!this.#sessions.has(id)) this.#sessions.set(id, new TerminalSession(this.#memory, id));
+      this.#troubles.forget('home');
+    } catch (error) {
+      if (!(error instanceof WatchkeeperError)) throw error;
+      this.#troubles.error('home', `the sessions of terminals are not watched: ${error.message}`);
+      this.#sessions.clear();
+      this.#memory = null;
+    }
+  }
+
+  async #lookSafely(session: TerminalSession, summary: { noticed: string[]; closed: string[] }): Promise<void> {
+    try {
+      await this.#look(session, summary);
+      this.#troubles.forget(session.id);
+    } catch (err) {
+      const said = `the session ${session.id} of a terminal could not be looked at: ${describeError(err)}`;
+      this.#troubles.error(session.id, said, { err, session_id: session.id });
+    }
+  }
+
+  async #look(session: TerminalSession, summary: { noticed: string[]; closed: string[] }): Promise<void> {
+    const { gaps, rulesIn, logger } = this.#context;
+    const { project, rules } = rulesIn(session.readLog()?.directory ?? null);
+    const now = gaps.now();
+    const sight = await session.look({ now, thresholds: rules.thresholds, gaps: gaps.of(null) });
+    if (sight === null || this.#memory === null) return;
+    this.#deadlines.set(session.id, sight.mayWork ? sight.nextLook : Number.POSITIVE_INFINITY);
+    const found = noticeable(sight, rules, now);
+    if (sight.log.notice !== null) {
+      if (
+        hasGoneOn({ ...sight, findings: found === null ? [] : [found] }) &&
+        closeNotice(this.#memory, session.id, sight.log.notice)
+      ) {
+        summary.closed.push(session.id);
+        this.#told.delete(sight.log.notice.id);
+        logger.info({ session_id: session.id }, `the session ${session.id} of a terminal goes on`);
+      } else await this.#tell({ notice: sight.log.notice, sight, project });
+      return;
+    }
+    const notice = found === null ? null : openNotice(this.#memory, session.id, found);
+    if (notice === null) return;
+    summary.noticed.push(session.id);
+    // Who asks now is told.
+    session.readLog();
+    await this.#tell({ notice, sight, project });
+  }
+
+  /** The notice stays until its session goes on, so that what cannot be told now is told at a later round. */
+  async #tell(noticed: NoticedSession): Promise<void> {
+    const { id } = noticed.notice;
+    if (this.#told.has(id)) return;
+    await this.#context.onNotice(noticed);
+    this.#told.add(id);
+  }
+}
+
+/** @returns the leading finding; null if there is none, or nobody can know whether the agent still exists */
+function noticeable(
+  { findings, liveness, mayWork, log }: Sight,
+  { actions }: ProjectRules,
+  now: number,
+): Finding | null {
+  if (!mayWork || log.run === null) return null;
+  const found = findings.find(({ rule }) => actions[rule] !== 'off') ?? null;
+  const isOld = found !== null && now - Date.parse(found.since) > UNKNOWN_FOR_MS;
+  return liveness === 'unknown' && isOld ? null : found;
+}

@@ -1,0 +1,80 @@
+// covers: bridge/assembly/terminals.ts bridge/intake/terminalNote.ts monitoring/terminals/noticeEvent.ts
+/** A bridge beside a person's terminal: it notices that the agent there is stuck, tells the chat only that, and touches nothing. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { startConversation } from '../../memory/programs/conversationStart.js';
+import { Memory } from '../../memory/sessions/memory.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import { createRedactor } from '../../src/log/redact.js';
+import { isoTime, systemClock } from '../../src/time.js';
+import { afterThisTest } from '../harness/scope.js';
+import { Conversation } from './conversation.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const SILENCE_MS = 3_000;
+const WORDS = 'make me a secret submarine';
+
+describeScenes('an agent in a terminal', () => {
+  test(
+    'is noticed once beside a bridge: one event, one line in /status without a word of it, no issue, no signal',
+    async () => {
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], thresholds: { silence_ms: SILENCE_MS } } },
+      });
+      const directory = join(scene.folder, 'work', 'ship');
+      const home = join(scene.folder, 'memory', 'watchkeeper');
+      const agent = spawn('sleep', ['1000'], { stdio: 'ignore' });
+      afterThisTest(() => void agent.kill('SIGKILL'));
+      mkdirSync(directory, { recursive: true });
+      const transcript = join(scene.folder, 'transcript.jsonl');
+      const common = { parentUuid: null, isSidechain: false, sessionId: 'c1' };
+      const record = (type: string, content: unknown, more: object = {}) =>
+        `${JSON.stringify({ ...common, type, uuid: type, timestamp: isoTime(systemClock.now()), message: { role: type, content, ...more } })}\n`;
+      const said = record('assistant', [{ type: 'text', text: WORDS }], { id: 'm1', stop_reason: 'tool_use' });
+      writeFileSync(transcript, `${record('user', WORDS)}${said}`);
+      const process = readProcessIdentity(hostname());
+      const memory = new Memory({
+        surroundings: { directory, process, variables: { WATCHKEEPER_HOME: home } },
+        folder: null,
+        clock: systemClock,
+        redact: createRedactor([]),
+      });
+      const { session } = startConversation(memory, {
+        ...{ provider: 'claude', conversation: 'c1', source: 'startup', transcript, launchedIn: null },
+        agent: readProcessIdentity(hostname(), agent.pid),
+      });
+      session.log.close();
+
+      const bridge = await scene.startBridge();
+      const before = new Conversation(scene, 'ship', 1, '/status');
+      await scene.until('the agent in /status', () =>
+        before.replies().find(({ text }) => text.endsWith('An agent in a terminal uses this directory.')),
+      );
+      const notices = () => scene.evidence.criticalEvents().filter(({ action_taken }) => action_taken === 'noticed');
+      await scene.until('the event', () => notices().length > 0);
+      expect(notices()).toMatchObject([
+        { event: 'session_unhealthy', session_id: session.id, project_key: 'ship', rule: 'silence', final: true },
+      ]);
+      const after = new Conversation(scene, 'ship', 1, '/status');
+      await scene.until('its trouble in /status', () =>
+        after.replies().find(({ text }) => /uses this directory\. It has seemed stuck for \d+ seconds?\.$/.test(text)),
+      );
+      await bridge.stop();
+      await scene.startBridge();
+      const again = new Conversation(scene, 'ship', 1, '/status');
+      await scene.until('it again', () => again.replies().find(({ text }) => text.includes('seemed stuck')));
+      expect(notices()).toHaveLength(1);
+      const worklog = readFileSync(join(home, 'sessions', session.id, 'worklog.jsonl'), 'utf8');
+      expect(worklog.match(/"event":"notice"/g)).toHaveLength(1);
+      expect(JSON.stringify([scene.telegram.botMessages(1), scene.evidence.criticalEvents()])).not.toContain(
+        'submarine',
+      );
+      expect(scene.evidence.issueWrites()).toEqual([]);
+      expect([agent.exitCode, agent.signalCode]).toEqual([null, null]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,157 @@
+/** Agents in terminals: their records as their programs and hooks write them, and a clock that the test moves. */
+import { spawn } from 'node:child_process';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startConversation } from '../../../memory/programs/conversationStart.js';
+import { endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
+import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { OwnGaps } from '../../../monitoring/lateness/ownGaps.js';
+import { rulesIn } from '../../../monitoring/terminals/directoryRules.js';
+import {
+  type NoticedSession,
+  TerminalWatch,
+  type TerminalWatchContext,
+} from '../../../monitoring/terminals/terminalWatch.js';
+import type { Project } from '../../../src/config/settings.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { createLogger } from '../../../src/log/logger.js';
+import { createRedactor } from '../../../src/log/redact.js';
+import { isoTime, SECOND } from '../../../src/time.js';
+import { afterThisTest } from '../../harness/scope.js';
+import { type MemoryScene, memoryScene } from '../../memory/scene.js';
+import { type Fields, START } from '../../src/transcripts/told.js';
+
+const HERE = readProcessIdentity('host');
+/** Of another boot, so it is dead. */
+export const DEAD: ProcessIdentity = { ...HERE, boot_id: 'another', pid_start: '1' };
+
+/** A process that is alive until the test is over. */
+function living(): ProcessIdentity {
+  const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  afterThisTest(() => void child.kill('SIGKILL'));
+  return readProcessIdentity('host', child.pid);
+}
+
+const PULSE_MS = 5 * SECOND;
+
+export class TerminalScene {
+  readonly memory: MemoryScene = memoryScene();
+  readonly noticed: NoticedSession[] = [];
+  readonly logged: string[] = [];
+  readonly #gaps: OwnGaps;
+  #transcripts = 0;
+
+  constructor() {
+    const { clock } = this.memory;
+    const counters = { sinceBootMs: () => clock.monotonic(), processorMs: () => 0 };
+    this.#gaps = new OwnGaps({ clock, counters, here: HERE, boundMs: 30 * SECOND });
+  }
+
+  /** From now on the process notices when it was away. */
+  pulse(): void {
+    this.#gaps.now();
+    this.#gaps.sleeps(PULSE_MS);
+    this.memory.clock.after(PULSE_MS, () => this.pulse());
+  }
+
+  /** Seconds since the beginning of the transcripts of the tests. */
+  get seconds(): number {
+    return (this.memory.clock.now() - START) / SECOND;
+  }
+
+  /** An agent starts in the directory of the scene, with its hooks. */
+  agent(agent: ProcessIdentity = living()): TerminalAgent {
+    this.#transcripts += 1;
+    const conversation = `c-${this.#transcripts}`;
+    const transcript = join(this.memory.home, '..', `${conversation}.jsonl`);
+    writeFileSync(transcript, '');
+    return new TerminalAgent(this, { conversation, transcript, agent });
+  }
+
+  watch(projects: readonly Project[] = [], isActing = true): TerminalWatch {
+    return new TerminalWatch(this.context(projects, isActing));
+  }
+
+  context(projects: readonly Project[] = [], isActing = true): TerminalWatchContext {
+    const { clock } = this.memory;
+    const destinations = [{ name: 'the test', write: (line: string) => void this.logged.push(line) }];
+    return {
+      clock,
+      logger: createLogger({ level: 'debug', redact: createRedactor([]), clock, destinations }),
+      gaps: this.#gaps,
+      openMemory: () => this.open(),
+      rulesIn: (directory) => rulesIn(projects, directory),
+      mayAct: () => isActing,
+      onNotice: async (noticed) => void this.noticed.push(noticed),
+    };
+  }
+
+  open(): Memory {
+    return this.memory.open();
+  }
+
+  /** Time passes; the watches look whenever they want to. */
+  async pass(ms: number, ...watches: readonly TerminalWatch[]): Promise<void> {
+    const { clock } = this.memory;
+    const end = clock.now() + ms;
+    for (;;) {
+      const next = Math.min(...watches.map((watch) => watch.nextLookAt));
+      if (next > end) break;
+      await clock.advance(Math.max(next - clock.now(), 0));
+      for (const watch of watches) if (watch.nextLookAt <= clock.now()) await watch.runOnce();
+    }
+    await clock.advance(end - clock.now());
+  }
+}
+
+export class TerminalAgent {
+  readonly id: string;
+  readonly #scene: TerminalScene;
+  readonly #launch: { readonly conversation: string; readonly transcript: string; readonly agent: ProcessIdentity };
+
+  constructor(scene: TerminalScene, launch: { conversation: string; transcript: string; agent: ProcessIdentity }) {
+    this.#scene = scene;
+    this.#launch = launch;
+    const { session } = startConversation(scene.open(), {
+      ...launch,
+      provider: 'claude',
+      source: 'startup',
+      launchedIn: null,
+    });
+    session.log.close();
+    this.id = session.id;
+  }
+
+  /** Its program writes records into the transcript. */
+  writes(...records: readonly Fields[]): void {
+    appendFileSync(this.#launch.transcript, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  }
+
+  asksPermission(tool: string, inputDigest: string | null = null): void {
+    this.#with((session, memory) => waitForPermission(memory, session, { tool, inputDigest, subAgent: null }));
+  }
+
+  ends(): void {
+    this.#with((session, memory) => endRun(memory, session, this.#launch.agent, 'prompt_input_exit'));
+  }
+
+  pings(ms: number): void {
+    const until = isoTime(this.#scene.memory.clock.now() + ms);
+    this.#with(({ log }, { stamp }) => log.write(() => [{ event: 'ping', until }], stamp));
+  }
+
+  /** The events of its worklog that a watcher writes. */
+  get notices(): string[] {
+    const path = join(this.#scene.memory.home, 'sessions', this.id, 'worklog.jsonl');
+    return readFileSync(path, 'utf8').match(/(?<="event":")notice(?:_closed)?/g) ?? [];
+  }
+
+  #with(write: (session: OpenSession, memory: Memory) => void): void {
+    const memory = this.#scene.open();
+    const session = memory.sessions.open(this.id);
+    if (session === null) throw new Error(`session ${this.id} is gone`);
+    write(session, memory);
+    session.log.close();
+  }
+}

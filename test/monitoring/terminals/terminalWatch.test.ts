@@ -1,0 +1,248 @@
+// covers: monitoring/terminals/notices.ts monitoring/terminals/terminalSession.ts monitoring/terminals/directoryRules.ts
+// covers: monitoring/terminals/noticeText.ts monitoring/lateness/ownGaps.ts
+/** The watch of terminals: who is noticed, when, how often, and who is not. Transcripts and worklogs are real; time is the test's. */
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { TerminalWatch } from '../../../monitoring/terminals/terminalWatch.js';
+import { canonicalJson, contentDigest } from '../../../src/journal/digest.js';
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
+import { asks, calls, claude, returns, says } from '../../src/transcripts/told.js';
+import { DEAD, TerminalScene } from './terminalScene.js';
+
+/** In seconds: a turn that begins now and calls a tool which never answers. */
+function hangingTurn(at: number, input: object = { command: 'make', timeout: 60_000 }) {
+  return [asks(at, 'go on', { permissionMode: 'bypassPermissions' }), calls(at + 1, `t${at}`, 'Bash', { ...input })];
+}
+
+/** A call in a message of its own. */
+function message(at: number, id: string, command: string) {
+  const content = [{ type: 'tool_use', id, name: 'Bash', input: { command } }];
+  return claude(at, 'assistant', { message: { id: `m-${id}`, role: 'assistant', content, stop_reason: 'tool_use' } });
+}
+
+/** The call's own time and a minute, then what is left of ten minutes since its last sign of life. */
+const SILENT_AFTER_MS = 10 * MINUTE;
+
+describe('an agent in a terminal', () => {
+  test('that goes silent in its turn is noticed once, within a second, in minutes; when it goes on, that is closed; and again', async () => {
+    const scene = new TerminalScene();
+    const agent = scene.agent();
+    const watch = scene.watch();
+    await scene.pass(MINUTE, watch);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(SECOND + SILENT_AFTER_MS, watch);
+    expect(agent.notices).toEqual([]);
+    await scene.pass(SECOND, watch);
+    expect(agent.notices).toEqual(['notice']);
+    const [noticed] = scene.noticed;
+    expect(noticed?.notice.sentence).toMatch(
+      /^The agent was stuck in Bash for 10 minutes\. If it only needs more time: watchkeeper track ping --for 30m --session ses_\w+\. Else interrupt it and ask for smaller steps, or stop it and go on from its record: watchkeeper track resume ses_\w+$/,
+    );
+    await scene.pass(HOUR, watch);
+    expect(agent.notices).toEqual(['notice']);
+    const back = scene.seconds;
+    agent.writes(returns(back, `t${back - 3_600 - 602}`), calls(back + 1, 'again', 'Bash', { timeout: 1_000 }));
+    await scene.pass(20 * SECOND, watch);
+    expect(agent.notices).toEqual(['notice', 'notice_closed']);
+    await scene.pass(SILENT_AFTER_MS, watch);
+    expect(agent.notices).toEqual(['notice', 'notice_closed', 'notice']);
+    expect(scene.noticed).toHaveLength(2);
+  });
+
+  test('that fails call after call, or repeats itself, is noticed, too', async () => {
+    const scene = new TerminalScene();
+    const [failing, looping] = [scene.agent(), scene.agent()];
+    const at = scene.seconds;
+    failing.writes(asks(at, 'go'));
+    looping.writes(asks(at, 'go'));
+    for (let index = 1; index <= 6; index += 1) {
+      const at = scene.seconds + index;
+      failing.writes(message(at, `f${index}`, `${index}`), returns(at, `f${index}`, 'no', true));
+      looping.writes(message(at, `l${index}`, 'same'), returns(at, `l${index}`, 'same'));
+    }
+    await scene.pass(20 * SECOND, scene.watch());
+    expect(scene.noticed.map(({ notice, sight }) => [sight.id, notice.rule])).toEqual(
+      expect.arrayContaining([
+        [failing.id, 'error_cascade'],
+        [looping.id, 'loop'],
+      ]),
+    );
+  });
+
+  test('is left alone: in a long call with a declared time, in a dialog, after Esc, after its turn, with a ping, when it has ended', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const at = scene.seconds;
+    const declared = scene.agent();
+    declared.writes(asks(at, 'go'), calls(at + 1, 't', 'Bash', { command: 'make', timeout: 20 * MINUTE }));
+    const dialog = scene.agent();
+    dialog.writes(asks(at, 'go'), calls(at + 1, 't', 'Bash', { command: 'rm -r build' }));
+    const stopped = scene.agent();
+    const interruption = {
+      role: 'user',
+      content: [{ type: 'text', text: '[Request interrupted by user for tool use]' }],
+    };
+    stopped.writes(
+      asks(at, 'go'),
+      calls(at + 1, 't'),
+      returns(at + 2, 't', 'rejected', true),
+      claude(at + 2, 'user', { message: interruption }),
+    );
+    const done = scene.agent();
+    done.writes(asks(at, 'go'), calls(at + 1, 't'), returns(at + 2, 't'), says(at + 3, 'All done.'));
+    const gone = scene.agent(DEAD);
+    gone.writes(asks(at, 'go'), calls(at + 1, 't'));
+    const left = scene.agent();
+    left.writes(asks(at, 'go'), calls(at + 1, 't'));
+    left.ends();
+    const excused = scene.agent();
+    excused.writes(asks(at, 'go'), says(at + 1, 'I think.', 'tool_use'));
+    excused.pings(HOUR);
+    await scene.pass(2 * SECOND, watch);
+    dialog.asksPermission('Bash');
+    await scene.pass(20 * MINUTE - 3 * SECOND, watch);
+    declared.writes(returns(at + 1_200, 't'), says(at + 1_201, 'Made.', 'end_turn'));
+    await scene.pass(8 * HOUR, watch);
+    expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([excused.id]);
+    expect(excused.notices).toEqual(['notice']);
+  });
+
+  test('is excused by a ping until that ends, and then accused from its last activity', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    agent.writes(asks(scene.seconds, 'go'), says(scene.seconds, 'I think.', 'tool_use'));
+    agent.pings(30 * MINUTE);
+    await scene.pass(30 * MINUTE, watch);
+    expect(scene.noticed).toEqual([]);
+    await scene.pass(SECOND, watch);
+    expect(scene.noticed[0]?.notice.sentence).toContain('said nothing for 30 minutes');
+  });
+
+  test('is not accused for the time in which the laptop slept', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    agent.writes(asks(scene.seconds, 'go'), says(scene.seconds, 'I think.', 'tool_use'));
+    scene.pulse();
+    await watch.start();
+    await scene.memory.clock.advance(5 * MINUTE);
+    await scene.memory.clock.stall(2 * HOUR);
+    await scene.memory.clock.advance(9 * MINUTE);
+    expect(scene.noticed).toEqual([]);
+    await scene.memory.clock.advance(MINUTE + SECOND);
+    expect(scene.noticed).toHaveLength(1);
+    await watch.stop();
+  });
+
+  test('whose dialog is open for one of two calls is watched for the other', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    const at = scene.seconds;
+    const [quick, asking] = [{ command: 'make', timeout: 60_000 }, { command: 'rm -r build' }];
+    const mode = { permissionMode: 'bypassPermissions' };
+    agent.writes(asks(at, 'go', mode), calls(at + 1, 't1', 'Bash', quick), calls(at + 1, 't2', 'Bash', asking));
+    await scene.pass(2 * SECOND, watch);
+    agent.asksPermission('Bash', contentDigest(canonicalJson(asking)));
+    await scene.pass(SILENT_AFTER_MS + SECOND, watch);
+    expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([agent.id]);
+  });
+});
+
+describe('several watchers', () => {
+  test('of one home notice once, and each hears of it', async () => {
+    const scene = new TerminalScene();
+    const agent = scene.agent();
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS + MINUTE, scene.watch(), scene.watch());
+    expect(agent.notices).toEqual(['notice']);
+    const [one, other] = scene.noticed;
+    expect(scene.noticed).toHaveLength(2);
+    expect(other?.notice).toEqual(one?.notice);
+  });
+
+  test('of which one does not act: it looks at nothing', async () => {
+    const scene = new TerminalScene();
+    scene.agent().writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS + MINUTE, scene.watch([], false));
+    expect(scene.noticed).toEqual([]);
+  });
+});
+
+describe('a watch', () => {
+  test('is told again of a notice that could not be told, and of one that another process has left', async () => {
+    const scene = new TerminalScene();
+    const agent = scene.agent();
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS + MINUTE, scene.watch());
+    const { context, told, failures } = failingOnce(scene);
+    const watch = new TerminalWatch(context);
+    await scene.pass(MINUTE, watch);
+    expect([failures.length, told.length]).toEqual([1, 1]);
+    expect(agent.notices).toEqual(['notice']);
+  });
+
+  test('says once what cannot be read, and looks at the others', async () => {
+    const scene = new TerminalScene();
+    const [broken, hanging] = [scene.agent(), scene.agent()];
+    hanging.writes(...hangingTurn(scene.seconds));
+    const worklog = join(scene.memory.home, 'sessions', broken.id, 'worklog.jsonl');
+    rmSync(worklog);
+    writeFileSync(join(scene.memory.home, 'nothing'), '');
+    chmodSync(join(scene.memory.home, 'nothing'), 0o600);
+    const folder = join(scene.memory.home, 'sessions', broken.id);
+    expect(readdirSync(folder)).toEqual([]);
+    await scene.pass(SILENT_AFTER_MS + MINUTE, scene.watch());
+    expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([hanging.id]);
+  });
+
+  test('follows a transcript that was rewritten, truncated or removed', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(MINUTE, watch);
+    const path = join(scene.memory.home, '..', 'c-1.jsonl');
+    writeFileSync(path, '');
+    await scene.pass(30 * SECOND, watch);
+    rmSync(path);
+    await scene.pass(HOUR, watch);
+    expect(scene.noticed).toEqual([]);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS + MINUTE, watch);
+    expect(scene.noticed).toHaveLength(1);
+  });
+
+  test('names the agents that live, where they work and since when they have seemed stuck', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    scene.agent(DEAD);
+    scene.agent().ends();
+    const agent = scene.agent();
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(SECOND, watch);
+    expect(watch.live).toEqual([{ directory: scene.memory.directory, stuckSince: null }]);
+    await scene.pass(DAY, watch);
+    expect(watch.live).toEqual([{ directory: scene.memory.directory, stuckSince: expect.any(Number) }]);
+    expect(readFileSync(join(scene.memory.home, 'sessions', agent.id, 'worklog.jsonl'), 'utf8')).toContain('"notice"');
+  });
+});
+
+/** A watch whose first telling fails. */
+function failingOnce(scene: TerminalScene) {
+  const failures: string[] = [];
+  const told: string[] = [];
+  const context = {
+    ...scene.context(),
+    onNotice: async ({ notice }: { readonly notice: { readonly id: string } }) => {
+      if (failures.length === 0) {
+        failures.push(notice.id);
+        throw new Error('the disk is full');
+      }
+      told.push(notice.id);
+    },
+  };
+  return { context, told, failures };
+}
