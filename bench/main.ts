@@ -22,6 +22,7 @@ const BENCHES = [
   'sessions',
   'transcript',
   'following',
+  'terminals',
   'intake',
   'recovery',
   'growth',

@@ -13,12 +13,12 @@ import type { Liveness } from '../../memory/words.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
-import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { TranscriptFollower } from '../../src/transcripts/transcriptFollower.js';
 import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
 import { tailFor } from '../verdict/timeline/callTail.js';
 import { Timeline } from '../verdict/timeline/timeline.js';
 import { JournalFollower } from '../watch/journalFollower.js';
+import { judgedTrimmer } from './judgedTrimmer.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -147,7 +147,7 @@ export class TerminalSession {
     if (path !== null && this.#followed?.transcript === path && this.#followed.worklog === worklog) return;
     if (path === null) this.#followed = null;
     else {
-      const transcript = new TranscriptFollower(path, { clock, trimmer: journalTrimmer(stamp.redact) });
+      const transcript = new TranscriptFollower(path, { clock, trimmer: judgedTrimmer(stamp.redact) });
       const journal = new JournalFollower(new WovenTranscript(transcript, worklog));
       this.#followed = { transcript: path, worklog, journal };
     }

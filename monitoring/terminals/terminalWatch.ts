@@ -9,6 +9,7 @@ import type { Notice } from '../../memory/fold/worklog.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import { describeError, WatchkeeperError } from '../../src/errors.js';
+import { seenFile } from '../../src/files/seenFile.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -28,6 +29,7 @@ const SHORTEST_ROUND_MS = SECOND / 4;
 const ROUNDS_PER_SILENCE = 4;
 /** Other work gets a turn after this many sessions. */
 const MOST_IN_A_ROW = 50;
+const SURELY_LATER_MS = 2 * SECOND;
 /** Whether such an agent lives cannot be seen from here, and it may be gone for long. */
 const UNKNOWN_FOR_MS = DAY;
 
@@ -75,6 +77,8 @@ export class TerminalWatch implements Service {
   readonly #troubles: SaidOnce;
   #memory: Memory | null = null;
   #nextRound = Number.NEGATIVE_INFINITY;
+  /** When the folder of sessions had changed last as it was listed; null: it must be listed again. */
+  #listedAs: number | null = null;
   #stopping: AbortController | null = null;
   #loop: Promise<void> | null = null;
 
@@ -155,7 +159,9 @@ export class TerminalWatch implements Service {
   #findSessions(): void {
     try {
       this.#memory ??= this.#context.openMemory();
-      const ids = new Set(this.#memory.sessions.ids());
+      const { sessions, places } = this.#memory;
+      if (!this.#mayHaveOthers(places.sessionFolder(''))) return;
+      const ids = new Set(sessions.ids());
       for (const id of this.#sessions.keys()) if (!ids.has(id)) this.#sessions.delete(id);
       this.#deadlines.keepOnly((id) => ids.has(id));
       for (const id of ids) if (!this.#sessions.has(id)) this.#sessions.set(id, new TerminalSession(this.#memory, id));
@@ -165,7 +171,17 @@ export class TerminalWatch implements Service {
       this.#troubles.error('home', `the sessions of terminals are not watched: ${error.message}`);
       this.#sessions.clear();
       this.#memory = null;
+      this.#listedAs = null;
     }
+  }
+
+  /** A folder's time changes with its entries, but not within one tick of the file system's clock. */
+  #mayHaveOthers(folder: string): boolean {
+    const changedAt = seenFile(folder)?.mtimeMs ?? null;
+    const isAsListed = changedAt !== null && changedAt === this.#listedAs;
+    const isRecent = changedAt === null || this.#context.clock.now() - changedAt < SURELY_LATER_MS;
+    this.#listedAs = isRecent ? null : changedAt;
+    return !isAsListed;
   }
 
   async #lookSafely(session: TerminalSession, summary: { noticed: string[]; closed: string[] }): Promise<void> {

@@ -10,6 +10,8 @@ import type { Trimmer } from './draft/trimmer.js';
 /** How far records may be out of order; twice as many are held, without their long texts. */
 export const ORDERED_DRAFTS = 16_384;
 
+const NONE: readonly Draft[] = [];
+
 export class DraftReader {
   /** As named by the first record; known before the first draft is returned. */
   sessionId: string | null = null;
@@ -19,7 +21,7 @@ export class DraftReader {
   readonly #format: Format;
   readonly #trimmer: Trimmer;
   /** In order, returned one by one. */
-  #ready: readonly Draft[] = [];
+  #ready = NONE;
   #taken = 0;
   #waiting: Draft[] = [];
   #isRead = false;
@@ -46,6 +48,10 @@ export class DraftReader {
 
   take(): void {
     this.#taken += 1;
+    if (this.#taken < this.#ready.length) return;
+    // Who follows a transcript keeps this reader for long.
+    this.#ready = NONE;
+    this.#taken = 0;
   }
 
   /** The file was rewritten, replaced or removed: what was returned is void. */
