@@ -231,12 +231,8 @@ export class TerminalWatch implements Service {
 }
 
 /** @returns the leading finding; null if there is none, or nobody can know whether the agent still exists */
-function noticeable(
-  { findings, liveness, mayWork, log }: Sight,
-  { actions }: ProjectRules,
-  now: number,
-): Finding | null {
-  if (!mayWork || log.run === null) return null;
+function noticeable({ findings, liveness, log }: Sight, { actions }: ProjectRules, now: number): Finding | null {
+  if (log.run === null) return null;
   const found = findings.find(({ rule }) => actions[rule] !== 'off') ?? null;
   const isOld = found !== null && now - Date.parse(found.since) > UNKNOWN_FOR_MS;
   return liveness === 'unknown' && isOld ? null : found;

@@ -61,7 +61,7 @@ export class TerminalScene {
   }
 
   /** An agent starts in the directory of the scene, with its hooks. */
-  agent(agent: ProcessIdentity = living()): TerminalAgent {
+  agent(agent: ProcessIdentity | null = living()): TerminalAgent {
     this.#transcripts += 1;
     const conversation = `c-${this.#transcripts}`;
     const transcript = join(this.memory.home, '..', `${conversation}.jsonl`);
@@ -105,12 +105,19 @@ export class TerminalScene {
   }
 }
 
+interface AgentLaunch {
+  readonly conversation: string;
+  readonly transcript: string;
+  /** Null: its hook could not see it. */
+  readonly agent: ProcessIdentity | null;
+}
+
 export class TerminalAgent {
   readonly id: string;
   readonly #scene: TerminalScene;
-  readonly #launch: { readonly conversation: string; readonly transcript: string; readonly agent: ProcessIdentity };
+  readonly #launch: AgentLaunch;
 
-  constructor(scene: TerminalScene, launch: { conversation: string; transcript: string; agent: ProcessIdentity }) {
+  constructor(scene: TerminalScene, launch: AgentLaunch) {
     this.#scene = scene;
     this.#launch = launch;
     const { session } = startConversation(scene.open(), {
@@ -133,7 +140,8 @@ export class TerminalAgent {
   }
 
   ends(): void {
-    this.#with((session, memory) => endRun(memory, session, this.#launch.agent, 'prompt_input_exit'));
+    const { agent } = this.#launch;
+    if (agent !== null) this.#with((session, memory) => endRun(memory, session, agent, 'prompt_input_exit'));
   }
 
   pings(ms: number): void {

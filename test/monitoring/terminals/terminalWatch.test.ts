@@ -4,7 +4,9 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { closeNotice, openNotice } from '../../../monitoring/terminals/notices.js';
 import { TerminalWatch } from '../../../monitoring/terminals/terminalWatch.js';
+import { silenceFinding } from '../../../monitoring/verdict/detectors/silence.js';
 import { canonicalJson, contentDigest } from '../../../src/journal/digest.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { asks, calls, claude, returns, says } from '../../src/transcripts/told.js';
@@ -136,6 +138,14 @@ describe('an agent in a terminal', () => {
     await watch.stop();
   });
 
+  test('of which nobody has said which process it is cannot be told from one that is gone, and is left alone', async () => {
+    const scene = new TerminalScene();
+    const agent = scene.agent(null);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(HOUR, scene.watch());
+    expect(scene.noticed).toEqual([]);
+  });
+
   test('whose dialog is open for one of two calls is watched for the other', async () => {
     const scene = new TerminalScene();
     const watch = scene.watch();
@@ -152,6 +162,24 @@ describe('an agent in a terminal', () => {
 });
 
 describe('several watchers', () => {
+  test('that find it at the same instant write one line, and the rules of the log apply one', () => {
+    const scene = new TerminalScene();
+    const agent = scene.agent();
+    const finding = silenceFinding({ clockMs: 1, countedFrom: 0, silentFrom: 0 }, 1);
+    const notices = [openNotice(scene.open(), agent.id, finding), openNotice(scene.open(), agent.id, finding)];
+    expect(notices).toEqual([expect.objectContaining({ rule: 'silence' }), null]);
+    expect(agent.notices).toEqual(['notice']);
+    const line = { event: 'notice', rule: 'loop', since: null, sentence: 'too late' };
+    const { log } = scene.open().sessions.open(agent.id) ?? {};
+    expect(log?.write(() => [line], scene.open().stamp)).toMatchObject([{ code: 'noticed' }]);
+    expect(log?.state.notices).toMatchObject([{ rule: 'silence' }]);
+    const [notice] = notices;
+    if (notice == null) throw new Error('nobody has noticed it');
+    const closed = () => closeNotice(scene.open(), agent.id, notice);
+    expect([closed(), closed()]).toEqual([true, false]);
+    log?.close();
+  });
+
   test('of one home notice once, and each hears of it', async () => {
     const scene = new TerminalScene();
     const agent = scene.agent();
