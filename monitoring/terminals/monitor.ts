@@ -8,6 +8,7 @@ import type { HostCounters } from '../../src/host/counters.js';
 import { type Clock, DAY } from '../../src/time.js';
 import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
+import { ring } from './bell.js';
 import { isRecorded, recordMonitor } from './monitorRecord.js';
 import { closeNotice, hasGoneOn, openNotice } from './notices.js';
 import { judgeQuietly } from './quietSession.js';
@@ -97,7 +98,9 @@ export class Monitor {
       if (hasGoneOn(sight) && closeNotice(memory, sessionId, notice)) say(`session ${sessionId} goes on`);
     } else if (finding !== undefined && sight.mayWork) {
       const opened = openNotice(memory, sessionId, finding);
-      if (opened !== null) say(opened.sentence);
+      if (opened === null) return sight;
+      say(opened.sentence);
+      if (sight.log.run !== null) ring(sight.log.run.process, memory.surroundings.process);
     }
     return sight;
   }

@@ -18,6 +18,7 @@ import type { Service } from '../../src/service.js';
 import { type Clock, DAY, giveWay, SECOND } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { Deadlines } from '../watch/agenda.js';
+import { ring } from './bell.js';
 import type { DirectoryRules } from './directoryRules.js';
 import { closeNotice, hasGoneOn, openNotice } from './notices.js';
 import { type Sight, TerminalSession } from './terminalSession.js';
@@ -216,6 +217,7 @@ export class TerminalWatch implements Service {
     const notice = found === null ? null : openNotice(this.#memory, session.id, found);
     if (notice === null) return;
     summary.noticed.push(session.id);
+    if (sight.log.run !== null) ring(sight.log.run.process, this.#memory.surroundings.process);
     // Who asks now is told.
     session.readLog();
     await this.#tell({ notice, sight, project });

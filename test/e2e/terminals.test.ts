@@ -26,8 +26,13 @@ describeScenes('an agent in a terminal', () => {
       });
       const directory = join(scene.folder, 'work', 'ship');
       const home = join(scene.folder, 'memory', 'watchkeeper');
-      const agent = spawn('sleep', ['1000'], { stdio: 'ignore' });
+      const agent = spawn('script', ['-qfec', 'echo $$; exec sleep 1000', '/dev/null']);
       afterThisTest(() => void agent.kill('SIGKILL'));
+      let screen = '';
+      agent.stdout.on('data', (text) => {
+        screen += String(text);
+      });
+      await scene.until('its process', () => screen.endsWith('\n'));
       mkdirSync(directory, { recursive: true });
       const transcript = join(scene.folder, 'transcript.jsonl');
       const common = { parentUuid: null, isSidechain: false, sessionId: 'c1' };
@@ -44,7 +49,7 @@ describeScenes('an agent in a terminal', () => {
       });
       const { session } = startConversation(memory, {
         ...{ provider: 'claude', conversation: 'c1', source: 'startup', transcript, launchedIn: null },
-        agent: readProcessIdentity(hostname(), agent.pid),
+        agent: readProcessIdentity(hostname(), Number(screen.trim())),
       });
       session.log.close();
 
@@ -74,6 +79,8 @@ describeScenes('an agent in a terminal', () => {
       );
       expect(scene.evidence.issueWrites()).toEqual([]);
       expect([agent.exitCode, agent.signalCode]).toEqual([null, null]);
+      // It rang, once, and printed nothing.
+      expect(screen.replace(/^\d+\s+/, '')).toBe('\u0007');
     },
     SCENE_TIMEOUT_MS,
   );
