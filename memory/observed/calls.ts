@@ -29,9 +29,9 @@ export interface OpenCall {
   readonly path: string | null;
 }
 
-/** The fields of an input that say most, as a command or a path. */
+/** The fields of an input that say most, as a command or a path. Of a task, its title says more than its description. */
 export const SUBJECTS =
-  'command cmd file_path notebook_path path pattern query url description subject taskId message prompt'.split(' ');
+  'command cmd file_path notebook_path path pattern query url subject description taskId message prompt'.split(' ');
 const MARK = /<\/?tool_use_error>/g;
 /** A line that only the next one explains. */
 const BEGINNING = /(?:\bcode \d+|:)$/i;

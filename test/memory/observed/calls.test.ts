@@ -16,6 +16,7 @@ test.each([
 test.each([
   ['Bash', { command: 'npm test\n# all', description: 'Test' }, 'Bash: npm test'],
   ['AskUserQuestion', { questions: [{ question: 'Which one?' }] }, 'AskUserQuestion: Which one?'],
+  ['TaskCreate', { description: 'All of them', subject: 'Write the tests' }, 'TaskCreate: Write the tests'],
   ['spawn_agent', { message: 'look at it' }, 'spawn_agent: look at it'],
   ['Odd', { questions: 'x', command: 3 }, 'Odd'],
   ['Odd', null, 'Odd'],
