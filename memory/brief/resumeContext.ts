@@ -146,15 +146,16 @@ function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): 
   const isResumed = level !== 'revival' && checkIfResumedSession(last, now, settings.freshness);
   const resumed = isResumed ? '; it was resumed after a while' : '';
   const clauses = [
-    ...((level === 'revival' || level === 'resumed') && began !== null ? [`It began at ${isoTime(began)}`] : []),
+    ...((level === 'revival' || level === 'resumed') && began !== null ? [`it began at ${isoTime(began)}`] : []),
     ...(level !== 'revival' && log.created_at !== null ? [lifecycleOf(log)] : []),
     last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}${resumed}`,
   ];
-  return `${clauses.join('; ')}.`;
+  const sentence = clauses.join('; ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }
 
 function lifecycleOf({ lifecycle, end }: Worklog): string {
-  return end === null ? `It was ${lifecycle}` : `It had ended as ${end.reason}`;
+  return end === null ? `it was ${lifecycle}` : `it had ended as ${end.reason}`;
 }
 
 function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions, words: Words): Section {

@@ -96,6 +96,7 @@ test('after /clear the same session is told in short, and after resuming what ch
   const resumed = await start(scene, 'c-2', { source: 'resume' });
   expect(resumed).toMatchObject({ id, level: 'resumed' });
   expect(resumed.text).toContain('it rested for 3 hours');
+  expect(resumed.text).toMatch(/^It began at .*; it was active; last activity .*, 3 h ago/m);
   await scene.clock.advance(200 * HOUR);
   const old = await start(scene, 'c-2', { source: 'resume' });
   expect(old.text).toContain('ask the person before going on');
