@@ -1,27 +1,30 @@
 /** Claude Code in a terminal with the plugin: nothing is typed but prompts, and everything is on record. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
-import { findInstallation } from '../../bridge/agents/claude/installation.js';
+import { expect, test } from '@jest/globals';
 import type { ListedSession } from '../../memory/show/list.js';
-import { compiledProgram } from '../../src/host/program.js';
 import type { MessagesRequest } from '../peers/anthropic/messages.js';
 import { userTexts } from '../peers/anthropic/messages.js';
 import { type Block, call, say } from '../peers/modelBlocks.js';
-import { ClaudeTerminal, type TerminalPlace, terminalPlace, worklogsIn } from './claudeTerminal.js';
+import {
+  ClaudeTerminal,
+  type Deeds,
+  describeWithClaude,
+  isCompaction,
+  nextOf,
+  type TerminalPlace,
+  terminalPlace,
+} from './claudeTerminal.js';
+import { shown, worklogsIn } from './recorded.js';
 import { filesOf, inOrder, printBeside, type ShownWork, tokensOf } from './shownWork.js';
 
-const MAIN = compiledProgram('bridge/cli/main');
 const LIMIT_MS = 240_000;
 const ESCAPE = '\u001b';
 
-const installation = findInstallation();
-const hasTerminal = spawnSync('script', ['--version']).status === 0;
-
 const delegate = (prompt: string) =>
   call('Agent', { description: 'look', prompt, subagent_type: 'general-purpose', run_in_background: false });
-const DEEDS: Readonly<Record<string, readonly (readonly Block[])[]>> = {
+const DEEDS: Deeds = {
   'do every deed': [
     [
       call('TaskCreate', { subject: 'Move the file', description: 'x' }),
@@ -58,24 +61,13 @@ const DEEDS: Readonly<Record<string, readonly (readonly Block[])[]>> = {
   'back again': [[say('Welcome back.')]],
 };
 
-const isCompaction = (request: MessagesRequest) => userTexts(request).at(-1)?.includes('Respond with TEXT ONLY');
 const isReport = (request: MessagesRequest) => userTexts(request).at(-1)?.includes('SYSTEM NOTIFICATION');
 const isMain = (request: MessagesRequest) => userTexts(request).some((text) => text.includes('do every deed'));
 
-/** The last of our prompts decides. */
 function model(request: MessagesRequest): readonly Block[] {
-  const texts = userTexts(request);
   if (isCompaction(request)) return [say('<summary>Every deed was done.</summary>')];
   if (isReport(request)) return [say('Good.')];
-  const prompts = Object.keys(DEEDS);
-  const isOurs = (text: string) => prompts.find((prompt) => text.includes(prompt));
-  const prompt = isOurs(texts.findLast((text) => isOurs(text) !== undefined) ?? '');
-  if (prompt === undefined || (request.tools ?? []).length === 0) return [say('A short summary.')];
-  const at = request.messages.findLastIndex(
-    ({ role, content }) => role === 'user' && JSON.stringify(content).includes(prompt),
-  );
-  const turns = request.messages.slice(at).filter(({ role }) => role === 'assistant').length;
-  return DEEDS[prompt]?.[turns] ?? [say('Nothing more.')];
+  return nextOf(DEEDS, request) ?? [say('A short summary.')];
 }
 
 /** What the server counted, each agent by its prompt. The transcript does not have what a compaction cost. */
@@ -104,20 +96,7 @@ function repository(place: TerminalPlace): void {
   execFileSync('git', ['init', '-q'], { cwd: place.work });
 }
 
-function shown<T>(place: TerminalPlace, words: string): T {
-  const { stdout } = spawnSync(process.execPath, [MAIN, ...words.split(' ')], {
-    cwd: place.work,
-    env: place.environment,
-    encoding: 'utf8',
-  });
-  return JSON.parse(stdout) as T;
-}
-
-if (installation.kind !== 'complete' || !hasTerminal) {
-  describe.skip('Claude Code in a terminal (skipped: `npm run add-claude` adds it, and `script` is needed)', () => {
-    test('works', () => {});
-  });
-} else describe('Claude Code in a terminal', () => tests(installation.program));
+describeWithClaude('Claude Code in a terminal', tests);
 
 function tests(claude: string): void {
   test(

@@ -1,8 +1,10 @@
 /** Claude Code in a terminal, as a person uses it: typed to, read from the screen, with the plugin and a model of the test. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { describe, test } from '@jest/globals';
+import { findInstallation } from '../../bridge/agents/claude/installation.js';
 import { writeInstallation } from '../../bridge/plugin/installation.js';
 import { Places } from '../../memory/home/places.js';
 import { packageRoot } from '../../src/host/program.js';
@@ -10,25 +12,30 @@ import { testFolder } from '../harness/folder.js';
 import { afterThisTest } from '../harness/scope.js';
 import { AnthropicPeer, type Model } from '../peers/anthropic/anthropicPeer.js';
 import { claudeEnvironment } from '../peers/anthropic/environment.js';
+import { type MessagesRequest, userTexts } from '../peers/anthropic/messages.js';
+import { type Block, say } from '../peers/modelBlocks.js';
 import { eventually } from './eventually.js';
+import { killAtOnce, type RecordedPlace, type RunningAgent, startAgent } from './recorded.js';
 
 const WITHIN_MS = 20_000;
 const KEY_LENGTH = 20;
 const PROMPT = '❯';
 const SIZE = 'stty rows 50 cols 160';
 
-export interface TerminalPlace {
+export interface TerminalPlace extends RecordedPlace {
   readonly folder: string;
-  /** In which people work. */
-  readonly work: string;
-  /** Of the memory of sessions. */
-  readonly home: string;
   readonly peer: AnthropicPeer;
-  readonly environment: Readonly<Record<string, string>>;
 }
 
-/** @param permissions as in Claude Code's settings */
-export async function terminalPlace(model: Model, permissions: object): Promise<TerminalPlace> {
+/**
+ * @param permissions as in Claude Code's settings
+ * @param further names of folders beside that in which people work; the program trusts them, too
+ */
+export async function terminalPlace(
+  model: Model,
+  permissions: object,
+  further: readonly string[] = [],
+): Promise<TerminalPlace> {
   const peer = new AnthropicPeer(model);
   await peer.listen();
   afterThisTest(() => peer.stop());
@@ -38,7 +45,8 @@ export async function terminalPlace(model: Model, permissions: object): Promise<
     string,
     string,
   ];
-  for (const path of [work, config]) mkdirSync(path, { recursive: true });
+  const trusted = [work, ...further.map((name) => join(folder, name))];
+  for (const path of [...trusted, config]) mkdirSync(path, { recursive: true });
   writeInstallation(new Places(home), { root: packageRoot(), node: process.execPath });
   writeFileSync(join(config, 'settings.json'), JSON.stringify({ permissions, bashEditDiffEnabled: true }));
   const answered = { hasCompletedOnboarding: true, theme: 'dark', hasTrustDialogAccepted: true };
@@ -46,7 +54,9 @@ export async function terminalPlace(model: Model, permissions: object): Promise<
     join(config, '.claude.json'),
     JSON.stringify({
       ...answered,
-      projects: { [work]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+      projects: Object.fromEntries(
+        trusted.map((path) => [path, { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }]),
+      ),
       customApiKeyResponses: { approved: [peer.apiKey.slice(-KEY_LENGTH)] },
     }),
   );
@@ -79,7 +89,8 @@ export class ClaudeTerminal {
     this.#child = child;
     this.ended = new Promise((resolve) => void child.once('close', resolve));
     afterThisTest(async () => {
-      // The terminal goes away, and with it the program.
+      // The program would first end in peace, and write.
+      for (const pid of childrenOf(child.pid)) await killAtOnce(pid);
       child.kill('SIGKILL');
       await this.ended;
     });
@@ -118,22 +129,53 @@ export class ClaudeTerminal {
   }
 }
 
-export interface WorklogLine {
-  readonly event: string;
-  readonly [field: string]: unknown;
+function childrenOf(pid: number | undefined): number[] {
+  const list = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(list) ? (readFileSync(list, 'utf8').match(/\d+/g) ?? []).map(Number) : [];
 }
 
-/** @returns the worklog of each session, by its id, oldest first */
-export function worklogsIn({ home }: TerminalPlace): Map<string, WorklogLine[]> {
-  const folder = join(home, 'sessions');
-  const read = (id: string): WorklogLine[] =>
-    readFileSync(join(folder, id, 'worklog.jsonl'), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-  return new Map(
-    readdirSync(folder)
-      .sort()
-      .map((id) => [id, read(id)]),
+/**
+ * Starts Claude Code for one prompt, without a terminal.
+ * @param program the path of `claude`
+ * @param words further options
+ */
+export function askClaude(
+  place: RecordedPlace,
+  program: string,
+  prompt: string,
+  { directory = place.work, words = [] }: { readonly directory?: string; readonly words?: readonly string[] } = {},
+): RunningAgent {
+  const plugin = ['--plugin-dir', join(packageRoot(), 'plugin')];
+  return startAgent(place, [program, ...plugin, ...words, '-p', prompt], directory);
+}
+
+/** `describe` for tests of Claude Code in a terminal; skipped, with the reason, if it cannot be started. */
+export function describeWithClaude(name: string, tests: (program: string) => void): void {
+  const installation = findInstallation();
+  const hasTerminal = spawnSync('script', ['--version']).status === 0;
+  if (installation.kind === 'complete' && hasTerminal) describe(name, () => tests(installation.program));
+  else
+    describe.skip(`${name} (skipped: \`npm run add-claude\` adds it, and \`script\` is needed)`, () => {
+      test('works', () => {});
+    });
+}
+
+/** What the model answers to a request, by the last of our prompts in it: a message for each that it has said since. */
+export type Deeds = Readonly<Record<string, readonly (readonly Block[])[]>>;
+
+/** @returns the next message; null if none of the prompts is in the request, or it is none of a conversation */
+export function nextOf(deeds: Deeds, request: MessagesRequest): readonly Block[] | null {
+  const promptIn = (text: string) => Object.keys(deeds).find((ours) => text.includes(ours));
+  const prompt = promptIn(userTexts(request).findLast((text) => promptIn(text) !== undefined) ?? '');
+  if (prompt === undefined || (request.tools ?? []).length === 0) return null;
+  const at = request.messages.findLastIndex(
+    ({ role, content }) => role === 'user' && JSON.stringify(content).includes(prompt),
   );
+  const turns = request.messages.slice(at).filter(({ role }) => role === 'assistant').length;
+  return deeds[prompt]?.[turns] ?? [say('Nothing more.')];
+}
+
+/** Whether Claude Code asks to have a conversation summed up. */
+export function isCompaction(request: MessagesRequest): boolean {
+  return userTexts(request).at(-1)?.includes('Respond with TEXT ONLY') ?? false;
 }

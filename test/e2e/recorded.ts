@@ -1,0 +1,133 @@
+/** Agents that are started and killed beside each other, and what is on record of them afterwards. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compiledProgram } from '../../src/host/program.js';
+import { afterThisTest } from '../harness/scope.js';
+import { eventually } from './eventually.js';
+
+const MAIN = compiledProgram('bridge/cli/main');
+const WITHIN_MS = 20_000;
+
+/** In which agents work with the plugin. */
+export interface RecordedPlace {
+  /** In which people work. */
+  readonly work: string;
+  /** Of the memory of sessions. */
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface WorklogLine {
+  readonly event: string;
+  readonly [field: string]: unknown;
+}
+
+/** @returns the worklog of each session, by its id, oldest first */
+export function worklogsIn({ home }: Pick<RecordedPlace, 'home'>): Map<string, WorklogLine[]> {
+  const folder = join(home, 'sessions');
+  const ids = existsSync(folder) ? readdirSync(folder).sort() : [];
+  return new Map(ids.map((id) => [id, linesOf(worklogPath(home, id))]));
+}
+
+function worklogPath(home: string, id: string): string {
+  return join(home, 'sessions', id, 'worklog.jsonl');
+}
+
+function linesOf(path: string): WorklogLine[] {
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  return whole
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** @returns the processes of a session's runs, oldest first */
+export function processesOf(log: readonly WorklogLine[] = []): number[] {
+  return log.flatMap(({ event, process }) => (event === 'run_started' ? [(process as { pid: number }).pid] : []));
+}
+
+/** As if the machine had been started again after the session's runs. */
+export function moveToEarlierBoot({ home }: RecordedPlace, id: string): void {
+  const path = worklogPath(home, id);
+  const text = readFileSync(path, 'utf8').replace(/"boot_id":"[^"]*"/g, '"boot_id":"of-an-earlier-boot"');
+  writeFileSync(path, text);
+}
+
+/** @returns what a command prints as JSON, or as it is */
+export function shown<T>({ work, environment }: RecordedPlace, words: string): T {
+  const { stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words.split(' ')], {
+    cwd: work,
+    env: environment,
+    encoding: 'utf8',
+  });
+  if (stdout === '') throw new Error(`\`${words}\` has printed nothing: ${stderr}`);
+  return words.endsWith('--json') ? (JSON.parse(stdout) as T) : (stdout as T);
+}
+
+export interface AgentEnd {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunningAgent {
+  readonly child: ChildProcess;
+  readonly ended: Promise<AgentEnd>;
+}
+
+/** Starts a program without a terminal, in a process group that ends with the test. */
+export function startAgent(
+  { work, environment }: RecordedPlace,
+  [program, ...args]: readonly [string, ...string[]],
+  directory = work,
+): RunningAgent {
+  const child = spawn(program, args, { cwd: directory, env: environment, detached: true });
+  const texts = { out: '', err: '' };
+  child.stdin.end();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    texts.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    texts.err += text;
+  });
+  const ended = new Promise<AgentEnd>((resolve) => void child.once('close', (code) => resolve({ code, ...texts })));
+  afterThisTest(async () => {
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+      process.kill(-child.pid, 'SIGKILL');
+    await ended;
+  });
+  return { child, ended };
+}
+
+/** Kills a process without a word, as a crash does, and waits until it is gone. */
+export async function killAtOnce(pid: number | undefined): Promise<void> {
+  if (pid === undefined) throw new Error('there is no process to kill');
+  if (isThere(pid)) process.kill(pid, 'SIGKILL');
+  await eventually(() => !isThere(pid), { what: `the end of process ${pid}`, withinMs: WITHIN_MS });
+}
+
+/** A process that nobody has waited for has ended, too. */
+function isThere(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** @returns the records that a model was given in its request, each between its marks, oldest first */
+export function contextsIn(request: object): string[] {
+  return textsIn(request).flatMap((text) => text.match(/<session-record>[\s\S]*?<\/session-record>/g) ?? []);
+}
+
+/** A command in a shell of an agent that lasts as long as the agent. */
+export function untilTheAgentEnds(first: string): string {
+  return `${first} && touch started && tail -f --pid=$PPID /dev/null`;
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
