@@ -1,0 +1,98 @@
+/** Claude Code is killed in mid-step: who starts next is told, and nobody who is well is accused. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { call, say } from '../peers/modelBlocks.js';
+import {
+  askClaude,
+  ClaudeTerminal,
+  type Deeds,
+  describeWithClaude,
+  nextOf,
+  type TerminalPlace,
+  terminalPlace,
+} from './claudeTerminal.js';
+import { contextsIn, killAtOnce, moveToEarlierBoot, processesOf, untilTheAgentEnds, worklogsIn } from './recorded.js';
+
+const LIMIT_MS = 240_000;
+const WROTE = 'half';
+const ALLOWED = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write', 'TaskCreate', 'TaskUpdate'] };
+
+const DEEDS: Deeds = {
+  'repair the parser': [
+    [
+      call('TaskCreate', { subject: 'Find the cause', description: 'x' }),
+      call('TaskCreate', { subject: 'Write the tests', description: 'x' }),
+    ],
+    [
+      call('TaskUpdate', { taskId: '1', status: 'completed' }),
+      call('TaskUpdate', { taskId: '2', status: 'in_progress' }),
+    ],
+    [call('Write', { file_path: './parser.test.ts', content: WROTE })],
+    [call('Bash', { command: untilTheAgentEnds('echo begun'), timeout: 600_000 })],
+  ],
+  'paint the door': [[say('The door is green.')]],
+  'mow the lawn': [[say('The lawn is short.')]],
+  'go on here': [[say('I was told.')]],
+};
+
+/** @returns what the first request with the prompt says of other sessions */
+function toldWith({ peer }: TerminalPlace, prompt: string): string[] {
+  const seen = peer.requests.find(({ request }) => nextOf({ [prompt]: [] }, request) !== null);
+  if (seen === undefined) throw new Error(`no request has the prompt ${prompt}`);
+  return contextsIn(seen.request);
+}
+
+describeWithClaude('a real Claude Code that is killed', (claude) => {
+  test(
+    'is told to the next one and to the person, with what was half done; agents that live are not accused',
+    async () => {
+      const place = await terminalPlace((request) => nextOf(DEEDS, request) ?? [say('A title.')], ALLOWED, ['garden']);
+      const garden = join(place.work, '../garden');
+      const begun = async (prompt: string, answer: string, directory = place.work) => {
+        const terminal = new ClaudeTerminal(place, claude, directory);
+        await terminal.type(prompt);
+        await terminal.shows(answer);
+        return terminal;
+      };
+      const idOf = (count: number) => [...worklogsIn(place).keys()][count - 1] ?? '';
+      await begun('paint the door', 'The door is green.');
+      await begun('mow the lawn', 'The lawn is short.', garden);
+      const victim = new ClaudeTerminal(place, claude, place.work);
+      await victim.type('repair the parser');
+      await victim.until('the last call', () => existsSync(join(place.work, 'started')));
+      const [door, , parser] = [1, 2, 3].map(idOf) as [string, string, string];
+      await killAtOnce(processesOf(worklogsIn(place).get(parser)).at(-1));
+      await victim.ended;
+
+      const next = await begun('go on here', 'I was told.');
+      const line = `watchkeeper: the last agent here crashed, just now: repair the parser (1 of 2 steps done). The new agent has its record; you can read it with: watchkeeper track resume ${parser}`;
+      await next.shows(line);
+      const [context = '', ...others] = toldWith(place, 'go on here');
+      process.stdout.write(`the next agent is told:\n${context}\n`);
+      expect(others).toEqual([]);
+      for (const words of [
+        `Session ${parser}: "repair the parser"`,
+        'Its agent crashed: process ',
+        'Next: step t2, "Write the tests", which was in progress',
+        `"parser.test.ts": ${WROTE.length} bytes`,
+        'without a result',
+        `watchkeeper work continue ${parser}`,
+      ])
+        expect(context).toContain(words);
+      expect(context).not.toContain('the door');
+      // One that has heard of it has no other to hear of.
+      await askClaude(place, claude, 'mow the lawn again', { directory: garden }).ended;
+      expect(toldWith(place, 'mow the lawn again')).toEqual([]);
+
+      await killAtOnce(processesOf(worklogsIn(place).get(door)).at(-1));
+      moveToEarlierBoot(place, door);
+      const reborn = await begun('go on here, too', 'I was told.');
+      await reborn.shows('watchkeeper: the last agent here crashed, just now: paint the door.');
+      const [of = ''] = toldWith(place, 'go on here, too');
+      expect(of).toContain(`Session ${door}: "paint the door"`);
+      expect(of).toContain('ran before this host was started again');
+    },
+    LIMIT_MS,
+  );
+});
