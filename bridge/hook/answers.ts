@@ -3,7 +3,13 @@ import { unshownContext } from '../../memory/brief/resumeContext.js';
 import { startConversation } from '../../memory/programs/conversationStart.js';
 import type { Launch } from '../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
-import { delegatedContext, type GivenContext, noteGiven, startContext } from '../../memory/programs/sessionContext.js';
+import {
+  declaredContext,
+  delegatedContext,
+  type GivenContext,
+  noteGiven,
+  startContext,
+} from '../../memory/programs/sessionContext.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/words.js';
@@ -63,12 +69,18 @@ async function atStart(call: HookCall): Promise<object | null> {
   }
 }
 
-function atSubagent(call: HookCall): object | null {
-  return withSession(call, (session) => {
-    const given = delegatedContext(call.memory, session, call.payload.subAgent);
-    noteGiven(call.memory, session, given);
-    return answer(call.payload.event, given);
-  });
+async function atSubagent({ memory, payload, agent }: HookCall): Promise<object | null> {
+  const session = boundSession(memory, payload, agent);
+  if (session === null) return null;
+  try {
+    const context = delegatedContext(memory, session, payload.subAgent);
+    const late = declaredContext(memory, session, payload.subAgent);
+    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
+    noteGiven(memory, session, given);
+    return answer(payload.event, given);
+  } finally {
+    session.log.close();
+  }
 }
 
 function atEnd(call: HookCall): void {

@@ -1,11 +1,12 @@
 /** Sections of a context from what was declared of a session: steps, notes, entries, the last checkpoint. */
 import { isoTime } from '../../src/time.js';
+import { wordsOfNote } from '../fold/recent.js';
 import { progressOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
-import type { Priority } from '../words.js';
+import type { Priority, StepStatus } from '../words.js';
 import type { Rank, Section } from './budget.js';
-import { type ContextLevel, isDelegated, isWhole } from './levels.js';
+import { type ContextLevel, holds } from './levels.js';
 import { entries, stepEntries, type Words } from './observedSections.js';
 
 const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
@@ -14,19 +15,24 @@ const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
   normal: 'notes',
 };
 const DIGEST_LENGTH = 12;
+const MOST_TOP_NOTES = 3;
 
 export function planOf(log: Worklog, level: ContextLevel, words: Words): Section {
   const steps = [...log.steps.values()];
   const { done, total } = progressOf(steps);
-  const shown = isWhole(level) ? steps : steps.filter(({ status }) => status === 'in_progress' || status === 'pending');
+  const shown = holds(level, 'steps') ? steps : steps.filter(isOpen);
   return { title: `Steps, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
 }
 
+export function isOpen({ status }: { readonly status: StepStatus }): boolean {
+  return status === 'in_progress' || status === 'pending';
+}
+
 export function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Section {
-  const shown = isDelegated(level) ? notes.filter(({ priority }) => priority === 'critical') : notes;
+  const shown = holds(level, 'critical_notes') ? notes.filter(({ priority }) => priority === 'critical') : notes;
   const order: readonly Priority[] = ['critical', 'high', 'normal'];
   const sorted = order.flatMap((priority) => shown.filter((note) => note.priority === priority));
-  const most = level === 'resumed' ? 3 : sorted.length;
+  const most = holds(level, 'top_notes') ? MOST_TOP_NOTES : sorted.length;
   return {
     title:
       most < sorted.length ? `Notes that were kept, ${sorted.length} in all; the first ones:` : 'Notes that were kept:',
@@ -36,9 +42,13 @@ export function notesOf(notes: readonly Note[], level: ContextLevel, words: Word
   };
 }
 
-export function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
+export function entriesOf({ recent, notes }: Worklog, count: number, words: Words): Section {
+  // Notes have a section of their own.
+  const told = new Set(notes.map(({ text }) => wordsOfNote(text)));
   // What Watchkeeper and the hooks of a program wrote, such as the start of a run, says nothing of the work.
-  const declared = recent.filter(({ origin }) => origin !== 'watchkeeper' && origin !== 'program');
+  const declared = recent.filter(
+    ({ origin, words: entry }) => origin !== 'watchkeeper' && origin !== 'program' && !told.has(entry),
+  );
   const last = count === 0 ? [] : declared.slice(-count);
   const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);
   return { title: 'The last entries:', entries: entries('actions', lines) };

@@ -13,12 +13,40 @@ export const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
   revival: 10,
 };
 
-/** @returns whether the reader knows nothing of the work */
-export function isWhole(level: ContextLevel): boolean {
-  return level === 'root' || level === 'revival';
-}
+/** Beside the purpose, the next step, and how the session's agent or run came to its end. */
+export type Part =
+  /** When it began and was last active, its lifecycle. */
+  | 'times'
+  | 'framework'
+  /** Its last turn: the last words, what was going on, the last entries and calls, what it cost. */
+  | 'turn'
+  | 'files_in_doubt'
+  | 'files_in_progress'
+  | 'changed_files'
+  | 'steps'
+  | 'open_steps'
+  | 'errors'
+  | 'repeated_errors'
+  | 'notes'
+  | 'top_notes'
+  | 'critical_notes'
+  | 'checkpoint'
+  /** How a person goes on with it. */
+  | 'way_on';
 
-/** @returns whether the reader works on a part of it */
-export function isDelegated(level: ContextLevel): boolean {
-  return level === 'delegated' || level === 'resumed_delegated';
+/** Who knows nothing of the work gets all of it; who has its own past gets what that lacks. */
+const WHOLE: readonly Part[] = [
+  ...(['times', 'framework', 'turn', 'files_in_doubt', 'changed_files', 'steps', 'errors', 'notes'] as const),
+];
+const PARTS: Readonly<Record<ContextLevel, readonly Part[]>> = {
+  root: [...WHOLE, 'way_on'],
+  compacted: ['files_in_progress', 'open_steps', 'notes', 'checkpoint', 'repeated_errors'],
+  resumed: ['times', 'top_notes'],
+  delegated: ['critical_notes'],
+  resumed_delegated: [],
+  revival: WHOLE,
+};
+
+export function holds(level: ContextLevel, ...parts: readonly Part[]): boolean {
+  return parts.some((part) => PARTS[level].includes(part));
 }

@@ -94,15 +94,35 @@ export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
   };
 }
 
-export function tasksOf({ todos: { list } }: Observed, words: Words): Section {
-  const { done, total } = progressOf(list);
-  return { title: `Its own tasks, ${done} of ${total} were done:`, entries: stepEntries(list, words) };
+/** Names only: whoever works on them knows the rest. */
+export function inProgressOf(files: readonly DoubtfulFile[], words: Words): Section {
+  return {
+    title: 'Files in progress:',
+    entries: entries(
+      'files',
+      files.map(({ path }) => `- ${words.path(path)}`),
+    ),
+  };
 }
 
-export function stepEntries(
-  steps: Iterable<{ readonly id: string; readonly title: string; readonly status: StepStatus }>,
+/** @param isShown which of them; without it, all */
+export function tasksOf(
+  { todos: { list } }: Observed,
   words: Words,
-): Entry[] {
+  isShown = (_: Pick<StepLike, 'status'>) => true,
+): Section {
+  const { done, total } = progressOf(list);
+  const shown = list.filter(isShown);
+  return { title: `Its own tasks, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
+}
+
+interface StepLike {
+  readonly id: string;
+  readonly title: string;
+  readonly status: StepStatus;
+}
+
+export function stepEntries(steps: Iterable<StepLike>, words: Words): Entry[] {
   return entries(
     'steps',
     [...steps].map(({ id, title, status }) => `${MARKS[status]} ${words.name(id)} ${words.text(title)}`),

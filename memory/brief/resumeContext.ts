@@ -11,11 +11,11 @@ import { purposeOf } from '../observed/purpose.js';
 import { ago, stepsOf } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { proofOf } from './crashReport.js';
-import { checkpointOf, entriesOf, notesOf, planOf, repeatedOf } from './declaredSections.js';
+import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { filesInDoubt } from './filesInDoubt.js';
 import { goOnCommand } from './goOn.js';
-import { type ContextLevel, isDelegated, isWhole, MOST_ACTIONS } from './levels.js';
+import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import {
   callsOf,
   changedOf,
@@ -23,6 +23,7 @@ import {
   doubtOf,
   entries,
   errorsOf,
+  inProgressOf,
   openOf,
   tasksOf,
   turnLines,
@@ -53,6 +54,8 @@ export interface ContextOptions {
   readonly pinned: readonly Note[];
   /** How many characters each level has, and from when on a session was resumed. */
   readonly settings: MemorySettings;
+  /** Whether the agent that is told works on the session already. */
+  readonly isOwn?: boolean;
   /** Whether it is a session of a bridge. */
   readonly isBridges?: boolean;
   /** Characters of the level that the caller uses. */
@@ -64,25 +67,26 @@ export interface ContextOptions {
 /** @returns the context as text; empty if there is nothing to say */
 export function buildResumeContext(log: Worklog, options: ContextOptions): string {
   const { level, settings, fold, root, used = 0 } = options;
-  const subAgent = level === 'resumed_delegated' ? (options.subAgent ?? null) : null;
   const characters = settings.context[level];
   if (log.created_at === null && log.last_activity === null && fold === null) return '';
   const words = new Words(options.redact);
-  const knowsNothing = isWhole(level);
+  const has = (...parts: readonly Part[]) => holds(level, ...parts);
+  const ofTurn = fold !== null && has('turn') ? fold : null;
+  const files = has('files_in_doubt', 'files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
   const sections = [
     headOf(log, options, words),
-    ...(fold === null || !knowsNothing ? [] : [openOf(fold, words)]),
-    ...(isDelegated(level) || level === 'resumed' ? [] : [doubtOf(filesInDoubt({ log, fold }, root), words)]),
-    planOf(log, level, words),
-    ...(fold === null ? [] : [tasksOf(fold, words)]),
-    ...(fold === null || !knowsNothing ? [] : [errorsOf(fold, words)]),
-    // A sub-agent that goes on has read them.
-    ...(subAgent === null ? [notesOf([...options.pinned, ...log.notes], level, words)] : []),
-    ...(fold === null || !knowsNothing ? [] : [changedOf(fold, root, words)]),
-    entriesOf(log, MOST_ACTIONS[level], words),
-    ...(fold === null ? [] : [callsOf(fold, MOST_ACTIONS[level], words)]),
-    ...(fold === null || !knowsNothing ? [] : [costOf(fold)]),
-    ...(level === 'compacted' ? [checkpointOf(log, words), ...(fold === null ? [] : [repeatedOf(fold, words)])] : []),
+    ...(ofTurn === null ? [] : [openOf(ofTurn, words)]),
+    has('files_in_doubt') ? doubtOf(files, words) : inProgressOf(files, words),
+    ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
+    ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),
+    ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, isOpen)] : []),
+    ...(fold !== null && has('errors') ? [errorsOf(fold, words)] : []),
+    ...(has('notes', 'top_notes', 'critical_notes') ? [notesOf([...options.pinned, ...log.notes], level, words)] : []),
+    ...(fold !== null && has('changed_files') ? [changedOf(fold, root, words)] : []),
+    ...(has('turn') ? [entriesOf(log, MOST_ACTIONS[level], words)] : []),
+    ...(ofTurn === null ? [] : [callsOf(ofTurn, MOST_ACTIONS[level], words), costOf(ofTurn)]),
+    ...(has('checkpoint') ? [checkpointOf(log, words)] : []),
+    ...(fold !== null && has('repeated_errors') ? [repeatedOf(fold, words)] : []),
     { title: 'Since then:', entries: entries('files', options.changes ?? []) },
     nextOf(log, options, words),
     { title: '', entries: entries('next', wayBack(log, options, words)) },
@@ -112,7 +116,7 @@ export function unshownContext(id: string | null): string {
 }
 
 function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
-  const { fold, here, crashed, end = null, level, subAgent = null } = options;
+  const { fold, here, crashed, end = null, level } = options;
   // Without `texts`, a prompt is not kept.
   const purpose = purposeOf(log, fold);
   return {
@@ -120,15 +124,17 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
     entries: [
       ...entries('purpose', [
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
-        ...(level === 'resumed_delegated' && subAgent !== null ? [] : [timesOf(log, options)]),
+        ...(holds(level, 'times') ? [timesOf(log, options)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
-        ...(fold === null || !isWhole(level) ? [] : turnLines(fold, words)),
+        ...(fold === null || !holds(level, 'turn') ? [] : turnLines(fold, words)),
       ]),
       ...entries(
         'rest',
-        typeof log.facts?.set.framework === 'string' ? [`Framework: ${words.text(log.facts.set.framework)}`] : [],
+        holds(level, 'framework') && typeof log.facts?.set.framework === 'string'
+          ? [`Framework: ${words.text(log.facts.set.framework)}`]
+          : [],
       ),
     ],
   };
@@ -158,7 +164,8 @@ function lifecycleOf({ lifecycle, end }: Worklog): string {
   return end === null ? `it was ${lifecycle}` : `it had ended as ${end.reason}`;
 }
 
-function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions, words: Words): Section {
+function nextOf(log: Worklog, options: ContextOptions, words: Words): Section {
+  const { level, fold } = options;
   const steps = stepsOf({ log, fold });
   const next = steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
   const name = nameOf(log, words);
@@ -167,7 +174,7 @@ function nextOf(log: Worklog, { level, fold, isBridges = false }: ContextOptions
     title: '',
     entries: entries('next', [
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
-      ...(level === 'root' ? [waysOn(log, name, isBridges)] : []),
+      ...(holds(level, 'way_on') ? [waysOn(log, name, options)] : []),
     ]),
   };
 }
@@ -191,8 +198,10 @@ function wayBack(log: Worklog, { level, parent = null, subAgent = null }: Contex
   ];
 }
 
-/** A bridge decides itself what becomes of its sessions. */
-function waysOn(log: Worklog, name: string, isBridges: boolean): string {
+function waysOn(log: Worklog, name: string, { isBridges = false, isOwn = false }: ContextOptions): string {
+  // A bridge decides itself what becomes of its sessions.
   if (isBridges) return `To see all of it, where its bridge runs: watchkeeper session ${name}`;
-  return `To go on with it: ${goOnCommand(log, name)}; to see all of it: watchkeeper work show ${name}`;
+  const all = `to see all of it: watchkeeper work show ${name}`;
+  if (isOwn) return `The agent that reads this works on that session already; ${all}`;
+  return `To go on with it: ${goOnCommand(log, name)}; ${all}`;
 }

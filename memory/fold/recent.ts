@@ -27,7 +27,7 @@ export function wordsOfLine(line: Line): string | null {
     case 'log':
       return field('message');
     case 'note':
-      return `note: ${field('text')}`;
+      return wordsOfNote(field('text'));
     case 'ping':
       return `ping${field('detail') && `: ${field('detail')}`}`;
     case 'error':
@@ -41,4 +41,8 @@ export function wordsOfLine(line: Line): string | null {
     default:
       return null;
   }
+}
+
+export function wordsOfNote(text: string): string {
+  return `note: ${text}`;
 }

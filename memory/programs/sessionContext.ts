@@ -7,10 +7,11 @@ import { HOUR, isoTime } from '../../src/time.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
 import { quoted } from '../brief/fence.js';
 import type { ContextLevel } from '../brief/levels.js';
-import { buildNotesContext, buildResumeContext } from '../brief/resumeContext.js';
+import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
 import { isCrashed } from '../fold/crash.js';
 import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
+import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
 import { isUndeclared } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -47,7 +48,8 @@ export async function startContext(
     const status = await lookAt(memory, about);
     if (isNothing(status)) continue;
     if (about.id !== session.id) markTold(memory, about.id, session.id);
-    const text = contextOf(memory, status, level, othersThan(candidates.length - index));
+    const further = othersThan(candidates.length - index);
+    const text = contextOf(memory, status, { level, further, isOwn: about.id === session.id });
     return { level, text, notice: level === 'root' || level === 'resumed' ? noticeOf(status) : null };
   }
   return { level, text: buildNotesContext({ ...common(memory, session.log.state), level }), notice: null };
@@ -67,13 +69,32 @@ function othersThan(count: number): string[] {
  * @param subAgent its id; null: the program does not say
  * @returns what a sub-agent of the session is told. One that goes on has its first context already, and nothing is told twice
  */
-export function delegatedContext(memory: Memory, { log }: OpenSession, subAgent: string | null): GivenContext {
+export async function delegatedContext(
+  memory: Memory,
+  session: OpenSession,
+  subAgent: string | null,
+): Promise<GivenContext> {
+  const log = session.log.state;
+  // What nobody has declared, its transcript knows.
+  const isDeclared = log.steps.size > 0 && log.facts?.purpose;
+  const { fold } = isDeclared ? { fold: null } : await lookAt(memory, session);
+  return delegated(memory, session, { subAgent, fold });
+}
+
+/** @returns the same if its transcript takes too long to be read */
+export function declaredContext(memory: Memory, session: OpenSession, subAgent: string | null): GivenContext {
+  return delegated(memory, session, { subAgent, fold: null });
+}
+
+function delegated(
+  memory: Memory,
+  { log }: OpenSession,
+  { subAgent, fold }: { readonly subAgent: string | null; readonly fold: Observed | null },
+): GivenContext {
   const last = subAgent === null ? undefined : log.state.given.get(subAgent);
   const level = last === undefined ? 'delegated' : 'resumed_delegated';
-  const text = buildResumeContext(log.state, {
-    ...common(memory, log.state),
-    ...{ level, crashed: false, fold: null, subAgent },
-  });
+  const options = { ...common(memory, log.state), level, crashed: false, fold, subAgent } as const;
+  const text = buildResumeContext(log.state, options);
   return { level, text: last === digestOf(text) ? '' : text, notice: null, subAgent };
 }
 
@@ -103,11 +124,15 @@ function unfinished(memory: Memory, except: string): readonly OpenSession[] {
   return [...crashed, ...open.filter((session) => !crashed.includes(session))];
 }
 
-function contextOf(memory: Memory, status: Status, level: ContextLevel, further: readonly string[]): string {
+function contextOf(
+  memory: Memory,
+  status: Status,
+  { level, ...more }: Pick<ContextOptions, 'level' | 'further' | 'isOwn'>,
+): string {
   const { log, fold, computed } = status;
   return buildResumeContext(log, {
     ...common(memory, log),
-    ...{ level, fold, crashed: computed.crashed, further },
+    ...{ level, fold, crashed: computed.crashed, ...more },
     parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
     changes: level === 'resumed' ? changesSince(memory, status) : [],
   });

@@ -16,7 +16,7 @@ import {
   type TerminalPlace,
   terminalPlace,
 } from './claudeTerminal.js';
-import { shown, worklogsIn } from './recorded.js';
+import { contextsIn, shown, worklogsIn } from './recorded.js';
 import { filesOf, inOrder, printBeside, type ShownWork, tokensOf } from './shownWork.js';
 
 const LIMIT_MS = 240_000;
@@ -69,6 +69,8 @@ function model(request: MessagesRequest): readonly Block[] {
   if (isReport(request)) return [say('Good.')];
   return nextOf(DEEDS, request) ?? [say('A short summary.')];
 }
+
+const isInner = (request: MessagesRequest) => userTexts(request).some((text) => text.includes('the inner DEED'));
 
 /** What the server counted, each agent by its prompt. The transcript does not have what a compaction cost. */
 function countedBy(requests: TerminalPlace['peer']['requests']): { input: number; output: number }[] {
@@ -176,6 +178,9 @@ function tests(claude: string): void {
         'compacted',
         'resumed',
       ]);
+      const delegated = place.peer.requests.find(({ request }) => !isMain(request) && isInner(request));
+      const [context = ''] = contextsIn(delegated?.request ?? {});
+      expect(context).toContain(`Session ${id}: "do every deed"\nNext: step t2, "Write the tests"`);
       expect(shown<ListedSession[]>(place, 'work list --json')).toMatchObject([
         { session_id: id, purpose: 'do every deed', crashed: false },
       ]);

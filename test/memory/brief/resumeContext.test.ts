@@ -78,6 +78,48 @@ test('a sub-agent gets the critical notes and no files, one that is resumed the 
   expect(contextOf(busyScene(), 'resumed').match(/^- (critical|high|normal):/gm)).toHaveLength(3);
 });
 
+test.each<[ContextLevel, readonly string[]]>([
+  ['root', ['times', 'framework', 'files in doubt', 'all steps', 'entries', 'way on']],
+  ['compacted', ['files in progress', 'open steps']],
+  ['resumed', ['times']],
+  ['delegated', ['way back']],
+  ['resumed_delegated', []],
+  ['revival', ['times', 'framework', 'files in doubt', 'all steps', 'entries']],
+])('the level %s holds %j beside the purpose, notes and the next step', (level, parts) => {
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's-1', purpose: 'Fix the login', framework: 'jest' });
+  for (const step of ['1', '2']) scene.write('step_added', { step, title: `step ${step}` });
+  scene.step('1', 'in_progress');
+  scene.step('1', 'completed');
+  scene.step('2', 'in_progress', { paths: ['src/a.ts'] });
+  const signs = {
+    times: 'last activity',
+    framework: 'Framework:',
+    'files in doubt': 'may be half written',
+    'files in progress': 'Files in progress:\n- "src/a.ts"\n',
+    'all steps': '[x] 1 "step 1"',
+    'open steps': '1 of 2 were done:\n[~] 2 "step 2"',
+    entries: 'The last entries:',
+    'way on': 'to see all of it',
+    'way back': 'goes to the agent that started it',
+  };
+  const context = contextOf(scene, level);
+  const found = Object.entries(signs).filter(([, sign]) => context.toLowerCase().includes(sign.toLowerCase()));
+  expect(found.map(([part]) => part)).toEqual(parts);
+});
+
+test('a note is told once, and an agent that works on the session already is not told how to go on with it', () => {
+  const scene = busyScene();
+  scene.write('note', { text: 'the API wants UTC', priority: 'critical' });
+  scene.write('log', { message: 'the cause is found' });
+  const context = contextOf(scene, 'root', 9_000, { isOwn: true });
+  expect(context.match(/the API wants UTC/g)).toHaveLength(1);
+  expect(context).toContain('"the cause is found"');
+  expect(context).toContain('works on that session already');
+  expect(context).not.toContain('To go on with it');
+  expect(contextOf(scene, 'root')).toContain('To go on with it');
+});
+
 test('nothing is said of a session that has not begun, or if the level has no characters', () => {
   expect(contextOf(new WorklogScene(), 'root')).toBe('');
   expect(contextOf(busyScene(), 'root', 0)).toBe('');
@@ -180,6 +222,12 @@ test('a session of which only a journal is known has a context as well', () => {
   const scene = new WorklogScene();
   scene.write('session_started', { session_id: 's-1', purpose: '' });
   expect(contextOf(scene, 'revival')).toMatch(/^Session s-1$/m);
+});
+
+test('after a compaction only open tasks are told', () => {
+  const context = contextOf(new WorklogScene(), 'compacted', undefined, { fold: killed() });
+  expect(context).toMatch(/^\[~\] t2 "Write the tests/m);
+  expect(context).not.toContain('Find the cause');
 });
 
 test('no name that an agent gave can end the fence, begin a line, or show a secret', () => {

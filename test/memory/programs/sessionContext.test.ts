@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
@@ -6,7 +6,7 @@ import type { Launch } from '../../../memory/programs/launch.js';
 import { delegatedContext, noteGiven, startContext } from '../../../memory/programs/sessionContext.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
-import { HOUR } from '../../../src/time.js';
+import { HOUR, isoTime } from '../../../src/time.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
 
 const living = readProcessIdentity('host');
@@ -119,7 +119,7 @@ test('a sub-agent is told the step and critical notes of its session, and where 
   const memory = scene.open();
   const session = memory.sessions.open(id);
   if (session === null) throw new Error('the session is gone');
-  const { text, level } = delegatedContext(memory, session, null);
+  const { text, level } = await delegatedContext(memory, session, null);
   session.log.close();
   expect(level).toBe('delegated');
   expect(text).toContain('"Write the tests"');
@@ -129,6 +129,21 @@ test('a sub-agent is told the step and critical notes of its session, and where 
   expect(text.length).toBeLessThanOrEqual(1200);
 });
 
+test('a sub-agent of a session that began by itself is told what was asked, and which task is in progress', async () => {
+  const scene = memoryScene();
+  const transcript = join(scene.directory, 'c-1.jsonl');
+  const asked = { role: 'user', content: 'Fix the login' };
+  const at = isoTime(scene.clock.now());
+  const prompt = { type: 'user', uuid: 'u', parentUuid: null, sessionId: 'c-1', timestamp: at, message: asked };
+  writeFileSync(transcript, `${JSON.stringify(prompt)}\n`);
+  const { id } = await start(scene, 'c-1', { transcript });
+  const memory = scene.open();
+  const session = memory.sessions.open(id);
+  if (session === null) throw new Error('the session is gone');
+  expect((await delegatedContext(memory, session, 'a1')).text).toContain(`Session ${id}: "Fix the login"`);
+  session.log.close();
+});
+
 test('a sub-agent that goes on is told where its session is now and where its result goes, and nothing twice', async () => {
   const scene = memoryScene();
   const { id } = await start(scene, 'c-1');
@@ -136,19 +151,19 @@ test('a sub-agent that goes on is told where its session is now and where its re
   const memory = scene.open();
   const session = memory.sessions.open(id);
   if (session === null) throw new Error('the session is gone');
-  const give = (subAgent: string) => {
-    const context = delegatedContext(memory, session, subAgent);
+  const give = async (subAgent: string) => {
+    const context = await delegatedContext(memory, session, subAgent);
     noteGiven(memory, session, context);
     return context;
   };
-  expect(give('a1').level).toBe('delegated');
-  const again = give('a1');
+  expect((await give('a1')).level).toBe('delegated');
+  const again = await give('a1');
   expect(again.level).toBe('resumed_delegated');
   expect(again.text).toContain('Sub-agent a1 goes on with its own task');
   expect(again.text).toContain('"Write the tests"');
   expect(again.text).not.toContain('no push');
-  expect(give('a1').text).toBe('');
-  expect(give('a2').level).toBe('delegated');
+  expect((await give('a1')).text).toBe('');
+  expect((await give('a2')).level).toBe('delegated');
   session.log.close();
 });
 
