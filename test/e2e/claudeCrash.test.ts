@@ -12,7 +12,15 @@ import {
   type TerminalPlace,
   terminalPlace,
 } from './claudeTerminal.js';
-import { contextsIn, killAtOnce, moveToEarlierBoot, processesOf, untilTheAgentEnds, worklogsIn } from './recorded.js';
+import {
+  contextsIn,
+  killAtOnce,
+  LASTING,
+  moveToEarlierBoot,
+  processesOf,
+  transcriptsIn,
+  worklogsIn,
+} from './recorded.js';
 
 const LIMIT_MS = 240_000;
 const WROTE = 'half';
@@ -29,7 +37,7 @@ const DEEDS: Deeds = {
       call('TaskUpdate', { taskId: '2', status: 'in_progress' }),
     ],
     [call('Write', { file_path: './parser.test.ts', content: WROTE })],
-    [call('Bash', { command: untilTheAgentEnds('echo begun'), timeout: 600_000 })],
+    [call('Bash', { command: LASTING, timeout: 600_000 })],
   ],
   'paint the door': [[say('The door is green.')]],
   'mow the lawn': [[say('The lawn is short.')]],
@@ -62,6 +70,7 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
       await victim.type('repair the parser');
       await victim.until('the last call', () => existsSync(join(place.work, 'started')));
       const [door, , parser] = [1, 2, 3].map(idOf) as [string, string, string];
+      await victim.until('the last call in the transcript', () => transcriptsIn(place).includes(LASTING));
       await killAtOnce(processesOf(worklogsIn(place).get(parser)).at(-1));
       await victim.ended;
 

@@ -19,11 +19,12 @@ import { eventually } from './eventually.js';
 import {
   contextsIn,
   killAtOnce,
+  LASTING,
   processesOf,
   type RecordedPlace,
   shown,
   startAgent,
-  untilTheAgentEnds,
+  transcriptsIn,
   worklogsIn,
 } from './recorded.js';
 import { filesOf, printBeside, type ShownWork } from './shownWork.js';
@@ -43,11 +44,7 @@ const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+one
 /** A message for each count of results. */
 const DEEDS: Readonly<Record<string, readonly (readonly Block[])[]>> = {
   'do every deed': [[plan('in_progress', 'pending')], [shell(patch)], [shell('exit 3')], [say('All of it is done.')]],
-  'break off': [
-    [plan('completed', 'in_progress')],
-    [shell(patch.replace('new.txt', 'half.txt'))],
-    [shell(untilTheAgentEnds('true'))],
-  ],
+  'break off': [[plan('completed', 'in_progress')], [shell(patch.replace('new.txt', 'half.txt'))], [shell(LASTING)]],
 };
 
 function model({ texts, results }: Asked): readonly Block[] {
@@ -102,6 +99,10 @@ describeWhereInstalled('the plugin in the real Codex', CODEX, () => {
       await eventually(() => existsSync(join(place.work, 'started')), { what: 'the last call', withinMs: WITHIN_MS });
       writeFileSync(join(place.work, 'half.txt'), 'on');
       const crashed = [...worklogsIn(place)].at(-1);
+      await eventually(() => transcriptsIn(place).includes(LASTING), {
+        what: 'the last call in the transcript',
+        withinMs: WITHIN_MS,
+      });
       await killAtOnce(processesOf(crashed?.[1]).at(-1));
       await second.ended;
       const before = peer.bodies.length;

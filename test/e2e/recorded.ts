@@ -43,6 +43,12 @@ function linesOf(path: string): WorklogLine[] {
     .map((line) => JSON.parse(line));
 }
 
+/** @returns what is written so far of all conversations; a call is there only some time after it has begun */
+export function transcriptsIn(place: RecordedPlace): string {
+  const paths = [...worklogsIn(place).values()].flat().map(({ transcript }) => transcript);
+  return paths.map((path) => (typeof path === 'string' && existsSync(path) ? readFileSync(path, 'utf8') : '')).join('');
+}
+
 /** @returns the processes of a session's runs, oldest first */
 export function processesOf(log: readonly WorklogLine[] = []): number[] {
   return log.flatMap(({ event, process }) => (event === 'run_started' ? [(process as { pid: number }).pid] : []));
@@ -122,10 +128,8 @@ export function contextsIn(request: object): string[] {
   return textsIn(request).flatMap((text) => text.match(/<session-record>[\s\S]*?<\/session-record>/g) ?? []);
 }
 
-/** A command in a shell of an agent that lasts as long as the agent. */
-export function untilTheAgentEnds(first: string): string {
-  return `${first} && touch started && tail -f --pid=$PPID /dev/null`;
-}
+/** The end of a command in a shell of an agent that lasts as long as the agent. */
+export const LASTING = 'touch started && tail -f --pid=$PPID /dev/null';
 
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
