@@ -23,6 +23,7 @@ const BENCHES = [
   'transcript',
   'following',
   'terminals',
+  'pluginCalls',
   'intake',
   'recovery',
   'growth',
