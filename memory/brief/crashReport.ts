@@ -5,6 +5,7 @@ import { isoTime } from '../../src/time.js';
 import { isCrashed } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
+import { purposeOf } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { ago, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
@@ -49,7 +50,7 @@ export function crashReport(
   const current = steps.find(({ status }) => status === 'in_progress');
   return {
     session_id: log.session_id ?? '',
-    purpose: log.facts?.purpose ?? '',
+    purpose: purposeOf(log, fold),
     proof: proofOf(log, here),
     created_at: log.created_at,
     last_activity: last,

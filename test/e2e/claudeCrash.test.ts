@@ -18,6 +18,7 @@ import {
   LASTING,
   moveToEarlierBoot,
   processesOf,
+  shown,
   transcriptsIn,
   worklogsIn,
 } from './recorded.js';
@@ -73,6 +74,10 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
       await victim.until('the last call in the transcript', () => transcriptsIn(place).includes(LASTING));
       await killAtOnce(processesOf(worklogsIn(place).get(parser)).at(-1));
       await victim.ended;
+
+      expect(shown(place, 'track crash-detect --json')).toMatchObject([
+        { session_id: parser, purpose: 'repair the parser', files: [{ path: 'parser.test.ts', size: WROTE.length }] },
+      ]);
 
       const next = await begun('go on here', 'I was told.');
       const line = `watchkeeper: the last agent here crashed, just now: repair the parser (1 of 2 steps done). The new agent has its record; you can read it with: watchkeeper track resume ${parser}`;

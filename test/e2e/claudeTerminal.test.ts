@@ -172,7 +172,7 @@ function tests(claude: string): void {
       expect(given.flatMap(({ event, level }) => (event === 'context_given' ? [level] : []))).toEqual([
         'delegated',
         'delegated',
-        // A sub-agent goes on when its own has ended.
+        // A sub-agent goes on when its own has ended. This version asks its hook then, and tells the model nothing of the answer.
         'resumed_delegated',
         'compacted',
         'compacted',
