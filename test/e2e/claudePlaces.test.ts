@@ -1,6 +1,6 @@
 /** Several agents, folders and conversations of a real Claude Code: each finds the session that is meant, and nothing is mixed. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { MessagesRequest } from '../peers/anthropic/messages.js';
@@ -10,7 +10,7 @@ import { type RecordedPlace, shown, startAgent, worklogsIn } from './recorded.js
 import { filesOf, type ShownWork } from './shownWork.js';
 
 const LIMIT_MS = 240_000;
-const PERMISSIONS = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write'] };
+const PERMISSIONS = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write', 'EnterWorktree'] };
 const UNRECORDED = '1f0c2d3e-0a1b-4c2d-8e3f-4a5b6c7d8e9f';
 
 const DEEDS: Deeds = {
@@ -18,6 +18,11 @@ const DEEDS: Deeds = {
   'write the right file': [[call('Write', { file_path: './right.txt', content: 'right' })], [say('Right.')]],
   'paint the door': [[say('The door is green.')]],
   'varnish it': [[say('It shines.')]],
+  'work aside': [
+    [call('EnterWorktree', { name: 'aside' })],
+    [call('Bash', { command: 'watchkeeper track note "from aside"' })],
+    [say('Done aside.')],
+  ],
 };
 
 /** @returns the sessions that have come since the last call */
@@ -92,6 +97,12 @@ describeWithClaude('a real Claude Code beside others', (claude) => {
       const workspaces = [id, elsewhere].map((session) => worklogsIn(place).get(session)?.[0]?.workspace);
       expect(new Set(workspaces).size).toBe(2);
       expect(conversationsOf(place, id)).toHaveLength(3);
+
+      // Who moves to another worktree in mid-session takes it along.
+      expect(await askClaude(place, claude, 'work aside').ended).toMatchObject({ out: 'Done aside.\n' });
+      expect(existsSync(join(place.work, '.claude/worktrees/aside'))).toBe(true);
+      expect(come()).toEqual([]);
+      expect(worklogsIn(place).get(id)).toContainEqual(expect.objectContaining({ event: 'note', text: 'from aside' }));
     },
     LIMIT_MS,
   );
