@@ -204,12 +204,11 @@ function issues({ issues: found }: Day): string {
   return `## Issues\n\n${joined([...shown, more])}\n\nWatchkeeper closes an issue when everything in it ended well; close the others when their cause is gone.${bold}`;
 }
 
-/** Each was shown to its person when it happened, and nothing is left to be done. */
+/** Nothing is left to be done. */
 function inTerminals({ notices, date }: Day, zone: DayZone): string {
   const lines = notices.map(({ at, project, rule, reason, session_id }) => {
-    const whose = project === null ? '' : `**${name(project)}**`;
-    const why = `${ruleName(rule)}${reason === null ? '' : `: ${name(reason.replaceAll('_', ' '))}`}`;
-    return `- ${joined([whenWords(Date.parse(at), date, zone), whose, why, exact(session_id)])}`;
+    const [whose, why] = [project === null ? '' : `**${name(project)}**`, name((reason ?? '').replaceAll('_', ' '))];
+    return `- ${joined([whenWords(Date.parse(at), date, zone), whose, `${ruleName(rule)}: ${why}`, exact(session_id)])}`;
   });
   return section('Agents that seemed stuck in terminals', lines);
 }
@@ -217,8 +216,7 @@ function inTerminals({ notices, date }: Day, zone: DayZone): string {
 /** Gaps of the watch, times without a bridge, outages, messages that nobody took: each kind by itself, messages by chat. */
 function otherEvents({ others, date }: Day, zone: DayZone): string {
   const kinds = grouped(others, ({ event }) => event).map((found) => {
-    const byChat = grouped(found, ({ details, at }) => details.chat_id ?? at);
-    const items = byChat.map((same) => otherItem(same, date, zone));
+    const items = grouped(found, ({ details, at }) => details.chat_id ?? at).map((same) => otherItem(same, date, zone));
     return `### ${name(found[0].event.replaceAll('_', ' '))}\n\n${list(items)}`;
   });
   return kinds.length === 0 ? '' : ['## Other events', ...kinds].join('\n\n');
