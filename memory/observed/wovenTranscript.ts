@@ -31,6 +31,7 @@ export class WovenTranscript implements JournalSource {
   readonly #open = new Set<string>();
   /** By id, of the lines that were given out. */
   readonly #calls = new Map<string, OpenCall>();
+  #tellsOfDialogs = false;
   #presumedBefore = NONE;
   #presumed: readonly JournalRecord[] | null = null;
 
@@ -45,6 +46,11 @@ export class WovenTranscript implements JournalSource {
 
   get path(): string {
     return this.#transcript.path;
+  }
+
+  /** Whether the program has ever said that a dialog was open: then one that it does not speak of is not. */
+  get tellsOfDialogs(): boolean {
+    return this.#tellsOfDialogs;
   }
 
   get diagnostics(): JournalDiagnostics {
@@ -111,6 +117,7 @@ export class WovenTranscript implements JournalSource {
     const { event, timestamp } = record;
     const kind = textOf(record.kind);
     if (event === 'wait_start' && kind !== null) {
+      this.#tellsOfDialogs ||= kind === 'permission';
       this.#open.add(kind);
       this.#waiting.push(record);
     } else if (event === 'wait_end' && kind !== null) {

@@ -75,6 +75,7 @@ interface Seen {
 interface Followed {
   readonly transcript: string;
   readonly worklog: string;
+  readonly woven: WovenTranscript;
   readonly journal: JournalFollower;
 }
 
@@ -148,21 +149,22 @@ export class TerminalSession {
     if (path === null) this.#followed = null;
     else {
       const transcript = new TranscriptFollower(path, { clock, trimmer: judgedTrimmer(stamp.redact) });
-      const journal = new JournalFollower(new WovenTranscript(transcript, worklog));
-      this.#followed = { transcript: path, worklog, journal };
+      const woven = new WovenTranscript(transcript, worklog);
+      this.#followed = { transcript: path, worklog, woven, journal: new JournalFollower(woven) };
     }
   }
 
-  async #assess({ transcript, journal }: Followed, { now, thresholds, gaps }: LookOptions) {
+  async #assess({ transcript, woven, journal }: Followed, { now, thresholds, gaps }: LookOptions) {
     this.#seen = [...this.#seen.slice(0, 1), seen(transcript)];
     journal.remember(tailFor(thresholds));
     await journal.look(now);
     const { refused, newer_lines: newer } = journal.diagnostics;
     // A part of the story that cannot be read accuses nobody.
     const known = refused === null && newer === 0 ? journal.timeline : new Timeline();
+    const limits = woven.tellsOfDialogs ? { ...thresholds, inferred_wait_ms: 0 } : thresholds;
     const last = Math.max(...known.at(now).run.agents.map((agent) => agent.lastActivity));
     return {
-      assessment: assessSessionHealth(known, thresholds, now, { gaps }),
+      assessment: assessSessionHealth(known, limits, now, { gaps }),
       lastActivity: Number.isFinite(last) ? last : null,
     };
   }

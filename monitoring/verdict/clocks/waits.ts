@@ -78,7 +78,8 @@ function toolWait(
 /** From the instant at which it seems that a person is asked; before that, the call's own time is what it waits for. */
 function inferredWaits(agent: AgentState, call: OpenCall, { run, thresholds, now }: WaitSetting): Wait[] {
   const from = askedFrom(run, call);
-  if (from === null || from > now) return [];
+  // Zero: whoever watches is told of dialogs, so that nothing has to be inferred.
+  if (from === null || from > now || thresholds.inferred_wait_ms === 0) return [];
   const until = call.since + thresholds.inferred_wait_ms;
   return [{ kind: 'permission', agent: agent.id, call, child: null, since: call.since, until, isInferred: true }];
 }

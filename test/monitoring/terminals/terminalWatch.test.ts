@@ -138,6 +138,23 @@ describe('an agent in a terminal', () => {
     await watch.stop();
   });
 
+  test('that may be asking is left alone for hours, but not once its hooks have spoken of a dialog', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const [silent, speaking] = [scene.agent(), scene.agent()];
+    const at = scene.seconds;
+    for (const agent of [silent, speaking]) agent.writes(asks(at, 'go'), calls(at + 1, 't1'));
+    await scene.pass(2 * SECOND, watch);
+    speaking.asksPermission('Bash');
+    await scene.pass(MINUTE, watch);
+    for (const agent of [silent, speaking])
+      agent.writes(returns(at + 62, 't1'), calls(at + 62, 't2', 'Bash', { timeout: 60_000 }));
+    await scene.pass(11 * MINUTE, watch);
+    expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([speaking.id]);
+    await scene.pass(4 * HOUR, watch);
+    expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([speaking.id, silent.id]);
+  });
+
   test('of which nobody has said which process it is cannot be told from one that is gone, and is left alone', async () => {
     const scene = new TerminalScene();
     const agent = scene.agent(null);
