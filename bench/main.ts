@@ -24,6 +24,7 @@ const BENCHES = [
   'following',
   'terminals',
   'pluginCalls',
+  'hooks',
   'intake',
   'recovery',
   'growth',
