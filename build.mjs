@@ -8,15 +8,33 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Of the builds that came before, besides those from which a process runs. */
 const KEPT = 5;
-/** The program behind the hooks of the plugin. */
+/** What the launcher of the plugin starts, and the program that this loads. */
 const HOOK = 'hook/main.js';
+const HOOK_PROGRAM = 'hook/program.js';
 /** They look for files beside their own. */
 const NOT_BUNDLED = ['js-redis-server', 'msgpackr', 'pino'];
+const COMPILED_EVENTS = [
+  ['SessionStart', 'a', { source: 'startup' }],
+  ['SessionStart', 'b', { source: 'startup' }],
+  ['SubagentStart', 'b', { agent_id: 'a' }],
+  ['PermissionRequest', 'b', { tool_name: 'Bash' }],
+];
+/** Runs the program and keeps its code when it ends. */
+const COMPILING = `
+const [{ Script }, fs] = [require('node:vm'), require('node:fs')];
+const filename = process.argv[1];
+const cache = filename + '.cache';
+const cachedData = fs.existsSync(cache) ? fs.readFileSync(cache) : undefined;
+const script = new Script(fs.readFileSync(filename, 'latin1'), { filename, cachedData });
+process.on('exit', () => fs.writeFileSync(cache, script.createCachedData()));
+script.runInThisContext()(require, filename);
+`;
 /** What a build left that was broken off is removed later: until then it may be one that goes on. */
 const LEFTOVER_AFTER_MS = 60 * 60_000;
 
@@ -67,6 +85,7 @@ function compile(sources) {
     return status ?? 1;
   }
   bundle(aside);
+  compileHook(aside);
   const build = `${name}-${sources}`;
   fs.renameSync(aside, join(builds, build));
   pointTo(build);
@@ -108,14 +127,45 @@ function bundle(folder) {
     },
   });
   // One file in the older form of modules starts in half the time, and agents wait for it.
+  const older = { ...common, format: 'cjs' };
+  buildSync({ ...older, entryPoints: [join('bridge', HOOK)], outfile: join('bridge', olderName(HOOK)) });
+  const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
   buildSync({
-    ...common,
-    entryPoints: [join('bridge', HOOK)],
-    outfile: join('bridge', HOOK.replace(/\.js$/, '.cjs')),
-    format: 'cjs',
-    define: { 'import.meta.url': '__url' },
-    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+    ...older,
+    entryPoints: [join('bridge', HOOK_PROGRAM)],
+    outfile: join('bridge', olderName(HOOK_PROGRAM)),
+    define: { 'import.meta.url': '__meta.url' },
+    banner: { js: `(function(require,__filename){${url}` },
+    footer: { js: '})' },
   });
+}
+
+function olderName(program) {
+  return program.replace(/\.js$/, '.cjs');
+}
+
+/**
+ * Keeps what V8 makes of the hook's program while it does what it does most, beside it. Each run adds what it has needed more.
+ * Without that, or with another version of Node, the hook is slower.
+ */
+function compileHook(folder) {
+  const program = join(folder, 'bridge', olderName(HOOK_PROGRAM));
+  const scratch = fs.mkdtempSync(join(tmpdir(), 'wk-build-'));
+  const recorded = join(root, 'test/fixtures/transcripts/claude/deeds.jsonl');
+  const transcript = join(scratch, 'recorded.jsonl');
+  if (fs.existsSync(recorded)) fs.copyFileSync(recorded, transcript);
+  // So that none of them begins a command of its own, which would outlive this.
+  fs.mkdirSync(join(scratch, 'home'), { mode: 0o700 });
+  fs.writeFileSync(join(scratch, 'home/kept'), '');
+  const run = ([hook_event_name, session_id, more]) => {
+    const payload = { hook_event_name, session_id, transcript_path: transcript, cwd: scratch, ...more };
+    const env = { PATH: process.env.PATH, HOME: scratch, WATCHKEEPER_HOME: join(scratch, 'home') };
+    const input = JSON.stringify(payload);
+    // A shell, as an agent that is gone when the next one starts.
+    spawnSync('sh', ['-c', '"$@"; exit', 'sh', process.execPath, '-e', COMPILING, program], { env, input });
+  };
+  for (const event of COMPILED_EVENTS) run(event);
+  fs.rmSync(scratch, { recursive: true, force: true });
 }
 
 /** @returns the name of the build that dist/ leads to; null where it leads to none, or where something else wrote into that */

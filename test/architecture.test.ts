@@ -13,6 +13,7 @@ const ENTRY_PROGRAMS = [
   'bridge/runs/reaperMain.ts',
   'bridge/health/stallGuardMain.ts',
   'bridge/hook/main.ts',
+  'bridge/hook/program.ts',
   'bridge/agents/scenarioPlayer.ts',
 ];
 

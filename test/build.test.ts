@@ -156,7 +156,7 @@ async function newPackage(...options: string[]): Promise<string> {
   write(folder, 'package.json', '{ "type": "module" }');
   write(folder, 'tsconfig.json', JSON.stringify(SETTINGS));
   write(folder, 'bridge/cli/main.ts', MAIN);
-  write(folder, 'bridge/hook/main.ts', 'export {};');
+  for (const name of ['main', 'program']) write(folder, `bridge/hook/${name}.ts`, 'export {};');
   mkdirSync(join(folder, 'bin'));
   copyFileSync(join(ROOT, 'build.mjs'), join(folder, 'build.mjs'));
   copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { Faults } from '../../src/config/faults.js';
 import { parseJsonText } from '../../src/config/jsonText.js';
-import { type MemorySettings, memorySettings } from '../../src/config/memorySettings.js';
+import { MEMORY_DEFAULTS, type MemorySettings, memorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
@@ -21,9 +21,10 @@ export function readMemorySettings(home: string, redact: Redact): MemorySettings
   const path = join(home, 'settings.json');
   const faults = new Faults(redact);
   const given = contentOf(path, faults);
+  if (given === undefined && faults.areNone) return MEMORY_DEFAULTS;
   const settings = faults.check({ where: '', file: path }, memorySettings, given);
   faults.throwIfAny(`${path} has`);
-  return settings ?? memorySettings.parse(undefined);
+  return settings ?? MEMORY_DEFAULTS;
 }
 
 /** @returns undefined without a file. A link to nothing is not without one: it does not say what its owner has settled */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { readLastLine } from '../../src/journal/lastLine.js';

@@ -1,5 +1,5 @@
 /** The log of a workspace: its sessions, and which of them holds it. */
-import * as z from 'zod';
+import { textOf } from '../../src/journal/record.js';
 import { addTo } from '../fold/bounds.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, timeOfLine } from '../logs/line.js';
@@ -24,73 +24,71 @@ export interface WorkspaceState {
   readonly told: string[];
 }
 
-const session = z.looseObject({ session_id: z.string().min(1) });
-const SCHEMAS = {
-  workspace: z.looseObject({ root: z.string(), kind: z.enum(['git', 'folder']).default('folder') }),
-  session,
-  claimed: session,
-  released: z.looseObject({ claim: z.string() }),
-  told: z.looseObject({ session_id: z.string().min(1), sentence: z.string().min(1) }),
-  note: z.looseObject({ text: z.string().min(1), priority: z.enum(PRIORITIES).default('normal') }),
-};
-
 export const workspaceKind: LogKind<WorkspaceState> = {
   name: 'workspace',
   begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [], told: [] }),
   apply,
 };
 
+/** Without schemas: there is a line for each of thousands of sessions, and a start waits for all of them. */
 function apply(state: WorkspaceState, line: Line): Refusal | null {
+  const sessionId = textOf(line.session_id);
   switch (line.event) {
     case 'workspace':
-      return given(SCHEMAS.workspace, line, ({ root, kind }) => {
-        if (state.root !== null) return;
-        state.root = root;
-        state.kind = kind;
-      });
+      return typeof line.root === 'string' ? beginAt(state, line.root, line.kind) : malformed(line, 'root');
     case 'session':
-      return given(SCHEMAS.session, line, ({ session_id }) => {
-        state.sessions.add(session_id);
-        state.told.length = 0;
-      });
+      if (sessionId === null) return malformed(line, 'session_id');
+      state.sessions.add(sessionId);
+      state.told.length = 0;
+      return null;
     case 'claimed':
-      return given(SCHEMAS.claimed, line, ({ session_id }) => claim(state, session_id, line.id));
+      return sessionId === null ? malformed(line, 'session_id') : claim(state, sessionId, line.id);
     case 'released':
+      if (typeof line.claim !== 'string') return malformed(line, 'claim');
       // A late one names a claim that is no longer held, and has no effect.
-      return given(SCHEMAS.released, line, ({ claim: given }) => {
-        if (state.holder?.claim === given) state.holder = null;
-      });
+      if (state.holder?.claim === line.claim) state.holder = null;
+      return null;
     case 'told':
-      return given(SCHEMAS.told, line, ({ sentence }) => {
-        if (!state.told.includes(sentence)) addTo(state.told, sentence, { more: {}, name: 'told' });
-      });
+      return sessionId === null ? malformed(line, 'session_id') : keepTold(state, line);
     case 'note':
-      return given(SCHEMAS.note, line, ({ text, priority }) =>
-        keepNote(state, { text, priority, at: timeOfLine(line) }),
-      );
+      return keepNote(state, line);
     default:
       return null;
   }
 }
 
-function keepNote({ notes }: WorkspaceState, note: WorkspaceNote): undefined {
-  addTo(notes, note, { more: {}, name: 'notes', isSettled: ({ priority }) => priority === 'normal' });
+function beginAt(state: WorkspaceState, root: string, kind: unknown = 'folder'): null | Refusal {
+  if (kind !== 'git' && kind !== 'folder') return malformed({ event: 'workspace' }, 'kind');
+  state.kind = state.root === null ? kind : state.kind;
+  state.root ??= root;
+  return null;
 }
 
-function claim(state: WorkspaceState, sessionId: string, id: string): Refusal | undefined {
+function keepTold({ told }: WorkspaceState, line: Line): Refusal | null {
+  const sentence = textOf(line.sentence);
+  if (sentence === null) return malformed(line, 'sentence');
+  if (!told.includes(sentence)) addTo(told, sentence, { more: {}, name: 'told' });
+  return null;
+}
+
+function keepNote({ notes }: WorkspaceState, line: Line): Refusal | null {
+  const text = textOf(line.text);
+  const given = line.priority === undefined ? 'normal' : line.priority;
+  const priority = PRIORITIES.find((known) => known === given);
+  if (text === null || priority === undefined) return malformed(line, text === null ? 'text' : 'priority');
+  const note = { text, priority, at: timeOfLine(line) };
+  addTo(notes, note, { more: {}, name: 'notes', isSettled: (one) => one.priority === 'normal' });
+  return null;
+}
+
+function claim(state: WorkspaceState, sessionId: string, id: string): Refusal | null {
   const { holder } = state;
   if (holder !== null && holder.session_id !== sessionId)
     return { code: 'held', message: `session ${holder.session_id} holds this directory` };
   state.holder = { session_id: sessionId, claim: id };
-  return undefined;
+  return null;
 }
 
-function given<Schema extends z.ZodType>(
-  schema: Schema,
-  line: Line,
-  take: (fields: z.output<Schema>) => Refusal | undefined,
-): Refusal | null {
-  const fields = schema.safeParse(line);
-  if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
-  return take(fields.data) ?? null;
+function malformed({ event }: Pick<Line, 'event'>, field: string): Refusal {
+  return { code: 'malformed', message: `"${event}": its ${field} is missing, or is not what it must be` };
 }

@@ -1,5 +1,5 @@
 /** Collects all faults of a configuration, so that they are reported together. */
-import * as z from 'zod';
+import * as z from 'zod/v4/core';
 import { UsageError } from '../errors.js';
 import type { Redact } from '../log/redact.js';
 import { cutText } from '../log/shorten.js';
@@ -26,14 +26,18 @@ export class Faults {
     this.#redact = redact;
   }
 
+  get areNone(): boolean {
+    return this.#found.length === 0;
+  }
+
   /** @param fault a sentence: which value, what is allowed, what was given, what to do. */
   add(fault: string): void {
     this.#found.push(this.#redact(fault));
   }
 
   /** @returns the value; undefined if it is not allowed, with its faults added */
-  check<Value>(value: FaultyValue, schema: z.ZodType<Value>, given: unknown): Value | undefined {
-    const parsed = schema.safeParse(given, { error: inOurWords });
+  check<Value>(value: FaultyValue, schema: z.$ZodType<Value>, given: unknown): Value | undefined {
+    const parsed = z.safeParse(schema, given, { error: inOurWords });
     if (parsed.success) return parsed.data;
     for (const issue of parsed.error.issues) this.#addIssue(value, schema, given, issue);
     return undefined;
@@ -49,7 +53,7 @@ export class Faults {
     throw new UsageError(`${beginning} ${count}:\n${this.#found.map((fault) => `  - ${fault}`).join('\n')}`);
   }
 
-  #addIssue(value: FaultyValue, schema: z.ZodType, given: unknown, issue: z.core.$ZodIssue): void {
+  #addIssue(value: FaultyValue, schema: z.$ZodType, given: unknown, issue: z.$ZodIssue): void {
     const place = [value.where, ...issue.path.map(partOfPath)].filter((part) => part !== '').join('.') || value.file;
     if (issue.code !== 'unrecognized_keys') {
       this.add(`${place}: ${issue.message}; ${this.#describeGiven(valueAt(given, issue.path), value.isPrivate)}`);
@@ -88,7 +92,7 @@ const KINDS: Readonly<Record<string, string>> = {
 const NUMBERS = ['number', 'int'];
 
 /** For schemas without an error message of their own. */
-const inOurWords: z.core.$ZodErrorMap = (issue) => {
+const inOurWords: z.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`;
   const isNumber = (issue.code === 'too_small' || issue.code === 'too_big') && NUMBERS.includes(issue.origin);
   if (issue.code === 'too_small' && isNumber)
@@ -112,22 +116,24 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+function knownKeys(schema: z.$ZodType, path: readonly PropertyKey[]): string[] {
   let at: unknown = unwrap(schema);
   for (const part of path) {
-    if (at instanceof z.ZodObject) at = unwrap(at.shape[String(part)]);
-    else if (at instanceof z.ZodRecord) at = unwrap(at.valueType);
-    else if (at instanceof z.ZodArray) at = unwrap(at.element);
+    if (at instanceof z.$ZodObject) at = unwrap(at._zod.def.shape[String(part)]);
+    else if (at instanceof z.$ZodRecord) at = unwrap(at._zod.def.valueType);
+    else if (at instanceof z.$ZodArray) at = unwrap(at._zod.def.element);
   }
-  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+  return at instanceof z.$ZodObject ? Object.keys(at._zod.def.shape) : [];
 }
 
 /** @returns the schema inside wrappers; of a union its object, because only objects have keys */
 function unwrap(schema: unknown): unknown {
   let at = schema;
   for (;;) {
-    if (at instanceof z.ZodOptional || at instanceof z.ZodDefault || at instanceof z.ZodPrefault) at = at.unwrap();
-    else if (at instanceof z.ZodUnion) at = at.options.map(unwrap).find((option) => option instanceof z.ZodObject);
+    if (at instanceof z.$ZodOptional || at instanceof z.$ZodDefault || at instanceof z.$ZodPrefault)
+      at = at._zod.def.innerType;
+    else if (at instanceof z.$ZodUnion)
+      at = at._zod.def.options.map(unwrap).find((option) => option instanceof z.$ZodObject);
     else return at;
   }
 }

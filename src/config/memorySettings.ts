@@ -1,59 +1,92 @@
 /** What can be changed of session memory: in `settings.json` of a home, or as `memory` in `watchkeeper.config.json`. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** A program's hook may answer with so many characters; longer contexts are cut there. */
 const LONGEST_CONTEXT = 9_000;
 const ORDER = ['resumable_h', 'stale_h', 'critical_h', 'archivable_h'] as const;
 
-const hours = z.number().positive();
-const characters = z.int().min(0).max(LONGEST_CONTEXT);
-export const memorySettings = z
-  .strictObject({
+const hours = z.number().check(z.positive());
+const count = z.int().check(z.positive());
+const characters = z.int().check(z.minimum(0), z.maximum(LONGEST_CONTEXT));
+/** Of a home without settings of its own, without looking for faults: every start of an agent waits for it. */
+export const MEMORY_DEFAULTS = {
+  freshness: { resumable_h: 1, stale_h: 48, critical_h: 168, archivable_h: 720 },
+  auto_archive: { on_completion: true, when_archivable: true },
+  keep_days: 90,
+  texts: true,
+  delegation: { max_depth: 4, max_children: 10 },
+  context: {
+    root: 4_000,
+    compacted: 2_500,
+    resumed: 1_500,
+    delegated: 1_200,
+    resumed_delegated: 1_600,
+    revival: 6_000,
+  },
+  todo_tools: true,
+} as const;
+
+const { freshness, auto_archive, delegation, context } = MEMORY_DEFAULTS;
+
+export const memorySettings = z.prefault(
+  z.strictObject({
     /** Hours since the last activity from which on a session is called so. */
-    freshness: z
-      .strictObject({
-        resumable_h: hours.default(1),
-        stale_h: hours.default(48),
-        critical_h: hours.default(168),
-        archivable_h: hours.default(720),
-      })
-      .superRefine(checkOrder)
-      .prefault({}),
+    freshness: z.prefault(
+      z
+        .strictObject({
+          resumable_h: z._default(hours, freshness.resumable_h),
+          stale_h: z._default(hours, freshness.stale_h),
+          critical_h: z._default(hours, freshness.critical_h),
+          archivable_h: z._default(hours, freshness.archivable_h),
+        })
+        .check(z.superRefine(checkOrder)),
+      {},
+    ),
     /** When a session goes into the archive by itself: when all its phases are done, and when it rested so long. */
-    auto_archive: z
-      .strictObject({ on_completion: z.boolean().default(true), when_archivable: z.boolean().default(true) })
-      .prefault({}),
+    auto_archive: z.prefault(
+      z.strictObject({
+        on_completion: z._default(z.boolean(), auto_archive.on_completion),
+        when_archivable: z._default(z.boolean(), auto_archive.when_archivable),
+      }),
+      {},
+    ),
     /** Days for which kept copies of transcripts stay. */
-    keep_days: z.int().positive().default(90),
+    keep_days: z._default(count, MEMORY_DEFAULTS.keep_days),
     /** Whether words of prompts and answers are kept. */
-    texts: z.boolean().default(true),
-    delegation: z
-      .strictObject({ max_depth: z.int().positive().default(4), max_children: z.int().positive().default(10) })
-      .prefault({}),
+    texts: z._default(z.boolean(), MEMORY_DEFAULTS.texts),
+    delegation: z.prefault(
+      z.strictObject({
+        max_depth: z._default(count, delegation.max_depth),
+        max_children: z._default(count, delegation.max_children),
+      }),
+      {},
+    ),
     /** Characters of each level of the resume context; 0 is off. */
-    context: z
-      .strictObject({
-        root: characters.default(4_000),
-        compacted: characters.default(2_500),
-        resumed: characters.default(1_500),
-        delegated: characters.default(1_200),
-        resumed_delegated: characters.default(1_600),
-        revival: characters.default(6_000),
-      })
-      .prefault({}),
+    context: z.prefault(
+      z.strictObject({
+        root: z._default(characters, context.root),
+        compacted: z._default(characters, context.compacted),
+        resumed: z._default(characters, context.resumed),
+        delegated: z._default(characters, context.delegated),
+        resumed_delegated: z._default(characters, context.resumed_delegated),
+        revival: z._default(characters, context.revival),
+      }),
+      {},
+    ),
     /** Whether runs of Claude Code have a list of tasks. */
-    todo_tools: z.boolean().default(true),
-  })
-  .prefault({});
+    todo_tools: z._default(z.boolean(), MEMORY_DEFAULTS.todo_tools),
+  }),
+  {},
+);
 
 export type MemorySettings = Readonly<z.output<typeof memorySettings>>;
 
 /** Each threshold is later than the one before. */
-function checkOrder(freshness: Readonly<Record<(typeof ORDER)[number], number>>, context: z.RefinementCtx): void {
+function checkOrder(given: Readonly<Record<(typeof ORDER)[number], number>>, refinement: z.core.$RefinementCtx): void {
   for (const [index, later] of ORDER.entries()) {
     const earlier = ORDER[index - 1];
-    if (earlier === undefined || freshness[earlier] < freshness[later]) continue;
-    const message = `must be more than freshness.${earlier} (${freshness[earlier]})`;
-    context.addIssue({ code: 'custom', path: [later], message });
+    if (earlier === undefined || given[earlier] < given[later]) continue;
+    const message = `must be more than freshness.${earlier} (${given[earlier]})`;
+    refinement.addIssue({ code: 'custom', path: [later], message });
   }
 }

@@ -8,12 +8,25 @@ import { type FoundSecret, matchEnd } from './stickyMatch.js';
 /** What may stand before a mark. A letter may not if the mark is the end of other words, too: `task-` is no `sk-`. */
 type Before = 'anything' | 'no letter' | 'no word';
 
-interface MarkedToken {
+class MarkedToken {
   readonly mark: string;
-  /** Sticky; from the mark on. */
-  readonly whole: RegExp;
   readonly kind: string;
   readonly before: Before;
+  readonly #body: string;
+  #whole: RegExp | null = null;
+
+  constructor(mark: string, body: string, kind: string, before: Before) {
+    this.mark = mark;
+    this.#body = body;
+    this.kind = kind;
+    this.before = before;
+  }
+
+  /** Sticky; from the mark on. Made when a mark is met: making all of them takes a hook longer than what it does. */
+  get whole(): RegExp {
+    this.#whole ??= new RegExp(escaped(this.mark) + this.#body, 'y');
+    return this.#whole;
+  }
 }
 
 const WORD = '[A-Za-z0-9_-]';
@@ -92,9 +105,8 @@ const TABLE: readonly (readonly [marks: string, body: string, kind: string, befo
 const MARKED_TOKENS = new Map<string, readonly MarkedToken[]>();
 for (const [marks, body, kind, before = 'anything'] of TABLE) {
   for (const mark of marks.split(',')) {
-    const whole = new RegExp(escaped(mark) + body, 'y');
     const first = mark.charAt(0);
-    MARKED_TOKENS.set(first, [...(MARKED_TOKENS.get(first) ?? []), { mark, whole, kind, before }]);
+    MARKED_TOKENS.set(first, [...(MARKED_TOKENS.get(first) ?? []), new MarkedToken(mark, body, kind, before)]);
   }
 }
 

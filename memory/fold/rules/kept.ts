@@ -1,20 +1,20 @@
 /** What Watchkeeper keeps of a session when its run has ended, and tells others. It is never activity. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { MOST_FILES, setIn } from '../bounds.js';
 import { NOTHING_KEPT } from '../kept.js';
 import { fact, type Rules } from './rule.js';
 
-const text = z.string().optional();
+const text = z.optional(z.string());
 
 const keptSchema = z.looseObject({
-  copy: z.object({ bytes: z.number(), digest: z.string() }).nullish(),
-  complete: z.boolean().default(false),
-  last_activity: z.iso.datetime().nullish(),
-  digests: z.array(z.object({ path: z.string(), digest: z.string() })).default([]),
+  copy: z.nullish(z.object({ bytes: z.number(), digest: z.string() })),
+  complete: z._default(z.boolean(), false),
+  last_activity: z.nullish(z.iso.datetime()),
+  digests: z._default(z.array(z.object({ path: z.string(), digest: z.string() })), []),
   /** Further digests of the line before. */
-  goes_on: z.boolean().default(false),
-  removed: z.boolean().default(false),
-  failure: z.string().optional(),
+  goes_on: z._default(z.boolean(), false),
+  removed: z._default(z.boolean(), false),
+  failure: z.optional(z.string()),
 });
 
 export const keptRules: Rules = {

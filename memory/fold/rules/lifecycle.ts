@@ -1,5 +1,5 @@
 /** The beginning, the end, and what a session says of itself. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { END_REASONS } from '../../words.js';
 import { fact, type Rules, rule } from './rule.js';
 
@@ -18,11 +18,11 @@ const SETTABLE = [
 ] as const;
 const SETTABLE_PARTS = ['documents', 'language'] as const;
 
-const text = z.string().optional();
-const head = z.string().nullable().default(null);
+const text = z.optional(z.string());
+const head = z._default(z.nullable(z.string()), null);
 const startedSchema = z.looseObject({
-  session_id: z.string().min(1),
-  purpose: z.string().default(''),
+  session_id: z.string().check(z.minLength(1)),
+  purpose: z._default(z.string(), ''),
   name: text,
   workspace: text,
   cwd: text,
@@ -30,9 +30,9 @@ const startedSchema = z.looseObject({
   parent_step: text,
   continues: text,
   agent: text,
-  explicit: z.boolean().default(false),
-  concurrent: z.boolean().default(false),
-  baseline: z.object({ head, branch: head, dirty_digest: head }).optional(),
+  explicit: z._default(z.boolean(), false),
+  concurrent: z._default(z.boolean(), false),
+  baseline: z.optional(z.object({ head, branch: head, dirty_digest: head })),
 });
 const endedSchema = z.looseObject({
   reason: z.enum(END_REASONS),
@@ -61,13 +61,16 @@ export const lifecycleRules: Rules = {
     change(log.facts.set, started);
     return null;
   }),
-  session_changed: rule(z.looseObject({ purpose: z.string().min(1).optional(), name: text }), (log, changed) => {
-    if (log.facts === null) return { code: 'not_begun', message: 'there is no session to change' };
-    log.facts.purpose = changed.purpose ?? log.facts.purpose;
-    log.facts.name = changed.name ?? log.facts.name;
-    change(log.facts.set, changed);
-    return null;
-  }),
+  session_changed: rule(
+    z.looseObject({ purpose: z.optional(z.string().check(z.minLength(1))), name: text }),
+    (log, changed) => {
+      if (log.facts === null) return { code: 'not_begun', message: 'there is no session to change' };
+      log.facts.purpose = changed.purpose ?? log.facts.purpose;
+      log.facts.name = changed.name ?? log.facts.name;
+      change(log.facts.set, changed);
+      return null;
+    },
+  ),
   session_ended: rule(endedSchema, (log, { reason, summary }, { at }) => {
     log.lifecycle = 'ended';
     log.end = { reason, summary: summary ?? null, at };
@@ -85,7 +88,7 @@ export const lifecycleRules: Rules = {
     { afterEnd: true },
   ),
   session_archived: fact(
-    z.looseObject({ documents: z.array(z.string()).default([]) }),
+    z.looseObject({ documents: z._default(z.array(z.string()), []) }),
     (log, { documents }, { at }) => {
       log.archived ??= { at, documents };
     },
@@ -99,7 +102,7 @@ export const lifecycleRules: Rules = {
     { afterEnd: true, isActivity: false },
   ),
   child: rule(
-    z.looseObject({ child: z.string().min(1), step: text, most: z.int().default(MOST_CHILDREN) }),
+    z.looseObject({ child: z.string().check(z.minLength(1)), step: text, most: z._default(z.int(), MOST_CHILDREN) }),
     (log, { child, step, most }, { at }) => {
       if (log.children.has(child)) return null;
       if (log.children.size >= most)

@@ -1,5 +1,5 @@
 /** The shape of a rule: which lines of an event are legal, and what they change. */
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { Refusal } from '../../logs/kind.js';
 import type { Origin } from '../../words.js';
 import type { Worklog } from '../worklog.js';
@@ -21,7 +21,7 @@ interface Traits {
 }
 
 export interface Rule extends Traits {
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
   /** @returns why the line changes nothing; null if it was applied */
   apply(log: Worklog, fields: unknown, written: Written): Refusal | null;
 }
@@ -32,7 +32,7 @@ export type Rules = Readonly<Record<string, Rule>>;
  * @param schema of the event's fields; unknown ones pass
  * @param apply changes the log, or returns a refusal and changes nothing
  */
-export function rule<Schema extends z.ZodType>(
+export function rule<Schema extends z.ZodMiniType>(
   schema: Schema,
   apply: (log: Worklog, fields: z.output<Schema>, written: Written) => Refusal | null,
   traits: Partial<Traits> = {},
@@ -48,7 +48,7 @@ export function rule<Schema extends z.ZodType>(
 }
 
 /** For lines that cannot be illegal. */
-export function fact<Schema extends z.ZodType>(
+export function fact<Schema extends z.ZodMiniType>(
   schema: Schema,
   apply: (log: Worklog, fields: z.output<Schema>, written: Written) => void,
   traits: Partial<Traits> = {},

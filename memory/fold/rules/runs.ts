@@ -1,13 +1,13 @@
 /** Who worked on a session: agent processes, and the conversations of their providers. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { isSameProcess } from '../../../src/host/identity.js';
 import { CONVERSATION_SOURCES } from '../../words.js';
 import { addTo } from '../bounds.js';
 import type { Run } from '../worklog.js';
 import { fact, type Rules } from './rule.js';
 
-const text = z.string().optional();
-const instant = z.iso.datetime().nullable().optional();
+const text = z.optional(z.string());
+const instant = z.optional(z.nullable(z.iso.datetime()));
 export const processSchema = z.object({
   host: z.string(),
   boot_id: z.string(),
@@ -51,8 +51,8 @@ export const runRules: Rules = {
   ),
   conversation: fact(
     z.looseObject({
-      provider: z.string().min(1),
-      conversation: z.string().min(1),
+      provider: z.string().check(z.minLength(1)),
+      conversation: z.string().check(z.minLength(1)),
       source: z.enum(CONVERSATION_SOURCES),
       transcript: text,
       cwd: text,
@@ -75,7 +75,11 @@ export const runRules: Rules = {
     { starts: true },
   ),
   conversation_moved: fact(
-    z.looseObject({ provider: z.string().min(1), conversation: z.string().min(1), to: text }),
+    z.looseObject({
+      provider: z.string().check(z.minLength(1)),
+      conversation: z.string().check(z.minLength(1)),
+      to: text,
+    }),
     ({ conversations }, { provider, conversation }, { at }) => {
       for (const known of conversations)
         if (known.provider === provider && known.id === conversation) known.moved_at ??= at;

@@ -1,5 +1,5 @@
 /** The steps of a plan: what may move where, and who may move it. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Refusal } from '../../logs/kind.js';
 import { PRIORITIES, STEP_STATUSES, type StepStatus } from '../../words.js';
 import { MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';
@@ -19,36 +19,39 @@ export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
 /** A step that failed is tried again so often; after that a person decides. */
 export const MOST_RETRIES = 2;
 
+const text = z.optional(z.string());
+const filled = z.string().check(z.minLength(1));
 const texts = z.array(z.string());
+const list = z._default(texts, []);
 const addedSchema = z.looseObject({
-  step: z.string().min(1),
-  title: z.string().min(1),
-  external_id: z.string().nullable().default(null),
-  priority: z.enum(PRIORITIES).optional(),
-  blocked_by: texts.default([]),
-  agents: texts.default([]),
-  parallel: z.boolean().default(false),
-  planned_files: texts.default([]),
+  step: filled,
+  title: filled,
+  external_id: z._default(z.nullable(z.string()), null),
+  priority: z.optional(z.enum(PRIORITIES)),
+  blocked_by: list,
+  agents: list,
+  parallel: z._default(z.boolean(), false),
+  planned_files: list,
 });
 
 const moveSchema = z.looseObject({
-  step: z.string().min(1),
+  step: filled,
   to: z.enum(STEP_STATUSES),
-  reason: z.string().optional(),
+  reason: text,
   /** Another wording. */
-  title: z.string().min(1).optional(),
-  agent: z.string().optional(),
-  files: z.object({ created: texts.default([]), modified: texts.default([]), deleted: texts.default([]) }).optional(),
+  title: z.optional(filled),
+  agent: text,
+  files: z.optional(z.object({ created: list, modified: list, deleted: list })),
   /** Files of the step: they are worked on while it is in progress, and done with it. */
-  paths: texts.default([]),
-  context: z.record(z.string(), texts).optional(),
-  output: z.string().optional(),
-  validation: z.looseObject({ passed: z.boolean(), details: z.string().optional() }).optional(),
+  paths: list,
+  context: z.optional(z.record(z.string(), texts)),
+  output: text,
+  validation: z.optional(z.looseObject({ passed: z.boolean(), details: text })),
   /** Set by whoever ends the session: nobody has looked whether the step is done. */
-  assumed: z.boolean().optional(),
+  assumed: z.optional(z.boolean()),
   /** A person's reason for a third retry. */
-  override: z.string().optional(),
-  decided_by: z.string().optional(),
+  override: text,
+  decided_by: text,
 });
 type Move = z.output<typeof moveSchema>;
 

@@ -1,12 +1,12 @@
 /** What is waited for, and what a watcher has noticed. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { isoTime } from '../../../src/time.js';
 import { setIn } from '../bounds.js';
 import { fact, type Rules, rule } from './rule.js';
 
-const text = z.string().optional();
-const instant = z.iso.datetime().nullish();
-const waitSchema = z.looseObject({ kind: z.string().min(1), tool_use_id: text, until: instant });
+const text = z.optional(z.string());
+const instant = z.nullish(z.iso.datetime());
+const waitSchema = z.looseObject({ kind: z.string().check(z.minLength(1)), tool_use_id: text, until: instant });
 
 export const watchRules: Rules = {
   wait_start: fact(waitSchema, ({ waits, more }, { kind, tool_use_id, until }, { at }) => {
@@ -18,7 +18,12 @@ export const watchRules: Rules = {
   }),
   // Of several watchers, the first one notifies.
   notice: rule(
-    z.looseObject({ id: z.string(), rule: z.string().min(1), since: instant, sentence: z.string().default('') }),
+    z.looseObject({
+      id: z.string(),
+      rule: z.string().check(z.minLength(1)),
+      since: instant,
+      sentence: z._default(z.string(), ''),
+    }),
     ({ notices }, { id, rule: name, since, sentence }, { at }) => {
       const [open] = notices;
       if (open !== undefined)

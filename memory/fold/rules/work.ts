@@ -1,16 +1,16 @@
 /** What is noted within a session: notes, entries of its log, errors, tokens, checkpoints, signs of life. */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { ERROR_TYPES, PRIORITIES } from '../../words.js';
 import { addTo, setIn } from '../bounds.js';
 import { fact, type Rules, rule } from './rule.js';
 
-const text = z.string().optional();
-const count = z.number().nonnegative().default(0);
-const head = z.string().nullable().default(null);
+const text = z.optional(z.string());
+const count = z._default(z.number().check(z.nonnegative()), 0);
+const head = z._default(z.nullable(z.string()), null);
 
 export const workRules: Rules = {
   note: fact(
-    z.looseObject({ text: z.string().min(1), priority: z.enum(PRIORITIES).default('normal') }),
+    z.looseObject({ text: z.string().check(z.minLength(1)), priority: z._default(z.enum(PRIORITIES), 'normal') }),
     (log, { text: words, priority }, { at }) => {
       const { notes, more } = log;
       addTo(
@@ -43,8 +43,8 @@ export const workRules: Rules = {
       agent: text,
       type: z.enum(ERROR_TYPES),
       message: z.string(),
-      resolution: z.string().default('pending'),
-      resolved: z.boolean().default(false),
+      resolution: z._default(z.string(), 'pending'),
+      resolved: z._default(z.boolean(), false),
       step: text,
     }),
     ({ errors, more }, { agent, step, type, message, resolution, resolved }, { at }) => {
@@ -53,7 +53,7 @@ export const workRules: Rules = {
     },
   ),
   tokens: fact(
-    z.looseObject({ agent: z.string().default('main'), input: count, output: count, cached: count }),
+    z.looseObject({ agent: z._default(z.string(), 'main'), input: count, output: count, cached: count }),
     ({ tokens, more }, { agent, input, output, cached }) => {
       const before = tokens.get(agent) ?? { input: 0, output: 0, cached: 0 };
       const sum = { input: before.input + input, output: before.output + output, cached: before.cached + cached };
@@ -63,12 +63,12 @@ export const workRules: Rules = {
   ),
   checkpoint: rule(
     z.looseObject({
-      name: z.string().min(1),
+      name: z.string().check(z.minLength(1)),
       head,
       branch: head,
       dirty_digest: head,
       dirty: count,
-      auto: z.boolean().default(false),
+      auto: z._default(z.boolean(), false),
     }),
     ({ checkpoints, more }, { name, head: commit, branch, dirty_digest, dirty, auto }, { at }) => {
       if (checkpoints.has(name))

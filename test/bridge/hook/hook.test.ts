@@ -1,4 +1,4 @@
-// covers: bridge/hook/main.ts bridge/hook/answers.ts bridge/hook/payload.ts
+// covers: bridge/hook/main.ts bridge/hook/program.ts bridge/hook/answers.ts bridge/hook/payload.ts
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,0 +1,129 @@
+/**
+ * The program behind the hooks of the plugin. It always exits with 0: whatever is wrong here, the agent works on, and one line on
+ * standard error says what.
+ */
+import { readSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { isAgentProgram } from '../../memory/sessions/agentProcess.js';
+import { Memory } from '../../memory/sessions/memory.js';
+import { conversationIn, SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
+import { describeError } from '../../src/errors.js';
+import { homeOfUser } from '../../src/host/homeOfUser.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { systemProcessTable } from '../../src/host/processes.js';
+import { readArguments, readEnvironment } from '../../src/host/procfs.js';
+import { createRedactor } from '../../src/log/redact.js';
+import { oneLine } from '../../src/log/visibleText.js';
+import { systemClock } from '../../src/time.js';
+import { startDetached } from '../command/detached.js';
+import { keepLater, roundLater } from '../command/keepLater.js';
+import { answerOf } from './answers.js';
+import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from './payload.js';
+
+const STDIN = 0;
+const CHUNK_BYTES = 64 * 1024;
+const END_OF_OBJECT = 0x7d;
+/** A shell may stand between the agent and its hook. */
+const MOST_SHELLS = 3;
+
+const { env } = process;
+const redact = createRedactor(
+  [env.TELEGRAM_BOT_TOKEN, env.GITHUB_TOKEN, env.WATCHDOG_PING_URL].flatMap((secret) => secret ?? []),
+);
+
+/**
+ * Reads to the end of the payload, which need not be that of the input. One that is too long is read to its end, too: the agent
+ * may not expect that nobody listens.
+ * @throws Error if it is too long, or cannot be read
+ */
+function readPayload(isCodex: boolean): Payload | null {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let parts: Buffer[] = [];
+  for (let length = 0, count = 0; ; length += count) {
+    count = readSync(STDIN, chunk);
+    if (length + count > LARGEST_PAYLOAD_BYTES) parts = [];
+    else parts.push(Buffer.from(chunk.subarray(0, count)));
+    const payload = chunk[count - 1] === END_OF_OBJECT || count === 0 ? parsePayload(textOf(parts), isCodex) : null;
+    if (payload !== null) return payload;
+    if (count > 0) continue;
+    if (length > LARGEST_PAYLOAD_BYTES) throw new Error(`the payload is longer than ${LARGEST_PAYLOAD_BYTES} bytes`);
+    return null;
+  }
+}
+
+function textOf(parts: readonly Buffer[]): string {
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** @returns the process that has started this hook, or that of the shell which did; null if it is gone */
+function agentAbove(host: string): ProcessIdentity | null {
+  const parent = readProcessIdentity(host, process.ppid);
+  if (parent.pid <= 1 || parent.pid_start === '') return null;
+  let at: ProcessIdentity = parent;
+  for (let count = 0; count < MOST_SHELLS; count += 1) {
+    if (isAgentProgram(readArguments(at.pid))) return at;
+    const above = systemProcessTable().find(at.pid)?.parent ?? 0;
+    if (above <= 1) break;
+    at = readProcessIdentity(host, above);
+  }
+  return parent;
+}
+
+/** @returns the variables with which the process was started, of those that name a conversation */
+function launchVariables(pid: number): Record<string, string> {
+  const environment = readEnvironment(pid);
+  if (typeof environment === 'string') return {};
+  const entries = environment.toString('utf8').split('\0');
+  return Object.fromEntries(
+    entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  );
+}
+
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
+}
+
+async function main(): Promise<void> {
+  // The bridge sees its own runs itself.
+  if (env.WATCHKEEPER_RUN) return;
+  const host = env.WATCHKEEPER_HOST ?? hostname();
+  const agent = agentAbove(host);
+  const isCodex =
+    agent !== null &&
+    readArguments(agent.pid)
+      .slice(0, 2)
+      .some((word) => /\bcodex\b/.test(word));
+  const payload = readPayload(isCodex);
+  if (payload === null) throw new Error('what it was given is no payload of a hook');
+  const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
+  const variables = SURROUNDING_VARIABLES.map((name) => [name, environment[name]] as const);
+  const surroundings: Surroundings = {
+    directory: resolve(payload.directory ?? currentDirectory()),
+    process: readProcessIdentity(host),
+    variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
+  };
+  const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact, origin: 'program' });
+  const outer = agent === null ? null : conversationIn(launchVariables(agent.pid));
+  const starter = { startDetached: (args: readonly string[]) => startDetached(args, env) };
+  const answer = await answerOf({
+    memory,
+    payload,
+    agent,
+    launchedIn: outer?.conversation === payload.conversation ? null : outer,
+    keepLater: (session) => keepLater(starter, memory, session),
+    roundLater: () => roundLater(starter, memory),
+  });
+  if (answer !== null) process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+main()
+  .catch((error: unknown) => {
+    process.stderr.write(`watchkeeper: the hook has recorded nothing: ${oneLine(redact(describeError(error)))}\n`);
+  })
+  // Nothing that is left open may keep the agent waiting.
+  .finally(() => process.stdout.write('', () => process.exit(0)));
