@@ -90,9 +90,10 @@ async function checkContext(scene: HookScene): Promise<void> {
   await scene.restore();
 }
 
+/** Without what the variables of this shell may let it load, as the hook. */
 function bareStart(): Promise<number> {
   return timed(async () => {
-    const child = spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' });
+    const child = spawn(process.execPath, ['-e', '0'], { env: { PATH: process.env.PATH }, stdio: 'ignore' });
     await once(child, 'exit');
   });
 }

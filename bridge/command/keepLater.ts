@@ -25,7 +25,10 @@ export function keepLater(context: Starter, memory: Memory, { id, log }: OpenSes
 /** The first start in an hour begins a round over all sessions. */
 export function roundLater(context: Starter, memory: Memory): void {
   const { places, clock, sessions } = memory;
-  if (sessions.ids().length > 1 && takeRound(places.root, clock.now())) begin(context, memory, []);
+  const now = clock.now();
+  // Without a mark of the last hour, and before the sessions are counted: that takes longer.
+  if (isMarked(places.root, now) || sessions.ids().length <= 1) return;
+  if (takeRound(places.root, now)) begin(context, memory, []);
 }
 
 /**
@@ -53,6 +56,11 @@ export function takeRound(root: string, now: number): boolean {
   } catch {
     return false;
   }
+}
+
+function isMarked(root: string, now: number): boolean {
+  const path = join(root, ROUND_FILE);
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined && isRecent(path, now);
 }
 
 /** A clock that was wrong may have left a time to come. */

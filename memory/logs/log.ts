@@ -44,21 +44,32 @@ export interface WriteOptions {
   readonly isDurable?: boolean;
 }
 
+interface Opened<State> {
+  readonly descriptor: number;
+  readonly kind: LogKind<State>;
+  /** Which file it is, also if another one gets its place. */
+  readonly file: string;
+  readonly reader: LogReader<State>;
+}
+
 export class Log<State> {
   readonly path: string;
   readonly #descriptor: number;
   readonly #kind: LogKind<State>;
   readonly #reader: LogReader<State>;
+  readonly #file: string;
   /** Bytes that were appended here. */
   #appended = 0;
   /** The length of the file, as far as it was read or appended here. */
   #end = 0;
 
-  private constructor(path: string, descriptor: number, kind: LogKind<State>) {
+  private constructor(path: string, { descriptor, kind, file, reader }: Opened<State>) {
     this.path = path;
     this.#descriptor = descriptor;
     this.#kind = kind;
-    this.#reader = new LogReader(kind);
+    this.#file = file;
+    this.#reader = reader;
+    this.#end = reader.position;
   }
 
   /**
@@ -67,27 +78,34 @@ export class Log<State> {
    * @throws UnreachableError if it cannot be created
    */
   static begin<State>(path: string, kind: LogKind<State>): Log<State> | null {
-    return Log.#open(path, BEGIN_FLAGS, kind, 'EEXIST');
+    return Log.#open(path, BEGIN_FLAGS, kind, { otherwise: 'EEXIST', earlier: undefined });
   }
 
   /**
+   * @param earlier the same log, closed, if it was read before: only what followed is read, and its state goes on
    * @returns the log, read to its end; null if there is none
    * @throws UnreachableError if it cannot be opened for writing
    */
-  static open<State>(path: string, kind: LogKind<State>): Log<State> | null {
-    return Log.#open(path, WRITE_FLAGS, kind, 'ENOENT');
+  static open<State>(path: string, kind: LogKind<State>, earlier?: Log<State>): Log<State> | null {
+    return Log.#open(path, WRITE_FLAGS, kind, { otherwise: 'ENOENT', earlier });
   }
 
   /**
    * Opens it only to be read.
+   * @param earlier as of {@link open}
    * @returns the log, read to its end; null if there is none
    * @throws UnreachableError if it cannot be read
    */
-  static read<State>(path: string, kind: LogKind<State>): Log<State> | null {
-    return Log.#open(path, READ_FLAGS, kind, 'ENOENT');
+  static read<State>(path: string, kind: LogKind<State>, earlier?: Log<State>): Log<State> | null {
+    return Log.#open(path, READ_FLAGS, kind, { otherwise: 'ENOENT', earlier });
   }
 
-  static #open<State>(path: string, flags: number, kind: LogKind<State>, otherwise: string): Log<State> | null {
+  static #open<State>(
+    path: string,
+    flags: number,
+    kind: LogKind<State>,
+    { otherwise, earlier }: { readonly otherwise: string; readonly earlier: Log<State> | undefined },
+  ): Log<State> | null {
     let descriptor: number;
     try {
       descriptor = openSync(path, flags, PRIVATE_FILE);
@@ -96,14 +114,22 @@ export class Log<State> {
       throw unusable(path, error);
     }
     try {
-      if (!fstatSync(descriptor).isFile()) throw new NotPlainError(linkWords(path));
-      const log = new Log(path, descriptor, kind);
+      const stat = fstatSync(descriptor);
+      if (!stat.isFile()) throw new NotPlainError(linkWords(path));
+      const file = `${stat.ino} ${stat.birthtimeMs}`;
+      const known = earlier === undefined ? null : earlier.#readerOf(file, stat.size);
+      const log = new Log(path, { descriptor, kind, file, reader: known ?? new LogReader(kind) });
       if (flags !== BEGIN_FLAGS) log.refresh();
       return log;
     } catch (error) {
       closeSync(descriptor);
       throw unusable(path, error);
     }
+  }
+
+  /** A log only grows, unless somebody has put another one in its place: then what was read is of no use. */
+  #readerOf(file: string, size: number): LogReader<State> | null {
+    return this.#file === file && this.#reader.position <= size ? this.#reader : null;
   }
 
   get state(): State {

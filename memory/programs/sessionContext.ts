@@ -23,6 +23,8 @@ import type { Launch } from './launch.js';
 /** Of one workspace, the newest first. */
 const MOST_LOOKED_AT = 50;
 const LONGEST_PURPOSE = 80;
+/** Who was told, in a power failure: then it is told once more. */
+const MAY_BE_LOST = { isFact: true, isDurable: false } as const;
 
 export interface GivenContext {
   readonly level: ContextLevel;
@@ -101,7 +103,7 @@ function delegated(
 /** Notes in the session's worklog what was given. */
 export function noteGiven({ stamp }: Memory, { log }: OpenSession, { level, text, subAgent }: GivenContext): void {
   if (text !== '')
-    log.write(() => [contextGiven(level, text, subAgent)], { ...stamp, origin: 'watchkeeper' }, { isFact: true });
+    log.write(() => [contextGiven(level, text, subAgent)], { ...stamp, origin: 'watchkeeper' }, MAY_BE_LOST);
 }
 
 function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
@@ -115,7 +117,7 @@ function unfinished(memory: Memory, except: string): readonly OpenSession[] {
   const ids = [...(memory.claims.read(memory.workspace)?.sessions ?? [])].reverse().slice(0, MOST_LOOKED_AT);
   const here = memory.surroundings.process;
   const open = ids.flatMap((id) => {
-    const session = id === except ? null : memory.look(id);
+    const session = id === except || memory.sessions.endsEnded(id) ? null : memory.look(id);
     const state = session?.log.state;
     if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
     return isWorkedOn(state, here) ? [] : [session];
@@ -158,7 +160,7 @@ function changesSince(memory: Memory, { log, fold, last, now, computed }: Status
 /** Whoever starts next need not hear of the crash first again. */
 function markTold(memory: Memory, about: string, to: string): void {
   const session = memory.sessions.open(about);
-  session?.log.write(() => [contextTold(to)], { ...memory.stamp, origin: 'watchkeeper' }, { isFact: true });
+  session?.log.write(() => [contextTold(to)], { ...memory.stamp, origin: 'watchkeeper' }, MAY_BE_LOST);
   session?.log.close();
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Places } from '../home/places.js';
@@ -20,9 +20,9 @@ interface Binding {
 }
 
 const boundSchema = z.looseObject({
-  session_id: z.string().min(1),
-  previous: z.string().optional(),
-  process: processSchema.optional(),
+  session_id: z.string().check(z.minLength(1)),
+  previous: z.optional(z.string()),
+  process: z.optional(processSchema),
 });
 
 const bindingKind: LogKind<Binding> = {
@@ -74,10 +74,15 @@ export class Bindings {
   bind(bound: Bound, sessionId: string): string | null {
     return this.#write(bound, (log) => {
       let before: string | null = null;
-      log.write((state) => {
-        before = state.bound?.session_id ?? null;
-        return before === sessionId ? [] : [lineFor(bound, sessionId, state.bound)];
-      }, this.#stamp);
+      log.write(
+        (state) => {
+          before = state.bound?.session_id ?? null;
+          return before === sessionId ? [] : [lineFor(bound, sessionId, state.bound)];
+        },
+        this.#stamp,
+        // No process outlives a power failure.
+        { isDurable: !('process' in bound) },
+      );
       return before;
     });
   }

@@ -13,6 +13,7 @@ import type { Worklog } from '../fold/worklog.js';
 import { type Places, worklogIn } from '../home/places.js';
 import { type NewLine, type Stamp, stampLine } from '../logs/line.js';
 import { Log, RefusedError } from '../logs/log.js';
+import { endsEnded } from './ended.js';
 import { moveToPlace } from './place.js';
 
 const LONGEST_SLUG = 40;
@@ -63,7 +64,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session that begins by itself; whoever comes first begins it.
+   * Opens a session that begins by itself; whoever comes first begins it. Its first line is as durable as the next one that the
+   * caller writes.
    * @param id of nobody else, already taken
    * @param started fields of `session_started`
    * @throws UnreachableError if its log cannot be opened
@@ -77,7 +79,7 @@ export class Sessions {
     const log = Log.begin(worklogIn(folder), worklogKind) ?? Log.open(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was removed while it was used`);
     const line = { event: 'session_started', session_id: id, ...started };
-    log.write(({ facts }) => (facts === null ? [line] : []), this.#stamp);
+    log.write(({ facts }) => (facts === null ? [line] : []), this.#stamp, { isDurable: false });
     return { id, folder, log };
   }
 
@@ -104,6 +106,11 @@ export class Sessions {
   /** Like {@link open}, without writing: also for a folder that cannot be written to. */
   read(id: string): OpenSession | null {
     return this.#opened(id, (path) => Log.read(path, worklogKind));
+  }
+
+  /** Whether the end of its log shows that it has ended. False: it may have, all the same. */
+  endsEnded(id: string): boolean {
+    return isSessionId(id) && endsEnded(worklogIn(this.#places.sessionFolder(id)), id);
   }
 
   ids(): string[] {

@@ -19,6 +19,8 @@ export class Claims {
   readonly #places: Places;
   readonly #stamp: Stamp;
   readonly #mayHold: MayHold;
+  /** The logs that were read, so that another look reads only what followed: some have a line for each of thousands of sessions. */
+  readonly #logs = new Map<string, Log<WorkspaceState>>();
 
   constructor(places: Places, stamp: Stamp, mayHold: MayHold) {
     this.#places = places;
@@ -28,17 +30,17 @@ export class Claims {
 
   /** @returns a workspace in which somebody has worked; null if its log is not there */
   find(id: string): Workspace | null {
-    const log = Log.read(this.#places.workspaceLog(id), workspaceKind);
-    log?.close();
-    const root = log?.state.root ?? null;
-    return root === null ? null : { id, root, kind: log?.state.kind ?? 'folder' };
+    const state = this.#read(id);
+    return state === null || state.root === null ? null : { id, root: state.root, kind: state.kind };
   }
 
   /** @returns the workspace's log as it is now; null if nobody has worked there */
   read({ id }: Workspace): WorkspaceState | null {
-    const log = Log.read(this.#places.workspaceLog(id), workspaceKind);
-    log?.close();
-    return log?.state ?? null;
+    const state = this.#read(id);
+    // It does not change while the caller has it.
+    return state === null
+      ? null
+      : { ...state, sessions: new Set(state.sessions), notes: [...state.notes], told: [...state.told] };
   }
 
   /**
@@ -47,11 +49,11 @@ export class Claims {
    */
   holder(workspace: Workspace): string | null {
     for (let look = 0; look < MOST_LOOKS; look += 1) {
-      const holder = this.read(workspace)?.holder ?? null;
+      const holder = this.#read(workspace.id)?.holder ?? null;
       if (holder === null || this.#mayHold(holder.session_id)) return holder?.session_id ?? null;
       this.release(workspace, holder.claim);
     }
-    return this.read(workspace)?.holder?.session_id ?? null;
+    return this.#read(workspace.id)?.holder?.session_id ?? null;
   }
 
   /** Notes a session in the workspace's log, without a claim. */
@@ -88,7 +90,7 @@ export class Claims {
 
   /** @returns the claim by which the session holds the workspace; null if it does not */
   claimOf(workspace: Workspace, sessionId: string): string | null {
-    const holder = this.read(workspace)?.holder ?? null;
+    const holder = this.#read(workspace.id)?.holder ?? null;
     return holder?.session_id === sessionId ? holder.claim : null;
   }
 
@@ -102,10 +104,23 @@ export class Claims {
     );
   }
 
+  #read(id: string): WorkspaceState | null {
+    const path = this.#places.workspaceLog(id);
+    const log = Log.read(path, workspaceKind, this.#logs.get(path));
+    log?.close();
+    this.#keep(path, log);
+    return log?.state ?? null;
+  }
+
+  #keep(path: string, log: Log<WorkspaceState> | null): void {
+    if (log === null) this.#logs.delete(path);
+    else this.#logs.set(path, log);
+  }
+
   #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState>) => Result): Result {
     const path = this.#places.workspaceLog(id);
     this.#places.make(dirname(path));
-    const log = Log.begin(path, workspaceKind) ?? Log.open(path, workspaceKind);
+    const log = Log.begin(path, workspaceKind) ?? Log.open(path, workspaceKind, this.#logs.get(path));
     if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
     try {
       // Also if who began it was killed before this line, or the line is damaged.
@@ -113,6 +128,7 @@ export class Claims {
       return use(log);
     } finally {
       log.close();
+      this.#keep(path, log);
     }
   }
 }

@@ -33,21 +33,33 @@ function idOf(root: string): string {
 
 /**
  * @param path as somebody wrote it, in `directory`; the file need not exist
+ * @param known as of {@link realOf}
  * @returns the path relative to the workspace, without links; an absolute path if it is outside
  */
-export function pathInWorkspace(path: string, directory: string, { root }: Pick<Workspace, 'root'>): string {
-  const real = realOf(resolve(directory, path));
+export function pathInWorkspace(
+  path: string,
+  directory: string,
+  { root }: Pick<Workspace, 'root'>,
+  known?: Map<string, string>,
+): string {
+  const real = realOf(resolve(directory, path), known);
   const inside = relative(root, real);
   return inside !== '' && !inside.startsWith(`..${sep}`) && inside !== '..' && !isAbsolute(inside) ? inside : real;
 }
 
-/** The part of the path that exists, without links, and the rest as it is. */
-export function realOf(path: string): string {
+/**
+ * @param known folders that were looked at just now, for whoever asks for many paths; those found here are added
+ * @returns the part of the path that exists, without links, and the rest as it is
+ */
+export function realOf(path: string, known?: Map<string, string>): string {
   try {
     return realpathSync.native(path);
   } catch {
     const above = dirname(path);
-    return above === path ? path : join(realOf(above), basename(path));
+    if (above === path) return path;
+    const real = known?.get(above) ?? realOf(above, known);
+    known?.set(above, real);
+    return join(real, basename(path));
   }
 }
 

@@ -1,0 +1,41 @@
+/** Whether a session has ended, from the end of its worklog: where many are looked at, most have, and reading all of each takes long. */
+import { fstatSync } from 'node:fs';
+import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { readAt } from '../../src/files/readAt.js';
+import { LOG_VERSION, parseLine } from '../logs/line.js';
+import { END_REASONS } from '../words.js';
+
+/** What is written after the end: what is kept of it, and who was told. */
+const LOOKED_AT_BYTES = 4 * 1024;
+
+/**
+ * @param path of the worklog
+ * @param id of the session
+ * @returns whether its last lines show that it has ended. False also if they do not show it, or cannot be read
+ */
+export function endsEnded(path: string, id: string): boolean {
+  try {
+    return withFileSync(path, READ_NO_LINK, (descriptor) => {
+      const from = Math.max(0, fstatSync(descriptor).size - LOOKED_AT_BYTES);
+      const [first = '', ...lines] = readAt(descriptor, from, LOOKED_AT_BYTES).toString('utf8').split('\n');
+      return showsEnd(from === 0 ? [first, ...lines] : lines, id);
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** No rule refuses such a line unless the session has ended already, or is in the archive. */
+function showsEnd(lines: readonly string[], id: string): boolean {
+  // Nothing follows the last line end, unless a line is torn.
+  if (lines.at(-1) !== '') return false;
+  for (const text of lines.slice(0, -1).reverse()) {
+    const line = parseLine(text);
+    if (line === null || line.v > LOG_VERSION || line.event === 'session_reopened') return false;
+    if (line.event !== 'session_ended') continue;
+    const { session_id, reason, summary } = line;
+    const isReason = END_REASONS.some((known) => known === reason);
+    return session_id === id && isReason && (summary === undefined || typeof summary === 'string');
+  }
+  return false;
+}
