@@ -120,11 +120,6 @@ export const extraRows: readonly RowCheck[] = [
     },
   },
   {
-    row: 'X7',
-    check: 'processes after an hour of a real agent; the end of the monitor after 24 h',
-    needs: 'the plugin',
-  },
-  {
     row: 'X19',
     check: '`plugin status` and `doctor` say that an agent has skills without hooks (a stand-in for the agent)',
     prove(scene) {

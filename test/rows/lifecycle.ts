@@ -131,8 +131,6 @@ export const lifecycleRows: readonly RowCheck[] = [
       assert.match(out, new RegExp(`… and ${30 - shown.length} more`));
     },
   },
-  { row: 'D4', check: 'the five facts of the level for a resumed conversation', needs: 'the plugin' },
-  { row: 'D5', check: 'the five requests as the model sees them', needs: 'the plugin' },
   {
     row: 'D6',
     check: 'at 49 h a line; at 169 h `track resume` exit 1 until `--ack`',
@@ -173,7 +171,6 @@ export const lifecycleRows: readonly RowCheck[] = [
       assert.match(scene.do('wk track init Next').err, new RegExp(`${id}.*archive`));
     },
   },
-  { row: 'D6', check: 'resuming the conversation of an archived session brings it back', needs: 'the plugin' },
   {
     row: 'D7',
     check: 'the count of pending steps is right for the five cases that a search in prose counts wrongly',
@@ -224,7 +221,6 @@ export const lifecycleRows: readonly RowCheck[] = [
         assert.equal(typeof at(shown, key), 'number', key);
     },
   },
-  { row: 'D9', check: 'after the resume of a real agent `resumed_at` is set', needs: 'the plugin' },
   {
     row: 'D10',
     check: '`track status --json`, `.check`; a session without events is critical, its hours are null',
@@ -263,7 +259,6 @@ export const lifecycleRows: readonly RowCheck[] = [
       assert.equal(at(JSON.parse(readFileSync(path, 'utf8')), 'phase'), '1');
     },
   },
-  { row: 'X13', check: 'context injected once, recorded', needs: 'the plugin' },
   {
     row: 'X14',
     check: 'a note of the workspace is in the context of each of its sessions',
@@ -275,7 +270,6 @@ export const lifecycleRows: readonly RowCheck[] = [
       assert.match(scene.do(`wk track resume ${second}`).out, /- critical: "never force-push"/);
     },
   },
-  { row: 'X14', check: 'the same for agents and their sub-agents, unasked', needs: 'the plugin' },
   {
     row: 'X15',
     check: 'decreasing thresholds: one error, exit 2, names the keys',

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, test } from '@jest/globals';
 import { crashRows } from './crash.js';
 import { nameRows } from './names.js';
-import type { Check } from './row.js';
+import { contextRows } from './pluginContext.js';
 import { RowScene } from './scene.js';
 
 let scene: RowScene;
@@ -12,6 +12,6 @@ beforeEach(() => {
 });
 afterEach(() => scene.remove());
 
-const checks = [...nameRows, ...crashRows].filter((row): row is Check => 'prove' in row);
+const checks = [...nameRows, ...crashRows, ...contextRows];
 
 test.each(checks.map((check) => [check.check, check] as const))('%s', async (_, check) => check.prove(scene), 60_000);

@@ -259,7 +259,6 @@ export const trackerRows: readonly RowCheck[] = [
       assert.match(afterwards, /^watchkeeper track resume$/m);
     },
   },
-  { row: 'T9', check: 'the crash notice unasked', needs: 'the plugin' },
 ];
 
 /** In the seed's order, as patterns. */
