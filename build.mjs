@@ -25,14 +25,17 @@ const COMPILED_EVENTS = [
   ['SubagentStart', 'b', { agent_id: 'a' }],
   ['PermissionRequest', 'b', { tool_name: 'Bash' }],
 ];
-/** Runs the program and keeps its code when it ends. */
+/** Runs the program and keeps its code when it ends, behind its digest. */
 const COMPILING = `
-const [{ Script }, fs] = [require('node:vm'), require('node:fs')];
+const [{ Script }, { createHash }, fs] = [require('node:vm'), require('node:crypto'), require('node:fs')];
 const filename = process.argv[1];
 const cache = filename + '.cache';
-const cachedData = fs.existsSync(cache) ? fs.readFileSync(cache) : undefined;
+const cachedData = fs.existsSync(cache) ? fs.readFileSync(cache).subarray(20) : undefined;
 const script = new Script(fs.readFileSync(filename, 'latin1'), { filename, cachedData });
-process.on('exit', () => fs.writeFileSync(cache, script.createCachedData()));
+process.on('exit', () => {
+  const code = script.createCachedData();
+  fs.writeFileSync(cache, Buffer.concat([createHash('sha1').update(code).digest(), code]));
+});
 script.runInThisContext()(require, filename);
 `;
 /** What a build left that was broken off is removed later: until then it may be one that goes on. */

@@ -1,63 +1,12 @@
 // covers: bridge/hook/main.ts bridge/hook/program.ts bridge/hook/answers.ts bridge/hook/payload.ts
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { compiledProgram } from '../../../src/host/program.js';
-import { testFolder } from '../../harness/folder.js';
+import { begin, failed, hook, payload, scene, silent, worklogs } from './hookScene.js';
 
-const HOOK = compiledProgram('bridge/hook/main').replace(/\.js$/, '.cjs');
 const MEGABYTE = 1024 * 1024;
-
-interface Scene {
-  readonly home: string;
-  readonly work: string;
-}
-
-function scene(): Scene {
-  const folder = testFolder();
-  const [home, work] = [join(folder, 'home'), join(folder, 'work')];
-  mkdirSync(join(work, '.git'), { recursive: true });
-  return { home, work };
-}
-
-function begin({ home, work }: Scene, variables = {}): ChildProcess {
-  const env = { PATH: process.env.PATH, HOME: work, WATCHKEEPER_HOME: home, ...variables };
-  return spawn(process.execPath, [HOOK], { cwd: work, env, stdio: 'pipe' });
-}
-
-/** As an agent calls its hook, which is this process. */
-async function hook(place: Scene, input: string | Buffer | object, variables = {}) {
-  const child = begin(place, variables);
-  const { stdin, stdout, stderr } = child;
-  if (!stdin || !stdout || !stderr) throw new Error('no pipes');
-  stdin.end(typeof input === 'string' || Buffer.isBuffer(input) ? input : JSON.stringify(input));
-  const [out, said, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'exit')]);
-  return { code, out, said };
-}
-
-const payload = (place: Scene, event: string, more = {}) => ({
-  hook_event_name: event,
-  session_id: 'c-1',
-  transcript_path: join(place.work, 'c-1.jsonl'),
-  cwd: place.work,
-  ...more,
-});
-
-function worklogs({ home }: Scene): string[] {
-  const folder = join(home, 'sessions');
-  const ids = existsSync(folder) ? readdirSync(folder) : [];
-  return ids.map((id) => readFileSync(join(folder, id, 'worklog.jsonl'), 'utf8'));
-}
-
-const silent = { code: 0, out: '', said: '' };
-const failed = {
-  code: 0,
-  out: '',
-  said: expect.stringMatching(/^watchkeeper: the hook has recorded nothing: [^\n]+\n$/),
-};
 
 test('a start, a permission dialog and an end are in the worklog of one session', async () => {
   const place = scene();

@@ -1,0 +1,142 @@
+/** What the hook does where its home, its installation, or a transcript is not as it should be. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
+import { testFolder } from '../../harness/folder.js';
+import { failed, HOOK, hook, payload, type Scene, scene, worklogs } from './hookScene.js';
+
+const SOMEBODY_ELSE = 65_534;
+const GIGABYTE = 1024 ** 3;
+/** Its own limit is two seconds; the machine of the tests has other work. */
+const LONGEST_ANSWER_MS = 6_000;
+const start = { source: 'startup' };
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+testWithMounts('a full disk is said in one line', async () => {
+  const place = scene();
+  onSmallDisk(place.home);
+  await hook(place, payload(place, 'SessionStart', start));
+  const before = worklogs(place);
+  expect(before).toHaveLength(1);
+  NO_SPACE.begin(place.home);
+  const later = payload(place, 'SessionStart', { source: 'startup', session_id: 'c-2' });
+  expect(await hook(place, later)).toEqual(failed);
+  NO_SPACE.end(place.home);
+  expect((await hook(place, later)).said).toBe('');
+  expect(worklogs(place)).toHaveLength(2);
+});
+
+asRoot('the home of another user is left alone', async () => {
+  const place = scene();
+  mkdirSync(place.home, { mode: 0o700 });
+  chownSync(place.home, SOMEBODY_ELSE, SOMEBODY_ELSE);
+  const answer = await hook(place, payload(place, 'SessionStart', start));
+  expect(answer).toEqual(failed);
+  expect(answer.said).toContain('another user');
+  expect(readdirSync(place.home)).toEqual([]);
+});
+
+testWithMounts('a home that cannot be written is said in one line', async () => {
+  const place = scene();
+  onSmallDisk(place.home);
+  execFileSync('mount', ['-o', 'remount,ro', place.home]);
+  expect(await hook(place, payload(place, 'SessionStart', start))).toEqual(failed);
+});
+
+test.each<[string, (folder: string) => void, RegExp]>([
+  [
+    'its program is gone',
+    (folder) => rmSync(join(folder, 'program.cjs')),
+    /^watchkeeper: the hook cannot start: [^\n]+\n$/,
+  ],
+  ['its compiled code is gone', (folder) => rmSync(join(folder, 'program.cjs.cache')), /^$/],
+  ['its compiled code is damaged', (folder) => damage(join(folder, 'program.cjs.cache')), /^$/],
+])('an installation in which %s does not hurt the agent', async (_, hurt, said) => {
+  const place = scene();
+  const folder = join(testFolder(), 'hook');
+  cpSync(dirname(HOOK), folder, { recursive: true });
+  hurt(folder);
+  const env = { PATH: process.env.PATH, HOME: place.work, WATCHKEEPER_HOME: place.home };
+  const child = spawn(process.execPath, [join(folder, 'main.cjs')], { cwd: place.work, env, stdio: 'pipe' });
+  child.stdin.on('error', () => undefined).end(JSON.stringify(payload(place, 'SessionStart', start)));
+  const [told, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect(code).toBe(0);
+  expect(told).toMatch(said);
+  expect(worklogs(place)).toHaveLength(said.test('') ? 1 : 0);
+});
+
+/** As many bytes as before. */
+function damage(path: string): void {
+  const bytes = readFileSync(path);
+  bytes.fill(0, bytes.length / 2);
+  writeFileSync(path, bytes);
+}
+
+/** Each is what a kill at that instant leaves: logs only grow. */
+test('wherever a hook is killed, the next one of the same start finishes its session', async () => {
+  const whole = scene();
+  await hook(whole, payload(whole, 'SessionStart', start));
+  const [id = ''] = readdirSync(join(whole.home, 'sessions'));
+  const lines = (worklogs(whole)[0] ?? '').trimEnd().split('\n');
+  expect(lines).toHaveLength(3);
+  for (let left = 0; left <= lines.length; left += 1) {
+    const place = { ...whole, home: `${whole.home}-${left}` };
+    cpSync(whole.home, place.home, { recursive: true });
+    const folder = join(place.home, 'sessions', id);
+    if (left === 0) rmSync(folder, { recursive: true });
+    else
+      writeFileSync(
+        join(folder, 'worklog.jsonl'),
+        lines
+          .slice(0, left)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+    if (left < lines.length)
+      for (const name of readdirSync(join(place.home, 'bindings')))
+        if (name.startsWith('p_')) rmSync(join(place.home, 'bindings', name));
+    expect((await hook(place, payload(place, 'SessionStart', start))).said).toBe('');
+    expect(readdirSync(join(place.home, 'sessions'))).toEqual([id]);
+    const events = (worklogs(place)[0] ?? '')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).event);
+    expect(events).toEqual(['session_started', 'conversation', 'run_started']);
+  }
+});
+
+/** An agent crashed, whose session has a note, and a transcript of which something became. */
+async function afterCrash(change: (transcript: string) => void): Promise<{ place: Scene; id: string }> {
+  const place = scene();
+  const transcript = join(place.work, 'c-1.jsonl');
+  writeFileSync(transcript, readFileSync('test/fixtures/transcripts/claude/work.jsonl'));
+  await hook(place, payload(place, 'SessionStart', start));
+  const [id = ''] = readdirSync(join(place.home, 'sessions'));
+  const log = join(place.home, 'sessions', id, 'worklog.jsonl');
+  const note = { v: 1, id: 'n', timestamp: new Date().toISOString(), origin: 'agent', event: 'note', text: 'mind it' };
+  const crashed = readFileSync(log, 'utf8').replace(/"boot_id":"[^"]*"/, '"boot_id":"another"');
+  writeFileSync(log, `${crashed}${JSON.stringify(note)}\n`);
+  change(transcript);
+  return { place, id };
+}
+
+test.each<[string, (transcript: string) => void]>([
+  ['is as it was', () => undefined],
+  ['was deleted', (transcript) => rmSync(transcript)],
+  ['ends within a line', (transcript) => truncateSync(transcript, 2_000)],
+  ['is empty', (transcript) => truncateSync(transcript)],
+  ['became a folder', (transcript) => [rmSync(transcript), mkdirSync(transcript)]],
+  ['has 1 GB of nothing at its end', (transcript) => truncateSync(transcript, GIGABYTE)],
+])('a transcript that %s: the next start is told of the session in time, and how to see it', async (_, change) => {
+  const { place, id } = await afterCrash(change);
+  const begun = performance.now();
+  const { code, out } = await hook(place, payload(place, 'SessionStart', { ...start, session_id: 'c-2' }));
+  expect(performance.now() - begun).toBeLessThan(LONGEST_ANSWER_MS);
+  expect(code).toBe(0);
+  const { additionalContext } = JSON.parse(out).hookSpecificOutput;
+  expect(additionalContext).toMatch(new RegExp(`watchkeeper (?:work (?:continue|show)|track resume) ${id}`));
+});
