@@ -9,6 +9,7 @@ import {
   type GivenContext,
   noteGiven,
   startContext,
+  toldAtStart,
 } from '../../memory/programs/sessionContext.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
@@ -59,8 +60,10 @@ async function atStart(call: HookCall): Promise<object | null> {
   const started = startConversation(memory, launch);
   const { session } = started;
   try {
-    const late = { level: 'root', text: unshownContext(started.before?.id ?? null), notice: null } as const;
-    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, startContext(memory, started, launch), late);
+    const told = toldAtStart(memory, started, launch);
+    const late = { level: 'root', text: unshownContext(told[0]?.id ?? null), notice: null } as const;
+    const context = startContext(memory, started, launch, told);
+    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
     noteGiven(memory, session, given);
     return answer(payload.event, given);
   } finally {

@@ -36,16 +36,29 @@ export interface GivenContext {
   readonly subAgent?: string | null;
 }
 
-/** @returns what is told at the start of a conversation */
-export async function startContext(
+/** @returns the sessions of which the start of a conversation may be told, the first of them if there is something to tell */
+export function toldAtStart(
   memory: Memory,
   { session, before }: StartedConversation,
   { source }: Launch,
-): Promise<GivenContext> {
-  const level = levelOf(source, session.log.state);
+): readonly OpenSession[] {
   // A session that it comes to, or its own; one that begins is told of the one before.
-  const own = before ?? (level === 'root' ? null : session);
-  const candidates = own === null ? unfinished(memory, session.id) : [own];
+  const own = before ?? (levelOf(source, session.log.state) === 'root' ? null : session);
+  return own === null ? unfinished(memory, session.id) : [own];
+}
+
+/**
+ * @param candidates of {@link toldAtStart}
+ * @returns what is told at the start of a conversation
+ */
+export async function startContext(
+  memory: Memory,
+  started: StartedConversation,
+  launch: Launch,
+  candidates = toldAtStart(memory, started, launch),
+): Promise<GivenContext> {
+  const { session } = started;
+  const level = levelOf(launch.source, session.log.state);
   for (const [index, about] of candidates.entries()) {
     const status = await lookAt(memory, about);
     if (isNothing(status)) continue;

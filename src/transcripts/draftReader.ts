@@ -42,8 +42,24 @@ export class DraftReader {
 
   /** @returns the next draft, which {@link take} takes; null at the transcript's end */
   peek(): Draft | null {
-    while (this.#taken === this.#ready.length && !this.#isRead) this.#readMore();
+    while (!this.isReady) this.prepare();
     return this.#ready[this.#taken] ?? null;
+  }
+
+  /** Whether {@link peek} reads nothing. */
+  get isReady(): boolean {
+    return this.#taken < this.#ready.length || this.#isRead;
+  }
+
+  /** Reads one chunk of what {@link peek} needs, for a caller who has other work in between. */
+  prepare(): void {
+    const batch = this.#tail.readBatch();
+    // The file was rewritten: returned drafts stay returned, waiting ones are void.
+    if (batch.restarted) this.#waiting = [];
+    this.#isVoid ||= batch.restarted;
+    this.#take(batch.records);
+    this.#isRead = !batch.more;
+    if (this.#isRead || this.#waiting.length >= 2 * ORDERED_DRAFTS) this.#arrange();
   }
 
   take(): void {
@@ -64,15 +80,7 @@ export class DraftReader {
     this.#isRead = false;
   }
 
-  #readMore(): void {
-    while (!this.#isRead && this.#waiting.length < 2 * ORDERED_DRAFTS) {
-      const batch = this.#tail.readBatch();
-      // The file was rewritten: returned drafts stay returned, waiting ones are void.
-      if (batch.restarted) this.#waiting = [];
-      this.#isVoid ||= batch.restarted;
-      this.#take(batch.records);
-      this.#isRead = !batch.more;
-    }
+  #arrange(): void {
     this.#waiting.sort((left, right) => left.time - right.time || left.ordinal - right.ordinal);
     const kept = this.#isRead ? 0 : ORDERED_DRAFTS;
     this.#ready = withoutTwins(this.#waiting.splice(0, this.#waiting.length - kept));

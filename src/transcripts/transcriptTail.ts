@@ -28,7 +28,6 @@ interface Translation {
   readonly format: Format;
   readonly readers: readonly DraftReader[];
   readonly weaver: Weaver;
-  readonly sessionId: string | null;
   isOver: boolean;
 }
 
@@ -93,16 +92,19 @@ export class TranscriptTail implements JournalSource {
     const readers = [new DraftReader(this.#tail, format, this.#trimmer, records), ...companions];
     const mainAgent = companions.length === 0 ? format.agentOf(records) : null;
     const weaver = format.newWeaver(mainAgent, this.#files.parents);
-    // Reads the first window, and with it the session's name.
-    for (const reader of readers) reader.peek();
-    return { format, readers, weaver, sessionId: readers[0]?.sessionId ?? null, isOver: false };
+    return { format, readers, weaver, isOver: false };
   }
 
   #translateOn(translation: Translation): JournalBatch {
     if (translation.isOver) return NOTHING;
     const records: JournalRecord[] = [];
-    const { readers, weaver, sessionId } = translation;
-    for (let count = 0; count < DRAFTS_PER_BATCH; count += 1) {
+    const { readers, weaver } = translation;
+    const unready = readers.find(({ isReady }) => !isReady);
+    // A window of long lines takes seconds to read: a chunk each time.
+    unready?.prepare();
+    // The first window has the session's name.
+    const sessionId = readers[0]?.sessionId ?? null;
+    for (let count = 0; count < DRAFTS_PER_BATCH && readers.every(({ isReady }) => isReady); count += 1) {
       const draft = earliest(readers);
       translation.isOver = draft === null;
       const lines = draft === null ? weaver.finish() : weaver.weave(draft);

@@ -1,7 +1,17 @@
 /** What the hook does where its home, its installation, or a transcript is not as it should be. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
@@ -10,7 +20,10 @@ import { testFolder } from '../../harness/folder.js';
 import { failed, HOOK, hook, payload, type Scene, scene, worklogs } from './hookScene.js';
 
 const SOMEBODY_ELSE = 65_534;
+const MEGABYTE = 1024 ** 2;
 const GIGABYTE = 1024 ** 3;
+/** Of prompts; reading them takes several seconds. */
+const LONG_MEGABYTES = 250;
 /** Its own limit is two seconds; the machine of the tests has other work. */
 const LONGEST_ANSWER_MS = 6_000;
 const start = { source: 'startup' };
@@ -139,4 +152,20 @@ test.each<[string, (transcript: string) => void]>([
   expect(code).toBe(0);
   const { additionalContext } = JSON.parse(out).hookSpecificOutput;
   expect(additionalContext).toMatch(new RegExp(`watchkeeper (?:work (?:continue|show)|track resume) ${id}`));
+});
+
+test('a transcript that takes longer than a start may wait is left out, and the command that shows it is named', async () => {
+  const { place, id } = await afterCrash((transcript) => {
+    const [prompt = ''] = readFileSync(transcript, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"type":"user"'));
+    const block = `${prompt}\n`.repeat(Math.ceil(MEGABYTE / prompt.length));
+    for (let count = 0; count < LONG_MEGABYTES; count += 1) appendFileSync(transcript, block);
+  });
+  const begun = performance.now();
+  const { out, said } = await hook(place, payload(place, 'SessionStart', { ...start, session_id: 'c-2' }));
+  expect(said).toBe('');
+  expect(performance.now() - begun).toBeLessThan(LONGEST_ANSWER_MS);
+  const { additionalContext } = JSON.parse(out).hookSpecificOutput;
+  expect(additionalContext).toContain(`takes too long to be read here. It is shown by: watchkeeper track resume ${id}`);
 });
