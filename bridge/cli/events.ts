@@ -163,7 +163,8 @@ function closingOf({ details }: CriticalEvent): string {
 
 function describeEvent(event: CriticalEvent): string[] {
   const parts = [event.timestamp, event.event, event.session_id, event.reason, event.action_taken, event.github_issue];
-  const said = event.final ? [...parts, `(${closingOf(event)})`] : parts;
+  // A notice is one line, and says nothing of an end.
+  const said = event.final && event.action_taken !== 'noticed' ? [...parts, `(${closingOf(event)})`] : parts;
   return said.filter((part) => part !== null);
 }
 

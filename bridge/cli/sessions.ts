@@ -96,7 +96,8 @@ function describeTerminals(sessions: readonly ListedSession[], columns: number, 
 }
 
 function describeSessions(sessions: readonly AgentSession[], columns: number, redact: Redact): string {
-  if (sessions.length === 0) return 'no sessions yet; try: watchkeeper enqueue --project local --text "hello"';
+  if (sessions.length === 0)
+    return 'the bridge has no sessions yet; try: watchkeeper enqueue --project PROJECT --text "hello"';
   const now = systemClock.now();
   return renderTable(
     ['SESSION', 'STATUS', 'AGE', 'ASKED'],

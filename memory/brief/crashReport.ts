@@ -15,6 +15,9 @@ import { goOnCommand } from './goOn.js';
 /** For people. */
 const MOST_FILES_NAMED = 50;
 
+/** Of a session that records itself: the next agent needs no command. */
+const GO_ON_ITSELF = ['Start an agent in this directory: it is given this record.'];
+
 export interface CrashReport {
   readonly session_id: string;
   readonly purpose: string;
@@ -63,7 +66,9 @@ export function crashReport(
         ? []
         : [`Step ${current.id} was in progress: ${oneLine(current.title)}. Do it again, or finish it.`]),
       `See all that the next agent needs to know: watchkeeper track resume ${log.session_id}`,
+      ...(log.facts?.explicit === false ? GO_ON_ITSELF : []),
       `Go on with the session: ${goOnCommand(log)}`,
+      `If nobody goes on with it: watchkeeper work end ${log.session_id} --as cancelled`,
     ],
   };
 }
@@ -104,8 +109,8 @@ export function proofOf({ runs }: Worklog, here: ProcessIdentity): string {
   if (run === undefined) return 'no run is known';
   const { pid, boot_id } = run.process;
   return boot_id === here.boot_id
-    ? `process ${pid} is gone, and nobody has said that it ended`
-    : `process ${pid} ran before this host was started again, and nobody has said that it ended`;
+    ? `process ${pid} is gone and did not report its end`
+    : `process ${pid} ran before this host was started again and did not report its end`;
 }
 
 function fileLines(files: readonly DoubtfulFile[]): string[] {

@@ -33,7 +33,8 @@ export function sessionsBefore(memory: Memory, before: number): OldSession[] {
     // What only its transcripts show is activity, too.
     const last = Math.max(last_activity ?? created_at ?? 0, kept?.last_activity ?? 0) || null;
     if (last === null || last >= before || runMayLive(memory, session.log.state)) return [];
-    return [{ session_id: id, purpose: facts?.purpose ?? '', last_activity }];
+    const purpose = facts?.purpose || `(recorded by itself in ${facts?.cwd ?? 'an unknown directory'})`;
+    return [{ session_id: id, purpose, last_activity }];
   });
 }
 

@@ -14,6 +14,8 @@ import { type PlanItem, Todos } from './todos.js';
 /** A journal's word for how a call ended, if it did not do what was asked. */
 const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
 const MAIN = 'main';
+/** What Claude Code makes of a shell line that a person typed, and of its output: nothing is asked by it. */
+const OF_A_SHELL = /^<bash-(?:input|stdout|stderr)>/;
 const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0 };
 
 export class Observed {
@@ -144,7 +146,7 @@ export class Observed {
     this.isCompacted = false;
     const text = textOf(record.text);
     const isPerson = record.origin === 'human';
-    if (text === null || (this.#isPersonHeard && !isPerson)) return;
+    if (text === null || OF_A_SHELL.test(text) || (this.#isPersonHeard && !isPerson)) return;
     if (isPerson && !this.#isPersonHeard) this.firstPrompt = null;
     this.#isPersonHeard ||= isPerson;
     this.firstPrompt ??= text;

@@ -1,6 +1,6 @@
 /**
  * The transcript of a conversation as it grows, with what only the worklog of its session knows: that a permission dialog is open,
- * and that the program which showed it has ended. Who reads it cannot tell which line came from where.
+ * that the program which showed it has ended, and that another program goes on. Who reads it cannot tell which line came from where.
  */
 import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import { instantOf } from '../../src/journal/normalise.js';
@@ -32,6 +32,8 @@ export class WovenTranscript implements JournalSource {
   /** By id, of the lines that were given out. */
   readonly #calls = new Map<string, OpenCall>();
   #tellsOfDialogs = false;
+  /** A run has begun: each further one is another program, which owes nothing of what the one before it owed. */
+  #hasRun = false;
   #presumedBefore = NONE;
   #presumed: readonly JournalRecord[] | null = null;
 
@@ -95,6 +97,7 @@ export class WovenTranscript implements JournalSource {
     this.#waiting = [];
     this.#open.clear();
     this.#calls.clear();
+    this.#hasRun = false;
     this.#presumed = null;
   }
 
@@ -123,6 +126,9 @@ export class WovenTranscript implements JournalSource {
     } else if (event === 'wait_end' && kind !== null) {
       this.#open.delete(kind);
       this.#waiting.push(record);
+    } else if (event === 'run_started') {
+      if (this.#hasRun) this.#waiting.push({ event: 'session_start', source: 'resume', timestamp });
+      this.#hasRun = true;
     } else if (event === 'run_ended') {
       for (const each of this.#open) this.#waiting.push({ event: 'wait_end', kind: each, timestamp });
       this.#open.clear();

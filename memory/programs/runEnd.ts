@@ -1,6 +1,9 @@
 /** A program says that it ends, or that it waits for a person. */
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
+import { transcriptOf } from '../observed/programFolders.js';
+import { isImplicit, isUndeclared } from '../sessions/adoption.js';
 import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -17,11 +20,19 @@ export function boundSession(
 }
 
 /** @param reason in the program's word */
-export function endRun(memory: Memory, { log }: OpenSession, agent: ProcessIdentity, reason: string): void {
+export function endRun(memory: Memory, session: OpenSession, agent: ProcessIdentity, reason: string): void {
+  const { log } = session;
   write(memory, log, ({ runs }) => {
     const isRunning = runs.some((run) => run.ended_at === null && isSameProcess(run.process, agent));
     return isRunning ? [{ event: 'run_ended', process: agent, reason }] : [];
   });
+  if (isNothing(memory, log.state)) write(memory, log, () => [{ event: 'session_ended', reason: 'superseded' }]);
+}
+
+/** @returns whether nobody has asked anything in a session that began by itself: its program keeps no transcript of it */
+function isNothing({ programs }: Memory, state: Worklog): boolean {
+  if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
+  return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
 }
 
 /** What a dialog is about, as far as the program says it. */

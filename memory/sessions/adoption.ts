@@ -1,9 +1,11 @@
 /** Gives a session a conversation and the process that has it. Whichever session had them before loses them. */
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import type { ConversationSource } from '../words.js';
+import { isServer } from './agentProcess.js';
 import type { BoundConversation } from './bindings.js';
 import type { Memory } from './memory.js';
 import { requireOwnMemory } from './ownMemory.js';
@@ -67,7 +69,7 @@ function adoptProcess(
   process: ProcessIdentity,
   agent: string | undefined,
 ): void {
-  const before = memory.bindings.bind({ process }, id);
+  const before = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, id);
   log.write(
     ({ runs }) => {
       const isKnown = runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));

@@ -19,6 +19,8 @@ const AGENT_PROGRAMS = [
   'qwen',
   'copilot',
 ];
+/** As Codex names it in its command line. */
+const SERVER = 'app-server';
 const SCRIPT_END = /\.(?:js|mjs|cjs|py)$/;
 
 /** @returns the processes above the caller, the nearest first, at most ten */
@@ -51,6 +53,13 @@ export function agentProcessOf(
     ancestors.find(({ pid }) => isAgentProgram(readArguments(pid))) ??
     null
   );
+}
+
+/**
+ * Codex works for all its windows in one server. Such a process belongs to no conversation, and the sessions of several end with it.
+ */
+export function isServer(words: readonly string[]): boolean {
+  return words.includes(SERVER);
 }
 
 /** @param words of a process: its program, and what it was called with */

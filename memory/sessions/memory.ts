@@ -5,7 +5,9 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import type { Clock } from '../../src/time.js';
+import { isCrashed, livenessOf } from '../fold/crash.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { absolute, homeFolder, Places } from '../home/places.js';
@@ -155,13 +157,25 @@ export class Memory {
   }
 
   #candidates(): string {
-    const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].filter((id) => {
+    const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].flatMap((id) => {
       const session = this.look(id);
-      return session !== null && mayHold(session.log.state);
+      return session !== null && mayHold(session.log.state) ? [this.#candidate(session)] : [];
     });
-    const advice = 'begin one with `watchkeeper track init "TASK"`, or name one with --session';
-    if (here.length === 0) return `no session holds ${this.workspace.root}; ${advice}`;
-    return `no session holds ${this.workspace.root}; ${advice}. Unfinished sessions of this directory: ${here.join(', ')}`;
+    const begin = 'begin one with `watchkeeper track init "TASK"`';
+    const missing = `no session holds ${this.workspace.root}`;
+    if (here.length === 0) return `${missing}; ${begin}, or name one with --session`;
+    // One that records itself holds no directory, because several may work there.
+    return [`${missing}. Name one of its unfinished sessions with --session, or ${begin}:`, ...here].join('\n');
+  }
+
+  #candidate({ id, log: { state } }: OpenSession): string {
+    const { process } = this.surroundings;
+    const how = isCrashed(state, process)
+      ? 'crashed'
+      : livenessOf(state, process) === 'alive'
+        ? 'its agent is alive'
+        : '';
+    return `  ${[id, how, oneLine(state.facts?.purpose ?? '')].filter((word) => word !== '').join('  ')}`;
   }
 
   /**

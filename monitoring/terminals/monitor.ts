@@ -11,6 +11,7 @@ import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
 import { isRecorded, recordMonitor } from './monitorRecord.js';
 import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { closingText } from './noticeText.js';
 import { judgeQuietly } from './quietSession.js';
 import { type Sight, TerminalSession } from './terminalSession.js';
 import { WorkspaceActivity } from './workspaceActivity.js';
@@ -95,12 +96,14 @@ export class Monitor {
     const { notice } = sight.log;
     const [finding] = sight.findings;
     if (notice !== null) {
-      if (hasGoneOn(sight) && closeNotice(memory, sessionId, notice)) say(`session ${sessionId} goes on`);
+      if (hasGoneOn(sight) && closeNotice(memory, sessionId, notice)) say(closingText(sight));
     } else if (finding !== undefined && sight.mayWork) {
       const opened = openNotice(memory, sessionId, finding);
       if (opened === null) return sight;
       say(opened.sentence);
-      if (sight.log.run !== null) ring(sight.log.run.process, memory.surroundings.process);
+      const { process: here } = memory.surroundings;
+      // The terminal of the agent, and that of the monitor, if it has one.
+      for (const process of [sight.log.run?.process, here]) if (process !== undefined) ring(process, here);
     }
     return sight;
   }

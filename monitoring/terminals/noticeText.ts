@@ -1,10 +1,19 @@
 /** What the person at a terminal reads if their agent seems to be stuck: what happened, in minutes, and what to try. */
 import type { Finding } from '../../src/jobs/findings.js';
 import { inPlainWords } from '../incident/texts/plainWords.js';
+import type { Sight } from './terminalSession.js';
 
 /** @param sessionId to name it in a command */
 export function noticeText(finding: Finding, sessionId: string): string {
   return `${inPlainWords(finding)} ${adviceFor(finding, sessionId)}`;
+}
+
+/** @returns why a notice is closed: the session goes on, or its agent is gone */
+export function closingText({ id, mayWork, liveness, log }: Sight): string {
+  if (mayWork) return `session ${id} goes on`;
+  if (liveness === 'dead' && log.run?.ended_at === null)
+    return `the agent of session ${id} has died; to go on from its record: watchkeeper track resume ${id}`;
+  return `the agent of session ${id} has ended`;
 }
 
 function adviceFor({ rule }: Finding, sessionId: string): string {

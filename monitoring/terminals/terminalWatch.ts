@@ -21,6 +21,7 @@ import { Deadlines } from '../watch/agenda.js';
 import { ring } from './bell.js';
 import type { DirectoryRules } from './directoryRules.js';
 import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { closingText } from './noticeText.js';
 import { type Sight, TerminalSession } from './terminalSession.js';
 
 /** A silence is found at its instant all the same, because that is known from the last round; a recovery this much later. */
@@ -210,7 +211,7 @@ export class TerminalWatch implements Service {
       ) {
         summary.closed.push(session.id);
         this.#told.delete(sight.log.notice.id);
-        logger.info({ session_id: session.id }, `the session ${session.id} of a terminal goes on`);
+        logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
       } else await this.#tell({ notice: sight.log.notice, sight, project });
       return;
     }

@@ -1,3 +1,5 @@
+import { delimiter, join } from 'node:path';
+import { seenFile } from '../../../src/files/seenFile.js';
 import { packageRoot } from '../../../src/host/program.js';
 import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
@@ -20,6 +22,9 @@ export async function install(call: PluginCall): Promise<ExitCode> {
   const done = await installPlugin({ places, root, node: process.execPath }, agents, asker);
   const { trouble: all } = await statusOf(places, agents, asker);
   const next = [
+    ...(isOnPath(context.surroundings.variables.PATH ?? '')
+      ? []
+      : [`\`npm link\` in ${root} puts watchkeeper on PATH`]),
     ...agents.filter(({ name }) => isWithoutFault(name, done)).flatMap((agent) => agent.next ?? []),
     ...all.flatMap(({ isNext, remedy, found }) => (isNext ? `${remedy}: ${found}` : [])),
   ];
@@ -33,6 +38,11 @@ export async function install(call: PluginCall): Promise<ExitCode> {
   print(lines.join('\n'), { installation: file, root, commands: done.map(doneValue), next, trouble });
   // What only a person can do is no failure of the installation.
   return done.every(({ fault }) => fault === null) && trouble.length === 0 ? 0 : 1;
+}
+
+/** In an agent's own shell it is, by the plugin; in a person's it need not be. */
+function isOnPath(path: string): boolean {
+  return path.split(delimiter).some((folder) => seenFile(join(folder, 'watchkeeper')) !== undefined);
 }
 
 function isWithoutFault(name: string, done: readonly Done[]): boolean {

@@ -16,8 +16,12 @@ import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
 import { type Call, word } from '../../command/word.js';
 
 const LOG = 'monitor.log';
+/** Of what its transcript shows; a call is given its own time, whatever the limit. */
+const DOES: Readonly<Record<string, string>> = {
+  in_tool: 'a call of its agent is running; ',
+  waiting: 'its agent waits for a person or the model; ',
+};
 const WHOLE = /^[1-9]\d{0,5}$/;
-const BELL = '\u0007';
 
 const options = {
   start: { type: 'boolean' },
@@ -85,7 +89,7 @@ async function start(
 async function stop({ memory, print }: MonitorCall, session: OpenSession): Promise<ExitCode> {
   const stopped = await stopMonitor(memory, session);
   const { id } = session;
-  print(stopped === null ? `no monitor of session ${id} runs` : `the monitor of session ${id} has stopped`, {
+  print(stopped === null ? `no monitor runs for session ${id}` : `the monitor of session ${id} has stopped`, {
     session_id: id,
     stopped: stopped !== null,
   });
@@ -103,10 +107,11 @@ async function check({ memory, print }: MonitorCall, { id }: OpenSession, limits
   const limit = describeDuration(look.thresholds.silence_ms);
   const activity = last === null ? 'no activity' : `last activity ${ago(now - last)} (${isoTime(last)})`;
   const excused = pingUntil !== null && pingUntil >= now ? `, silence is excused until ${isoTime(pingUntil)}` : '';
+  const attention = DOES[sight?.assessment?.attention ?? 'idle'] ?? '';
   const rest = sight?.mayWork === false ? '; no agent is at work' : '';
   print(
     finding === undefined
-      ? `not silent: ${activity}; limit ${limit}${excused}${rest}`
+      ? `not stuck: ${attention}${activity}; limit ${limit}${excused}${rest}`
       : oneLine(`STUCK: ${noticeText(finding, id)}`),
     {
       session_id: id,
@@ -129,8 +134,7 @@ async function watch(
   log.close();
   const say = (sentence: string) => {
     const line = `${isoTime(memory.clock.now())} ${oneLine(sentence)}`;
-    const bell = context.io.columns === undefined ? '' : BELL;
-    if (!values.json) context.io.stdout(`${bell}${line}\n`);
+    if (!values.json) context.io.stdout(`${line}\n`);
     const folder = memory.places.findSession(id);
     try {
       if (folder !== null) appendPrivately(join(folder, LOG), `${line}\n`);
@@ -139,7 +143,7 @@ async function watch(
     }
   };
   const { intervalMs, checks } = limits;
-  say(`the monitor begins: a silence of ${describeDuration(intervalMs * checks)} is noticed`);
+  say(`the monitor has begun: it notices a silence of ${describeDuration(intervalMs * checks)}`);
   const watching = new Monitor({
     memory,
     sessionId: id,

@@ -40,13 +40,13 @@ export const start = word({
 });
 
 export const end = word({
-  usage: 'end [--as completed|failed|cancelled|superseded] [--summary TEXT]',
+  usage: 'end [ID] [--as completed|failed|cancelled|superseded] [--summary TEXT]',
   summary: 'end the session; its steps stay as they are',
   options: { as: { type: 'string' }, summary: { type: 'string' } },
-  words: 0,
+  words: 1,
   async run(call): Promise<ExitCode> {
-    const { memory, values } = call;
-    const session = memory.which(values.session ?? null);
+    const { memory, values, words } = call;
+    const session = memory.which(words[0] ?? values.session ?? null);
     const reason = END_REASONS.find((known) => known === (values.as ?? 'completed'));
     if (reason === undefined)
       throw new UsageError(`--as ${JSON.stringify(values.as)}: one of ${END_REASONS.join(', ')}`);

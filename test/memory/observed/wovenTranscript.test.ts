@@ -85,6 +85,16 @@ test('has the end of a dialog whose program has ended', () => {
   expect(read()).toEqual(['pre_tool_use t1', 'wait_start permission', 'wait_end permission']);
 });
 
+test('has a new run where another program goes on, which owes nothing of what the dead one owed', () => {
+  write(transcript, asks(0, 'go'), calls(1, 't1'));
+  note(0, 'run_started', { process: {} });
+  note(50, 'run_started', { process: {} });
+  read();
+  const lines = [...given, ...woven.presumed()].map(({ event, source }) => [event, source]);
+  expect(lines.at(-1)).toEqual(['session_start', 'resume']);
+  expect(lines.filter(([, source]) => source === 'resume')).toHaveLength(1);
+});
+
 test('is told anew, with its dialogs, when the transcript was rewritten', () => {
   write(transcript, asks(0, 'go'), calls(1, 't1'));
   note(2, 'wait_start', { kind: 'permission' });

@@ -1,7 +1,10 @@
 // covers: memory/sessions/adoption.ts memory/programs/runEnd.ts memory/programs/launch.ts
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { isCrashed } from '../../../memory/fold/crash.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
@@ -212,4 +215,23 @@ test('a session that has notes keeps its share of the conversation, and stays', 
   adoptCaller(memory, explicit);
   expect(stateOf(scene, explicit.id).conversations[0]?.since).not.toBeNull();
   expect(stateOf(scene, id)).toMatchObject({ lifecycle: 'active', conversations: [{ id: 'c-1' }] });
+});
+
+test('a server that works for several windows loses no session to another one, and all of them crash with it', async () => {
+  const scene = memoryScene();
+  // The words of its command line say what it is.
+  const server = spawn('sh', ['-c', 'echo; while :; do sleep 1; done', 'app-server'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const gone = once(server, 'exit');
+  await once(server.stdout, 'data');
+  const agent = readProcessIdentity('host', server.pid);
+  const [one = '', other = ''] = ['c-1', 'c-2'].map((conversation) =>
+    start(scene, conversation, { provider: 'codex', agent }),
+  );
+  expect(other).not.toBe(one);
+  for (const id of [one, other]) expect(stateOf(scene, id).runs).toMatchObject([{ ended_at: null }]);
+  server.kill('SIGKILL');
+  await gone;
+  for (const id of [one, other]) expect(isCrashed(stateOf(scene, id), living)).toBe(true);
 });

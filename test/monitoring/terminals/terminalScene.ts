@@ -14,7 +14,7 @@ import {
   type TerminalWatchContext,
 } from '../../../monitoring/terminals/terminalWatch.js';
 import type { Project } from '../../../src/config/settings.js';
-import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { createLogger } from '../../../src/log/logger.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { isoTime, SECOND } from '../../../src/time.js';
@@ -137,6 +137,25 @@ export class TerminalAgent {
 
   asksPermission(tool: string, inputDigest: string | null = null): void {
     this.#with((session, memory) => waitForPermission(memory, session, { tool, inputDigest, subAgent: null }));
+  }
+
+  /** Its process is killed. */
+  async dies(): Promise<void> {
+    const { pid } = this.#launch.agent ?? { pid: 0 };
+    process.kill(pid, 'SIGKILL');
+    while (isProcessAlive(this.#launch.agent ?? HERE, HERE) !== false) await new Promise(setImmediate);
+  }
+
+  /** Its process is gone, and another one goes on with the conversation. */
+  diesAndIsResumed(): void {
+    const launch = {
+      ...this.#launch,
+      agent: living(),
+      provider: 'claude',
+      source: 'resume',
+      launchedIn: null,
+    } as const;
+    startConversation(this.#scene.open(), launch).session.log.close();
   }
 
   ends(): void {

@@ -155,6 +155,35 @@ describe('an agent in a terminal', () => {
     expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([speaking.id, silent.id]);
   });
 
+  test('that died in its turn leaves nothing to the one that goes on with its conversation', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(5 * MINUTE, watch);
+    agent.diesAndIsResumed();
+    await scene.pass(HOUR, watch);
+    expect(scene.noticed).toEqual([]);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS + MINUTE, watch);
+    expect(scene.noticed).toHaveLength(1);
+  });
+
+  test('whose notice is closed because it died is not said to go on', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS + MINUTE, watch);
+    await agent.dies();
+    await scene.pass(MINUTE, watch);
+    expect(agent.notices).toEqual(['notice', 'notice_closed']);
+    expect(scene.logged.join('\n')).toMatch(
+      /the agent of session ses_\w+ has died; to go on from its record: watchkeeper/,
+    );
+    expect(scene.logged.join('\n')).not.toContain('goes on');
+  });
+
   test('of which nobody has said which process it is cannot be told from one that is gone, and is left alone', async () => {
     const scene = new TerminalScene();
     const agent = scene.agent(null);

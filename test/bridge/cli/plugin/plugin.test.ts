@@ -40,7 +40,8 @@ describe('plugin install', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(said).toMatchObject({ installation: file, root: ROOT });
     expect(said.commands.map((each: { command: string }) => each.command)).toEqual([...OF_CLAUDE, ...OF_CODEX]);
-    expect(said.next).toEqual([expect.stringMatching(/^Claude Code: /), expect.stringMatching(/\/hooks/)]);
+    const link = expect.stringMatching(/^`npm link` in .* puts watchkeeper on PATH$/);
+    expect(said.next).toEqual([link, expect.stringMatching(/^Claude Code: /), expect.stringMatching(/\/hooks/)]);
     expect(scene.changes().sort()).toEqual([...OF_CLAUDE, ...OF_CODEX].sort());
   });
 

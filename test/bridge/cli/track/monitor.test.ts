@@ -35,7 +35,9 @@ test(
     await eventually(() => events().includes('notice'), { what: 'the notice' });
     expect(say('status')).toMatchObject({ code: 1, out: expect.stringContaining('notice, just now: The agent said') });
     expect(say('monitor --stop')).toMatchObject({ code: 0, out: expect.stringContaining('has stopped') });
-    expect(readFileSync(inSession('monitor.log'), 'utf8')).toMatch(/begins: .*\n.*said nothing.*\n.*ends: stopped\n$/s);
+    expect(readFileSync(inSession('monitor.log'), 'utf8')).toMatch(
+      /has begun: .*\n.*said nothing.*\n.*ends: stopped\n$/s,
+    );
     expect(say('monitor --stop')).toMatchObject({ code: 0, out: expect.stringContaining('no monitor') });
     const again = JSON.parse(say('monitor --start --json').out);
     expect(again.pid).not.toBe(started.pid);
