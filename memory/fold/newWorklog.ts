@@ -17,6 +17,7 @@ export function newWorklog(): Worklog {
     ping: null,
     runs: [],
     conversations: [],
+    present: null,
     steps: new Map(),
     files: new Map(),
     notes: [],

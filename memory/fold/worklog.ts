@@ -196,6 +196,8 @@ export interface Worklog {
   ping: { readonly until: number; readonly detail: string | null } | null;
   readonly runs: Run[];
   readonly conversations: Conversation[];
+  /** Of them, the one that has begun or was resumed last; it may have moved since. */
+  present: Conversation | null;
   readonly steps: Map<string, Step>;
   readonly files: Map<string, FileEntry>;
   readonly notes: Note[];

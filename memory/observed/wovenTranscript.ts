@@ -1,6 +1,7 @@
 /**
  * The transcript of a conversation as it grows, with what only the worklog of its session knows: that a permission dialog is open,
- * that the program which showed it has ended, and that another program goes on. Who reads it cannot tell which line came from where.
+ * that the program which showed it has ended, and that another program has resumed the conversation, which owes nothing of what the
+ * one before has left. Who reads it cannot tell which line came from where.
  */
 import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import { instantOf } from '../../src/journal/normalise.js';
@@ -16,6 +17,12 @@ const NONE: readonly JournalRecord[] = [];
 /** Calls in flight that are remembered; the oldest is forgotten first. */
 const MOST_CALLS = 256;
 
+/** As its program names it. */
+export interface FollowedConversation {
+  readonly provider: string;
+  readonly id: string;
+}
+
 interface OpenCall {
   readonly agent: string | null;
   readonly tool: string | null;
@@ -25,6 +32,7 @@ interface OpenCall {
 export class WovenTranscript implements JournalSource {
   readonly #transcript: JournalSource;
   readonly #worklog: JournalTail;
+  readonly #conversation: FollowedConversation;
   /** Of the worklog, and not given out: they are not earlier than what the transcript presumes. */
   #waiting: JournalRecord[] = [];
   /** Kinds of waits that are open by the worklog. */
@@ -32,17 +40,17 @@ export class WovenTranscript implements JournalSource {
   /** By id, of the lines that were given out. */
   readonly #calls = new Map<string, OpenCall>();
   #tellsOfDialogs = false;
-  /** A run has begun: each further one is another program, which owes nothing of what the one before it owed. */
-  #hasRun = false;
   #presumedBefore = NONE;
   #presumed: readonly JournalRecord[] | null = null;
 
   /**
    * @param transcript whose lines are never final before it says so
    * @param worklog its path
+   * @param conversation of the transcript; the worklog may name others
    */
-  constructor(transcript: JournalSource, worklog: string) {
+  constructor(transcript: JournalSource, worklog: string, conversation: FollowedConversation) {
     this.#transcript = transcript;
+    this.#conversation = conversation;
     this.#worklog = new JournalTail(worklog);
   }
 
@@ -97,7 +105,6 @@ export class WovenTranscript implements JournalSource {
     this.#waiting = [];
     this.#open.clear();
     this.#calls.clear();
-    this.#hasRun = false;
     this.#presumed = null;
   }
 
@@ -126,14 +133,18 @@ export class WovenTranscript implements JournalSource {
     } else if (event === 'wait_end' && kind !== null) {
       this.#open.delete(kind);
       this.#waiting.push(record);
-    } else if (event === 'run_started') {
-      if (this.#hasRun) this.#waiting.push({ event: 'session_start', source: 'resume', timestamp });
-      this.#hasRun = true;
     } else if (event === 'run_ended') {
       for (const each of this.#open) this.#waiting.push({ event: 'wait_end', kind: each, timestamp });
       this.#open.clear();
+    } else if (this.#isResumption(record)) {
+      this.#waiting.push({ event: 'session_start', source: 'resume', timestamp });
     } else return;
     this.#presumed = null;
+  }
+
+  #isResumption({ event, source, provider, conversation }: JournalRecord): boolean {
+    const { provider: ownProvider, id } = this.#conversation;
+    return event === 'conversation' && source === 'resume' && provider === ownProvider && conversation === id;
   }
 
   /** @returns the lines of the worklog that come before all that is presumed */
@@ -156,11 +167,13 @@ export class WovenTranscript implements JournalSource {
     return woven;
   }
 
-  #before(record: JournalRecord, left: JournalRecord[], calls: ReadonlyMap<string, OpenCall>): JournalRecord[] {
+  #before(record: JournalRecord, left: JournalRecord[], calls: Map<string, OpenCall>): JournalRecord[] {
     const until = instantOf(record.timestamp) ?? Number.NEGATIVE_INFINITY;
     const taken: JournalRecord[] = [];
     for (let next = left[0]; next !== undefined && (instantOf(next.timestamp) ?? 0) < until; next = left[0]) {
       taken.push(this.#named(next, calls));
+      // Their program is gone.
+      if (next.event === 'session_start') calls.clear();
       left.shift();
     }
     return taken;

@@ -3,7 +3,7 @@
  * followed and judged as the journal of a bridge's session is.
  */
 import { livenessOf } from '../../memory/fold/crash.js';
-import type { Conversation, Notice, Run } from '../../memory/fold/worklog.js';
+import type { Conversation, Notice, Run, Worklog } from '../../memory/fold/worklog.js';
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
@@ -146,10 +146,10 @@ export class TerminalSession {
     const present = log?.conversation ?? null;
     const path = present === null || programs === null ? null : transcriptOf(present, programs);
     if (path !== null && this.#followed?.transcript === path && this.#followed.worklog === worklog) return;
-    if (path === null) this.#followed = null;
+    if (present === null || path === null) this.#followed = null;
     else {
       const transcript = new TranscriptFollower(path, { clock, trimmer: judgedTrimmer(stamp.redact) });
-      const woven = new WovenTranscript(transcript, worklog);
+      const woven = new WovenTranscript(transcript, worklog, present);
       this.#followed = { transcript: path, worklog, woven, journal: new JournalFollower(woven) };
     }
   }
@@ -172,7 +172,7 @@ export class TerminalSession {
 
 function watchedLog(memory: Memory, { log }: OpenSession): WatchedLog {
   const { state } = log;
-  const conversation = state.conversations.findLast(({ moved_at }) => moved_at === null) ?? null;
+  const conversation = presentOf(state);
   return {
     isOpen: state.lifecycle !== 'ended' && state.archived === null,
     run: state.runs.at(-1) ?? null,
@@ -183,6 +183,11 @@ function watchedLog(memory: Memory, { log }: OpenSession): WatchedLog {
     isWaiting: state.waits.size > 0,
     lastActivity: state.last_activity,
   };
+}
+
+/** The one that was resumed last, also if others have begun after it: its program writes on in its transcript. */
+function presentOf({ present, conversations }: Worklog): Conversation | null {
+  return present?.moved_at === null ? present : (conversations.findLast(({ moved_at }) => moved_at === null) ?? null);
 }
 
 /** A ping excuses silence alone: it is no progress. */

@@ -63,13 +63,17 @@ export const runRules: Rules = {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
       // Whoever comes back to it goes on with it.
-      if (conversations.some((one) => one.moved_at === null && one.provider === provider && one.id === conversation))
-        return;
+      const known = conversations.find(
+        (one) => one.moved_at === null && one.provider === provider && one.id === conversation,
+      );
+      log.present = known ?? log.present;
+      if (known !== undefined) return;
       const entry = {
         ...{ provider, id: conversation, source, at, moved_at: null },
         ...{ transcript: transcript ?? null, cwd: cwd ?? null, workspace: workspace ?? null },
         since: since == null ? null : Date.parse(since),
       };
+      log.present = entry;
       addTo(conversations, entry, { more, name: 'conversations', isSettled: ({ moved_at }) => moved_at !== null });
     },
     { starts: true },

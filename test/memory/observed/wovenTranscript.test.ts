@@ -22,7 +22,10 @@ beforeEach(() => {
   writeFileSync(transcript, '');
   writeFileSync(worklog, '');
   given = [];
-  woven = new WovenTranscript(new TranscriptFollower(transcript, { clock: new ManualClock() }), worklog);
+  woven = new WovenTranscript(new TranscriptFollower(transcript, { clock: new ManualClock() }), worklog, {
+    provider: 'claude',
+    id: 'c1',
+  });
 });
 
 const write = (path: string, ...records: readonly Fields[]) =>
@@ -85,16 +88,6 @@ test('has the end of a dialog whose program has ended', () => {
   expect(read()).toEqual(['pre_tool_use t1', 'wait_start permission', 'wait_end permission']);
 });
 
-test('has a new run where another program goes on, which owes nothing of what the dead one owed', () => {
-  write(transcript, asks(0, 'go'), calls(1, 't1'));
-  note(0, 'run_started', { process: {} });
-  note(50, 'run_started', { process: {} });
-  read();
-  const lines = [...given, ...woven.presumed()].map(({ event, source }) => [event, source]);
-  expect(lines.at(-1)).toEqual(['session_start', 'resume']);
-  expect(lines.filter(([, source]) => source === 'resume')).toHaveLength(1);
-});
-
 test('is told anew, with its dialogs, when the transcript was rewritten', () => {
   write(transcript, asks(0, 'go'), calls(1, 't1'));
   note(2, 'wait_start', { kind: 'permission' });
@@ -116,4 +109,21 @@ test('has its dialogs in a journal, too, which presumes nothing', () => {
   expect(read()).toEqual(['pre_tool_use t1', 'wait_start permission']);
   write(transcript, line(3, 'post_tool_use', 't1'));
   expect(read()).toEqual(['pre_tool_use t1', 'wait_start permission', 'post_tool_use t1']);
+});
+
+test('has the start of a run where another process resumed the conversation, and of no other conversation', () => {
+  write(transcript, asks(0, 'go'), calls(1, 't1'));
+  const resumed = { provider: 'claude', source: 'resume' };
+  note(5, 'conversation', { ...resumed, conversation: 'c2' });
+  note(6, 'conversation', { ...resumed, provider: 'codex', conversation: 'c1' });
+  note(7, 'conversation', { ...resumed, source: 'startup', conversation: 'c1' });
+  note(8, 'conversation', { ...resumed, conversation: 'c1' });
+  read();
+  write(transcript, asks(10, 'go on'), calls(11, 't2'));
+  read();
+  const all = [...given, ...woven.presumed()];
+  expect(all.filter(({ event }) => event === 'session_start')).toMatchObject([
+    { source: 'startup' },
+    { source: 'resume', timestamp: at(8) },
+  ]);
 });

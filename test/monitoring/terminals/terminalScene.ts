@@ -6,6 +6,7 @@ import { startConversation } from '../../../memory/programs/conversationStart.js
 import { endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import type { ConversationSource } from '../../../memory/words.js';
 import { OwnGaps } from '../../../monitoring/lateness/ownGaps.js';
 import { rulesIn } from '../../../monitoring/terminals/directoryRules.js';
 import {
@@ -27,7 +28,7 @@ const HERE = readProcessIdentity('host');
 export const DEAD: ProcessIdentity = { ...HERE, boot_id: 'another', pid_start: '1' };
 
 /** A process that is alive until the test is over. */
-function living(): ProcessIdentity {
+export function living(): ProcessIdentity {
   const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
   afterThisTest(() => void child.kill('SIGKILL'));
   return readProcessIdentity('host', child.pid);
@@ -62,11 +63,25 @@ export class TerminalScene {
 
   /** An agent starts in the directory of the scene, with its hooks. */
   agent(agent: ProcessIdentity | null = living()): TerminalAgent {
+    return new TerminalAgent(this, { ...this.#conversation(), agent, source: 'startup' });
+  }
+
+  /** The agent clears its conversation. */
+  cleared({ launch }: TerminalAgent): TerminalAgent {
+    return new TerminalAgent(this, { ...launch, ...this.#conversation(), source: 'clear' });
+  }
+
+  /** A new process goes on with its conversation. */
+  resumed({ launch }: TerminalAgent): TerminalAgent {
+    return new TerminalAgent(this, { ...launch, agent: living(), source: 'resume' });
+  }
+
+  #conversation() {
     this.#transcripts += 1;
     const conversation = `c-${this.#transcripts}`;
     const transcript = join(this.memory.home, '..', `${conversation}.jsonl`);
     writeFileSync(transcript, '');
-    return new TerminalAgent(this, { conversation, transcript, agent });
+    return { conversation, transcript };
   }
 
   watch(projects: readonly Project[] = [], isActing = true): TerminalWatch {
@@ -110,20 +125,20 @@ interface AgentLaunch {
   readonly transcript: string;
   /** Null: its hook could not see it. */
   readonly agent: ProcessIdentity | null;
+  readonly source: ConversationSource;
 }
 
 export class TerminalAgent {
   readonly id: string;
   readonly #scene: TerminalScene;
-  readonly #launch: AgentLaunch;
+  readonly launch: AgentLaunch;
 
   constructor(scene: TerminalScene, launch: AgentLaunch) {
     this.#scene = scene;
-    this.#launch = launch;
+    this.launch = launch;
     const { session } = startConversation(scene.open(), {
       ...launch,
       provider: 'claude',
-      source: 'startup',
       launchedIn: null,
     });
     session.log.close();
@@ -132,7 +147,7 @@ export class TerminalAgent {
 
   /** Its program writes records into the transcript. */
   writes(...records: readonly Fields[]): void {
-    appendFileSync(this.#launch.transcript, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    appendFileSync(this.launch.transcript, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   }
 
   asksPermission(tool: string, inputDigest: string | null = null): void {
@@ -146,20 +161,8 @@ export class TerminalAgent {
     while (isProcessAlive(this.#launch.agent ?? HERE, HERE) !== false) await new Promise(setImmediate);
   }
 
-  /** Its process is gone, and another one goes on with the conversation. */
-  diesAndIsResumed(): void {
-    const launch = {
-      ...this.#launch,
-      agent: living(),
-      provider: 'claude',
-      source: 'resume',
-      launchedIn: null,
-    } as const;
-    startConversation(this.#scene.open(), launch).session.log.close();
-  }
-
   ends(): void {
-    const { agent } = this.#launch;
+    const { agent } = this.launch;
     if (agent !== null) this.#with((session, memory) => endRun(memory, session, agent, 'prompt_input_exit'));
   }
 

@@ -155,20 +155,6 @@ describe('an agent in a terminal', () => {
     expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([speaking.id, silent.id]);
   });
 
-  test('that died in its turn leaves nothing to the one that goes on with its conversation', async () => {
-    const scene = new TerminalScene();
-    const watch = scene.watch();
-    const agent = scene.agent();
-    agent.writes(...hangingTurn(scene.seconds));
-    await scene.pass(5 * MINUTE, watch);
-    agent.diesAndIsResumed();
-    await scene.pass(HOUR, watch);
-    expect(scene.noticed).toEqual([]);
-    agent.writes(...hangingTurn(scene.seconds));
-    await scene.pass(SILENT_AFTER_MS + MINUTE, watch);
-    expect(scene.noticed).toHaveLength(1);
-  });
-
   test('whose notice is closed because it died is not said to go on', async () => {
     const scene = new TerminalScene();
     const watch = scene.watch();
@@ -182,6 +168,38 @@ describe('an agent in a terminal', () => {
       /the agent of session ses_\w+ has died; to go on from its record: watchkeeper/,
     );
     expect(scene.logged.join('\n')).not.toContain('goes on');
+  });
+
+  test('that was resumed owes nothing of what its killed process has left, until it is asked for more', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const killed = scene.agent(DEAD);
+    killed.writes(...hangingTurn(scene.seconds));
+    await scene.pass(2 * HOUR, watch);
+    const agent = scene.resumed(killed);
+    expect(agent.id).toBe(killed.id);
+    await scene.pass(HOUR, watch);
+    expect(scene.noticed).toEqual([]);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(2 * SECOND + SILENT_AFTER_MS, watch);
+    expect(agent.notices).toEqual(['notice']);
+  });
+
+  test('is judged by the conversation that was resumed last, whichever began last', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const first = scene.agent(DEAD);
+    first.writes(asks(scene.seconds, 'go'), says(scene.seconds + 1, 'Done.', 'end_turn'));
+    const second = scene.cleared(first);
+    second.writes(...hangingTurn(scene.seconds));
+    await scene.pass(MINUTE, watch);
+    const agent = scene.resumed(first);
+    expect([second.id, agent.id]).toEqual([first.id, first.id]);
+    await scene.pass(HOUR, watch);
+    expect(scene.noticed).toEqual([]);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(2 * SECOND + SILENT_AFTER_MS, watch);
+    expect(agent.notices).toEqual(['notice']);
   });
 
   test('of which nobody has said which process it is cannot be told from one that is gone, and is left alone', async () => {
