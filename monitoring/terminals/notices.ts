@@ -30,15 +30,19 @@ export function closeNotice(memory: Memory, sessionId: string, { id }: Notice): 
 
 /**
  * Other watchers may have other limits, so that nothing is wrong by one's own limits says little: the agent must have done something
- * since, or owe nothing any more.
+ * since, or owe nothing any more. To watchers that have not found it, even that says little: who fails or repeats itself does
+ * something all the time, and one of several agents may be silent still.
  * @returns whether the session has gone on since it was noticed
  */
-export function hasGoneOn({ log, mayWork, assessment, findings, lastActivity }: Sight): boolean {
+export function hasGoneOn({ log, mayWork, assessment, findings, ...sight }: Sight): boolean {
   const { notice } = log;
   if (notice === null) return false;
   if (!mayWork) return true;
   if (findings.length > 0) return false;
-  return assessment?.attention === 'idle' || (lastActivity !== null && lastActivity > notice.at);
+  if (assessment?.attention === 'idle') return true;
+  const { hasFound, lastActivity, leastActivity } = sight;
+  const activity = hasFound ? lastActivity : notice.rule === 'silence' ? leastActivity : null;
+  return activity !== null && activity > notice.at;
 }
 
 function write(

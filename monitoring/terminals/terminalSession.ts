@@ -15,6 +15,7 @@ import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
 import { TranscriptFollower } from '../../src/transcripts/transcriptFollower.js';
 import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
+import { owingSubAgents } from '../verdict/clocks/agentClocks.js';
 import { tailFor } from '../verdict/timeline/callTail.js';
 import { Timeline } from '../verdict/timeline/timeline.js';
 import { JournalFollower } from '../watch/journalFollower.js';
@@ -51,8 +52,12 @@ export interface Sight {
   readonly assessment: Assessment | null;
   /** Those that nothing excuses, in the order in which rules lead. */
   readonly findings: readonly Finding[];
+  /** Whether this watcher has found, by its own limits, what the open notice says. */
+  readonly hasFound: boolean;
   /** The latest activity that is known of it, UTC epoch milliseconds. */
   readonly lastActivity: number | null;
+  /** The same of that agent in it which owes work and has done nothing for longest. */
+  readonly leastActivity: number | null;
   /** When a rule could become true if nothing more happens, UTC epoch milliseconds; infinite: never. */
   readonly nextLook: number;
 }
@@ -85,6 +90,10 @@ export class TerminalSession {
   #log: WatchedLog | null = null;
   #followed: Followed | null = null;
   #seen: readonly Seen[] = [];
+  /** Rules that were broken at the last look. */
+  #broken: readonly string[] = [];
+  /** The last notice of something that was found here, too. */
+  #foundNotice: string | null = null;
 
   constructor(memory: Memory, id: string) {
     this.#memory = memory;
@@ -133,10 +142,24 @@ export class TerminalSession {
     const mayWork = log.isOpen && log.run?.ended_at == null && liveness !== 'dead';
     this.#follow(mayWork ? log : null);
     const common = { id: this.id, log, liveness, mayWork };
-    if (this.#followed === null)
-      return { ...common, assessment: null, lastActivity: log.lastActivity, findings: [], nextLook: NEVER };
-    const { assessment, lastActivity } = await this.#assess(this.#followed, options);
-    return { ...common, assessment, lastActivity, ...excused(log, assessment, options.now) };
+    if (this.#followed === null) {
+      const { lastActivity } = log;
+      const hasFound = this.#hasFound(log.notice, []);
+      const activity = { lastActivity, leastActivity: lastActivity };
+      return { ...common, ...activity, hasFound, assessment: null, findings: [], nextLook: NEVER };
+    }
+    const { assessment, ...activity } = await this.#assess(this.#followed, options);
+    const hasFound = this.#hasFound(log.notice, assessment.findings);
+    return { ...common, ...activity, hasFound, assessment, ...excused(log, assessment, options.now) };
+  }
+
+  /** It may have been found before it was noticed, and be over since. */
+  #hasFound(notice: Notice | null, findings: readonly Finding[]): boolean {
+    const broken = findings.map(({ rule }) => rule);
+    if (notice !== null && [...this.#broken, ...broken].some((rule) => rule === notice.rule))
+      this.#foundNotice = notice.id;
+    this.#broken = broken;
+    return notice !== null && this.#foundNotice === notice.id;
   }
 
   /** An agent that is at rest for good needs no memory. */
@@ -162,10 +185,12 @@ export class TerminalSession {
     // A part of the story that cannot be read accuses nobody.
     const known = refused === null && newer === 0 ? journal.timeline : new Timeline();
     const limits = woven.tellsOfDialogs ? { ...thresholds, inferred_wait_ms: 0 } : thresholds;
-    const last = Math.max(...known.at(now).run.agents.map((agent) => agent.lastActivity));
+    const { run } = known.at(now);
+    const owing = [run.agents[0], ...owingSubAgents(run)];
     return {
       assessment: assessSessionHealth(known, limits, now, { gaps }),
-      lastActivity: Number.isFinite(last) ? last : null,
+      lastActivity: finiteOf(run.agents.reduce((last, agent) => Math.max(last, agent.lastActivity), -NEVER)),
+      leastActivity: finiteOf(owing.reduce((least, agent) => Math.min(least, agent.lastActivity), NEVER)),
     };
   }
 }
@@ -200,6 +225,10 @@ function excused(
   if (pingUntil === null || pingUntil < now) return { findings: found, nextLook: next };
   const findings = found.filter(({ rule }) => rule !== 'silence');
   return { findings, nextLook: findings.length < found.length ? Math.min(next, pingUntil + 1) : next };
+}
+
+function finiteOf(instant: number): number | null {
+  return Number.isFinite(instant) ? instant : null;
 }
 
 function seen(path: string): Seen {

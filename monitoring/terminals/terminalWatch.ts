@@ -204,15 +204,15 @@ export class TerminalWatch implements Service {
     if (sight === null || this.#memory === null) return;
     this.#deadlines.set(session.id, sight.mayWork ? sight.nextLook : Number.POSITIVE_INFINITY);
     const found = noticeable(sight, rules, now);
-    if (sight.log.notice !== null) {
-      if (
-        hasGoneOn({ ...sight, findings: found === null ? [] : [found] }) &&
-        closeNotice(this.#memory, session.id, sight.log.notice)
-      ) {
+    const open = sight.log.notice;
+    if (open !== null) {
+      // Another watcher may act on what is off here.
+      const findings = sight.findings.filter((each) => each === found || each.rule === open.rule);
+      if (hasGoneOn({ ...sight, findings }) && closeNotice(this.#memory, session.id, open)) {
         summary.closed.push(session.id);
-        this.#told.delete(sight.log.notice.id);
+        this.#told.delete(open.id);
         logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
-      } else await this.#tell({ notice: sight.log.notice, sight, project });
+      } else await this.#tell({ notice: open, sight, project });
       return;
     }
     const notice = found === null ? null : openNotice(this.#memory, session.id, found);

@@ -156,9 +156,9 @@ export class TerminalAgent {
 
   /** Its process is killed. */
   async dies(): Promise<void> {
-    const { pid } = this.#launch.agent ?? { pid: 0 };
+    const { pid } = this.launch.agent ?? { pid: 0 };
     process.kill(pid, 'SIGKILL');
-    while (isProcessAlive(this.#launch.agent ?? HERE, HERE) !== false) await new Promise(setImmediate);
+    while (isProcessAlive(this.launch.agent ?? HERE, HERE) !== false) await new Promise(setImmediate);
   }
 
   ends(): void {

@@ -255,6 +255,56 @@ describe('several watchers', () => {
     expect(other?.notice).toEqual(one?.notice);
   });
 
+  test('of which one has narrower limits, or does not act on the rule, notice once what lasts, and close it once', async () => {
+    const scene = new TerminalScene();
+    const agent = scene.agent();
+    const watches = [
+      watchWith(scene, { thresholds: { loop_repeats: 3 } }),
+      scene.watch(),
+      watchWith(scene, { actions: { loop: 'off' } }),
+    ];
+    agent.writes(asks(scene.seconds, 'go'));
+    for (let index = 0; index < 9; index += 1) {
+      agent.writes(message(scene.seconds, `l${index}`, 'same'), returns(scene.seconds, `l${index}`, 'same'));
+      await scene.pass(20 * SECOND, ...watches);
+    }
+    expect(agent.notices).toEqual(['notice']);
+    for (const command of ['another', 'a third', 'a fourth']) {
+      agent.writes(message(scene.seconds, command, command), returns(scene.seconds, command, command));
+      await scene.pass(20 * SECOND, ...watches);
+    }
+    expect(agent.notices).toEqual(['notice', 'notice_closed']);
+  });
+
+  test('of which one has narrower limits notice one silent sub-agent beside a busy one once', async () => {
+    const scene = new TerminalScene();
+    const agent = scene.agent();
+    const narrow = watchWith(scene, { thresholds: { silence_ms: 3 * MINUTE } });
+    const wide = scene.watch();
+    const at = scene.seconds;
+    const of = (id: string, parentToolUseID: string) => ({ isSidechain: true, agentId: id, parentToolUseID });
+    agent.writes(
+      asks(at, 'go', { permissionMode: 'bypassPermissions' }),
+      calls(at, 'T1', 'Task'),
+      calls(at, 'T2', 'Task'),
+    );
+    agent.writes(calls(at + 1, 'hangs', 'Bash', { command: 'x', timeout: 1_000 }, of('silent', 'T2')));
+    const work = async (...watches: readonly TerminalWatch[]) => {
+      for (let index = 0; index < 9; index += 1) {
+        const id = `w${scene.seconds}`;
+        agent.writes(calls(scene.seconds, id, 'Bash', { command: id }, of('busy', 'T1')));
+        agent.writes(returns(scene.seconds, id, id, false, of('busy', 'T1')));
+        await scene.pass(30 * SECOND, ...watches);
+      }
+    };
+    await work(narrow, wide);
+    expect(agent.notices).toEqual(['notice']);
+    // Whoever has noticed it is gone.
+    agent.writes(returns(scene.seconds, 'hangs', 'done', false, of('silent', 'T2')));
+    await work(wide);
+    expect(agent.notices).toEqual(['notice', 'notice_closed']);
+  });
+
   test('of which one does not act: it looks at nothing', async () => {
     const scene = new TerminalScene();
     scene.agent().writes(...hangingTurn(scene.seconds));
@@ -321,6 +371,21 @@ describe('a watch', () => {
     expect(readFileSync(join(scene.memory.home, 'sessions', agent.id, 'worklog.jsonl'), 'utf8')).toContain('"notice"');
   });
 });
+
+/** A watch with rules of its own. */
+function watchWith(
+  scene: TerminalScene,
+  own: { readonly thresholds?: object; readonly actions?: object },
+): TerminalWatch {
+  const context = scene.context();
+  const rulesOf = (directory: string | null) => {
+    const { project, rules } = context.rulesIn(directory);
+    const { thresholds, actions } = rules;
+    const changed = { thresholds: { ...thresholds, ...own.thresholds }, actions: { ...actions, ...own.actions } };
+    return { project, rules: { ...rules, ...changed } };
+  };
+  return new TerminalWatch({ ...context, rulesIn: rulesOf });
+}
 
 /** A watch whose first telling fails. */
 function failingOnce(scene: TerminalScene) {
