@@ -24,6 +24,8 @@ import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from './payload.js'
 const STDIN = 0;
 const CHUNK_BYTES = 64 * 1024;
 const END_OF_OBJECT = 0x7d;
+/** Of the characters that JSON calls white space, the last one. */
+const SPACE = 0x20;
 /** A shell may stand between the agent and its hook. */
 const MOST_SHELLS = 3;
 
@@ -44,12 +46,19 @@ function readPayload(isCodex: boolean): Payload | null {
     count = readSync(STDIN, chunk);
     if (length + count > LARGEST_PAYLOAD_BYTES) parts = [];
     else parts.push(Buffer.from(chunk.subarray(0, count)));
-    const payload = chunk[count - 1] === END_OF_OBJECT || count === 0 ? parsePayload(textOf(parts), isCodex) : null;
+    const payload = count === 0 || endsObject(chunk, count) ? parsePayload(textOf(parts), isCodex) : null;
     if (payload !== null) return payload;
     if (count > 0) continue;
     if (length > LARGEST_PAYLOAD_BYTES) throw new Error(`the payload is longer than ${LARGEST_PAYLOAD_BYTES} bytes`);
     return null;
   }
+}
+
+/** A line break may follow, or nothing. */
+function endsObject(chunk: Buffer, length: number): boolean {
+  let last = length - 1;
+  while (last >= 0 && (chunk[last] ?? 0) <= SPACE) last -= 1;
+  return chunk[last] === END_OF_OBJECT;
 }
 
 function textOf(parts: readonly Buffer[]): string {

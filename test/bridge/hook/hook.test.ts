@@ -106,10 +106,10 @@ test('a hook whose folder was removed exits with 0', async () => {
   expect(said.split('\n').length).toBeLessThanOrEqual(2);
 });
 
-test('an input that stays open does not hold it up', async () => {
+test.each(['', '\n', '\r\n '])('an input that stays open after %j does not hold it up', async (end) => {
   const place = scene();
   const child = begin(place);
-  child.stdin?.write(JSON.stringify(payload(place, 'SessionStart')));
+  child.stdin?.write(`${JSON.stringify(payload(place, 'SessionStart'))}${end}`);
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(worklogs(place)).toHaveLength(1);
 });
