@@ -4,12 +4,13 @@
  */
 import type { Memory } from '../../memory/sessions/memory.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
+import { WatchkeeperError } from '../../src/errors.js';
 import type { HostCounters } from '../../src/host/counters.js';
 import { type Clock, DAY } from '../../src/time.js';
 import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
-import { isRecorded, recordMonitor } from './monitorRecord.js';
+import { isReplaced, recordMonitor } from './monitorRecord.js';
 import { closeNotice, hasGoneOn, openNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { judgeQuietly } from './quietSession.js';
@@ -44,6 +45,8 @@ export class Monitor {
   readonly #workspace: WorkspaceActivity;
   readonly #gaps: OwnGaps;
   readonly #thresholds: Thresholds;
+  /** Why the last check failed; null: it did not. */
+  #trouble: string | null = null;
 
   constructor(options: MonitorOptions) {
     const { memory, sessionId, clock, counters } = options;
@@ -57,30 +60,53 @@ export class Monitor {
   }
 
   /**
-   * Checks until there is nothing to watch any more.
-   * @throws UnreachableError if the session cannot be read or written
+   * Checks until there is nothing to watch any more. What cannot be read or written at one check is tried again at the next.
+   * @throws UnreachableError if it cannot be recorded that this process monitors the session
    */
   async run(signal: AbortSignal): Promise<MonitorEnd> {
-    const { memory, sessionId, clock, intervalMs, checks } = this.#options;
-    recordMonitor(memory, sessionId, { interval_ms: intervalMs, checks });
+    const { memory, sessionId, clock, intervalMs } = this.#options;
+    this.#record();
     const end = clock.monotonic() + LONGEST_MS;
     while (!signal.aborted) {
-      const sight = await this.runOnce();
+      const sight = await this.#check();
       if (sight === null) return 'session ended';
-      if (!isRecorded(memory, sessionId, memory.surroundings.process)) return 'replaced';
-      if (clock.monotonic() >= end) return 'a day is over';
+      if (isReplaced(memory, sessionId) === true) return 'replaced';
+      const leftMs = end - clock.monotonic();
+      if (leftMs <= 0) return 'a day is over';
       // An instant at which it would be silent is met exactly.
-      const sleepMs = Math.min(Math.max(sight.nextLook - clock.now(), 1), intervalMs);
+      const sleepMs = Math.min(Math.max(sight.nextLook - clock.now(), 1), intervalMs, leftMs);
       this.#gaps.sleeps(sleepMs);
       await clock.sleep(sleepMs, signal);
     }
     return 'stopped';
   }
 
+  /** @throws UnreachableError */
+  #record(): void {
+    const { memory, sessionId, intervalMs, checks } = this.#options;
+    recordMonitor(memory, sessionId, { interval_ms: intervalMs, checks });
+  }
+
+  /** @returns as {@link runOnce}; a trouble is said once, as long as it lasts */
+  async #check(): Promise<Pick<Sight, 'nextLook'> | null> {
+    try {
+      const sight = await this.runOnce();
+      const { memory, sessionId } = this.#options;
+      if (sight !== null && isReplaced(memory, sessionId) === null) this.#record();
+      this.#trouble = null;
+      return sight;
+    } catch (error) {
+      if (!(error instanceof WatchkeeperError)) throw error;
+      if (error.message !== this.#trouble) this.#options.say(`cannot look, and tries again: ${error.message}`);
+      this.#trouble = error.message;
+      return { nextLook: Number.POSITIVE_INFINITY };
+    }
+  }
+
   /**
    * Checks once, and notices or closes.
    * @returns what was seen; null if the session is not active any more
-   * @throws as {@link run}
+   * @throws UnreachableError if the session cannot be read or written
    */
   async runOnce(): Promise<Sight | null> {
     const { memory, sessionId, say } = this.#options;

@@ -5,7 +5,7 @@ import { processSchema } from '../../memory/fold/rules/runs.js';
 import { replaceInSession } from '../../memory/home/sessionFile.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
-import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { isProcessAlive, isSameProcess } from '../../src/host/identity.js';
 import { parseJson } from '../../src/json.js';
 
 export const MONITOR_FILE = 'monitor.json';
@@ -48,8 +48,11 @@ export function recordMonitor(
   replaceInSession(places, sessionId, MONITOR_FILE, `${JSON.stringify({ v: VERSION, process, ...limits })}\n`);
 }
 
-/** @returns whether the process is the one that was recorded last: of two that began at once, only that one stays */
-export function isRecorded(memory: Memory, sessionId: string, process: ProcessIdentity): boolean {
+/**
+ * @returns whether another process than this one was recorded last: of two that began at once, only that one stays; null: nobody is
+ *   recorded, or the file is damaged
+ */
+export function isReplaced(memory: Memory, sessionId: string): boolean | null {
   const found = recordedMonitor(memory, sessionId);
-  return found !== null && isSameProcess(found.process, process);
+  return found === null ? null : !isSameProcess(found.process, memory.surroundings.process);
 }

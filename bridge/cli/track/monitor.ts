@@ -6,7 +6,7 @@ import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js'
 import { noticeText } from '../../../monitoring/terminals/noticeText.js';
 import { judgeQuietly } from '../../../monitoring/terminals/quietSession.js';
 import { TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
-import { UnreachableError, UsageError } from '../../../src/errors.js';
+import { describeError, UnreachableError, UsageError } from '../../../src/errors.js';
 import { appendPrivately } from '../../../src/files/privateFiles.js';
 import { systemCounters } from '../../../src/host/counters.js';
 import { oneLine } from '../../../src/log/visibleText.js';
@@ -152,7 +152,11 @@ async function watch(
     say,
     ...limits,
   });
-  const end = await watching.run(context.untilStopped());
+  const end = await watching.run(context.untilStopped()).catch((error: unknown) => {
+    // In the background nobody reads standard error.
+    say(`the monitor ends: ${describeError(error)}`);
+    throw error;
+  });
   say(`the monitor ends: ${end}`);
   if (values.json) print('', { session_id: id, end });
   return 0;

@@ -170,6 +170,41 @@ test('ends after a day, and when it is asked to', async () => {
   expect(await stopped).toBe('stopped' satisfies MonitorEnd);
 });
 
+test('ends after a day also if it checks less often', async () => {
+  const watching = monitor({ intervalMs: 999_999 * SECOND, checks: 3 }).run(NEVER);
+  await scene.clock.advance(24 * HOUR);
+  expect(await watching).toBe('a day is over' satisfies MonitorEnd);
+});
+
+test('says once what it cannot read, and goes on when it can', async () => {
+  const ended = monitor().run(NEVER);
+  await scene.clock.advance(MINUTE);
+  const path = join(scene.home, 'sessions', id, 'worklog.jsonl');
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
+  await scene.clock.advance(5 * MINUTE);
+  expect(said).toEqual([expect.stringContaining('cannot look, and tries again')]);
+  rmSync(path, { recursive: true });
+  renameSync(`${path}.away`, path);
+  await scene.clock.advance(MINUTE);
+  expect(noticed()).toEqual(['notice']);
+  memory.lifecycle.end(memory.which(id), memory.workspace, { lines: [], reason: 'completed' });
+  await scene.clock.advance(MINUTE);
+  expect(await ended).toBe('session ended' satisfies MonitorEnd);
+});
+
+test('stays if its record is damaged, and writes it again, so that it can be stopped', async () => {
+  const asked = new AbortController();
+  const ended = monitor().run(asked.signal);
+  await scene.clock.advance(SECOND);
+  writeFileSync(join(scene.home, 'sessions', id, MONITOR_FILE), 'no record');
+  await scene.clock.advance(4 * MINUTE);
+  expect(noticed()).toEqual(['notice']);
+  expect(livingMonitor(memory, id)).toMatchObject({ process: { pid: process.pid } });
+  asked.abort();
+  expect(await ended).toBe('stopped' satisfies MonitorEnd);
+});
+
 test('of two that begin at once, the one that is recorded stays', async () => {
   const first = monitor().run(NEVER);
   await scene.clock.advance(SECOND);
