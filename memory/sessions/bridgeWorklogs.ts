@@ -14,6 +14,9 @@ const MOST_OPEN = 200;
 const MOST_ENDED = 1_000;
 /** A kill loses what was asked for in this time. */
 const LATER_MS = SECOND / 2;
+/** What could not be written is tried again after this time: a disk that was full may have room. */
+const AGAIN_MS = 30 * SECOND;
+const MOST_REFUSED = 1_000;
 /** A project works in few directories, and which workspace each is in hardly ever changes. To find it takes ten calls of the system. */
 const MOST_PLACES = 1_000;
 const PLACE_KNOWN_MS = MINUTE;
@@ -35,10 +38,13 @@ export class BridgeWorklogs implements Service {
   readonly #open = new Map<string, BridgeSession>();
   /** By session, the oldest first. */
   readonly #late = new Map<string, Late>();
+  /** What could not be written. */
+  readonly #refused = new Map<string, Late>();
   readonly #ended = new Set<string>();
   /** By directory. */
   readonly #places = new Map<string, { readonly id: string; readonly until: number }>();
   #timer: Timer | null = null;
+  #againTimer: Timer | null = null;
 
   /** @param logsFolder the memory of the bridge */
   constructor(logsFolder: string, stamp: BridgeStamp) {
@@ -52,7 +58,9 @@ export class BridgeWorklogs implements Service {
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
-    for (const id of this.#late.keys()) this.settle(id);
+    for (const id of new Set([...this.#late.keys(), ...this.#refused.keys()])) this.settle(id);
+    this.#againTimer?.cancel();
+    this.#againTimer = null;
   }
 
   /** @returns the worklog of the session; it opens its file when something is written, also after it was closed */
@@ -112,17 +120,30 @@ export class BridgeWorklogs implements Service {
     this.#lateOf(sessionId, onFault).end = { reason: 'completed', timestamp };
   }
 
-  /** Writes what was to be written of the session later. */
+  /** Writes what was to be written of the session later, and what could not be written before. */
   settle(sessionId: string): void {
-    const late = this.#late.get(sessionId);
+    const late = this.#late.get(sessionId) ?? this.#refused.get(sessionId);
     if (late === undefined) return;
     this.#late.delete(sessionId);
+    this.#refused.delete(sessionId);
     try {
       this.of(sessionId).finish(late.parts, late.end);
       if (late.end !== null) this.#open.delete(sessionId);
     } catch (error) {
+      this.#keep(sessionId, late);
       late.onFault(error);
     }
+  }
+
+  /** The state decides once more what of it is missing. */
+  #keep(sessionId: string, late: Late): void {
+    this.#refused.set(sessionId, late);
+    const [oldest] = this.#refused.keys();
+    if (this.#refused.size > MOST_REFUSED && oldest !== undefined) this.#refused.delete(oldest);
+    this.#againTimer ??= this.#stamp.clock.after(AGAIN_MS, () => {
+      this.#againTimer = null;
+      for (const [id, { onFault }] of this.#refused) this.#lateOf(id, onFault);
+    });
   }
 
   /**
@@ -137,8 +158,9 @@ export class BridgeWorklogs implements Service {
   }
 
   #lateOf(sessionId: string, onFault: Late['onFault']): Late {
-    const late = this.#late.get(sessionId) ?? { parts: [], end: null, onFault };
+    const late = this.#late.get(sessionId) ?? this.#refused.get(sessionId) ?? { parts: [], end: null, onFault };
     this.#late.set(sessionId, late);
+    this.#refused.delete(sessionId);
     this.#timer ??= this.#stamp.clock.after(LATER_MS, () => this.#writeOn());
     return late;
   }

@@ -1,5 +1,5 @@
 /** The worklogs that a bridge holds open. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
@@ -93,6 +93,24 @@ test('say what could not be written, and write the others', async () => {
   await worklogs.stop();
   expect(faults).toMatchObject([{ message: expect.stringContaining('worklog.jsonl') }]);
   expect(linesOf('tg_a_1_2')).toHaveLength(1);
+});
+
+test('write what could not be written when it can be, in order', async () => {
+  const { folder, clock, worklogs, faults, onFault, linesOf } = scene();
+  const path = join(folder, 'sessions', ID, 'worklog.jsonl');
+  mkdirSync(path, { recursive: true });
+  const timestamp = isoTime(clock.now());
+  worklogs.later(ID, start, onFault);
+  worklogs.endLater(ID, timestamp, onFault);
+  await clock.advance(60_000);
+  rmdirSync(path);
+  await clock.advance(60_000);
+  const events = [{ event: 'session_started' }, { event: 'session_ended', timestamp }];
+  expect(linesOf(ID)).toMatchObject(events);
+  await clock.advance(60_000);
+  await worklogs.stop();
+  expect(linesOf(ID)).toHaveLength(events.length);
+  expect(faults.length).toBeGreaterThan(1);
 });
 
 test('know in which workspace a directory is for a minute', async () => {
