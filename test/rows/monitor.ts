@@ -120,11 +120,11 @@ export const monitorRows: readonly RowCheck[] = [
       const { out } = scene.do('wk track monitor --start');
       assert.match(out, /^a monitor runs already/);
       scene.do(`wk track monitor --stop; ${isGone(pid)}`);
-      assert.match(scene.do('wk track monitor --stop').out, /^no monitor .* runs/);
+      assert.match(scene.do('wk track monitor --stop').out, /^no monitor runs/);
       const record = join(scene.home, 'sessions', id, 'monitor.json');
       // Another process has the pid now: it is the same number with another start.
       const foreign = `sleep 30 & sed -i "s/"pid":[0-9]*/"pid":$!/" '${record}'; wk track monitor --stop; kill -0 $! && kill $!`;
-      assert.match(scene.do(foreign).out, /^no monitor .* runs/);
+      assert.match(scene.do(foreign).out, /^no monitor runs/);
       assert.match(readFileSync(record, 'utf8'), /"pid"/);
     },
   },

@@ -26,7 +26,7 @@ const LINES: readonly (readonly [line: string, code: number, out: RegExp])[] = [
   ['session-tracker status', 0, /1 of 3 steps/],
   ['session-tracker scan', 0, /first scan/],
   ['session-tracker monitor --start --interval 30', 0, /has begun \(process \d+\)/],
-  ['session-tracker monitor --check', 0, /^not silent: last activity just now/],
+  ['session-tracker monitor --check', 0, /^not stuck: last activity just now/],
   ['session-tracker monitor --stop', 0, /has stopped/],
   // Not silently: it does not mark as completed what nobody has checked.
   ['session-tracker done', 1, /^$/],

@@ -256,7 +256,7 @@ export const trackerRows: readonly RowCheck[] = [
         places,
         [...places].sort((left, right) => left - right),
       );
-      assert.match(afterwards, /^watchkeeper track resume$/m);
+      assert.match(afterwards, /^watchkeeper track resume ID$/m);
     },
   },
 ];
