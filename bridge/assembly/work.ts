@@ -9,6 +9,7 @@ import { SessionWorker } from '../queue/worker.js';
 import { DirectoryWatch } from '../runs/directoryWatch.js';
 import { endProcesses } from '../runs/endRun.js';
 import type { ForgottenNotice } from '../runs/forgottenNotice.js';
+import { MissedEnds } from '../runs/missedEnds.js';
 import { CleanStart } from '../runs/predecessors.js';
 import { Reaper } from '../runs/reaper.js';
 import type { RunContext, RunSurroundings } from '../runs/runContext.js';
@@ -50,7 +51,8 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
   const canaries = new Canaries({ queue, worker, clock, logger, stallMs });
   const stopMark = new StopMark(logsFolder, here, logger);
   const cleanStart = new CleanStart({ ...foundation, ...stores, stopMark, endOnDisk });
-  return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart };
+  const missedEnds = new MissedEnds({ ...foundation, store });
+  return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart, missedEnds };
 }
 
 export function buildRunner(

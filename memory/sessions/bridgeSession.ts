@@ -1,6 +1,6 @@
 /**
  * The worklog of a bridge's session. Redis decides its lifecycle, and the lines here repeat it: they are facts, written without
- * fsync, and nothing waits for them. What a kill leaves out, the next run or the delivery of the final message writes.
+ * fsync, and nothing waits for them. What a kill leaves out, the next run, the delivery of the final message or the next start writes.
  */
 import { existsSync } from 'node:fs';
 import { UnreachableError } from '../../src/errors.js';
