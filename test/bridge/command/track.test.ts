@@ -242,7 +242,7 @@ describe('track', () => {
   test('lists candidates, and exits with 2, if no session is meant clearly', async () => {
     await say(track, ['init', 'T', '--concurrent']);
     const said = await say(track, ['log', 'x']);
-    expect([said.code, said.err]).toEqual([2, expect.stringMatching(/no session holds .*-t$/)]);
+    expect([said.code, said.err]).toEqual([2, expect.stringMatching(/^no session holds .+\n {2}\S+-t {2}T$/)]);
     expect((await say(track, ['log', 'x', '--session', 'nobody'])).err).toBe('there is no session "nobody"');
   });
 
