@@ -98,7 +98,7 @@ export class ClaudeTerminal {
 
   /** All that was printed, without blanks: a screen is drawn in pieces. */
   get screen(): string {
-    return stripVTControlCharacters(this.#printed).replace(/\s+/g, '');
+    return withoutBlanks(this.#printed);
   }
 
   /** As the terminal got it. */
@@ -109,9 +109,10 @@ export class ClaudeTerminal {
   /** Types a line where the program asks for one; what is typed before would be lost. */
   async type(line: string): Promise<void> {
     await this.shows(PROMPT);
-    const before = this.screen.length;
+    // Of what was printed, not of the screen: that gets shorter once a half printed sequence is whole.
+    const before = this.#printed.length;
     this.press(line);
-    await this.shows(line, before);
+    await this.until(line, () => withoutBlanks(this.#printed.slice(before)).includes(line.replace(/\s+/g, '')));
     this.press('\r');
   }
 
@@ -179,3 +180,5 @@ export function nextOf(deeds: Deeds, request: MessagesRequest): readonly Block[]
 export function isCompaction(request: MessagesRequest): boolean {
   return userTexts(request).at(-1)?.includes('Respond with TEXT ONLY') ?? false;
 }
+
+const withoutBlanks = (printed: string) => stripVTControlCharacters(printed).replace(/\s+/g, '');
