@@ -26,7 +26,7 @@ const CHUNK_BYTES = 64 * 1024;
 const END_OF_OBJECT = 0x7d;
 /** Of the characters that JSON calls white space, the last one. */
 const SPACE = 0x20;
-/** A shell may stand between the agent and its hook. */
+/** The agent may start its hook through a shell. */
 const MOST_SHELLS = 3;
 
 const { env } = process;

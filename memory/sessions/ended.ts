@@ -1,4 +1,4 @@
-/** Whether a session has ended, from the end of its worklog: where many are looked at, most have, and reading all of each takes long. */
+/** Whether a session has ended, from the last lines of its worklog. Most sessions of a long list have ended, and reading each log whole takes long. */
 import { fstatSync } from 'node:fs';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
 import { readAt } from '../../src/files/readAt.js';

@@ -5,7 +5,7 @@ import { ulid } from '../../src/ids.js';
 import type { WatchdogGap } from '../../src/jobs/findings.js';
 import type { Clock } from '../../src/time.js';
 import { KnownGaps } from './knownGaps.js';
-import { type Readings, recogniseStandstill } from './standstill.js';
+import { type Readings, recogniseStandstill, takeReadings } from './standstill.js';
 
 /** The last ones; older ones excuse nothing that the last does not. */
 const MOST_REMEMBERED = 50;
@@ -37,7 +37,7 @@ export class OwnGaps extends KnownGaps {
   now(): number {
     const readings = this.#read();
     if (this.#last === null) return readings.wallMs;
-    const { boundMs, clock, here } = { ...this.#options };
+    const { boundMs, clock, here } = this.#options;
     const found = recogniseStandstill(this.#last.readings, readings, { beatMs: this.#last.sleepMs, boundMs });
     if (found === null) return readings.wallMs;
     const { from, until, cause } = found;
@@ -55,12 +55,6 @@ export class OwnGaps extends KnownGaps {
   async refresh(): Promise<void> {}
 
   #read(): Readings {
-    const { clock, counters } = this.#options;
-    return {
-      wallMs: clock.now(),
-      monotonicMs: clock.monotonic(),
-      sinceBootMs: counters.sinceBootMs(),
-      processorMs: counters.processorMs(),
-    };
+    return takeReadings(this.#options.clock, this.#options.counters);
   }
 }

@@ -12,9 +12,10 @@
  * lateness, but times written before it cannot be compared with times read after it.
  */
 import type { Thresholds } from '../../src/config/rules.js';
+import type { HostCounters } from '../../src/host/counters.js';
 import type { GapCause, WatchdogGap } from '../../src/jobs/findings.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import { describeDuration, isoTime, SECOND } from '../../src/time.js';
+import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { noticeEvent } from '../events/notice.js';
 
 /** All in milliseconds, each from its own start. */
@@ -24,6 +25,15 @@ export interface Readings {
   /** Null if the system does not count it. */
   readonly sinceBootMs: number | null;
   readonly processorMs: number;
+}
+
+export function takeReadings(clock: Clock, counters: HostCounters): Readings {
+  return {
+    wallMs: clock.now(),
+    monotonicMs: clock.monotonic(),
+    sinceBootMs: counters.sinceBootMs(),
+    processorMs: counters.processorMs(),
+  };
 }
 
 export interface Standstill {

@@ -21,7 +21,14 @@ import type { Service } from '../../src/service.js';
 import { atMost, type Clock, SECOND, type Timer } from '../../src/time.js';
 import type { EventLog } from '../events/notice.js';
 import { excuses, KnownGaps } from './knownGaps.js';
-import { gapReport, type LatenessLimits, type Readings, recogniseStandstill, type Standstill } from './standstill.js';
+import {
+  gapReport,
+  type LatenessLimits,
+  type Readings,
+  recogniseStandstill,
+  type Standstill,
+  takeReadings,
+} from './standstill.js';
 
 /** Own gaps that are remembered; as many as the store keeps. */
 const MOST_REMEMBERED = 50;
@@ -144,13 +151,7 @@ export class WatchdogGaps extends KnownGaps implements Service {
   }
 
   #read(): Readings {
-    const { clock, counters } = this.#options;
-    return {
-      wallMs: clock.now(),
-      monotonicMs: clock.monotonic(),
-      sinceBootMs: counters.sinceBootMs(),
-      processorMs: counters.processorMs(),
-    };
+    return takeReadings(this.#options.clock, this.#options.counters);
   }
 
   #remember(standstill: Standstill): void {

@@ -212,7 +212,7 @@ export class TerminalWatch implements Service {
         summary.closed.push(session.id);
         this.#told.delete(open.id);
         logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
-      } else await this.#tell({ notice: open, sight, project });
+      } else await this.#notify({ notice: open, sight, project });
       return;
     }
     const notice = found === null ? null : openNotice(this.#memory, session.id, found);
@@ -221,11 +221,11 @@ export class TerminalWatch implements Service {
     if (sight.log.run !== null) ring(sight.log.run.process, this.#memory.surroundings.process);
     // Who asks now is told.
     session.readLog();
-    await this.#tell({ notice, sight, project });
+    await this.#notify({ notice, sight, project });
   }
 
   /** The notice stays until its session goes on, so that what cannot be told now is told at a later round. */
-  async #tell(noticed: NoticedSession): Promise<void> {
+  async #notify(noticed: NoticedSession): Promise<void> {
     const { id } = noticed.notice;
     if (this.#told.has(id)) return;
     await this.#context.onNotice(noticed);

@@ -1,4 +1,4 @@
-/** What the hook does where its home, its installation, or a transcript is not as it should be. */
+/** What the hook does if its home, its installation, or a transcript is not as it should be. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

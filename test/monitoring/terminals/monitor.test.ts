@@ -111,7 +111,7 @@ test('files that somebody makes, changes, renames or removes, also deep among 60
   expect(noticed()).toEqual(['notice']);
 });
 
-test('nobody is accused where there are too many files to know', async () => {
+test('nobody is accused if there are too many files to know', async () => {
   // As many letters as a scan holds take less time than as many files.
   const deep = join(scene.directory, ...Array.from({ length: 14 }, () => 'd'.repeat(250)));
   mkdirSync(deep, { recursive: true });
