@@ -1,5 +1,5 @@
 /** The worklogs of a bridge's sessions: what they hold after an answer, after a kill, and what an agent adds to its own. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
@@ -191,6 +191,33 @@ describeScenes('the worklog of a session of the bridge', () => {
           { reason: 'answered', run_id: expect.any(String) },
         ],
         log: { refused: 0, unreadable: 0 },
+      });
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'gets its end at the next start, if the bridge was killed before it wrote it',
+    async () => {
+      const answer: Scenario = { steps: [{ do: 'answer', text: 'done' }] };
+      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], scenarios: [answer] } } });
+      const bridge = await scene.startBridge();
+      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      await asked.answered('done');
+      await ended(scene, asked.session);
+      await bridge.kill();
+      const path = join(scene.logs, 'sessions', asked.session, 'worklog.jsonl');
+      const written = readFileSync(path, 'utf8');
+      writeFileSync(path, written.slice(0, written.indexOf('\n', written.indexOf('"event":"conversation"')) + 1));
+      expect(events(scene, asked.session)).toEqual(['session_started', 'run_started', 'conversation']);
+
+      await scene.startBridge();
+      await ended(scene, asked.session);
+      const shown = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(shown.stdout)).toMatchObject({
+        lifecycle: 'ended',
+        end: { reason: 'completed' },
+        crashed: false,
       });
     },
     SCENE_TIMEOUT_MS,
