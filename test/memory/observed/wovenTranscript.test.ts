@@ -127,3 +127,11 @@ test('has the start of a run where another process resumed the conversation, and
     { source: 'resume', timestamp: at(8) },
   ]);
 });
+
+test('looks for the call of a dialog only among those of the program that shows it', () => {
+  write(transcript, asks(0, 'go'), calls(1, 't1', 'Bash', INPUT));
+  note(8, 'conversation', { provider: 'claude', source: 'resume', conversation: 'c1' });
+  write(transcript, asks(10, 'go on'), calls(11, 't2', 'Bash', INPUT));
+  note(12, 'wait_start', { kind: 'permission', tool: 'Bash', input_digest: contentDigest(canonicalJson(INPUT)) });
+  expect(read().at(-1)).toBe('wait_start permission t2');
+});
