@@ -3,9 +3,10 @@ import { batchesOf, type JournalDiagnostics } from '../../src/journal/reader.js'
 import { textOf } from '../../src/journal/record.js';
 import type { Redact } from '../../src/log/redact.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
-import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
+import { FEW_DRAFTS, ORDERED_DRAFTS } from '../../src/transcripts/draftReader.js';
+import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import { Observed } from './observed.js';
-import { observedTrimmer } from './trimmer.js';
+import { observedTrimmer, saidWords } from './trimmer.js';
 
 export interface ReadTranscript {
   readonly observed: Observed;
@@ -18,9 +19,26 @@ export interface ReadTranscript {
   readonly diagnostics: JournalDiagnostics;
 }
 
+/** Longer texts of an agent are redacted and cut at once: many of them may wait to be in order. */
+const LONGEST_KEPT_WHOLE = 2_000;
+
 /** @param path of a file; transcripts of its sub-agents are found beside it */
 export async function readTranscript(path: string, redact: Redact): Promise<ReadTranscript> {
-  const tail = new TranscriptTail(await transcriptAt(path), observedTrimmer(redact));
+  const files = await transcriptAt(path);
+  const [tail, read] = await readWithin(FEW_DRAFTS, files, redact);
+  if (tail.isInOrder) return read;
+  const [, sorted] = await readWithin(ORDERED_DRAFTS, files, redact);
+  return sorted;
+}
+
+/** Of all that an agent said only its last words are shown. So only they are redacted, at the end. */
+async function readWithin(
+  window: number,
+  files: TranscriptFiles,
+  redact: Redact,
+): Promise<readonly [TranscriptTail, ReadTranscript]> {
+  const said = (text: string) => (text.length <= LONGEST_KEPT_WHOLE ? text : saidWords(text, redact));
+  const tail = new TranscriptTail(files, observedTrimmer(redact, said), window);
   const observed = new Observed();
   let sessionId: string | null = null;
   for await (const { records } of batchesOf(tail)) {
@@ -28,6 +46,9 @@ export async function readTranscript(path: string, redact: Redact): Promise<Read
       sessionId ??= textOf(record.session_id);
       observed.take(record);
     }
+    if (!tail.isInOrder && window < ORDERED_DRAFTS) break;
   }
-  return { observed, format: tail.format, sessionId, directory: tail.directory, diagnostics: tail.diagnostics };
+  if (observed.lastWords !== null) observed.lastWords = saidWords(observed.lastWords, redact);
+  const { format, directory, diagnostics } = tail;
+  return [tail, { observed, format, sessionId, directory, diagnostics }];
 }

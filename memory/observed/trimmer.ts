@@ -13,8 +13,16 @@ const MOST_WORDS = 4_000;
 /** Longer ones rarely come again. */
 const LONGEST_WORD = 256;
 
-/** Keeps what {@link Observed} shows. Ids of calls and messages stay as they are: nobody sees them. */
-export function observedTrimmer(redact: Redact): Trimmer {
+/** @returns the beginning of what an agent said, as it may be shown */
+export function saidWords(text: string, redact: Redact): string {
+  return headOf(text, TEXT_OF_MESSAGE_LIMIT, redact);
+}
+
+/**
+ * Keeps what {@link Observed} shows. Ids of calls and messages stay as they are: nobody sees them.
+ * @param said what is kept of an agent's message
+ */
+export function observedTrimmer(redact: Redact, said: (text: string, redact: Redact) => string = saidWords): Trimmer {
   const known = new Map<string, string>();
   /** Names of tools and agents, titles, paths and commands come again and again. */
   const word = (text: string): string => {
@@ -35,8 +43,9 @@ export function observedTrimmer(redact: Redact): Trimmer {
         const preview = isFault ? headOf(event.tool_output_preview, PREVIEW_LIMIT, redact) : '';
         return { ...event, tool_name: word(event.tool_name), tool_output_preview: preview };
       }
-      case 'user_prompt':
       case 'assistant_message':
+        return event.text === undefined ? event : { ...event, text: said(event.text, redact) };
+      case 'user_prompt':
         return event.text === undefined ? event : { ...event, text: headOf(event.text, TEXT_OF_MESSAGE_LIMIT, redact) };
       case 'heartbeat':
       case 'compaction':

@@ -1,7 +1,7 @@
 /** Reads parts of an open file: from a place on, or from its end, because its beginning may be long and is not needed. */
 import { fstatSync, readSync } from 'node:fs';
 
-const SHARED_BYTES = 256 * 1024;
+const SHARED_BYTES = 512 * 1024;
 /** Shared by most reads, one after the other: allocating memory for each costs as much as reading. */
 const shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
 

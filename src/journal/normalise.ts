@@ -5,18 +5,16 @@
  * `start_time` and `end_time` in epoch seconds with a fraction, often hold results only, and then have no event, no ids and no
  * error flag.
  */
-import { HOUR, MINUTE, SECOND } from '../time.js';
+import { SECOND } from '../time.js';
 import type { JournalRecord } from './record.js';
 
 const DATE_AND_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = /(Z|[+-]\d\d:?\d\d)$/i;
 const CANONICAL_LENGTH = '2026-02-05T10:00:00.000Z'.length;
-const DAY_LENGTH = '2026-02-05'.length;
-const CANONICAL_DAY = /^\d{4}-\d\d-\d\d$/;
+const MINUTE_LENGTH = '2026-02-05T10:00:'.length;
+const CANONICAL_MINUTE = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:$/;
 const DOT = 0x2e;
 const ZERO = 0x30;
-const COLON = 0x3a;
-const TIME_MARK = 0x54;
 const ZULU = 0x5a;
 /** Larger numbers are milliseconds: as seconds they would be after the year 5000. */
 const LARGEST_SECONDS = 1e11;
@@ -78,9 +76,9 @@ function parseIso(text: string): number | null {
   return Number.isNaN(instantMs) ? null : instantMs + leapMs;
 }
 
-/** Consecutive lines usually share their day, so its start is cached. */
-let knownDay = '(none)';
-let knownDayMs = 0;
+/** Consecutive lines usually share their minute, so its start is cached. */
+let knownMinute = '(none)';
+let knownMinuteMs = 0;
 
 /**
  * Reads `2026-02-05T10:00:00.000Z` by its digits, several times as fast as `Date.parse`, which would take a quarter of the time
@@ -88,34 +86,18 @@ let knownDayMs = 0;
  * @returns null for every other form, which may still be an instant; also for midnight written as the end of a day
  */
 function parseCanonical(text: string): number | null {
-  if (text.length !== CANONICAL_LENGTH || !isMarkedCanonically(text)) return null;
-  const hours = digits(text, 11, 13);
-  const minutes = digits(text, 14, 16);
+  if (text.length !== CANONICAL_LENGTH || text.charCodeAt(19) !== DOT || text.charCodeAt(23) !== ZULU) return null;
   const seconds = digits(text, 17, 19);
   const restMs = digits(text, 20, 23);
-  if (!isWithin(hours, 24) || !isWithin(minutes, 60) || !isWithin(seconds, 60) || restMs < 0) return null;
-  if (!text.startsWith(knownDay)) {
-    const day = text.slice(0, DAY_LENGTH);
-    const dayMs = CANONICAL_DAY.test(day) ? Date.parse(`${day}T00:00:00.000Z`) : Number.NaN;
-    if (Number.isNaN(dayMs)) return null;
-    knownDay = day;
-    knownDayMs = dayMs;
+  if (seconds < 0 || seconds >= 60 || restMs < 0) return null;
+  if (!text.startsWith(knownMinute)) {
+    const minute = text.slice(0, MINUTE_LENGTH);
+    const minuteMs = CANONICAL_MINUTE.test(minute) ? Date.parse(`${minute}00.000Z`) : Number.NaN;
+    if (Number.isNaN(minuteMs)) return null;
+    knownMinute = minute;
+    knownMinuteMs = minuteMs;
   }
-  return knownDayMs + hours * HOUR + minutes * MINUTE + seconds * SECOND + restMs;
-}
-
-function isMarkedCanonically(text: string): boolean {
-  return (
-    text.charCodeAt(10) === TIME_MARK &&
-    text.charCodeAt(13) === COLON &&
-    text.charCodeAt(16) === COLON &&
-    text.charCodeAt(19) === DOT &&
-    text.charCodeAt(23) === ZULU
-  );
-}
-
-function isWithin(value: number, limit: number): boolean {
-  return value >= 0 && value < limit;
+  return knownMinuteMs + seconds * SECOND + restMs;
 }
 
 /** @returns a negative number if there is anything but digits */

@@ -9,8 +9,19 @@ import type { Trimmer } from './draft/trimmer.js';
 
 /** How far records may be out of order; twice as many are held, without their long texts. */
 export const ORDERED_DRAFTS = 16_384;
+/** Enough for a file as programs write it. The drafts of so few are short-lived memory. */
+export const FEW_DRAFTS = 512;
 
 const NONE: readonly Draft[] = [];
+
+export interface DraftReaderOptions {
+  readonly format: Format;
+  readonly trimmer: Trimmer;
+  /** Read from the file already. */
+  readonly records?: readonly JournalRecord[];
+  /** How far records may be out of order. */
+  readonly window?: number;
+}
 
 export class DraftReader {
   /** As named by the first record; known before the first draft is returned. */
@@ -27,13 +38,22 @@ export class DraftReader {
   #isRead = false;
   #lastTime = Number.NaN;
   #isVoid = false;
+  readonly #window: number;
+  /** The time of the last ready draft. */
+  #readyUntil = Number.NEGATIVE_INFINITY;
+  #isInOrder = true;
 
-  /** @param records read from `tail` already */
-  constructor(tail: JournalTail, format: Format, trimmer: Trimmer, records: readonly JournalRecord[] = []) {
+  constructor(tail: JournalTail, { format, trimmer, records = [], window = ORDERED_DRAFTS }: DraftReaderOptions) {
     this.#tail = tail;
     this.#format = format;
     this.#trimmer = trimmer;
+    this.#window = window;
     this.#take(records);
+  }
+
+  /** False if a draft came too late for the window: it, or its repetition, belongs among drafts that were returned. */
+  get isInOrder(): boolean {
+    return this.#isInOrder;
   }
 
   get diagnostics(): JournalDiagnostics {
@@ -59,7 +79,7 @@ export class DraftReader {
     this.#isVoid ||= batch.restarted;
     this.#take(batch.records);
     this.#isRead = !batch.more;
-    if (this.#isRead || this.#waiting.length >= 2 * ORDERED_DRAFTS) this.#arrange();
+    if (this.#isRead || this.#waiting.length >= 2 * this.#window) this.#arrange();
   }
 
   take(): void {
@@ -82,9 +102,18 @@ export class DraftReader {
 
   #arrange(): void {
     this.#waiting.sort((left, right) => left.time - right.time || left.ordinal - right.ordinal);
-    const kept = this.#isRead ? 0 : ORDERED_DRAFTS;
-    this.#ready = withoutTwins(this.#waiting.splice(0, this.#waiting.length - kept));
+    const settled = this.#isRead ? this.#waiting.length : this.#settled();
+    this.#isInOrder &&= settled === 0 || (this.#waiting[0]?.time ?? 0) > this.#readyUntil;
+    this.#readyUntil = this.#waiting[settled - 1]?.time ?? this.#readyUntil;
+    this.#ready = withoutTwins(this.#waiting.splice(0, settled));
     this.#taken = 0;
+  }
+
+  /** How many drafts are before the window. Those of one instant stay together: they may be twins. */
+  #settled(): number {
+    let settled = this.#waiting.length - this.#window;
+    while (settled > 0 && this.#waiting[settled - 1]?.time === this.#waiting[settled]?.time) settled -= 1;
+    return settled;
   }
 
   #take(records: readonly JournalRecord[]): void {

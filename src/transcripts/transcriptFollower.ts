@@ -137,7 +137,9 @@ export class TranscriptFollower implements JournalSource {
     const subAgents = this.#subAgents;
     subAgents.look();
     const mainAgent = this.#mainAgent(format);
-    const files: FollowedFile[] = [{ name: '', reader: new DraftReader(this.#tail, format, this.#trimmer) }];
+    const files: FollowedFile[] = [
+      { name: '', reader: new DraftReader(this.#tail, { format, trimmer: this.#trimmer }) },
+    ];
     this.#held.clear();
     return {
       format,
@@ -187,7 +189,7 @@ export class TranscriptFollower implements JournalSource {
       const names = new Set(files.map(({ name }) => name));
       for (const name of found) {
         if (!names.has(name))
-          files.push({ name, reader: new DraftReader(new JournalTail(name), format, this.#trimmer) });
+          files.push({ name, reader: new DraftReader(new JournalTail(name), { format, trimmer: this.#trimmer }) });
       }
     }
     for (const { reader } of files) reader.readOn();

@@ -8,7 +8,7 @@ import type { JournalRecord } from '../journal/record.js';
 import { isoTime } from '../time.js';
 import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft/draft.js';
 import { AS_IT_IS, type Trimmer } from './draft/trimmer.js';
-import { DraftReader, earliestOf } from './draftReader.js';
+import { DraftReader, earliestOf, ORDERED_DRAFTS } from './draftReader.js';
 import { formatOf } from './recognise.js';
 
 /** A session's files. */
@@ -35,15 +35,20 @@ export class TranscriptTail implements JournalSource {
   readonly path: string;
   readonly #files: TranscriptFiles;
   readonly #trimmer: Trimmer;
+  readonly #window: number;
   #tail: JournalTail;
   #translation: Translation | null = null;
   #isJournal = false;
 
-  /** @param trimmer what is kept; without it, what a journal has, secrets included: the judgement shows none */
-  constructor(files: TranscriptFiles, trimmer: Trimmer = AS_IT_IS) {
+  /**
+   * @param trimmer what is kept; without it, what a journal has, secrets included: the judgement shows none
+   * @param window how far records may be out of order
+   */
+  constructor(files: TranscriptFiles, trimmer: Trimmer = AS_IT_IS, window = ORDERED_DRAFTS) {
     this.path = files.path;
     this.#files = files;
     this.#trimmer = trimmer;
+    this.#window = window;
     this.#tail = new JournalTail(files.path);
   }
 
@@ -55,6 +60,11 @@ export class TranscriptTail implements JournalSource {
   /** In which the agent works; null as long as no record says it. */
   get directory(): string | null {
     return this.#translation?.readers[0]?.directory ?? null;
+  }
+
+  /** False if a record was further out of order than the window: its lines came too late. */
+  get isInOrder(): boolean {
+    return this.#translation?.readers.every(({ isInOrder }) => isInOrder) ?? true;
   }
 
   get diagnostics(): JournalDiagnostics {
@@ -86,10 +96,9 @@ export class TranscriptTail implements JournalSource {
   }
 
   #begin(format: Format, records: readonly JournalRecord[]): Translation {
-    const companions = this.#files.companions.map(
-      (path) => new DraftReader(new JournalTail(path), format, this.#trimmer),
-    );
-    const readers = [new DraftReader(this.#tail, format, this.#trimmer, records), ...companions];
+    const options = { format, trimmer: this.#trimmer, window: this.#window };
+    const companions = this.#files.companions.map((path) => new DraftReader(new JournalTail(path), options));
+    const readers = [new DraftReader(this.#tail, { ...options, records }), ...companions];
     const mainAgent = companions.length === 0 ? format.agentOf(records) : null;
     const weaver = format.newWeaver(mainAgent, this.#files.parents);
     return { format, readers, weaver, isOver: false };
