@@ -33,7 +33,7 @@ const SURROUNDINGS = [
 const CUTTING_ROOM = 'src/log/shorten.ts';
 /** By the names of the house `MOST_…` counts things; every other constant in such a place is the length of a text. */
 const CUTS = [
-  /\.\s*(?:slice|substring|substr|subarray)\s*\(\s*0\s*,\s*(?:this\.)?#?(?!MOST_|DAY_LENGTH|DIGEST_LENGTH|SLOWEST_|DEEPEST_|FILES_)[A-Z][A-Z_]+\b/,
+  /\.\s*(?:slice|substring|substr|subarray)\s*\(\s*0\s*,\s*(?:this\.)?#?(?!MOST_|MINUTE_LENGTH|DIGEST_LENGTH|SLOWEST_|DEEPEST_|FILES_)[A-Z][A-Z_]+\b/,
   /\.\s*(?:slice|substring|substr|subarray)\s*\(\s*-(?!MOST_|\d|count\b)/,
 ];
 /** What they cut has passed the redactor before it comes to them, or holds no words of others: the name of a file. */
