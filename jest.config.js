@@ -15,6 +15,6 @@ export default {
   watchPathIgnorePatterns: ['<rootDir>/logs/', '<rootDir>/.builds/'],
   testTimeout: 30_000,
   // More than the two cores of CI: half of the files mostly wait for programs.
-  maxWorkers: 4,
+  maxWorkers: 5,
   testSequencer: '<rootDir>/test/harness/sequencer.mjs',
 };

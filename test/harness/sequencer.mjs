@@ -4,7 +4,8 @@
  */
 const WAITS = /\/test\/(?:e2e|chaos|demo|bridge\/(?:agents|doctor|health))\//;
 /** Small files with much work. */
-const LONG = /\/(?:short|outageCrash|fuzz|redact|secrets|deliveryFaults|build|reportFaults|properties)\.test\.ts$/;
+const LONG =
+  /\/(?:short|outageCrash|fuzz|redact|secrets|deliveryFaults|build|reportFaults|properties|recorded|rows|main|sendMemory|memoryHome|eventsByCommand|journalFollower|transcriptFollower)\.test\.ts$/;
 
 export default class Sequencer {
   sort(tests) {

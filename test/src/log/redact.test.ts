@@ -172,7 +172,10 @@ test('text that is not JSON is redacted as well', () => {
   expect(redactJsonLine(redact, `{"torn ${BOT_TOKEN}`)).toBe('{"torn [redacted:bot_token]');
 });
 
-describe('hostile input of one megabyte', () => {
+describe('hostile input', () => {
+  /** What takes longer with the square of the length takes minutes for it. */
+  const LENGTH = 300_000;
+  const LONGEST_MS = 300;
   // biome-ignore format: a list
   const seeds = [
     '1', '1:', '123456:', 'a', 'A', 'eyJ', 'eyJaaaaaa.', 'eyJaaaaaa.aaaaaa', 'sk-', 'sk-ant-', 'ghp_', 'gh', 'github_pat_', 'xoxb-', '://', '://a:', '://a:b',
@@ -184,12 +187,12 @@ describe('hostile input of one megabyte', () => {
     'https://hooks.slack.com/services/', 'auth=', 'password password ', 'eyJ.', 'SG.', '"d":"', '"kty" "d":"a', 'Private-Lines: 1\n', 'a:5432:b:c:', ':',
   ];
   test.each(seeds)('%j', (seed) => {
-    const text = seed.repeat(Math.ceil(1_000_000 / seed.length));
+    const text = seed.repeat(Math.ceil(LENGTH / seed.length));
     for (const input of [text, `${text}!`, `x${text} ${BOT_TOKEN}`]) {
       const before = process.cpuUsage();
       redact(input);
       const { user, system } = process.cpuUsage(before);
-      expect((user + system) / 1_000).toBeLessThan(1_000 * patience());
+      expect((user + system) / 1_000).toBeLessThan(LONGEST_MS * patience());
     }
   });
 });

@@ -210,21 +210,20 @@ test(
   'what is refused: messages repeat what was typed, and the error of the system',
   () => {
     run(['track', 'init', 'T', '--step', 'a']);
-    for (const token of TOKENS.slice(0, 3).map((token) => `x-${token}`))
-      for (const words of [
-        ['track', 'step', token, '--start'],
-        ['track', 'note', 'n', '--priority', token],
-        ['track', 'log', 'n', '--step', token],
-        ['track', 'status', '--session', token],
-        ['track', 'sync', `/nowhere/${token}.json`],
-        ['track', 'resume', token],
-        ['track', token],
-        ['work', 'set', token],
-        ['work', 'export', '--format', token, '--out', 'x', '--session', token],
-        ['work', 'list', '--dir', `/dev/null/${token}`],
-        ['work', 'list', `--${token}`],
-      ])
-        run(words);
+    const typed: readonly ((token: string) => string[])[] = [
+      (token) => ['track', 'step', token, '--start'],
+      (token) => ['track', 'note', 'n', '--priority', token],
+      (token) => ['track', 'log', 'n', '--step', token],
+      (token) => ['track', 'status', '--session', token],
+      (token) => ['track', 'sync', `/nowhere/${token}.json`],
+      (token) => ['track', 'resume', token],
+      (token) => ['track', token],
+      (token) => ['work', 'set', token],
+      (token) => ['work', 'export', '--format', token, '--out', 'x', '--session', token],
+      (token) => ['work', 'list', '--dir', `/dev/null/${token}`],
+      (token) => ['work', 'list', `--${token}`],
+    ];
+    for (const [index, words] of typed.entries()) run(words(`x-${TOKENS[index % TOKENS.length]}`));
     run(['track', 'status'], { WATCHKEEPER_SESSION: `x-${TOKENS[0]}` });
     // What was typed is the test's own.
     printed = new Map([...printed.values()].map((text, index) => [`command ${index}`, text]));
