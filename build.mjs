@@ -14,18 +14,29 @@ import { fileURLToPath } from 'node:url';
 
 /** Of the builds that came before, besides those from which a process runs. */
 const KEPT = 5;
-/** What the launcher of the plugin starts, and the program that this loads. */
+/** What the launcher of the plugin starts. */
 const HOOK = 'hook/main.js';
+/** What is compiled to the end. */
+const CLI_PROGRAM = 'cli/program.js';
 const HOOK_PROGRAM = 'hook/program.js';
 /** They look for files beside their own. */
 const NOT_BUNDLED = ['js-redis-server', 'msgpackr', 'pino'];
+/** Help loads all that its command needs. */
+const COMPILED_COMMANDS = [
+  ['bridge', '--help'],
+  ['doctor', '--help'],
+  ['sessions'],
+  ['events'],
+  ['work', 'list'],
+  ['track', 'status'],
+];
 const COMPILED_EVENTS = [
   ['SessionStart', 'a', { source: 'startup' }],
   ['SessionStart', 'b', { source: 'startup' }],
   ['SubagentStart', 'b', { agent_id: 'a' }],
   ['PermissionRequest', 'b', { tool_name: 'Bash' }],
 ];
-/** Runs the program and keeps its code when it ends, behind its digest. */
+/** Runs the program and keeps its code when it ends, behind its digest: see bridge/command/compiled.ts. */
 const COMPILING = `
 const [{ Script }, { createHash }, fs] = [require('node:vm'), require('node:crypto'), require('node:fs')];
 const filename = process.argv[1];
@@ -88,6 +99,7 @@ function compile(sources) {
     return status ?? 1;
   }
   bundle(aside);
+  compileCommands(aside);
   compileHook(aside);
   const build = `${name}-${sources}`;
   fs.renameSync(aside, join(builds, build));
@@ -133,14 +145,16 @@ function bundle(folder) {
   const older = { ...common, format: 'cjs' };
   buildSync({ ...older, entryPoints: [join('bridge', HOOK)], outfile: join('bridge', olderName(HOOK)) });
   const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
-  buildSync({
-    ...older,
-    entryPoints: [join('bridge', HOOK_PROGRAM)],
-    outfile: join('bridge', olderName(HOOK_PROGRAM)),
-    define: { 'import.meta.url': '__meta.url' },
-    banner: { js: `(function(require,__filename){${url}` },
-    footer: { js: '})' },
-  });
+  for (const program of [CLI_PROGRAM, HOOK_PROGRAM])
+    buildSync({
+      ...older,
+      entryPoints: [join('bridge', program)],
+      outfile: join('bridge', olderName(program)),
+      keepNames: program === CLI_PROGRAM,
+      define: { 'import.meta.url': '__meta.url' },
+      banner: { js: `(function(require,__filename){${url}` },
+      footer: { js: '})' },
+    });
 }
 
 function olderName(program) {
@@ -152,22 +166,36 @@ function olderName(program) {
  * Without that, or with another version of Node, the hook is slower.
  */
 function compileHook(folder) {
-  const program = join(folder, 'bridge', olderName(HOOK_PROGRAM));
-  const scratch = fs.mkdtempSync(join(tmpdir(), 'wk-build-'));
   const recorded = join(root, 'test/fixtures/transcripts/claude/deeds.jsonl');
-  const transcript = join(scratch, 'recorded.jsonl');
-  if (fs.existsSync(recorded)) fs.copyFileSync(recorded, transcript);
+  inScratch((scratch, env) => {
+    const transcript_path = join(scratch, 'recorded.jsonl');
+    if (fs.existsSync(recorded)) fs.copyFileSync(recorded, transcript_path);
+    for (const [hook_event_name, session_id, more] of COMPILED_EVENTS) {
+      const input = JSON.stringify({ hook_event_name, session_id, transcript_path, cwd: scratch, ...more });
+      runCompiling(join(folder, 'bridge', olderName(HOOK_PROGRAM)), [], { env, input });
+    }
+  });
+}
+
+/** The same of the command line. */
+function compileCommands(folder) {
+  inScratch((cwd, env) => {
+    for (const words of COMPILED_COMMANDS)
+      runCompiling(join(folder, 'bridge', olderName(CLI_PROGRAM)), words, { env, cwd });
+  });
+}
+
+/** A shell starts it, as an agent that is gone when the next one starts. */
+function runCompiling(program, words, options) {
+  spawnSync('sh', ['-c', '"$@"; exit', 'sh', process.execPath, '-e', COMPILING, program, ...words], options);
+}
+
+function inScratch(use) {
+  const scratch = fs.mkdtempSync(join(tmpdir(), 'wk-build-'));
   // So that none of them begins a command of its own, which would outlive this.
   fs.mkdirSync(join(scratch, 'home'), { mode: 0o700 });
   fs.writeFileSync(join(scratch, 'home/kept'), '');
-  const run = ([hook_event_name, session_id, more]) => {
-    const payload = { hook_event_name, session_id, transcript_path: transcript, cwd: scratch, ...more };
-    const env = { PATH: process.env.PATH, HOME: scratch, WATCHKEEPER_HOME: join(scratch, 'home') };
-    const input = JSON.stringify(payload);
-    // A shell, as an agent that is gone when the next one starts.
-    spawnSync('sh', ['-c', '"$@"; exit', 'sh', process.execPath, '-e', COMPILING, program], { env, input });
-  };
-  for (const event of COMPILED_EVENTS) run(event);
+  use(scratch, { PATH: process.env.PATH, HOME: scratch, WATCHKEEPER_HOME: join(scratch, 'home') });
   fs.rmSync(scratch, { recursive: true, force: true });
 }
 

@@ -7,6 +7,7 @@ import { codeOnly, importsOf } from './architecture/sourceText.js';
 /** Every file of ours that begins a process or a thread; the last plays the whole part of the scripted agent's program. */
 const ENTRY_PROGRAMS = [
   'bridge/cli/main.ts',
+  'bridge/cli/program.ts',
   'bridge/agents/scriptedMain.ts',
   'bridge/agents/claude/claudeMain.ts',
   'bridge/redis/javascriptServerMain.ts',

@@ -1,7 +1,7 @@
 /**
  * Which product files their tests reach. A file of more than 60 lines is imported, perhaps through others, by a test of its
  * room, which is the folder of the same name below `test/`; or a test that runs it in another process names it:
- * `// covers: bridge/cli/main.ts`.
+ * `// covers: bridge/cli/program.ts`.
  */
 import { posix } from 'node:path';
 import { type Sources, targetsOf } from './rules.js';

@@ -46,10 +46,12 @@ describe('the launcher', () => {
   });
 
   // rule: the-launcher-becomes-the-program
-  test('limits the young generation, and passes on every argument unchanged, and the exit code', () => {
+  test('limits the young generation of a watchdog, and passes on every argument unchanged, and the exit code', () => {
     const args = ['a b', '', '*', '$HOME', "it's", '"', '\\', 'line\nline', '--', '-x'];
-    expect(start(args)).toEqual({ code: 7, args, flags: [BOUND] });
-    expect(start([])).toEqual({ code: 7, args: [], flags: [BOUND] });
+    for (const command of ['bridge', 'watchdog'])
+      expect(start([command, ...args])).toEqual({ code: 7, args: [command, ...args], flags: [BOUND] });
+    for (const others of [args, ['bridges'], ['work', 'bridge'], []])
+      expect(start(others)).toEqual({ code: 7, args: others, flags: [] });
   });
 
   test.each([
@@ -57,7 +59,7 @@ describe('the launcher', () => {
     ['--no-warnings --max_semi_space_size=32', []],
     ['--max-old-space-size=500', [BOUND]],
   ])('with NODE_OPTIONS %j of the operator', (options, flags) => {
-    expect(start([], { NODE_OPTIONS: options })).toEqual({ code: 7, args: [], flags });
+    expect(start(['bridge'], { NODE_OPTIONS: options })).toEqual({ code: 7, args: ['bridge'], flags });
   });
 
   // rule: the-launcher-becomes-the-program
