@@ -36,17 +36,21 @@ const COMPILED_EVENTS = [
   ['SubagentStart', 'b', { agent_id: 'a' }],
   ['PermissionRequest', 'b', { tool_name: 'Bash' }],
 ];
-/** Runs the program and keeps its code when it ends, behind its digest: see bridge/command/compiled.ts. */
+/** Runs the program and keeps its code when it ends, twice: see bridge/command/compiled.ts. */
 const COMPILING = `
-const [{ Script }, { createHash }, fs] = [require('node:vm'), require('node:crypto'), require('node:fs')];
+const [{ Script }, fs] = [require('node:vm'), require('node:fs')];
 const filename = process.argv[1];
 const cache = filename + '.cache';
-const cachedData = fs.existsSync(cache) ? fs.readFileSync(cache).subarray(20) : undefined;
+const cachedData = fs.existsSync(cache) ? keptIn(cache) : undefined;
 const script = new Script(fs.readFileSync(filename, 'latin1'), { filename, cachedData });
 process.on('exit', () => {
   const code = script.createCachedData();
-  fs.writeFileSync(cache, Buffer.concat([createHash('sha1').update(code).digest(), code]));
+  fs.writeFileSync(cache, Buffer.concat([code, code]));
 });
+function keptIn(path) {
+  const kept = fs.readFileSync(path);
+  return kept.subarray(0, kept.length / 2);
+}
 script.runInThisContext()(require, filename);
 `;
 /** What a build left that was broken off is removed later: until then it may be one that goes on. */

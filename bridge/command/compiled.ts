@@ -2,15 +2,11 @@
  * Starts a program from code that V8 compiled when it was built: compiling takes longer than most commands, and an agent waits for
  * its hooks. Another version of Node, or other flags of V8, compile it anew.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { constants, Script } from 'node:vm';
 
 /** As the build makes it: a function of the two things that it has of the module that starts it. */
 type Program = (require: (name: string) => unknown, filename: string) => void;
-
-const DIGEST = 'sha1';
-const DIGEST_BYTES = 20;
 
 /**
  * @param filename of the program, which has no letter that is not ASCII
@@ -31,12 +27,15 @@ export function compiledScript(filename: string): Script {
   });
 }
 
-/** @returns undefined if there is none, or it is damaged, as by a power failure: that would end the process */
+/**
+ * It is kept twice, because V8 does not check it: comparing takes no time, loading an algorithm would.
+ * @returns undefined if there is none, or it is damaged, as by a power failure: that would end the process
+ */
 function compiledCode(path: string): Buffer | undefined {
   try {
     const kept = readFileSync(path);
-    const code = kept.subarray(DIGEST_BYTES);
-    return createHash(DIGEST).update(code).digest().compare(kept, 0, DIGEST_BYTES) === 0 ? code : undefined;
+    const code = kept.subarray(0, kept.length / 2);
+    return code.equals(kept.subarray(code.length)) ? code : undefined;
   } catch {
     return undefined;
   }

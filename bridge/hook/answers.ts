@@ -1,16 +1,7 @@
-/** What is written and answered for each event of a program. */
-import { unshownContext } from '../../memory/brief/resumeContext.js';
-import { startConversation } from '../../memory/programs/conversationStart.js';
+/** What is written and answered for each event of a program. Each loads what it needs: an agent waits. */
 import type { Launch } from '../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
-import {
-  declaredContext,
-  delegatedContext,
-  type GivenContext,
-  noteGiven,
-  startContext,
-  toldAtStart,
-} from '../../memory/programs/sessionContext.js';
+import type { GivenContext } from '../../memory/programs/sessionContext.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/words.js';
@@ -57,9 +48,12 @@ async function atStart(call: HookCall): Promise<object | null> {
   const { memory, payload, agent, launchedIn } = call;
   const { provider, conversation, transcript } = payload;
   const launch = { provider, conversation, transcript, source: sourceOf(payload.source), agent, launchedIn };
+  const { startConversation } = await import('../../memory/programs/conversationStart.js');
   const started = startConversation(memory, launch);
   const { session } = started;
   try {
+    const { noteGiven, startContext, toldAtStart } = await import('../../memory/programs/sessionContext.js');
+    const { unshownContext } = await import('../../memory/brief/resumeContext.js');
     const told = toldAtStart(memory, started, launch);
     const late = { level: 'root', text: unshownContext(told[0]?.id ?? null), notice: null } as const;
     const context = startContext(memory, started, launch, told);
@@ -76,6 +70,7 @@ async function atSubagent({ memory, payload, agent }: HookCall): Promise<object 
   const session = boundSession(memory, payload, agent);
   if (session === null) return null;
   try {
+    const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/sessionContext.js');
     const context = delegatedContext(memory, session, payload.subAgent);
     const late = declaredContext(memory, session, payload.subAgent);
     const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);

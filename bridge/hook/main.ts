@@ -1,5 +1,6 @@
 /** Starts the program behind the hooks. The build makes a module of the older form of it, which has `require` and `__dirname`. */
 import { startCompiled } from '../command/compiled.js';
+import { lightCrypto } from './lightCrypto.js';
 
 /** They take some milliseconds to load, and most events do without. */
 const LOADED_LATE = ['node:child_process', 'node:fs/promises', 'node:url'];
@@ -13,6 +14,7 @@ try {
 
 /** @returns the module; one of the late ones is loaded when something of it is used */
 function requireLate(name: string): unknown {
+  if (name === 'node:crypto') return lightCrypto(() => require(name));
   if (!LOADED_LATE.includes(name)) return require(name);
   return new Proxy({}, { get: (_, member) => Reflect.get(require(name), member) });
 }

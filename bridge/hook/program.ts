@@ -2,7 +2,7 @@
  * The program behind the hooks of the plugin. It always exits with 0: whatever is wrong here, the agent works on, and one line on
  * standard error says what.
  */
-import { readSync } from 'node:fs';
+import { readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { isAgentProgram } from '../../memory/sessions/agentProcess.js';
@@ -22,6 +22,7 @@ import { answerOf } from './answers.js';
 import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from './payload.js';
 
 const STDIN = 0;
+const STDOUT = 1;
 const CHUNK_BYTES = 64 * 1024;
 const END_OF_OBJECT = 0x7d;
 /** Of the characters that JSON calls white space, the last one. */
@@ -97,9 +98,10 @@ function currentDirectory(): string {
   }
 }
 
-async function main(): Promise<void> {
+/** @returns what the agent is answered; null: nothing */
+async function main(): Promise<object | null> {
   // The bridge sees its own runs itself.
-  if (env.WATCHKEEPER_RUN) return;
+  if (env.WATCHKEEPER_RUN) return null;
   const host = env.WATCHKEEPER_HOST ?? hostname();
   const agent = agentAbove(host);
   const isCodex =
@@ -119,7 +121,7 @@ async function main(): Promise<void> {
   const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact, origin: 'program' });
   const outer = agent === null ? null : conversationIn(launchVariables(agent.pid));
   const starter = { startDetached: (args: readonly string[]) => startDetached(args, env) };
-  const answer = await answerOf({
+  return answerOf({
     memory,
     payload,
     agent,
@@ -127,12 +129,24 @@ async function main(): Promise<void> {
     keepLater: (session) => keepLater(starter, memory, session),
     roundLater: () => roundLater(starter, memory),
   });
-  if (answer !== null) process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+
+/** Written as to a file: `process.stdout` takes as long to load as a hook to do its work. It waits where nobody reads at once. */
+async function say(answer: object): Promise<void> {
+  const bytes = Buffer.from(`${JSON.stringify(answer)}\n`);
+  let at = 0;
+  try {
+    while (at < bytes.length) at += writeSync(STDOUT, bytes, at);
+  } catch {
+    process.stdout.on('error', () => undefined);
+    await new Promise<void>((resolve) => process.stdout.write(bytes.subarray(at), () => resolve()));
+  }
 }
 
 main()
+  .then((answer) => (answer === null ? undefined : say(answer)))
   .catch((error: unknown) => {
     process.stderr.write(`watchkeeper: the hook has recorded nothing: ${oneLine(redact(describeError(error)))}\n`);
   })
   // Nothing that is left open may keep the agent waiting.
-  .finally(() => process.stdout.write('', () => process.exit(0)));
+  .finally(() => process.exit(0));

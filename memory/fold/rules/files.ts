@@ -9,12 +9,13 @@ const text = z.optional(z.string());
 
 export const fileRules: Rules = {
   file: fact(
-    z.looseObject({
-      path: z.string().check(z.minLength(1)),
-      to: z.optional(z.enum(FILE_STATUSES)),
-      from: text,
-      step: text,
-    }),
+    () =>
+      z.looseObject({
+        path: z.string().check(z.minLength(1)),
+        to: z.optional(z.enum(FILE_STATUSES)),
+        from: text,
+        step: text,
+      }),
     (log, { path, to, from, step }, { at }) => {
       const before = log.files.get(from ?? path);
       if (from !== undefined) log.files.delete(from);

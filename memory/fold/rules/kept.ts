@@ -6,20 +6,21 @@ import { fact, type Rules } from './rule.js';
 
 const text = z.optional(z.string());
 
-const keptSchema = z.looseObject({
-  copy: z.nullish(z.object({ bytes: z.number(), digest: z.string() })),
-  complete: z._default(z.boolean(), false),
-  last_activity: z.nullish(z.iso.datetime()),
-  digests: z._default(z.array(z.object({ path: z.string(), digest: z.string() })), []),
-  /** Further digests of the line before. */
-  goes_on: z._default(z.boolean(), false),
-  removed: z._default(z.boolean(), false),
-  failure: z.optional(z.string()),
-});
+const keptSchema = () =>
+  z.looseObject({
+    copy: z.nullish(z.object({ bytes: z.number(), digest: z.string() })),
+    complete: z._default(z.boolean(), false),
+    last_activity: z.nullish(z.iso.datetime()),
+    digests: z._default(z.array(z.object({ path: z.string(), digest: z.string() })), []),
+    /** Further digests of the line before. */
+    goes_on: z._default(z.boolean(), false),
+    removed: z._default(z.boolean(), false),
+    failure: z.optional(z.string()),
+  });
 
 export const keptRules: Rules = {
   context_given: fact(
-    z.looseObject({ to: text, sub_agent: text, digest: text }),
+    () => z.looseObject({ to: text, sub_agent: text, digest: text }),
     (log, { to, sub_agent: subAgent, digest }, { at }) => {
       if (to !== undefined) log.told_at = at;
       if (subAgent !== undefined) setIn(log.given, [subAgent, digest ?? ''], { more: {}, name: 'given' });

@@ -20,24 +20,26 @@ const SETTABLE_PARTS = ['documents', 'language'] as const;
 
 const text = z.optional(z.string());
 const head = z._default(z.nullable(z.string()), null);
-const startedSchema = z.looseObject({
-  session_id: z.string().check(z.minLength(1)),
-  purpose: z._default(z.string(), ''),
-  name: text,
-  workspace: text,
-  cwd: text,
-  parent: text,
-  parent_step: text,
-  continues: text,
-  agent: text,
-  explicit: z._default(z.boolean(), false),
-  concurrent: z._default(z.boolean(), false),
-  baseline: z.optional(z.object({ head, branch: head, dirty_digest: head })),
-});
-const endedSchema = z.looseObject({
-  reason: z.enum(END_REASONS),
-  summary: text,
-});
+const startedSchema = () =>
+  z.looseObject({
+    session_id: z.string().check(z.minLength(1)),
+    purpose: z._default(z.string(), ''),
+    name: text,
+    workspace: text,
+    cwd: text,
+    parent: text,
+    parent_step: text,
+    continues: text,
+    agent: text,
+    explicit: z._default(z.boolean(), false),
+    concurrent: z._default(z.boolean(), false),
+    baseline: z.optional(z.object({ head, branch: head, dirty_digest: head })),
+  });
+const endedSchema = () =>
+  z.looseObject({
+    reason: z.enum(END_REASONS),
+    summary: text,
+  });
 
 export const lifecycleRules: Rules = {
   session_started: rule(startedSchema, (log, started, { at }) => {
@@ -62,7 +64,7 @@ export const lifecycleRules: Rules = {
     return null;
   }),
   session_changed: rule(
-    z.looseObject({ purpose: z.optional(z.string().check(z.minLength(1))), name: text }),
+    () => z.looseObject({ purpose: z.optional(z.string().check(z.minLength(1))), name: text }),
     (log, changed) => {
       if (log.facts === null) return { code: 'not_begun', message: 'there is no session to change' };
       log.facts.purpose = changed.purpose ?? log.facts.purpose;
@@ -78,7 +80,7 @@ export const lifecycleRules: Rules = {
     return null;
   }),
   session_reopened: rule(
-    z.looseObject({}),
+    () => z.looseObject({}),
     (log) => {
       if (log.lifecycle !== 'ended') return { code: 'not_ended', message: `session ${log.session_id} has not ended` };
       log.lifecycle = 'active';
@@ -88,21 +90,22 @@ export const lifecycleRules: Rules = {
     { afterEnd: true },
   ),
   session_archived: fact(
-    z.looseObject({ documents: z._default(z.array(z.string()), []) }),
+    () => z.looseObject({ documents: z._default(z.array(z.string()), []) }),
     (log, { documents }, { at }) => {
       log.archived ??= { at, documents };
     },
     { afterEnd: true, isActivity: false },
   ),
   session_unarchived: fact(
-    z.looseObject({}),
+    () => z.looseObject({}),
     (log) => {
       log.archived = null;
     },
     { afterEnd: true, isActivity: false },
   ),
   child: rule(
-    z.looseObject({ child: z.string().check(z.minLength(1)), step: text, most: z._default(z.int(), MOST_CHILDREN) }),
+    () =>
+      z.looseObject({ child: z.string().check(z.minLength(1)), step: text, most: z._default(z.int(), MOST_CHILDREN) }),
     (log, { child, step, most }, { at }) => {
       if (log.children.has(child)) return null;
       if (log.children.size >= most)

@@ -29,27 +29,32 @@ export interface Rule extends Traits {
 export type Rules = Readonly<Record<string, Rule>>;
 
 /**
- * @param schema of the event's fields; unknown ones pass
+ * @param schema of the event's fields; unknown ones pass. It is made for the first line of its event: a hook meets few of them, and
+ *   an agent waits
  * @param apply changes the log, or returns a refusal and changes nothing
  */
 export function rule<Schema extends z.ZodMiniType>(
-  schema: Schema,
+  schema: () => Schema,
   apply: (log: Worklog, fields: z.output<Schema>, written: Written) => Refusal | null,
   traits: Partial<Traits> = {},
 ): Rule {
+  let made: Schema | null = null;
   return {
     afterEnd: false,
     isActivity: true,
     starts: false,
     ...traits,
-    schema,
+    get schema() {
+      made ??= schema();
+      return made;
+    },
     apply: (log, fields, written) => apply(log, fields as z.output<Schema>, written),
   };
 }
 
 /** For lines that cannot be illegal. */
 export function fact<Schema extends z.ZodMiniType>(
-  schema: Schema,
+  schema: () => Schema,
   apply: (log: Worklog, fields: z.output<Schema>, written: Written) => void,
   traits: Partial<Traits> = {},
 ): Rule {

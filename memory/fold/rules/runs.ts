@@ -18,7 +18,7 @@ export const processSchema = z.object({
 
 export const runRules: Rules = {
   run_started: fact(
-    z.looseObject({ process: processSchema, agent: text, run_id: text }),
+    () => z.looseObject({ process: processSchema, agent: text, run_id: text }),
     (log, { process, agent, run_id }, { at }) => {
       const { runs, more } = log;
       log.told_at = null;
@@ -36,7 +36,7 @@ export const runRules: Rules = {
     { afterEnd: true, starts: true },
   ),
   run_ended: fact(
-    z.looseObject({ process: processSchema, reason: text }),
+    () => z.looseObject({ process: processSchema, reason: text }),
     ({ runs, waits, notices }, { process, reason }, { at }) => {
       const run = runs.findLast((known) => known.ended_at === null && isSameProcess(known.process, process));
       if (run === undefined) return;
@@ -50,15 +50,16 @@ export const runRules: Rules = {
     { afterEnd: true },
   ),
   conversation: fact(
-    z.looseObject({
-      provider: z.string().check(z.minLength(1)),
-      conversation: z.string().check(z.minLength(1)),
-      source: z.enum(CONVERSATION_SOURCES),
-      transcript: text,
-      cwd: text,
-      workspace: text,
-      since: instant,
-    }),
+    () =>
+      z.looseObject({
+        provider: z.string().check(z.minLength(1)),
+        conversation: z.string().check(z.minLength(1)),
+        source: z.enum(CONVERSATION_SOURCES),
+        transcript: text,
+        cwd: text,
+        workspace: text,
+        since: instant,
+      }),
     (log, { provider, conversation, source, transcript, cwd, workspace, since }, { at }) => {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
@@ -79,11 +80,12 @@ export const runRules: Rules = {
     { starts: true },
   ),
   conversation_moved: fact(
-    z.looseObject({
-      provider: z.string().check(z.minLength(1)),
-      conversation: z.string().check(z.minLength(1)),
-      to: text,
-    }),
+    () =>
+      z.looseObject({
+        provider: z.string().check(z.minLength(1)),
+        conversation: z.string().check(z.minLength(1)),
+        to: text,
+      }),
     ({ conversations }, { provider, conversation }, { at }) => {
       for (const known of conversations)
         if (known.provider === provider && known.id === conversation) known.moved_at ??= at;

@@ -6,7 +6,7 @@ import { fact, type Rules, rule } from './rule.js';
 
 const text = z.optional(z.string());
 const instant = z.nullish(z.iso.datetime());
-const waitSchema = z.looseObject({ kind: z.string().check(z.minLength(1)), tool_use_id: text, until: instant });
+const waitSchema = () => z.looseObject({ kind: z.string().check(z.minLength(1)), tool_use_id: text, until: instant });
 
 export const watchRules: Rules = {
   wait_start: fact(waitSchema, ({ waits, more }, { kind, tool_use_id, until }, { at }) => {
@@ -18,12 +18,13 @@ export const watchRules: Rules = {
   }),
   // Of several watchers, the first one notifies.
   notice: rule(
-    z.looseObject({
-      id: z.string(),
-      rule: z.string().check(z.minLength(1)),
-      since: instant,
-      sentence: z._default(z.string(), ''),
-    }),
+    () =>
+      z.looseObject({
+        id: z.string(),
+        rule: z.string().check(z.minLength(1)),
+        since: instant,
+        sentence: z._default(z.string(), ''),
+      }),
     ({ notices }, { id, rule: name, since, sentence }, { at }) => {
       const [open] = notices;
       if (open !== undefined)
@@ -34,7 +35,7 @@ export const watchRules: Rules = {
     { isActivity: false },
   ),
   notice_closed: fact(
-    z.looseObject({ notice: z.string() }),
+    () => z.looseObject({ notice: z.string() }),
     ({ notices }, { notice }) => {
       const at = notices.findIndex(({ id }) => id === notice);
       if (at >= 0) notices.splice(at, 1);
@@ -42,9 +43,12 @@ export const watchRules: Rules = {
     { isActivity: false },
   ),
   // Watchkeeper has seen it, and others have done it.
-  fs_activity: fact(z.looseObject({}), (log, _, { at }) => {
-    log.last_activity = at;
-  }),
+  fs_activity: fact(
+    () => z.looseObject({}),
+    (log, _, { at }) => {
+      log.last_activity = at;
+    },
+  ),
 };
 
 function timeOf(instant: string | null | undefined): number | null {

@@ -10,7 +10,7 @@ const head = z._default(z.nullable(z.string()), null);
 
 export const workRules: Rules = {
   note: fact(
-    z.looseObject({ text: z.string().check(z.minLength(1)), priority: z._default(z.enum(PRIORITIES), 'normal') }),
+    () => z.looseObject({ text: z.string().check(z.minLength(1)), priority: z._default(z.enum(PRIORITIES), 'normal') }),
     (log, { text: words, priority }, { at }) => {
       const { notes, more } = log;
       addTo(
@@ -21,39 +21,42 @@ export const workRules: Rules = {
     },
     { afterEnd: true },
   ),
-  log: fact(z.looseObject({ message: z.string(), step: text }), ({ log, more }, { message, step }, { at }) =>
-    addTo(log, { message, step: step ?? null, at }, { more, name: 'log' }),
+  log: fact(
+    () => z.looseObject({ message: z.string(), step: text }),
+    ({ log, more }, { message, step }, { at }) =>
+      addTo(log, { message, step: step ?? null, at }, { more, name: 'log' }),
   ),
   ping: fact(
-    z.looseObject({ detail: text, until: z.iso.datetime() }),
+    () => z.looseObject({ detail: text, until: z.iso.datetime() }),
     (log, { detail, until }) => {
       log.ping = { until: Date.parse(until), detail: detail ?? null };
     },
     { isActivity: false },
   ),
   acknowledged: fact(
-    z.looseObject({}),
+    () => z.looseObject({}),
     (log, _, { at }) => {
       log.acknowledged_at = at;
     },
     { afterEnd: true, isActivity: false },
   ),
   error: fact(
-    z.looseObject({
-      agent: text,
-      type: z.enum(ERROR_TYPES),
-      message: z.string(),
-      resolution: z._default(z.string(), 'pending'),
-      resolved: z._default(z.boolean(), false),
-      step: text,
-    }),
+    () =>
+      z.looseObject({
+        agent: text,
+        type: z.enum(ERROR_TYPES),
+        message: z.string(),
+        resolution: z._default(z.string(), 'pending'),
+        resolved: z._default(z.boolean(), false),
+        step: text,
+      }),
     ({ errors, more }, { agent, step, type, message, resolution, resolved }, { at }) => {
       const entry = { agent: agent ?? null, type, message, resolution, resolved, step: step ?? null, at };
       addTo(errors, entry, { more, name: 'errors', isSettled: (error) => error.resolved });
     },
   ),
   tokens: fact(
-    z.looseObject({ agent: z._default(z.string(), 'main'), input: count, output: count, cached: count }),
+    () => z.looseObject({ agent: z._default(z.string(), 'main'), input: count, output: count, cached: count }),
     ({ tokens, more }, { agent, input, output, cached }) => {
       const before = tokens.get(agent) ?? { input: 0, output: 0, cached: 0 };
       const sum = { input: before.input + input, output: before.output + output, cached: before.cached + cached };
@@ -62,14 +65,15 @@ export const workRules: Rules = {
     { isActivity: false },
   ),
   checkpoint: rule(
-    z.looseObject({
-      name: z.string().check(z.minLength(1)),
-      head,
-      branch: head,
-      dirty_digest: head,
-      dirty: count,
-      auto: z._default(z.boolean(), false),
-    }),
+    () =>
+      z.looseObject({
+        name: z.string().check(z.minLength(1)),
+        head,
+        branch: head,
+        dirty_digest: head,
+        dirty: count,
+        auto: z._default(z.boolean(), false),
+      }),
     ({ checkpoints, more }, { name, head: commit, branch, dirty_digest, dirty, auto }, { at }) => {
       if (checkpoints.has(name))
         return {
@@ -83,7 +87,9 @@ export const workRules: Rules = {
       return null;
     },
   ),
-  checkpoint_dropped: rule(z.looseObject({ name: z.string() }), ({ checkpoints }, { name }) =>
-    checkpoints.delete(name) ? null : { code: 'unknown_checkpoint', message: `there is no checkpoint "${name}"` },
+  checkpoint_dropped: rule(
+    () => z.looseObject({ name: z.string() }),
+    ({ checkpoints }, { name }) =>
+      checkpoints.delete(name) ? null : { code: 'unknown_checkpoint', message: `there is no checkpoint "${name}"` },
   ),
 };

@@ -4,19 +4,27 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   chownSync,
+  closeSync,
+  constants,
   cpSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
+import { errorCode } from '../../../src/errno.js';
+import { eventually } from '../../e2e/eventually.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { testFolder } from '../../harness/folder.js';
+import { watchkeeper } from '../cli/program.js';
 import { failed, HOOK, hook, payload, type Scene, scene, worklogs } from './hookScene.js';
 
 const SOMEBODY_ELSE = 65_534;
@@ -168,4 +176,39 @@ test('a transcript that takes longer than a start may wait is left out, and the 
   expect(performance.now() - begun).toBeLessThan(LONGEST_ANSWER_MS);
   const { additionalContext } = JSON.parse(out).hookSpecificOutput;
   expect(additionalContext).toContain(`takes too long to be read here. It is shown by: watchkeeper track resume ${id}`);
+});
+
+test('an answer reaches an agent that reads late, through a pipe that accepts no more at first', async () => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', start));
+  const [id = ''] = readdirSync(join(place.home, 'sessions'));
+  const step = ['track', 'step', '--add', 'Write the tests', '--session', id];
+  expect(watchkeeper(place.work, step, { WATCHKEEPER_HOME: place.home }).err).toBe('');
+  const path = join(testFolder(), 'pipe');
+  execFileSync('mkfifo', [path]);
+  const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  expect(() => {
+    for (;;) writeSync(pipe, ' '.repeat(4096));
+  }).toThrow('EAGAIN');
+  const env = { PATH: process.env.PATH, HOME: place.work, WATCHKEEPER_HOME: place.home };
+  const child = spawn(process.execPath, [HOOK], { cwd: place.work, env, stdio: ['pipe', pipe, 'inherit'] });
+  child.stdin?.end(JSON.stringify(payload(place, 'SubagentStart', { agent_id: 'a' })));
+  await eventually(() => worklogs(place)[0]?.includes('"sub_agent":"a"') ?? false, {
+    what: 'the context that was given',
+  });
+  const ended = once(child, 'exit');
+  let read = '';
+  const chunk = Buffer.alloc(MEGABYTE);
+  const readOn = () => {
+    try {
+      read += chunk.toString('utf8', 0, readSync(pipe, chunk));
+    } catch (error) {
+      expect(errorCode(error)).toBe('EAGAIN');
+    }
+    return read.includes('\n');
+  };
+  await eventually(readOn, { what: 'the answer' });
+  closeSync(pipe);
+  expect(await ended).toEqual([0, null]);
+  expect(JSON.parse(read)).toMatchObject({ hookSpecificOutput: { hookEventName: 'SubagentStart' } });
 });

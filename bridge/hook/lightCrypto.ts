@@ -1,0 +1,61 @@
+/**
+ * What stands in the place of `node:crypto` in the hook's program, because that takes longer to load than most hooks work: short texts
+ * are digested here, and ids are taken from the system's source of randomness.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { sha256 } from './sha256.js';
+
+/** Longer ones are digested faster where that is compiled. */
+const LONGEST_TEXT = 1024;
+const RANDOMNESS = '/dev/urandom';
+
+type Load = () => typeof import('node:crypto');
+
+/**
+ * @param load loads `node:crypto`, for anything that is not done here
+ * @returns of `node:crypto` what the hook's program uses
+ */
+export function lightCrypto(load: Load) {
+  return {
+    createHash: (algorithm: string) => new LightHash(algorithm, load),
+    randomFillSync: (bytes: Buffer) => (fillFromSystem(bytes) ? bytes : load().randomFillSync(bytes)),
+    randomBytes: (size: number) => load().randomBytes(size),
+    randomUUID: () => load().randomUUID(),
+  };
+}
+
+class LightHash {
+  readonly #algorithm: string;
+  readonly #load: Load;
+  readonly #parts: Buffer[] = [];
+
+  constructor(algorithm: string, load: Load) {
+    this.#algorithm = algorithm;
+    this.#load = load;
+  }
+
+  update(part: string | Uint8Array): this {
+    this.#parts.push(typeof part === 'string' ? Buffer.from(part) : Buffer.from(part));
+    return this;
+  }
+
+  digest(encoding: 'hex'): string {
+    const bytes = Buffer.concat(this.#parts);
+    if (this.#algorithm === 'sha256' && bytes.length <= LONGEST_TEXT) return sha256(bytes);
+    return this.#load().createHash(this.#algorithm).update(bytes).digest(encoding);
+  }
+}
+
+/** @returns false if the system has no such file */
+function fillFromSystem(bytes: Buffer): boolean {
+  try {
+    const file = openSync(RANDOMNESS, 'r');
+    try {
+      return readSync(file, bytes) === bytes.length;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
+}
