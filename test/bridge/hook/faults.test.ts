@@ -191,7 +191,9 @@ test('an answer reaches an agent that reads late, through a pipe that accepts no
     for (;;) writeSync(pipe, ' '.repeat(4096));
   }).toThrow('EAGAIN');
   const env = { PATH: process.env.PATH, HOME: place.work, WATCHKEEPER_HOME: place.home };
-  const child = spawn(process.execPath, [HOOK], { cwd: place.work, env, stdio: ['pipe', pipe, 'inherit'] });
+  // Node would make it wait if it were the child's standard output from the beginning.
+  const words = ['-c', 'exec "$0" "$1" >&3', process.execPath, HOOK];
+  const child = spawn('sh', words, { cwd: place.work, env, stdio: ['pipe', 'ignore', 'inherit', pipe] });
   child.stdin?.end(JSON.stringify(payload(place, 'SubagentStart', { agent_id: 'a' })));
   await eventually(() => worklogs(place)[0]?.includes('"sub_agent":"a"') ?? false, {
     what: 'the context that was given',
