@@ -4,8 +4,10 @@
  */
 
 import { describeError, FencedError } from '../../src/errors.js';
+import { revivalSessionId } from '../../src/ids.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Stray } from '../../src/jobs/straySessions.js';
+import { Newest } from '../../src/newest.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import type { ActingContext } from '../actors/actedFolders.js';
 import { Tail } from '../events/criticalEventTail.js';
@@ -15,6 +17,8 @@ import type { UnreadableRecords } from './unreadableRecords.js';
 
 const ROUND_EVERY_MS = 5 * MINUTE;
 const WINDOW_BYTES = 8 * 1024 * 1024;
+/** More than an hour of the worst outage has. */
+const MOST_REVIVED = 1_000;
 const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
 
 export interface StrayContext extends ActingContext {
@@ -82,7 +86,8 @@ export class StrayRound {
 
 /**
  * Incidents that have a line among the critical events but no end there, and whose records the store has lost, for example in a
- * rollback. Nothing drives them any more: without a last line, every reader of the file counts them as open for ever.
+ * rollback. Nothing drives them any more: without a last line, every reader of the file counts them as open for ever. A second
+ * attempt that an incident had granted is stored again by the bridge that knew of it, so its line is written here as well.
  *
  * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
@@ -91,6 +96,8 @@ class ForgottenIncidents {
   readonly #tail: Tail;
   /** By incident: its latest line, if it has no end. */
   readonly #open = new Map<string, CriticalEvent>();
+  /** Sessions whose second attempt has its line. */
+  readonly #revived = new Newest<string, true>(MOST_REVIVED);
 
   constructor(context: ActingContext, eventsFile: string) {
     this.#context = context;
@@ -103,7 +110,10 @@ class ForgottenIncidents {
    */
   async end(): Promise<void> {
     const { events, anew } = await this.#tail.next();
-    if (anew) this.#open.clear();
+    if (anew) {
+      this.#open.clear();
+      this.#revived.clear();
+    }
     for (const event of events) this.#note(event);
     // A record is stored before its first line is written, so a line without a record once had one.
     for (const event of [...this.#open.values()]) if (!(await this.#isStored(event))) await this.#end(event);
@@ -111,6 +121,8 @@ class ForgottenIncidents {
 
   /** An event without a rule comes from elsewhere, and has no incident record. */
   #note(event: CriticalEvent): void {
+    if (event.session_id !== null && event.id === `${event.incident_id}.revived`)
+      this.#revived.set(event.session_id, true);
     if (event.final) this.#open.delete(event.incident_id);
     else if (event.rule !== null) this.#open.set(event.incident_id, event);
   }
@@ -123,16 +135,34 @@ class ForgottenIncidents {
   async #end(latest: CriticalEvent): Promise<void> {
     const { store, events, clock, logger, folders } = this.#context;
     const { incident_id, session_id, details } = latest;
+    const timestamp = isoTime(clock.now());
     await store.leases.require(folders.guard());
+    const revival_session_id = await this.#unreportedRevival(session_id);
+    if (revival_session_id !== null)
+      await events.logCriticalEvent({
+        ...latest,
+        id: `${incident_id}.revived`,
+        timestamp,
+        action_taken: 'revival_attempted',
+        details: { ...details, revival_session_id },
+      });
     await events.logCriticalEvent({
       ...latest,
       id: `${incident_id}.closed`,
       final: true,
-      timestamp: isoTime(clock.now()),
+      timestamp,
       action_taken: 'suppressed',
       details: { ...details, outcome: 'record_gone' },
     });
     this.#open.delete(incident_id);
     logger.warn({ incident_id, session_id }, `incident ${incident_id} is closed: Redis has lost its record`);
+  }
+
+  /** @returns the second attempt that the store has, although no line says so; null if there is none */
+  async #unreportedRevival(sessionId: string | null): Promise<string | null> {
+    if (sessionId === null || this.#revived.has(sessionId)) return null;
+    const { redis, keys } = this.#context.store;
+    const revivalId = revivalSessionId(sessionId);
+    return (await redis.exists(keys.session(revivalId))) > 0 ? revivalId : null;
   }
 }

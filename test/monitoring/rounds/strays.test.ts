@@ -295,6 +295,41 @@ describeWithRedis('an incident that the store has forgotten', () => {
     expect(finals()).toMatchObject([{ incident_id, rule: 'silence', details: { outcome: 'record_gone' } }]);
     expect(await jobs()).toEqual([{ session_id: session.session_id, end: 'closed' }]);
   });
+
+  // rule: a-stray-incident-is-closed
+  test.each([
+    ['that no line tells of is told first', false, ['detected', 'reported', 'revived', 'closed']],
+    ['that another incident has told of is told once', true, ['detected', 'reported', 'closed']],
+  ])('whose second attempt was granted, %s', async (_, isTold, steps) => {
+    const scene = await openStrayScene();
+    const { store, clock } = scene;
+    const session = await activeSession(scene);
+    const opened = await openIncident(scene, session);
+    await settle(scene.saga(), opened.incident_id);
+    await releaseRun(scene, await sessionNow(scene, session));
+    const incident = await incidentNow(scene, opened);
+    const grant = { endReason: 'silence', guard: store.leases.guard(scene.lease) };
+    const { revival } = must(await store.incidents.revive(await sessionNow(scene, session), incident, grant));
+    await store.redis.del(store.keys.incident(incident.incident_id));
+    const [detected] = eventLines(scene);
+    if (isTold && detected !== undefined)
+      await scene.events.logCriticalEvent({
+        ...detected,
+        id: 'another.revived',
+        incident_id: 'another',
+        final: true,
+        timestamp: isoTime(clock.now()),
+      });
+    for (const _ of ['once', 'and again']) await scene.mended();
+    const own = eventLines(scene).filter(({ incident_id }) => incident_id === incident.incident_id);
+    expect(own.map(({ id }) => id)).toEqual(steps.map((step) => `${incident.incident_id}.${step}`));
+    if (!isTold)
+      expect(own.at(-2)).toMatchObject({
+        action_taken: 'revival_attempted',
+        final: false,
+        details: { revival_session_id: revival.session_id },
+      });
+  });
 });
 
 describeWithRedis('a lane', () => {
