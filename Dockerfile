@@ -1,6 +1,6 @@
 # The image of bridge and standby. docs/internals/processes.md, "In containers", says what it declares and why; README.md and
 # docs/operation.md how to use it.
-# Another base, for example of your own registry: --build-arg NODE_IMAGE=… (Debian with Node.js 20 or newer and its npm).
+# Another base, for example of your own registry: --build-arg NODE_IMAGE=… (Debian with Node.js 20.12 or newer and its npm).
 ARG NODE_IMAGE=node:22-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build

@@ -103,10 +103,12 @@ function compile(sources) {
     return status ?? 1;
   }
   bundle(aside);
-  compileCommands(aside);
-  compileHook(aside);
   const build = `${name}-${sources}`;
-  fs.renameSync(aside, join(builds, build));
+  const folder = join(builds, build);
+  fs.renameSync(aside, folder);
+  // Where they are to stay: V8 keeps their paths, for stack traces.
+  compileCommands(folder);
+  compileHook(folder);
   pointTo(build);
   removeOld(build);
   return 0;
@@ -149,7 +151,7 @@ function bundle(folder) {
   const older = { ...common, format: 'cjs' };
   buildSync({ ...older, entryPoints: [join('bridge', HOOK)], outfile: join('bridge', olderName(HOOK)) });
   const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
-  for (const program of [CLI_PROGRAM, HOOK_PROGRAM])
+  for (const program of [CLI_PROGRAM, HOOK_PROGRAM]) {
     buildSync({
       ...older,
       entryPoints: [join('bridge', program)],
@@ -159,6 +161,14 @@ function bundle(folder) {
       banner: { js: `(function(require,__filename){${url}` },
       footer: { js: '})' },
     });
+    makeAscii(join(folder, 'bridge', olderName(program)));
+  }
+}
+
+/** A letter is a byte then, so that it is read in no time. The bundler leaves those in regular expressions. */
+function makeAscii(path) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  fs.writeFileSync(path, fs.readFileSync(path, 'utf8').replace(/[^\0-\x7f]/g, escaped), 'ascii');
 }
 
 function olderName(program) {
@@ -214,9 +224,9 @@ function presentBuild() {
   }
 }
 
-/** @returns a digest of all that the compiler's output depends on */
+/** @returns a digest of all that the output depends on; what V8 makes, on the version of Node */
 function fingerprint() {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(`${process.version} ${process.arch}\0`);
   const { include } = JSON.parse(fs.readFileSync(settings, 'utf8'));
   const tools = ['node_modules/typescript/package.json', 'node_modules/esbuild/package.json'];
   const paths = ['build.mjs', 'tsconfig.json', 'package.json', 'package-lock.json', ...tools];

@@ -47,6 +47,8 @@ try it, with no account anywhere (the second line in another terminal):
   watchkeeper enqueue --project local --text "say hello"`;
 
 async function main(): Promise<void> {
+  // Of a command that never ends, as Node says of a module.
+  process.exitCode = 13;
   const context = new ProcessContext();
   const [name, ...args] = process.argv.slice(2);
   process.exitCode = await dispatch(name, args, context).catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { constants, Script } from 'node:vm';
 type Program = (require: (name: string) => unknown, filename: string) => void;
 
 /**
- * @param filename of the program, which has no letter that is not ASCII
+ * @param filename of the program, which the build has made ASCII
  * @param require loads what is not in the program
  * @throws the file system's error if it cannot be read; what its modules throw while they load
  */

@@ -1,7 +1,8 @@
 /**
- * What stands in the place of `node:crypto` in the hook's program, because that takes longer to load than most hooks work: short texts
- * are digested here, and ids are taken from the system's source of randomness.
+ * Replaces `node:crypto` in the hook's program, because that takes longer to load than most hooks work: short texts are digested here,
+ * and ids are taken from the system's source of randomness.
  */
+import type { BinaryToTextEncoding } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { sha256 } from './sha256.js';
 
@@ -34,15 +35,16 @@ class LightHash {
     this.#load = load;
   }
 
-  update(part: string | Uint8Array): this {
-    this.#parts.push(typeof part === 'string' ? Buffer.from(part) : Buffer.from(part));
+  update(part: string | Uint8Array, encoding?: BufferEncoding): this {
+    this.#parts.push(typeof part === 'string' ? Buffer.from(part, encoding) : Buffer.from(part));
     return this;
   }
 
-  digest(encoding: 'hex'): string {
+  digest(encoding?: BinaryToTextEncoding): string | Buffer {
     const bytes = Buffer.concat(this.#parts);
-    if (this.#algorithm === 'sha256' && bytes.length <= LONGEST_TEXT) return sha256(bytes);
-    return this.#load().createHash(this.#algorithm).update(bytes).digest(encoding);
+    if (this.#algorithm === 'sha256' && encoding === 'hex' && bytes.length <= LONGEST_TEXT) return sha256(bytes);
+    const whole = this.#load().createHash(this.#algorithm).update(bytes);
+    return encoding === undefined ? whole.digest() : whole.digest(encoding);
   }
 }
 

@@ -131,7 +131,7 @@ async function main(): Promise<object | null> {
   });
 }
 
-/** Written as to a file: `process.stdout` takes as long to load as a hook to do its work. It waits where nobody reads at once. */
+/** Written as to a file: `process.stdout` takes as long to load as a hook to do its work. It waits if nobody reads at once. */
 async function say(answer: object): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(answer)}\n`);
   let at = 0;

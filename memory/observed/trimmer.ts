@@ -22,7 +22,10 @@ export function saidWords(text: string, redact: Redact): string {
  * Keeps what {@link Observed} shows. Ids of calls and messages stay as they are: nobody sees them.
  * @param said what is kept of an agent's message
  */
-export function observedTrimmer(redact: Redact, said: (text: string, redact: Redact) => string = saidWords): Trimmer {
+export function observedTrimmer(
+  redact: Redact,
+  said: (text: string) => string = (text) => saidWords(text, redact),
+): Trimmer {
   const known = new Map<string, string>();
   /** Names of tools and agents, titles, paths and commands come again and again. */
   const word = (text: string): string => {
@@ -44,7 +47,7 @@ export function observedTrimmer(redact: Redact, said: (text: string, redact: Red
         return { ...event, tool_name: word(event.tool_name), tool_output_preview: preview };
       }
       case 'assistant_message':
-        return event.text === undefined ? event : { ...event, text: said(event.text, redact) };
+        return event.text === undefined ? event : { ...event, text: said(event.text) };
       case 'user_prompt':
         return event.text === undefined ? event : { ...event, text: headOf(event.text, TEXT_OF_MESSAGE_LIMIT, redact) };
       case 'heartbeat':

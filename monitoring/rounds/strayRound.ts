@@ -17,7 +17,7 @@ import type { UnreadableRecords } from './unreadableRecords.js';
 
 const ROUND_EVERY_MS = 5 * MINUTE;
 const WINDOW_BYTES = 8 * 1024 * 1024;
-/** More than an hour of the worst outage has. */
+/** More than an outage has. */
 const MOST_REVIVED = 1_000;
 const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
 
@@ -87,7 +87,8 @@ export class StrayRound {
 /**
  * Incidents that have a line among the critical events but no end there, and whose records the store has lost, for example in a
  * rollback. Nothing drives them any more: without a last line, every reader of the file counts them as open for ever. A second
- * attempt that an incident had granted is stored again by the bridge that knew of it, so its line is written here as well.
+ * attempt that an incident had granted is stored again by the bridge that knew of it, so its line is written here as well, unless
+ * that bridge is later than the round.
  *
  * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
@@ -137,8 +138,8 @@ class ForgottenIncidents {
     const { incident_id, session_id, details } = latest;
     const timestamp = isoTime(clock.now());
     await store.leases.require(folders.guard());
-    const revival_session_id = await this.#unreportedRevival(session_id);
-    if (revival_session_id !== null)
+    const revival_session_id = await this.#unreportedRevival(latest);
+    if (revival_session_id !== null) {
       await events.logCriticalEvent({
         ...latest,
         id: `${incident_id}.revived`,
@@ -146,23 +147,26 @@ class ForgottenIncidents {
         action_taken: 'revival_attempted',
         details: { ...details, revival_session_id },
       });
+      this.#revived.set(session_id ?? '', true);
+    }
     await events.logCriticalEvent({
       ...latest,
       id: `${incident_id}.closed`,
       final: true,
       timestamp,
       action_taken: 'suppressed',
-      details: { ...details, outcome: 'record_gone' },
+      details: { ...details, ...(revival_session_id && { revival_session_id }), outcome: 'record_gone' },
     });
     this.#open.delete(incident_id);
     logger.warn({ incident_id, session_id }, `incident ${incident_id} is closed: Redis has lost its record`);
   }
 
   /** @returns the second attempt that the store has, although no line says so; null if there is none */
-  async #unreportedRevival(sessionId: string | null): Promise<string | null> {
-    if (sessionId === null || this.#revived.has(sessionId)) return null;
+  async #unreportedRevival({ event, session_id }: CriticalEvent): Promise<string | null> {
+    // An outage names one of its sessions, and grants nothing.
+    if (event !== 'session_unhealthy' || session_id === null || this.#revived.has(session_id)) return null;
     const { redis, keys } = this.#context.store;
-    const revivalId = revivalSessionId(sessionId);
+    const revivalId = revivalSessionId(session_id);
     return (await redis.exists(keys.session(revivalId))) > 0 ? revivalId : null;
   }
 }

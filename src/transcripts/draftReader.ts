@@ -7,7 +7,7 @@ import type { JournalRecord } from '../journal/record.js';
 import type { Draft, Format } from './draft/draft.js';
 import type { Trimmer } from './draft/trimmer.js';
 
-/** How far records may be out of order; twice as many are held, without their long texts. */
+/** How far records may be out of order; twice as many are held, without their long texts, and as many again of one instant. */
 export const ORDERED_DRAFTS = 16_384;
 /** Enough for a file as programs write it. The drafts of so few are short-lived memory. */
 export const FEW_DRAFTS = 512;
@@ -109,10 +109,11 @@ export class DraftReader {
     this.#taken = 0;
   }
 
-  /** How many drafts are before the window. Those of one instant stay together: they may be twins. */
+  /** How many drafts are before the window. Those of one instant stay together, unless they are many: they may be twins. */
   #settled(): number {
     let settled = this.#waiting.length - this.#window;
-    while (settled > 0 && this.#waiting[settled - 1]?.time === this.#waiting[settled]?.time) settled -= 1;
+    const least = Math.max(settled - ORDERED_DRAFTS, 0);
+    while (settled > least && this.#waiting[settled - 1]?.time === this.#waiting[settled]?.time) settled -= 1;
     return settled;
   }
 

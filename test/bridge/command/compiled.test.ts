@@ -1,10 +1,13 @@
 /** Programs start from the code that the build kept, and from none that is damaged. */
+import { isAscii } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { compiledProgram } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
+import { everythingBelow } from '../../secrets/planted.js';
+import { watchkeeper } from '../cli/program.js';
 
 // covers: bridge/command/compiled.ts
 
@@ -12,10 +15,10 @@ const [CLI, HOOK] = ['cli', 'hook'].map((room) => join(compiledProgram(`bridge/$
 const MODULE = compiledProgram('bridge/command/compiled');
 
 /** In a process of its own: a flag of V8 that another test has set here would have it compile everything anew. */
-function startsCompiled(program: string, flags: readonly string[] = []): boolean {
+function startsCompiled(program: string): boolean {
   const code = `import { compiledScript } from ${JSON.stringify(MODULE)};
     console.log(compiledScript(${JSON.stringify(program)}).cachedDataRejected === false);`;
-  const args = [...flags, '--input-type=module', '--eval', code];
+  const args = ['--input-type=module', '--eval', code];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(stderr).toBe('');
   return JSON.parse(stdout);
@@ -28,6 +31,13 @@ function copyWith(change: (cache: string) => void): string {
   return copy;
 }
 
+/** @returns a module that lets the program fail when it prints */
+function thrower(): string {
+  const path = join(testFolder(), 'thrower.cjs');
+  writeFileSync(path, "process.stdout.write = () => { console.error(new Error('here').stack); };");
+  return path;
+}
+
 function flipBit(path: string): void {
   const bytes = readFileSync(path);
   const middle = bytes.length >> 1;
@@ -37,7 +47,30 @@ function flipBit(path: string): void {
 
 test.each([CLI, HOOK])('%s starts from the code that the build kept', (path = '') => {
   expect(startsCompiled(path)).toBe(true);
-  expect(startsCompiled(path, ['--max-semi-space-size=8'])).toBe(false);
+  // A letter is read as a byte.
+  expect(isAscii(readFileSync(path))).toBe(true);
+});
+
+test('letters of all languages in the product mean in its programs what they mean in its sources', () => {
+  const folder = testFolder();
+  const secret = 'âhunter2Secret9xyz';
+  const said = watchkeeper(folder, ['track', 'note', '--workspace', `password=${secret} password=••••••••`], {
+    WATCHKEEPER_HOME: join(folder, 'home'),
+  });
+  expect(said.err).toBe('');
+  const noted = [...everythingBelow(join(folder, 'home')).values()].join('\n');
+  expect(Buffer.from(noted, 'latin1').toString('utf8')).toContain('password=[redacted:value] password=••••••••');
+});
+
+test('a stack trace names the program where it is', () => {
+  const { stderr } = spawnSync(
+    process.execPath,
+    ['--stack-trace-limit=50', '--require', thrower(), compiledProgram('bridge/cli/main'), '--version'],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(stderr).toContain(`(${realpathSync(CLI ?? '')}:`);
 });
 
 test('code that is damaged, cut off or gone is left alone', () => {

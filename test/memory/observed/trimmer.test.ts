@@ -29,6 +29,13 @@ async function journalBrief(path: string) {
   return transcriptBrief({ ...read, observed }, LOOK);
 }
 
+/** Whether reading it once, with a small window, is enough. */
+async function isOrdered(path: string): Promise<boolean> {
+  const tail = new TranscriptTail(await transcriptAt(path), journalTrimmer(redactShapes), FEW_DRAFTS);
+  for await (const _ of batchesOf(tail));
+  return tail.isInOrder;
+}
+
 test('of every recorded transcript the same is known as of its journal', async () => {
   const names = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'));
   expect(names.length).toBeGreaterThan(30);
@@ -36,6 +43,7 @@ test('of every recorded transcript the same is known as of its journal', async (
     const path = join(FIXTURES, name);
     const brief = transcriptBrief(await readTranscript(path, redactShapes), LOOK);
     expect([name, brief]).toEqual([name, await journalBrief(path)]);
+    expect([name, await isOrdered(path)]).toEqual([name, true]);
   }
 });
 
@@ -47,6 +55,7 @@ test('a record that comes thousands of records late, and its repetition, are tak
   );
   // It is longer than what is read at once.
   const path = transcript([...talk, asked, ...edit, ...edit, says(7, 'Mended.', 'end_turn')]);
+  expect(await isOrdered(path)).toBe(false);
   const { observed } = await readTranscript(path, redactShapes);
   const { firstPrompt, lastWords, lines, actions } = observed;
   expect({ firstPrompt, lastWords, lines, actions: actions.length }).toEqual({

@@ -6,6 +6,7 @@ import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js'
 import { RecordedGaps } from '../../../monitoring/lateness/knownGaps.js';
 import { StrayRound } from '../../../monitoring/rounds/strayRound.js';
 import { UnreadableRecords } from '../../../monitoring/rounds/unreadableRecords.js';
+import { revivalSessionId } from '../../../src/ids.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { isoTime, MINUTE } from '../../../src/time.js';
 import { describeWithRedis, testRedisUrl } from '../../harness/redis.js';
@@ -298,9 +299,9 @@ describeWithRedis('an incident that the store has forgotten', () => {
 
   // rule: a-stray-incident-is-closed
   test.each([
-    ['that no line tells of is told first', false, ['detected', 'reported', 'revived', 'closed']],
-    ['that another incident has told of is told once', true, ['detected', 'reported', 'closed']],
-  ])('whose second attempt was granted, %s', async (_, isTold, steps) => {
+    ['that no line reports is reported first', false, ['detected', 'reported', 'revived', 'closed']],
+    ['that another incident has reported is reported once', true, ['detected', 'reported', 'closed']],
+  ])('whose second attempt was granted, %s', async (_, isReported, steps) => {
     const scene = await openStrayScene();
     const { store, clock } = scene;
     const session = await activeSession(scene);
@@ -312,7 +313,7 @@ describeWithRedis('an incident that the store has forgotten', () => {
     const { revival } = must(await store.incidents.revive(await sessionNow(scene, session), incident, grant));
     await store.redis.del(store.keys.incident(incident.incident_id));
     const [detected] = eventLines(scene);
-    if (isTold && detected !== undefined)
+    if (isReported && detected !== undefined)
       await scene.events.logCriticalEvent({
         ...detected,
         id: 'another.revived',
@@ -323,12 +324,31 @@ describeWithRedis('an incident that the store has forgotten', () => {
     for (const _ of ['once', 'and again']) await scene.mended();
     const own = eventLines(scene).filter(({ incident_id }) => incident_id === incident.incident_id);
     expect(own.map(({ id }) => id)).toEqual(steps.map((step) => `${incident.incident_id}.${step}`));
-    if (!isTold)
+    if (!isReported)
       expect(own.at(-2)).toMatchObject({
         action_taken: 'revival_attempted',
         final: false,
         details: { revival_session_id: revival.session_id },
       });
+  });
+
+  // rule: a-stray-incident-is-closed
+  test('of a session whose second attempt is reported by another one of them says nothing of it, nor does an outage', async () => {
+    const scene = await openStrayScene();
+    const { store, events, clock } = scene;
+    const session = await activeSession(scene);
+    const opened = await openIncident(scene, session);
+    await scene.saga().advance(opened.incident_id);
+    const [detected] = eventLines(scene);
+    const line = { ...must(detected ?? null), timestamp: isoTime(clock.now()) };
+    await events.logCriticalEvent({ ...line, id: 'outage.detected', incident_id: 'outage', event: 'provider_outage' });
+    await events.logCriticalEvent({ ...line, id: 'second.detected', incident_id: 'second' });
+    await store.redis.del(store.keys.incident(opened.incident_id));
+    await store.redis.hset(store.keys.session(revivalSessionId(session.session_id)), 'id', 'any');
+    await scene.mended();
+    const ids = eventLines(scene).map(({ id }) => id);
+    expect(ids.filter((id) => id.endsWith('.revived'))).toEqual([`${opened.incident_id}.revived`]);
+    expect(ids.filter((id) => id.endsWith('.closed'))).toHaveLength(3);
   });
 });
 
