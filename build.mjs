@@ -36,19 +36,21 @@ const COMPILED_EVENTS = [
   ['SubagentStart', 'b', { agent_id: 'a' }],
   ['PermissionRequest', 'b', { tool_name: 'Bash' }],
 ];
-/** Runs the program and keeps its code when it ends, twice: see bridge/command/compiled.ts. */
+/** Runs the program and keeps its code when it ends, as bridge/command/compiled.ts reads it. */
 const COMPILING = `
 const [{ Script }, fs] = [require('node:vm'), require('node:fs')];
 const filename = process.argv[1];
 const cache = filename + '.cache';
+const node = Buffer.from(process.version + ' ' + process.arch + ' ' + fs.statSync(process.execPath).size + '\\n');
 const cachedData = fs.existsSync(cache) ? keptIn(cache) : undefined;
 const script = new Script(fs.readFileSync(filename, 'latin1'), { filename, cachedData });
 process.on('exit', () => {
   const code = script.createCachedData();
-  fs.writeFileSync(cache, Buffer.concat([code, code]));
+  fs.writeFileSync(cache + '.part', Buffer.concat([node, code, code]));
+  fs.renameSync(cache + '.part', cache);
 });
 function keptIn(path) {
-  const kept = fs.readFileSync(path);
+  const kept = fs.readFileSync(path).subarray(node.length);
   return kept.subarray(0, kept.length / 2);
 }
 script.runInThisContext()(require, filename);
@@ -109,6 +111,14 @@ function compile(sources) {
   // Where they are to stay: V8 keeps their paths, for stack traces.
   compileCommands(folder);
   compileHook(folder);
+  const slow = [CLI_PROGRAM, HOOK_PROGRAM].find(
+    (path) => !fs.existsSync(join(folder, 'bridge', `${olderName(path)}.cache`)),
+  );
+  if (slow !== undefined) {
+    console.error(`build: what V8 compiled of ${slow} could not be kept in ${folder}; is the disk full?`);
+    removeWhole(folder, build);
+    return 1;
+  }
   pointTo(build);
   removeOld(build);
   return 0;

@@ -1,8 +1,8 @@
 /**
  * Starts a program from code that V8 compiled when it was built: compiling takes longer than most commands, and an agent waits for
- * its hooks. Another version of Node, or other flags of V8, compile it anew.
+ * its hooks. Another Node, or other flags of V8, compile it anew.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { constants, Script } from 'node:vm';
 
 /** As the build makes it: a function of the two things that it has of the module that starts it. */
@@ -28,15 +28,22 @@ export function compiledScript(filename: string): Script {
 }
 
 /**
- * It is kept twice, because V8 does not check it: comparing takes no time, loading an algorithm would.
- * @returns undefined if there is none, or it is damaged, as by a power failure: that would end the process
+ * Behind the name of its Node the code is kept twice, because V8 checks neither: comparing takes no time, loading an algorithm would.
+ * @returns undefined if there is none; if another Node made it, or it is damaged, as by a power failure: that would end the process
  */
 function compiledCode(path: string): Buffer | undefined {
   try {
     const kept = readFileSync(path);
-    const code = kept.subarray(0, kept.length / 2);
-    return code.equals(kept.subarray(code.length)) ? code : undefined;
+    const node = Buffer.from(nameOfNode());
+    const code = kept.subarray(node.length, node.length + (kept.length - node.length) / 2);
+    const isWhole = code.equals(kept.subarray(node.length + code.length));
+    return isWhole && node.equals(kept.subarray(0, node.length)) ? code : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** V8 takes the code of every Node with its own version, but two builds of one version of Node differ as well. */
+function nameOfNode(): string {
+  return `${process.version} ${process.arch} ${statSync(process.execPath).size}\n`;
 }

@@ -3,7 +3,7 @@
  * and ids are taken from the system's source of randomness.
  */
 import type { BinaryToTextEncoding } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sha256 } from './sha256.js';
 
 /** Longer ones are digested faster where that is compiled. */
@@ -48,12 +48,12 @@ class LightHash {
   }
 }
 
-/** @returns false if the system has no such file */
+/** @returns false if the system has no such device */
 function fillFromSystem(bytes: Buffer): boolean {
   try {
     const file = openSync(RANDOMNESS, 'r');
     try {
-      return readSync(file, bytes) === bytes.length;
+      return fstatSync(file).isCharacterDevice() && readSync(file, bytes) === bytes.length;
     } finally {
       closeSync(file);
     }

@@ -1,7 +1,7 @@
 /** Programs start from the code that the build kept, and from none that is damaged. */
 import { isAscii } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, realpathSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { compiledProgram } from '../../../src/host/program.js';
@@ -71,6 +71,23 @@ test('a stack trace names the program where it is', () => {
     },
   );
   expect(stderr).toContain(`(${realpathSync(CLI ?? '')}:`);
+});
+
+test('code of another Node is left alone, also where V8 would take it', () => {
+  const nameOf = (cache: string) => readFileSync(cache, 'latin1').split('\n', 1)[0] ?? '';
+  const rename = (name: string) => (cache: string) => {
+    const bytes = readFileSync(cache);
+    writeFileSync(cache, Buffer.concat([Buffer.from(name), bytes.subarray(nameOf(cache).length)]));
+  };
+  const own = nameOf(`${HOOK}.cache`);
+  expect(own).toBe(`${process.version} ${process.arch} ${statSync(process.execPath).size}`);
+  expect(startsCompiled(copyWith(rename(own)))).toBe(true);
+  for (const other of [
+    own.replace(/^v\d+\.\d+\.\d+/, 'v20.20.1'),
+    own.replace(process.arch, 'arm64'),
+    own.replace(/\d+$/, '1'),
+  ])
+    expect([other, other !== own && startsCompiled(copyWith(rename(other)))]).toEqual([other, false]);
 });
 
 test('code that is damaged, cut off or gone is left alone', () => {
