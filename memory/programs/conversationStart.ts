@@ -28,7 +28,8 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   requireOwnMemory(memory.places);
   const known = memory.bindings.sessionOf(launch);
   const id = known === null ? sessionFor(memory, launch) : goneOn(memory, known);
-  const before = id === null ? null : memory.look(id);
+  const found = id === null ? null : memory.look(id);
+  const before = isEmpty(found) ? null : found;
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
   endLostRuns(memory, session, launch.agent);
@@ -93,8 +94,14 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
 }
 
 /** @returns the id that a hook took for a session without beginning it, because it was killed or is at it; null if none did */
-function takenIn({ places }: Memory, known: string | null): string | null {
-  return known?.startsWith(IMPLICIT) && places.findSession(known) === null ? known : null;
+function takenIn(memory: Memory, known: string | null): string | null {
+  if (!known?.startsWith(IMPLICIT)) return null;
+  return memory.places.findSession(known) === null || isEmpty(memory.look(known)) ? known : null;
+}
+
+/** Whether the log of the session has no line yet. */
+function isEmpty(session: OpenSession | null): boolean {
+  return session?.log.at === 0;
 }
 
 /** @returns the session in whose agent's shell the program was started; null if there is none, or it may have no child more */

@@ -72,11 +72,12 @@ export class Sessions {
    */
   openImplicit(id: string, started: Readonly<Record<string, unknown>>): OpenSession {
     const found = this.open(id);
-    if (found !== null) return found;
+    // Without a line, whoever began it was killed before the first one.
+    if (found !== null && found.log.at > 0) return found;
     this.#places.prepare();
-    const folder = this.#places.sessionFolder(id);
+    const folder = found?.folder ?? this.#places.sessionFolder(id);
     this.#places.make(folder);
-    const log = Log.begin(worklogIn(folder), worklogKind) ?? Log.open(worklogIn(folder), worklogKind);
+    const log = found?.log ?? Log.begin(worklogIn(folder), worklogKind) ?? Log.open(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was removed while it was used`);
     const line = { event: 'session_started', session_id: id, ...started };
     log.write(({ facts }) => (facts === null ? [line] : []), this.#stamp, { isDurable: false });

@@ -104,11 +104,12 @@ test('wherever a hook is killed, the next one of the same start finishes its ses
   const [id = ''] = readdirSync(join(whole.home, 'sessions'));
   const lines = (worklogs(whole)[0] ?? '').trimEnd().split('\n');
   expect(lines).toHaveLength(3);
-  for (let left = 0; left <= lines.length; left += 1) {
+  // -1: before there was a file for its lines.
+  for (let left = -1; left <= lines.length; left += 1) {
     const place = { ...whole, home: `${whole.home}-${left}` };
     cpSync(whole.home, place.home, { recursive: true });
     const folder = join(place.home, 'sessions', id);
-    if (left === 0) rmSync(folder, { recursive: true });
+    if (left === -1) rmSync(folder, { recursive: true });
     else
       writeFileSync(
         join(folder, 'worklog.jsonl'),
