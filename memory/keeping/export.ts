@@ -12,7 +12,7 @@ import { parseObject } from '../../src/json.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { journalIn, worklogIn } from '../home/places.js';
 import type { Line } from '../logs/line.js';
-import { LARGEST_LOG_BYTES } from '../logs/log.js';
+import { LARGEST_LOG_BYTES } from '../logs/logFile.js';
 import { LogReader } from '../logs/reader.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';

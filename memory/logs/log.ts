@@ -5,28 +5,17 @@
  * lines with one write and reads on until it meets them: the rules have applied them by then, or refused them, because another
  * writer was first. So every reader reaches the same state, and a kill at any instant leaves a valid beginning.
  */
-import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import { errorCode } from '../../src/errno.js';
+import { closeSync, fsyncSync, writeSync } from 'node:fs';
 import { UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
-import { NotPlainError } from '../../src/files/plainFile.js';
-import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
-import { describeStorageFault, MAKE_ROOM } from '../../src/files/storageFault.js';
+import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
+import { BEGIN_FLAGS, openLogFile, READ_FLAGS, sizeOfLog, unusable, WRITE_FLAGS } from './logFile.js';
 import { type LogCounts, LogReader } from './reader.js';
 
-/** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
-const WRITE_FLAGS = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const BEGIN_FLAGS = WRITE_FLAGS | constants.O_CREAT | constants.O_EXCL;
-/** It is read at once, and a bridge has other work: a second is what it may take. */
-export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
 /** How often lines are written again that were lost: each time, another writer must have died within a line. */
 const MOST_WRITES = 16;
-/** What opening a link, a folder or a pipe answers. */
-const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
-
 /** What the rules of the log refuse. The command line exits with 1. */
 export class RefusedError extends WatchkeeperError {
   readonly code: string;
@@ -106,18 +95,11 @@ export class Log<State> {
     kind: LogKind<State>,
     { otherwise, earlier }: { readonly otherwise: string; readonly earlier: Log<State> | undefined },
   ): Log<State> | null {
-    let descriptor: number;
+    const opened = openLogFile(path, flags, otherwise);
+    if (opened === null) return null;
+    const { descriptor, file, size } = opened;
     try {
-      descriptor = openSync(path, flags, PRIVATE_FILE);
-    } catch (error) {
-      if (errorCode(error) === otherwise) return null;
-      throw unusable(path, error);
-    }
-    try {
-      const stat = fstatSync(descriptor);
-      if (!stat.isFile()) throw new NotPlainError(linkWords(path));
-      const file = `${stat.ino} ${stat.birthtimeMs}`;
-      const known = earlier === undefined ? null : earlier.#readerOf(file, stat.size);
+      const known = earlier === undefined ? null : earlier.#readerOf(file, size);
       const log = new Log(path, { descriptor, kind, file, reader: known ?? new LogReader(kind) });
       if (flags !== BEGIN_FLAGS) log.refresh();
       return log;
@@ -236,13 +218,8 @@ export class Log<State> {
     }
   }
 
-  /** In bytes. */
   #size(): number {
-    const { size } = fstatSync(this.#descriptor);
-    if (size <= LARGEST_LOG_BYTES) return size;
-    throw new UnreachableError(
-      `${this.path} is larger than ${LARGEST_LOG_BYTES} bytes, which no session writes, and is not read: move it away`,
-    );
+    return sizeOfLog(this.path, this.#descriptor);
   }
 
   #append(text: string, isDurable: boolean): Buffer {
@@ -262,11 +239,4 @@ export class Log<State> {
       throw unusable(this.path, error);
     }
   }
-}
-
-function unusable(path: string, cause: unknown): UnreachableError {
-  if (cause instanceof UnreachableError) return cause;
-  if (cause instanceof NotPlainError || NOT_PLAIN.includes(errorCode(cause)))
-    return new UnreachableError(linkWords(path), { cause });
-  return new UnreachableError(`${path}: ${describeStorageFault(cause)}`, { cause });
 }

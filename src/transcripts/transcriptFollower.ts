@@ -3,8 +3,7 @@
  * However often it is read meanwhile, its lines are those that `TranscriptTail` reads from the finished files.
  *
  * What it gives out stays so. What may still change is only presumed: the latest records, because others may be written late, and
- * the end of a turn that a last message may have been. Rarely something comes that belongs before lines that were given out. Then
- * it starts over, as it does when a file was rewritten. It holds no file open between two calls, and nothing is stored.
+ * the end of a turn that a last message may have been. What belongs before lines that were given out makes it start over.
  */
 import { type JournalBatch, type JournalDiagnostics, type JournalSource, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';

@@ -1,0 +1,66 @@
+/** How the file of a log is opened, and what is said where it cannot be used. */
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { errorCode } from '../../src/errno.js';
+import { UnreachableError } from '../../src/errors.js';
+import { NotPlainError } from '../../src/files/plainFile.js';
+import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
+import { describeStorageFault } from '../../src/files/storageFault.js';
+
+/** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
+export const WRITE_FLAGS = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export const BEGIN_FLAGS = WRITE_FLAGS | constants.O_CREAT | constants.O_EXCL;
+/** It is read at once, and a bridge has other work: a second is what it may take. */
+export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
+/** What opening a link, a folder or a pipe answers. */
+const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
+
+interface LogFile {
+  readonly descriptor: number;
+  /** Which file it is, also if another one gets its place. */
+  readonly file: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/**
+ * @param otherwise the error code for which there is no file to open
+ * @returns null for that
+ * @throws UnreachableError if it cannot be opened, or is no plain file
+ */
+export function openLogFile(path: string, flags: number, otherwise: string): LogFile | null {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, flags, PRIVATE_FILE);
+  } catch (error) {
+    if (errorCode(error) === otherwise) return null;
+    throw unusable(path, error);
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new NotPlainError(linkWords(path));
+    return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size };
+  } catch (error) {
+    closeSync(descriptor);
+    throw unusable(path, error);
+  }
+}
+
+/**
+ * @returns bytes
+ * @throws UnreachableError if it is too large to be read; the file system's error if it cannot be looked at
+ */
+export function sizeOfLog(path: string, descriptor: number): number {
+  const { size } = fstatSync(descriptor);
+  if (size <= LARGEST_LOG_BYTES) return size;
+  throw new UnreachableError(
+    `${path} is larger than ${LARGEST_LOG_BYTES} bytes, which no session writes, and is not read: move it away`,
+  );
+}
+
+export function unusable(path: string, cause: unknown): UnreachableError {
+  if (cause instanceof UnreachableError) return cause;
+  if (cause instanceof NotPlainError || NOT_PLAIN.includes(errorCode(cause)))
+    return new UnreachableError(linkWords(path), { cause });
+  return new UnreachableError(`${path}: ${describeStorageFault(cause)}`, { cause });
+}
