@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sha256 } from './sha256.js';
 
 /** Longer ones are digested faster where that is compiled. */
-const LONGEST_TEXT = 1024;
+const LONGEST_TEXT = 4096;
 const RANDOMNESS = '/dev/urandom';
 
 type Load = () => typeof import('node:crypto');

@@ -44,29 +44,42 @@ function inBlocks(bytes: Uint8Array): Buffer {
 function scheduleOf(padded: Buffer, at: number): Int32Array {
   const words = new Int32Array(ROUND_CONSTANTS.length);
   for (let index = 0; index < WORDS_OF_BLOCK; index += 1) words[index] = padded.readInt32BE(at + 4 * index);
-  const wordAt = (index: number) => words[index] ?? 0;
   for (let index = WORDS_OF_BLOCK; index < words.length; index += 1) {
-    const [early, late] = [wordAt(index - 15), wordAt(index - 2)];
+    const early = words[index - 15] ?? 0;
+    const late = words[index - 2] ?? 0;
     const sigma0 = rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3);
     const sigma1 = rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10);
-    words[index] = wordAt(index - 16) + sigma0 + wordAt(index - 7) + sigma1;
+    words[index] = (words[index - 16] ?? 0) + sigma0 + (words[index - 7] ?? 0) + sigma1;
   }
   return words;
 }
 
 /** Without iterators, which take most of the time until it is compiled. */
 function addBlock(state: Int32Array, words: Int32Array): void {
-  const before = state.slice();
+  let a = state[0] ?? 0;
+  let b = state[1] ?? 0;
+  let c = state[2] ?? 0;
+  let d = state[3] ?? 0;
+  let e = state[4] ?? 0;
+  let f = state[5] ?? 0;
+  let g = state[6] ?? 0;
+  let h = state[7] ?? 0;
   for (let index = 0; index < words.length; index += 1) {
-    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
     const sum1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
-    const first = h + sum1 + ((e & f) ^ (~e & g)) + (ROUND_CONSTANTS[index] ?? 0) + (words[index] ?? 0);
+    const first = (h + sum1 + ((e & f) ^ (~e & g)) + (ROUND_CONSTANTS[index] ?? 0) + (words[index] ?? 0)) | 0;
     const sum0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
-    state.copyWithin(1, 0);
-    state[0] = first + sum0 + ((a & b) ^ (a & c) ^ (b & c));
-    state[4] = d + first;
+    const second = (sum0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + first) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (first + second) | 0;
   }
-  for (let index = 0; index < state.length; index += 1) state[index] = (state[index] ?? 0) + (before[index] ?? 0);
+  const added = [a, b, c, d, e, f, g, h];
+  for (let index = 0; index < added.length; index += 1) state[index] = (state[index] ?? 0) + (added[index] ?? 0);
 }
 
 function rotated(word: number, bits: number): number {

@@ -9,7 +9,7 @@ import { testFolder } from '../../harness/folder.js';
 import { hook, payload, scene } from './hookScene.js';
 
 /** Around the ends of blocks and of what is digested here. */
-const LENGTHS = [...Array(300).keys(), 1023, 1024, 1025, 5_000];
+const LENGTHS = [...Array(300).keys(), 4_095, 4_096, 4_097, 9_000];
 const whole = { createHash, randomBytes } as typeof import('node:crypto');
 const light = lightCrypto(() => whole);
 
@@ -38,7 +38,7 @@ const PROBE =
 
 test.each([
   ['PermissionRequest', { tool_name: 'Bash', tool_input: { command: 'ls' } }, ''],
-  ['PermissionRequest', { tool_name: 'Write', tool_input: { content: 'x'.repeat(2_000) } }, 'crypto'],
+  ['PermissionRequest', { tool_name: 'Write', tool_input: { content: 'x'.repeat(5_000) } }, 'crypto'],
   ['SubagentStart', { agent_id: 'a' }, ''],
   ['SessionEnd', { reason: 'other' }, ''],
 ])('%s with %j loads %j', async (event, more, loaded) => {
