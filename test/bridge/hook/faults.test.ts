@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -21,6 +22,8 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { errorCode } from '../../../src/errno.js';
+import { ulid } from '../../../src/ids.js';
+import { type Clock, HOUR } from '../../../src/time.js';
 import { eventually } from '../../e2e/eventually.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { testFolder } from '../../harness/folder.js';
@@ -104,12 +107,11 @@ test('wherever a hook is killed, the next one of the same start finishes its ses
   const [id = ''] = readdirSync(join(whole.home, 'sessions'));
   const lines = (worklogs(whole)[0] ?? '').trimEnd().split('\n');
   expect(lines).toHaveLength(3);
-  // -1: before there was a file for its lines.
-  for (let left = -1; left <= lines.length; left += 1) {
+  for (let left = 0; left <= lines.length; left += 1) {
     const place = { ...whole, home: `${whole.home}-${left}` };
     cpSync(whole.home, place.home, { recursive: true });
     const folder = join(place.home, 'sessions', id);
-    if (left === -1) rmSync(folder, { recursive: true });
+    if (left === 0) rmSync(folder, { recursive: true });
     else
       writeFileSync(
         join(folder, 'worklog.jsonl'),
@@ -129,6 +131,41 @@ test('wherever a hook is killed, the next one of the same start finishes its ses
       .map((line) => JSON.parse(line).event);
     expect(events).toEqual(['session_started', 'conversation', 'run_started']);
   }
+});
+
+test('a session whose hook was killed before its first line is begun by the next one, once the killed one is over', async () => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', start));
+  const sessions = join(place.home, 'sessions');
+  const [id = ''] = readdirSync(sessions);
+  const empty = (name: string) => writeFileSync(join(sessions, name, 'worklog.jsonl'), '');
+  const forgetProcess = () => {
+    for (const name of readdirSync(join(place.home, 'bindings')))
+      if (name.startsWith('p_')) rmSync(join(place.home, 'bindings', name));
+  };
+  const next = async () => {
+    forgetProcess();
+    expect((await hook(place, payload(place, 'SessionStart', start))).said).toBe('');
+    const [worklog = ''] = worklogs(place);
+    return worklog
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).event);
+  };
+  empty(id);
+  expect(await next()).toEqual(['conversation', 'run_started']);
+  // The same, begun an hour ago.
+  const then = ulid({ now: () => Date.now() - HOUR } as Clock);
+  const earlier = `${id.slice(0, 'ses_'.length)}${then}`;
+  renameSync(join(sessions, id), join(sessions, earlier));
+  for (const folder of ['bindings', 'workspaces'])
+    for (const name of readdirSync(join(place.home, folder))) {
+      const path = join(place.home, folder, name);
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(id, earlier));
+    }
+  empty(earlier);
+  expect(await next()).toEqual(['session_started', 'conversation', 'run_started']);
+  expect(readdirSync(sessions)).toEqual([earlier]);
 });
 
 /** An agent crashed, whose session has a note, and a transcript of which something became. */
