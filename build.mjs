@@ -108,7 +108,7 @@ function compile(sources) {
   const build = `${name}-${sources}`;
   const folder = join(builds, build);
   fs.renameSync(aside, folder);
-  // Where they are to stay: V8 keeps their paths, for stack traces.
+  // Under their last names: V8 keeps these paths, for stack traces.
   compileCommands(folder);
   compileHook(folder);
   const slow = [CLI_PROGRAM, HOOK_PROGRAM].find(

@@ -6,7 +6,7 @@ import type { BinaryToTextEncoding } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sha256 } from './sha256.js';
 
-/** Longer ones are digested faster where that is compiled. */
+/** `node:crypto` digests longer ones faster, although it must be loaded. */
 const LONGEST_TEXT = 4096;
 const RANDOMNESS = '/dev/urandom';
 

@@ -1,4 +1,4 @@
-/** How the file of a log is opened, and what is said where it cannot be used. */
+/** Opens the file of a log, and explains why one cannot be used. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';

@@ -3,8 +3,7 @@
  * that run at the same time, both end up in one session, and what a killed one left out, the next one writes.
  */
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
-import { timeOfUlid, ulid } from '../../src/ids.js';
-import { SECOND } from '../../src/time.js';
+import { ulid } from '../../src/ids.js';
 import type { Worklog } from '../fold/worklog.js';
 import { unarchiveSession } from '../keeping/archive.js';
 import { RefusedError } from '../logs/log.js';
@@ -17,8 +16,6 @@ import type { Launch } from './launch.js';
 
 /** Ids of sessions that begin by themselves. */
 const IMPLICIT = 'ses_';
-/** After which programs end a hook: plugin/hooks/hooks.json. */
-const LONGEST_HOOK_MS = 5 * SECOND;
 
 export interface StartedConversation {
   readonly session: OpenSession;
@@ -32,7 +29,7 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   const known = memory.bindings.sessionOf(launch);
   const id = known === null ? sessionFor(memory, launch) : goneOn(memory, known);
   const found = id === null ? null : memory.look(id);
-  const before = isLeftEmpty(memory, found) ? null : found;
+  const before = found === null || memory.sessions.isLeftEmpty(found) ? null : found;
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
   endLostRuns(memory, session, launch.agent);
@@ -99,14 +96,9 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
 /** @returns the id that a hook took for a session without beginning it, because it was killed or is at it; null if none did */
 function takenIn(memory: Memory, known: string | null): string | null {
   if (!known?.startsWith(IMPLICIT)) return null;
-  return memory.places.findSession(known) === null || isLeftEmpty(memory, memory.look(known)) ? known : null;
-}
-
-/** Whether the hook that began the session was killed before its first line. One that may be alive still writes it itself. */
-function isLeftEmpty({ clock }: Memory, session: OpenSession | null): boolean {
-  if (session === null || session.log.at > 0 || !session.id.startsWith(IMPLICIT)) return false;
-  const takenAt = timeOfUlid(session.id.slice(IMPLICIT.length));
-  return takenAt !== null && clock.now() - takenAt > LONGEST_HOOK_MS;
+  if (memory.places.findSession(known) === null) return known;
+  const session = memory.look(known);
+  return session !== null && memory.sessions.isLeftEmpty(session) ? known : null;
 }
 
 /** @returns the session in whose agent's shell the program was started; null if there is none, or it may have no child more */

@@ -5,9 +5,9 @@ import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
-import { isSessionId } from '../../src/ids.js';
+import { isSessionId, timeOfUlid } from '../../src/ids.js';
 import { cutText } from '../../src/log/shorten.js';
-import { isoTime } from '../../src/time.js';
+import { isoTime, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Places, worklogIn } from '../home/places.js';
@@ -19,6 +19,9 @@ import { moveToPlace } from './place.js';
 const LONGEST_SLUG = 40;
 const MOST_NUMBERS = 10_000;
 const MOST_LOOKS = 8;
+const ULID_LENGTH = 26;
+/** After which programs end a hook: plugin/hooks/hooks.json. */
+const LONGEST_HOOK_MS = 5 * SECOND;
 
 export interface OpenSession {
   readonly id: string;
@@ -72,8 +75,7 @@ export class Sessions {
    */
   openImplicit(id: string, started: Readonly<Record<string, unknown>>): OpenSession {
     const found = this.open(id);
-    // Without a line, whoever began it was killed before the first one.
-    if (found !== null && found.log.at > 0) return found;
+    if (found !== null && !this.isLeftEmpty(found)) return found;
     this.#places.prepare();
     const folder = found?.folder ?? this.#places.sessionFolder(id);
     this.#places.make(folder);
@@ -102,6 +104,12 @@ export class Sessions {
   open(id: string): OpenSession | null {
     const session = this.#opened(id, (path) => Log.open(path, worklogKind));
     return session === null ? null : { ...session, folder: moveToPlace(session, this.#places) ?? session.folder };
+  }
+
+  /** Whether the hook that began the session was killed before its first line. One that may be alive still writes it itself. */
+  isLeftEmpty({ id, log }: OpenSession): boolean {
+    const begunAt = log.at === 0 ? timeOfUlid(id.slice(-ULID_LENGTH)) : null;
+    return begunAt !== null && this.#stamp.clock.now() - begunAt > LONGEST_HOOK_MS;
   }
 
   /** Like {@link open}, without writing: also for a folder that cannot be written to. */

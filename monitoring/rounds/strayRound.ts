@@ -140,14 +140,11 @@ class ForgottenIncidents {
     await store.leases.require(folders.guard());
     const revival_session_id = await this.#unreportedRevival(latest);
     if (revival_session_id !== null) {
-      await events.logCriticalEvent({
-        ...latest,
-        id: `${incident_id}.revived`,
-        timestamp,
-        action_taken: 'revival_attempted',
-        details: { ...details, revival_session_id },
-      });
-      this.#revived.set(session_id ?? '', true);
+      const action_taken = 'revival_attempted';
+      const more = { timestamp, action_taken, details: { ...details, revival_session_id } } as const;
+      const revived = { ...latest, ...more, id: `${incident_id}.revived` };
+      await events.logCriticalEvent(revived);
+      this.#note(revived);
     }
     await events.logCriticalEvent({
       ...latest,

@@ -112,6 +112,13 @@ describe('the command line', () => {
     expect(said('| true')).toEqual({ status: 0, stderr: '' });
   });
 
+  test('never exits with 0 if a command does not come to its end', () => {
+    const endless = join(testFolder(), 'endless.cjs');
+    writeFileSync(endless, 'Promise.prototype.catch = () => new Promise(() => {});');
+    const args = ['--require', endless, compiledProgram('bridge/cli/main'), '--version'];
+    expect(spawnSync(process.execPath, args).status).toBe(13);
+  });
+
   test('says that its directory was deleted', () => {
     const args = ['-c', 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" track status'];
     const { status, stderr } = spawnSync('bash', [...args, process.execPath, compiledProgram('bridge/cli/main')], {

@@ -62,7 +62,7 @@ test('letters of all languages in the product mean in its programs what they mea
   expect(Buffer.from(noted, 'latin1').toString('utf8')).toContain('password=[redacted:value] password=••••••••');
 });
 
-test('a stack trace names the program where it is', () => {
+test('a stack trace names the program by its path', () => {
   const { stderr } = spawnSync(
     process.execPath,
     ['--stack-trace-limit=50', '--require', thrower(), compiledProgram('bridge/cli/main'), '--version'],
@@ -73,7 +73,7 @@ test('a stack trace names the program where it is', () => {
   expect(stderr).toContain(`(${realpathSync(CLI ?? '')}:`);
 });
 
-test('code of another Node is left alone, also where V8 would take it', () => {
+test('code of another Node is left alone, even if V8 would take it', () => {
   const nameOf = (cache: string) => readFileSync(cache, 'latin1').split('\n', 1)[0] ?? '';
   const rename = (name: string) => (cache: string) => {
     const bytes = readFileSync(cache);

@@ -28,7 +28,7 @@ import { eventually } from '../../e2e/eventually.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { testFolder } from '../../harness/folder.js';
 import { watchkeeper } from '../cli/program.js';
-import { failed, HOOK, hook, payload, type Scene, scene, worklogs } from './hookScene.js';
+import { eventsOf, failed, HOOK, hook, payload, type Scene, scene, worklogs } from './hookScene.js';
 
 const SOMEBODY_ELSE = 65_534;
 const MEGABYTE = 1024 ** 2;
@@ -125,11 +125,7 @@ test('wherever a hook is killed, the next one of the same start finishes its ses
         if (name.startsWith('p_')) rmSync(join(place.home, 'bindings', name));
     expect((await hook(place, payload(place, 'SessionStart', start))).said).toBe('');
     expect(readdirSync(join(place.home, 'sessions'))).toEqual([id]);
-    const events = (worklogs(place)[0] ?? '')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).event);
-    expect(events).toEqual(['session_started', 'conversation', 'run_started']);
+    expect(eventsOf(place)).toEqual(['session_started', 'conversation', 'run_started']);
   }
 });
 
@@ -146,11 +142,7 @@ test('a session whose hook was killed before its first line is begun by the next
   const next = async () => {
     forgetProcess();
     expect((await hook(place, payload(place, 'SessionStart', start))).said).toBe('');
-    const [worklog = ''] = worklogs(place);
-    return worklog
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).event);
+    return eventsOf(place);
   };
   empty(id);
   expect(await next()).toEqual(['conversation', 'run_started']);

@@ -51,6 +51,14 @@ export function worklogs({ home }: Scene): string[] {
   return ids.map((id) => readFileSync(join(folder, id, 'worklog.jsonl'), 'utf8'));
 }
 
+/** @returns the events of the only session */
+export function eventsOf(place: Scene): string[] {
+  const logs = worklogs(place);
+  expect(logs).toHaveLength(1);
+  const lines = (logs[0] ?? '').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line).event);
+}
+
 export const silent = { code: 0, out: '', said: '' };
 export const failed = {
   code: 0,

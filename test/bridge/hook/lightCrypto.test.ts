@@ -1,4 +1,4 @@
-/** What stands in the place of `node:crypto` gives the same, and keeps most hooks from loading that. */
+/** What replaces `node:crypto` gives the same, and keeps most hooks from loading that. */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
