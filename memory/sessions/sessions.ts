@@ -19,7 +19,6 @@ import { moveToPlace } from './place.js';
 const LONGEST_SLUG = 40;
 const MOST_NUMBERS = 10_000;
 const MOST_LOOKS = 8;
-const ULID_LENGTH = 26;
 /** After which programs end a hook: plugin/hooks/hooks.json. */
 const LONGEST_HOOK_MS = 5 * SECOND;
 
@@ -108,7 +107,7 @@ export class Sessions {
 
   /** Whether the hook that began the session was killed before its first line. One that may be alive still writes it itself. */
   isLeftEmpty({ id, log }: OpenSession): boolean {
-    const begunAt = log.at === 0 ? timeOfUlid(id.slice(-ULID_LENGTH)) : null;
+    const begunAt = log.at === 0 ? timeOfUlid(id.slice(id.indexOf('_') + 1)) : null;
     return begunAt !== null && this.#stamp.clock.now() - begunAt > LONGEST_HOOK_MS;
   }
 
