@@ -1,5 +1,5 @@
 /**
- * A bridge is killed with SIGKILL while its agent works: when does the message run again?
+ * A bridge is killed with SIGKILL while its agent works, after its first call: when does the message run again?
  *
  * Measured: with the timings that hold by default, from the start of the next bridge on the host, which comes at once, to
  * the first sign of the second agent; and how long a process of the killed bridge's run is left.
@@ -54,6 +54,9 @@ async function measureOurs(scene: BridgeScene): Promise<void> {
     const started = (name: string) => () =>
       scene.evidence.agents().find((record) => record.session === name && record.event === 'start');
     const first = await scene.until('the first agent', started(session), WITHIN_MS);
+    // Without a call the attempt has not begun: the message would wait again, not get a second attempt.
+    const hasCalled = () => scene.evidence.journal(session).some(({ event }) => event === 'pre_tool_use');
+    await scene.until('its first call', hasCalled, WITHIN_MS);
     await bridge.kill();
     const killedAt = systemClock.now();
     const successor = scene.startBridge();
