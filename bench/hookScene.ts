@@ -18,7 +18,7 @@ const STEPS = 5;
 const LAUNCHER = join(packageRoot(), 'plugin/hooks/run');
 const LOOK_MS = 5;
 /** Starts the launcher as an agent's only deed, and is killed. */
-const CRASHING_AGENT = `"$0" <"$1" >&2; kill -9 $$`;
+const CRASHING_AGENT = `"$0" SessionStart <"$1" >&2; kill -9 $$`;
 
 export type HookEvent = 'SessionStart' | 'SubagentStart' | 'PermissionRequest' | 'SessionEnd';
 
@@ -102,7 +102,7 @@ export class HookScene {
   async run(event: HookEvent): Promise<HookRun> {
     const payload = this.#payload(event, MORE[event]);
     const begun = performance.now();
-    const child = spawn(LAUNCHER, [], { cwd: this.#work, env: this.#environment(), stdio: 'pipe' });
+    const child = spawn(LAUNCHER, [event], { cwd: this.#work, env: this.#environment(), stdio: 'pipe' });
     child.stdin.end(payload);
     const [out, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     const ms = performance.now() - begun;

@@ -11,18 +11,19 @@ type Program = (require: (name: string) => unknown, filename: string) => void;
 /**
  * @param filename of the program, which the build has made ASCII
  * @param require loads what is not in the program
+ * @param code the file of its code
  * @throws the file system's error if it cannot be read; what its modules throw while they load
  */
-export function startCompiled(filename: string, require: (name: string) => unknown): void {
-  const program: Program = compiledScript(filename).runInThisContext();
+export function startCompiled(filename: string, require: (name: string) => unknown, code?: string): void {
+  const program: Program = compiledScript(filename, code).runInThisContext();
   program(require, filename);
 }
 
 /** @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from */
-export function compiledScript(filename: string): Script {
+export function compiledScript(filename: string, code = `${filename}.cache`): Script {
   return new Script(readFileSync(filename, 'latin1'), {
     filename,
-    cachedData: compiledCode(`${filename}.cache`),
+    cachedData: compiledCode(code),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
 }

@@ -5,8 +5,11 @@ import { lightCrypto } from './lightCrypto.js';
 /** They take some milliseconds to load, and most events do without. */
 const LOADED_LATE = ['node:child_process', 'node:fs/promises', 'node:url'];
 
+/** The launcher names the event: each has a file of the code that it needs. Older launchers do not. */
+const [, , event = 'SessionStart'] = process.argv;
+
 try {
-  startCompiled(`${__dirname}/program.cjs`, requireLate);
+  startCompiled(`${__dirname}/program.cjs`, requireLate, `${__dirname}/${event}.cache`);
 } catch (error) {
   // The agent works on, whatever is wrong with the installation.
   process.stderr.write(`watchkeeper: the hook cannot start: ${String(error).replaceAll('\n', ' ')}\n`);

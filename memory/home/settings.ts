@@ -22,7 +22,7 @@ export function readMemorySettings(home: string, redact: Redact): MemorySettings
   const faults = new Faults(redact);
   const given = contentOf(path, faults);
   if (given === undefined && faults.areNone) return MEMORY_DEFAULTS;
-  const settings = faults.check({ where: '', file: path }, memorySettings, given);
+  const settings = faults.check({ where: '', file: path }, memorySettings(), given);
   faults.throwIfAny(`${path} has`);
   return settings ?? MEMORY_DEFAULTS;
 }

@@ -82,7 +82,7 @@ export function textOfLine(line: Line): string {
 
 /** @returns null for anything but a line */
 export function parseLine(text: string): Line | null {
-  const record = parseRecord(text.replace(BEFORE_INK, ''));
+  const record = parseRecord(text.startsWith('{') ? text : text.replace(BEFORE_INK, ''));
   if (record === null) return null;
   const { v, id, timestamp, event, origin } = record;
   const isLine =
@@ -91,7 +91,7 @@ export function parseLine(text: string): Line | null {
     typeof event === 'string' &&
     typeof timestamp === 'string' &&
     !Number.isNaN(Date.parse(timestamp)) &&
-    (v > LOG_VERSION || ORIGINS.some((known) => known === origin));
+    (v > LOG_VERSION || ORIGINS.includes(origin as Origin));
   return isLine ? (record as Line) : null;
 }
 

@@ -66,7 +66,7 @@ export const projectFile = z.strictObject({
   actions: actions.optional(),
   polling: pollingAdditions.optional(),
   timings: timings.optional(),
-  memory: z.optional(memorySettings),
+  memory: z.optional(memorySettings()),
   daydream: z
     .strictObject({ cron: cronPattern('in its time zone').optional(), timeZone: timeZone.optional() })
     .optional(),

@@ -117,7 +117,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     pingUrl: checkPingUrl(secrets.WATCHDOG_PING_URL, faults),
     polling: pollingWith(file.polling),
     timings: file.timings ?? timings.parse({}),
-    memory: file.memory ?? memorySettings.parse(undefined),
+    memory: file.memory ?? memorySettings().parse(undefined),
     retention: {
       keptMs: (read('RETENTION_DAYS') ?? 30) * DAY,
       archiveMs: (read('RETENTION_ARCHIVE_DAYS') ?? 365) * DAY,

@@ -60,13 +60,17 @@ export class LineSplitter {
   #take(): SplitLine {
     const bytes = this.#length;
     const line: SplitLine =
-      bytes > this.#limitBytes
-        ? { kind: 'dropped', bytes }
-        : { kind: 'line', text: Buffer.concat(this.#held).toString('utf8'), bytes };
+      bytes > this.#limitBytes ? { kind: 'dropped', bytes } : { kind: 'line', text: textOf(this.#held), bytes };
     this.#held = [];
     this.#length = 0;
     return line;
   }
+}
+
+/** A line seldom spans two chunks, and copying it takes longer than the rest. */
+function textOf([first, ...more]: readonly Buffer[]): string {
+  if (first === undefined) return '';
+  return (more.length === 0 ? first : Buffer.concat([first, ...more])).toString('utf8');
 }
 
 export interface AppendedLine {

@@ -198,7 +198,7 @@ describeWithClaude('the contexts in the requests of a real Claude Code', (claude
       // A program that an agent starts in its shell has a session below that of the agent.
       const begun = [...worklogsIn(place).values()].flat().filter(({ event }) => event === 'session_started');
       expect(begun.filter(({ parent }) => parent === ID)).toHaveLength(1);
-      const { context: characters } = memorySettings.parse({});
+      const { context: characters } = memorySettings().parse({});
       for (const [level, { has, lacks }] of Object.entries(LEVELS) as [ContextLevel, Parts][]) {
         const [text = ''] = found.get(level) ?? [];
         for (const words of has) expect(text).toMatch(words);

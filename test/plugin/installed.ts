@@ -3,10 +3,12 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join, relative } from 'node:path';
 import { testFolder } from '../harness/folder.js';
 
-/** Says as which process it runs, who started it, and how much it was given. */
+/** Says as which process it runs, who started it, how, and how much it was given. */
 const STAND_IN = `let bytes = 0;
 process.stdin.on('data', (chunk) => { bytes += chunk.length; });
-process.stdin.on('end', () => console.log(JSON.stringify({ pid: process.pid, parent: process.ppid, bytes })));
+const { pid, ppid: parent, execArgv: flags, argv, env } = process;
+const variables = Object.keys(env).filter((name) => name.startsWith('NODE_'));
+process.stdin.on('end', () => console.log(JSON.stringify({ pid, parent, flags, words: argv.slice(2), variables, bytes })));
 `;
 
 export interface Installed {

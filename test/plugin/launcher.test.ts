@@ -53,7 +53,7 @@ function start(shell: string, variables: Record<string, string>, also: readonly 
   writeFileSync(join(folder, 'payload'), PAYLOAD);
   const input = openSync(join(folder, 'payload'), 'r');
   try {
-    const { pid, status, stdout, stderr } = spawnSync(systemProgram(shell) ?? shell, [RUN], {
+    const { pid, status, stdout, stderr } = spawnSync(systemProgram(shell) ?? shell, [RUN, 'SessionStart'], {
       env: { PATH: bin, ...variables },
       encoding: 'utf8',
       stdio: [input, 'pipe', 'pipe'],
@@ -76,7 +76,24 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
       const installed = installedHook();
       const { pid, code, out, err, programs } = start(shell, homeOf(installed));
       expect({ code, err, programs }).toEqual({ code: 0, err: '', programs: ['ls'] });
-      expect(JSON.parse(out)).toEqual({ pid, parent: process.pid, bytes: PAYLOAD.length });
+      const words = ['SessionStart'];
+      expect(JSON.parse(out)).toEqual({
+        pid,
+        parent: process.pid,
+        flags: [],
+        words,
+        variables: [],
+        bytes: PAYLOAD.length,
+      });
+    });
+
+    test('starts Node with the flags that the build names, and without what the agent has Node do', () => {
+      const installed = installedHook();
+      writeFileSync(join(installed.root, 'dist/bridge/hook/flags'), '--no-rehash-snapshot --v8-pool-size=1\n');
+      const agents = { NODE_OPTIONS: '--require /nowhere/hook.cjs', NODE_EXTRA_CA_CERTS: '/etc/certificates.pem' };
+      const { code, out, err } = start(shell, { ...homeOf(installed), ...agents });
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(JSON.parse(out)).toMatchObject({ flags: ['--no-rehash-snapshot', '--v8-pool-size=1'], variables: [] });
     });
 
     test.each<[string, (installed: Installed, folder: string) => Record<string, string>]>([

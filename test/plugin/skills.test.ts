@@ -19,13 +19,14 @@ describe('hooks.json', () => {
 
   // rule: no-hook-per-call
   test('has four hooks, all of the same program, and none per call', () => {
-    const command = `exec "\${CLAUDE_PLUGIN_ROOT}/hooks/run"`;
-    const one = (more: object) => [{ hooks: [{ type: 'command', command, ...more }] }];
+    const one = (event: string, more: object) => [
+      { hooks: [{ type: 'command', command: `exec "\${CLAUDE_PLUGIN_ROOT}/hooks/run" ${event}`, ...more }] },
+    ];
     expect(hooks).toEqual({
-      SessionStart: one({ timeout: 5 }),
-      SubagentStart: one({ timeout: 5 }),
-      PermissionRequest: one({ timeout: 5, async: true }),
-      SessionEnd: one({ timeout: 3 }),
+      SessionStart: one('SessionStart', { timeout: 5 }),
+      SubagentStart: one('SubagentStart', { timeout: 5 }),
+      PermissionRequest: one('PermissionRequest', { timeout: 5, async: true }),
+      SessionEnd: one('SessionEnd', { timeout: 3 }),
     });
   });
 

@@ -4,21 +4,23 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, realpathSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { compiledProgram } from '../../../src/host/program.js';
+import { compiledProgram, packageRoot } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
 import { everythingBelow } from '../../secrets/planted.js';
 import { watchkeeper } from '../cli/program.js';
+import { HOOK_FLAGS } from '../hook/hookScene.js';
 
 // covers: bridge/command/compiled.ts
 
 const [CLI, HOOK] = ['cli', 'hook'].map((room) => join(compiledProgram(`bridge/${room}/main`), '../program.cjs'));
+const HOOKS = join(packageRoot(), 'plugin/hooks/hooks.json');
 const MODULE = compiledProgram('bridge/command/compiled');
 
 /** In a process of its own: a flag of V8 that another test has set here would have it compile everything anew. */
-function startsCompiled(program: string): boolean {
+function startsCompiled(program: string, kept = `${program}.cache`, flags: readonly string[] = []): boolean {
   const code = `import { compiledScript } from ${JSON.stringify(MODULE)};
-    console.log(compiledScript(${JSON.stringify(program)}).cachedDataRejected === false);`;
-  const args = ['--input-type=module', '--eval', code];
+    console.log(compiledScript(${JSON.stringify(program)}, ${JSON.stringify(kept)}).cachedDataRejected === false);`;
+  const args = [...flags, '--input-type=module', '--eval', code];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(stderr).toBe('');
   return JSON.parse(stdout);
@@ -26,7 +28,7 @@ function startsCompiled(program: string): boolean {
 
 function copyWith(change: (cache: string) => void): string {
   const copy = join(testFolder(), 'program.cjs');
-  for (const end of ['', '.cache']) copyFileSync(`${HOOK}${end}`, `${copy}${end}`);
+  for (const end of ['', '.cache']) copyFileSync(`${CLI}${end}`, `${copy}${end}`);
   change(`${copy}.cache`);
   return copy;
 }
@@ -45,9 +47,18 @@ function flipBit(path: string): void {
   writeFileSync(path, bytes);
 }
 
-test.each([CLI, HOOK])('%s starts from the code that the build kept', (path = '') => {
-  expect(startsCompiled(path)).toBe(true);
-  // A letter is read as a byte.
+test('the command line starts from the code that the build kept', () => {
+  expect(startsCompiled(CLI ?? '')).toBe(true);
+});
+
+test.each(Object.keys(JSON.parse(readFileSync(HOOKS, 'utf8')).hooks))('so does the hook for %s', (event) => {
+  const kept = join(HOOK ?? '', `../${event}.cache`);
+  expect(startsCompiled(HOOK ?? '', kept, HOOK_FLAGS)).toBe(true);
+  // With other flags V8 takes none of it.
+  expect(startsCompiled(HOOK ?? '', kept)).toBe(false);
+});
+
+test.each([CLI, HOOK])('a letter of %s is a byte', (path = '') => {
   expect(isAscii(readFileSync(path))).toBe(true);
 });
 
@@ -79,7 +90,7 @@ test('code of another Node is left alone, even if V8 would take it', () => {
     const bytes = readFileSync(cache);
     writeFileSync(cache, Buffer.concat([Buffer.from(name), bytes.subarray(nameOf(cache).length)]));
   };
-  const own = nameOf(`${HOOK}.cache`);
+  const own = nameOf(`${CLI}.cache`);
   expect(own).toBe(`${process.version} ${process.arch} ${statSync(process.execPath).size}`);
   expect(startsCompiled(copyWith(rename(own)))).toBe(true);
   for (const other of [

@@ -28,7 +28,7 @@ import { eventually } from '../../e2e/eventually.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { testFolder } from '../../harness/folder.js';
 import { watchkeeper } from '../cli/program.js';
-import { eventsOf, failed, HOOK, hook, payload, type Scene, scene, worklogs } from './hookScene.js';
+import { eventsOf, failed, HOOK, HOOK_FLAGS, hook, payload, type Scene, scene, worklogs } from './hookScene.js';
 
 const SOMEBODY_ELSE = 65_534;
 const MEGABYTE = 1024 ** 2;
@@ -77,15 +77,19 @@ test.each<[string, (folder: string) => void, RegExp]>([
     (folder) => rmSync(join(folder, 'program.cjs')),
     /^watchkeeper: the hook cannot start: [^\n]+\n$/,
   ],
-  ['its compiled code is gone', (folder) => rmSync(join(folder, 'program.cjs.cache')), /^$/],
-  ['its compiled code is damaged', (folder) => damage(join(folder, 'program.cjs.cache')), /^$/],
+  ['its compiled code is gone', (folder) => rmSync(join(folder, 'SessionStart.cache')), /^$/],
+  ['its compiled code is damaged', (folder) => damage(join(folder, 'SessionStart.cache')), /^$/],
 ])('an installation in which %s does not hurt the agent', async (_, hurt, said) => {
   const place = scene();
   const folder = join(testFolder(), 'hook');
   cpSync(dirname(HOOK), folder, { recursive: true });
   hurt(folder);
   const env = { PATH: process.env.PATH, HOME: place.work, WATCHKEEPER_HOME: place.home };
-  const child = spawn(process.execPath, [join(folder, 'main.cjs')], { cwd: place.work, env, stdio: 'pipe' });
+  const child = spawn(process.execPath, [...HOOK_FLAGS, join(folder, 'main.cjs')], {
+    cwd: place.work,
+    env,
+    stdio: 'pipe',
+  });
   child.stdin.on('error', () => undefined).end(JSON.stringify(payload(place, 'SessionStart', start)));
   const [told, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
   expect(code).toBe(0);

@@ -9,6 +9,8 @@ import { compiledProgram } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
 
 export const HOOK = compiledProgram('bridge/hook/main').replace(/\.js$/, '.cjs');
+/** As the launcher of the plugin starts it. */
+export const HOOK_FLAGS = readFileSync(join(HOOK, '../flags'), 'utf8').trim().split(' ');
 
 export interface Scene {
   readonly home: string;
@@ -22,17 +24,18 @@ export function scene(): Scene {
   return { home, work };
 }
 
-export function begin({ home, work }: Scene, variables = {}): ChildProcess {
+export function begin({ home, work }: Scene, variables = {}, event = 'SessionStart'): ChildProcess {
   const env = { PATH: process.env.PATH, HOME: work, WATCHKEEPER_HOME: home, ...variables };
-  return spawn(process.execPath, [HOOK], { cwd: work, env, stdio: 'pipe' });
+  return spawn(process.execPath, [...HOOK_FLAGS, HOOK, event], { cwd: work, env, stdio: 'pipe' });
 }
 
 /** As an agent calls its hook, which is this process. */
-export async function hook(place: Scene, input: string | Buffer | object, variables = {}) {
-  const child = begin(place, variables);
+export async function hook(place: Scene, input: string | Buffer | { hook_event_name?: string }, variables = {}) {
+  const isBytes = typeof input === 'string' || Buffer.isBuffer(input);
+  const child = begin(place, variables, isBytes ? undefined : input.hook_event_name);
   const { stdin, stdout, stderr } = child;
   if (!stdin || !stdout || !stderr) throw new Error('no pipes');
-  stdin.end(typeof input === 'string' || Buffer.isBuffer(input) ? input : JSON.stringify(input));
+  stdin.end(isBytes ? input : JSON.stringify(input));
   const [out, said, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'exit')]);
   return { code, out, said };
 }

@@ -19,7 +19,7 @@ import { activeSession, openSagaScene, type SagaScene } from '../../monitoring/i
 const HERE = readProcessIdentity('host-a');
 
 function contextOf({ store, clock, folder, logger }: SagaScene, revival = 6_000): PromptContext {
-  const memory = memorySettings.parse({ context: { revival } });
+  const memory = memorySettings().parse({ context: { revival } });
   const redact = createRedactor(['hunter2hunter2']);
   return { store, clock, here: HERE, logger, redact, settings: { logsFolder: folder, memory } };
 }

@@ -153,7 +153,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000, todoTools = t
       timings: { runLeaseMs: leaseMs, drainMs: 100, killGraceMs: 500 },
       agentEnvironment: { PATH: process.env.PATH ?? '' },
       agentUser: null,
-      memory: memorySettings.parse({ todo_tools: todoTools }),
+      memory: memorySettings().parse({ todo_tools: todoTools }),
     } as unknown as Settings,
     agents: { get: () => agent },
     waiting,
@@ -243,7 +243,7 @@ describeWithRedis('a run', () => {
 
   test('has no word of its message in the worklog if the settings say so', async () => {
     const scene = await openScene({
-      changes: ({ settings }) => ({ settings: { ...settings, memory: memorySettings.parse({ texts: false }) } }),
+      changes: ({ settings }) => ({ settings: { ...settings, memory: memorySettings().parse({ texts: false }) } }),
     });
     const session = await scene.accept('answer me');
     await scene.runner.execute(session.session_id, noRoom);

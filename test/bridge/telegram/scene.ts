@@ -148,7 +148,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     health: null,
     pingUrl: null,
     polling: pollingWith(),
-    memory: memorySettings.parse(undefined),
+    memory: memorySettings().parse(undefined),
     retention: { keptMs: 30 * DAY, archiveMs: 365 * DAY, archiveBytes: 1024 ** 3, logBytes: 10 * 1024 ** 2 },
     timings: {
       runLeaseMs: LEASE_MS,
