@@ -2,7 +2,7 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
-import { isCrashed } from '../fold/crash.js';
+import { isCrashed, presentRun } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
 import { purposeOf } from '../observed/purpose.js';
@@ -103,10 +103,10 @@ export function crashLines(
   ];
 }
 
-/** @returns why the agent of the last run is known to be dead, in a clause */
+/** @returns why the agent of the present run is known to be dead, in a clause */
 export function proofOf({ runs }: Worklog, here: ProcessIdentity): string {
-  const run = runs.at(-1);
-  if (run === undefined) return 'no run is known';
+  const run = presentRun(runs, here);
+  if (run === null) return 'no run is known';
   const { pid, boot_id } = run.process;
   return boot_id === here.boot_id
     ? `process ${pid} is gone and did not report its end`

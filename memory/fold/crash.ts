@@ -1,21 +1,35 @@
-/** Crashed is never stored. It is a question about the process of the last run, asked when somebody looks. */
+/** Crashed is never stored. It is a question about the process of the present run, asked when somebody looks. */
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import type { Liveness } from '../words.js';
 import type { Run, Worklog } from './worklog.js';
 
+type Ran = Pick<Run, 'process' | 'ended_at'>;
 interface Runs {
-  readonly runs: readonly Pick<Run, 'process' | 'ended_at'>[];
+  readonly runs: readonly Ran[];
+}
+
+/**
+ * Two agents may work on one session: a conversation is resumed while it is open elsewhere. The end of one says nothing of the other.
+ * @param here the identity of a process of this host
+ * @returns the last run that goes on, as far as anybody knows; else the last one whose end nobody has seen; else the last one
+ */
+export function presentRun<Known extends Ran>(runs: readonly Known[], here: ProcessIdentity): Known | null {
+  const open = runs.filter(({ ended_at }) => ended_at === null);
+  const going = open.length > 1 ? open.findLast(({ process }) => isProcessAlive(process, here) !== false) : undefined;
+  return going ?? open.at(-1) ?? runs.at(-1) ?? null;
 }
 
 /** @param here the identity of a process of this host */
 export function livenessOf({ runs }: Runs, here: ProcessIdentity): Liveness {
-  const run = runs.at(-1);
-  if (run === undefined) return 'none';
+  const run = presentRun(runs, here);
+  if (run === null) return 'none';
   const alive = isProcessAlive(run.process, here);
   return alive === null ? 'unknown' : alive ? 'alive' : 'dead';
 }
 
-/** @returns whether the session is active, its last run is proven dead, and nobody has said that the run ended */
+/** @returns whether the session is active, its present run is proven dead, and nobody has said that the run ended */
 export function isCrashed(log: Runs & Pick<Worklog, 'lifecycle'>, here: ProcessIdentity): boolean {
-  return log.lifecycle === 'active' && log.runs.at(-1)?.ended_at === null && livenessOf(log, here) === 'dead';
+  return (
+    log.lifecycle === 'active' && presentRun(log.runs, here)?.ended_at === null && livenessOf(log, here) === 'dead'
+  );
 }

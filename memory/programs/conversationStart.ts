@@ -2,10 +2,9 @@
  * Which session a conversation belongs to that a program begins or goes on with. Its binding decides: of two hooks of one program
  * that run at the same time, both end up in one session, and what a killed one left out, the next one writes.
  */
-import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { ulid } from '../../src/ids.js';
-import type { Worklog } from '../fold/worklog.js';
 import { unarchiveSession } from '../keeping/archive.js';
+import { runMayLive } from '../keeping/runs.js';
 import { RefusedError } from '../logs/log.js';
 import { adopt } from '../sessions/adoption.js';
 import { depthOf } from '../sessions/delegation.js';
@@ -32,7 +31,6 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   const before = found === null || memory.sessions.isLeftEmpty(found) ? null : found;
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
-  endLostRuns(memory, session, launch.agent);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
   return { session, before };
 }
@@ -64,13 +62,7 @@ function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): stri
   if (source === 'fork' || launchedIn !== null) return null;
   const holder = memory.claims.holder(memory.workspace);
   const log = holder === null ? undefined : memory.look(holder)?.log.state;
-  return log === undefined || isWorkedOn(log, memory.surroundings.process) ? null : holder;
-}
-
-/** @returns whether an agent works on the session, as far as anybody knows */
-export function isWorkedOn({ runs }: Worklog, here: ProcessIdentity): boolean {
-  const run = runs.at(-1);
-  return run !== undefined && run.ended_at === null && isProcessAlive(run.process, here) !== false;
+  return log === undefined || runMayLive(memory, log) ? null : holder;
 }
 
 /** @param known the session that has the conversation; null: none has */
@@ -112,17 +104,4 @@ function parentOf(memory: Memory, { launchedIn }: Launch): OpenSession | null {
   if (lifecycle !== 'ended' && archived === null && !isFull) return parent;
   parent.log.close();
   return null;
-}
-
-/** Whoever ran them was killed. */
-function endLostRuns(memory: Memory, { log }: OpenSession, agent: ProcessIdentity | null): void {
-  const here = memory.surroundings.process;
-  const lost = ({ runs }: Worklog) =>
-    runs.filter((run) => run.ended_at === null && isProcessAlive(run.process, here) === false);
-  if (agent === null || lost(log.state).length === 0) return;
-  log.write(
-    (state) => lost(state).map(({ process }) => ({ event: 'run_ended', process, reason: 'lost' })),
-    { ...memory.stamp, origin: 'watchkeeper' },
-    { isFact: true },
-  );
 }

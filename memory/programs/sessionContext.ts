@@ -11,13 +11,14 @@ import { buildNotesContext, buildResumeContext, type ContextOptions } from '../b
 import { isCrashed } from '../fold/crash.js';
 import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
+import { runMayLive } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
 import { isUndeclared } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { ago, lookAt, type Status, stepsOf } from '../show/status.js';
-import { isWorkedOn, type StartedConversation } from './conversationStart.js';
+import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
 
 /** Of one workspace, the newest first. */
@@ -133,7 +134,7 @@ function unfinished(memory: Memory, except: string): readonly OpenSession[] {
     const session = id === except || memory.sessions.endsEnded(id) ? null : memory.look(id);
     const state = session?.log.state;
     if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
-    return isWorkedOn(state, here) ? [] : [session];
+    return runMayLive(memory, state) ? [] : [session];
   });
   const crashed = open.filter(({ log }) => isCrashed(log.state, here) && log.state.told_at === null);
   return [...crashed, ...open.filter((session) => !crashed.includes(session))];

@@ -1,5 +1,5 @@
 /** Gives a session a conversation and the process that has it. Whichever session had them before loses them. */
-import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -34,6 +34,7 @@ export function adoptCaller(memory: Memory, session: OpenSession): void {
 export function adopt(memory: Memory, session: OpenSession, adopted: Adopted): void {
   requireOwnMemory(memory.places);
   const { conversation, process } = adopted;
+  if (process !== null) endLostRuns(memory, session);
   if (conversation !== null) adoptConversation(memory, session, conversation, adopted);
   if (process !== null) adoptProcess(memory, session, process, conversation?.provider);
 }
@@ -61,6 +62,19 @@ function adoptConversation(
     { isFact: true },
   );
   tell(memory, lost?.id ?? null, () => [{ event: 'conversation_moved', provider, conversation, to: id }]);
+}
+
+/** Whoever ran them was killed, and another one goes on: their session has not crashed any more. */
+function endLostRuns(memory: Memory, { log }: OpenSession): void {
+  const here = memory.surroundings.process;
+  const lost = ({ runs }: Worklog) =>
+    runs.filter((run) => run.ended_at === null && isProcessAlive(run.process, here) === false);
+  if (lost(log.state).length === 0) return;
+  log.write(
+    (state) => lost(state).map(({ process }) => ({ event: 'run_ended', process, reason: 'lost' })),
+    { ...memory.stamp, origin: 'watchkeeper' },
+    { isFact: true },
+  );
 }
 
 function adoptProcess(

@@ -129,7 +129,7 @@ export class Monitor {
       say(opened.sentence);
       const { process: here } = memory.surroundings;
       // The terminal of the agent, and that of the monitor, if it has one.
-      for (const process of [sight.log.run?.process, here]) if (process !== undefined) ring(process, here);
+      for (const process of [sight.run?.process, here]) if (process !== undefined) ring(process, here);
     }
     return sight;
   }

@@ -9,9 +9,9 @@ export function noticeText(finding: Finding, sessionId: string): string {
 }
 
 /** @returns why a notice is closed: the session goes on, or its agent is gone */
-export function closingText({ id, mayWork, liveness, log }: Sight): string {
+export function closingText({ id, mayWork, liveness, run }: Sight): string {
   if (mayWork) return `session ${id} goes on`;
-  if (liveness === 'dead' && log.run?.ended_at === null)
+  if (liveness === 'dead' && run?.ended_at === null)
     return `the agent of session ${id} has died; to go on from its record: watchkeeper track resume ${id}`;
   return `the agent of session ${id} has ended`;
 }

@@ -2,7 +2,7 @@
  * A session of a terminal as a watcher sees it: its worklog says who works on it, and the transcript of its present conversation is
  * followed and judged as the journal of a bridge's session is.
  */
-import { livenessOf } from '../../memory/fold/crash.js';
+import { livenessOf, presentRun } from '../../memory/fold/crash.js';
 import type { Conversation, Notice, Run, Worklog } from '../../memory/fold/worklog.js';
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
@@ -27,8 +27,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 export interface WatchedLog {
   /** It has not ended, and is not archived. */
   readonly isOpen: boolean;
-  /** The last one. */
-  readonly run: Run | null;
+  readonly runs: readonly Run[];
   /** The present one. */
   readonly conversation: Conversation | null;
   /** In which its agent works. */
@@ -45,6 +44,8 @@ export interface WatchedLog {
 export interface Sight {
   readonly id: string;
   readonly log: WatchedLog;
+  /** The present one. */
+  readonly run: Run | null;
   readonly liveness: Liveness;
   /** Whether its agent may be at work. */
   readonly mayWork: boolean;
@@ -138,10 +139,12 @@ export class TerminalSession {
   }
 
   async #judge(log: WatchedLog, options: LookOptions): Promise<Sight> {
-    const liveness = livenessOf({ runs: log.run === null ? [] : [log.run] }, this.#memory.surroundings.process);
-    const mayWork = log.isOpen && log.run?.ended_at == null && liveness !== 'dead';
+    const { process: here } = this.#memory.surroundings;
+    const run = presentRun(log.runs, here);
+    const liveness = livenessOf(log, here);
+    const mayWork = log.isOpen && run?.ended_at == null && liveness !== 'dead';
     this.#follow(mayWork ? log : null);
-    const common = { id: this.id, log, liveness, mayWork };
+    const common = { id: this.id, log, run, liveness, mayWork };
     if (this.#followed === null) {
       const { lastActivity } = log;
       const hasFound = this.#hasFound(log.notice, []);
@@ -200,7 +203,8 @@ function watchedLog(memory: Memory, { log }: OpenSession): WatchedLog {
   const conversation = presentOf(state);
   return {
     isOpen: state.lifecycle !== 'ended' && state.archived === null,
-    run: state.runs.at(-1) ?? null,
+    // The list goes on with the log, if that is read on.
+    runs: [...state.runs],
     conversation,
     directory: conversation?.cwd ?? state.facts?.cwd ?? memory.workspaceOf(state)?.root ?? null,
     notice: state.notices[0] ?? null,

@@ -106,8 +106,8 @@ export class TerminalWatch implements Service {
     const here = this.#memory?.surroundings.process;
     if (here === undefined) return [];
     return [...this.#sessions.values()].flatMap(({ log }) => {
-      if (log === null || !log.isOpen || log.run?.ended_at !== null) return [];
-      if (isProcessAlive(log.run.process, here) !== true) return [];
+      const isLive = log?.runs.some((run) => run.ended_at === null && isProcessAlive(run.process, here) === true);
+      if (log === null || !log.isOpen || !isLive) return [];
       return [
         { directory: log.directory, stuckSince: log.notice === null ? null : (log.notice.since ?? log.notice.at) },
       ];
@@ -218,7 +218,7 @@ export class TerminalWatch implements Service {
     const notice = found === null ? null : openNotice(this.#memory, session.id, found);
     if (notice === null) return;
     summary.noticed.push(session.id);
-    if (sight.log.run !== null) ring(sight.log.run.process, this.#memory.surroundings.process);
+    if (sight.run !== null) ring(sight.run.process, this.#memory.surroundings.process);
     // Who asks now is told.
     session.readLog();
     await this.#notify({ notice, sight, project });
@@ -234,8 +234,8 @@ export class TerminalWatch implements Service {
 }
 
 /** @returns the leading finding; null if there is none, or nobody can know whether the agent still exists */
-function noticeable({ findings, liveness, log }: Sight, { actions }: ProjectRules, now: number): Finding | null {
-  if (log.run === null) return null;
+function noticeable({ findings, liveness, run }: Sight, { actions }: ProjectRules, now: number): Finding | null {
+  if (run === null) return null;
   const found = findings.find(({ rule }) => actions[rule] !== 'off') ?? null;
   const isOld = found !== null && now - Date.parse(found.since) > UNKNOWN_FOR_MS;
   return liveness === 'unknown' && isOld ? null : found;

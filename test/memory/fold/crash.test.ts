@@ -46,6 +46,18 @@ test('a session whose run has ended rests, one without a run has none, and one t
   expect(verdict(ended)).toEqual(['dead', false]);
 });
 
+test('of two agents that work on a session, the end of one says nothing of the other', () => {
+  const crashed = ranBy(gone);
+  crashed.write('run_started', { process: here });
+  crashed.write('run_ended', { process: here });
+  expect(verdict(crashed)).toEqual(['dead', true]);
+  const goesOn = ranBy(here);
+  goesOn.write('run_started', { process: gone });
+  expect(verdict(goesOn)).toEqual(['alive', false]);
+  goesOn.write('run_ended', { process: gone });
+  expect(verdict(goesOn)).toEqual(['alive', false]);
+});
+
 test('the last run counts: an earlier one that died accuses nobody once another goes on', () => {
   const scene = ranBy(gone);
   scene.write('run_started', { process: here });

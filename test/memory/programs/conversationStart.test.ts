@@ -8,7 +8,7 @@ import { isCrashed } from '../../../memory/fold/crash.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
-import { adoptCaller } from '../../../memory/sessions/adoption.js';
+import { adopt, adoptCaller } from '../../../memory/sessions/adoption.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { HOUR } from '../../../src/time.js';
@@ -146,6 +146,34 @@ test('a session that holds the directory gets the conversation, unless an agent 
   const beside = start(scene, 'c-3', { agent: { ...living, pid: process.ppid, pid_start: '1' } });
   expect(beside).not.toBe(id);
   expect(stateOf(scene, id).conversations.map((one) => one.id)).toEqual(['c-1', 'c-2']);
+});
+
+test('an agent works on a session as long as one of its agents does, whichever came last', () => {
+  const scene = memoryScene();
+  const { id } = begin(scene.open(), 'Fix the login');
+  const other = { ...living, pid: process.ppid, pid_start: '1' };
+  expect(start(scene, 'c-1')).toBe(id);
+  expect(start(scene, 'c-1', { source: 'resume', agent: other })).toBe(id);
+  const memory = scene.open();
+  const session = memory.sessions.open(id);
+  if (session === null) throw new Error('the session is gone');
+  endRun(memory, session, other, 'prompt_input_exit');
+  session.log.close();
+  expect(start(scene, 'c-2', { agent: other })).not.toBe(id);
+});
+
+test('a session whose agent crashed has not crashed any more once another agent went on with it', () => {
+  const scene = memoryScene();
+  const { id } = begin(scene.open(), 'Fix the login');
+  start(scene, 'c-1', { agent: dead });
+  const memory = scene.open();
+  const session = memory.sessions.open(id);
+  if (session === null) throw new Error('the session is gone');
+  expect(isCrashed(session.log.state, living)).toBe(true);
+  adopt(memory, session, { conversation: null, process: living, source: 'bind', transcript: null });
+  endRun(memory, session, living, 'prompt_input_exit');
+  session.log.close();
+  expect(isCrashed(stateOf(scene, id), living)).toBe(false);
 });
 
 test('a subfolder, and a process launched from inside a conversation: the same workspace, and a child session', () => {

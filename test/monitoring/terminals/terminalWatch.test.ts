@@ -10,7 +10,7 @@ import { silenceFinding } from '../../../monitoring/verdict/detectors/silence.js
 import { canonicalJson, contentDigest } from '../../../src/journal/digest.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { asks, calls, claude, returns, says } from '../../src/transcripts/told.js';
-import { DEAD, TerminalScene } from './terminalScene.js';
+import { DEAD, type TerminalAgent, TerminalScene } from './terminalScene.js';
 
 /** In seconds: a turn that begins now and calls a tool which never answers. */
 function hangingTurn(at: number, input: object = { command: 'make', timeout: 60_000 }) {
@@ -180,6 +180,25 @@ describe('an agent in a terminal', () => {
     expect(agent.id).toBe(killed.id);
     await scene.pass(HOUR, watch);
     expect(scene.noticed).toEqual([]);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(2 * SECOND + SILENT_AFTER_MS, watch);
+    expect(agent.notices).toEqual(['notice']);
+  });
+
+  test.each<[string, (other: TerminalAgent) => unknown]>([
+    ['has ended', (other) => other.ends()],
+    ['was killed', (other) => other.dies()],
+  ])('is watched on after another one that resumed its conversation %s', async (_, leave) => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    agent.writes(asks(scene.seconds, 'go'), says(scene.seconds + 1, 'Done.', 'end_turn'));
+    const other = scene.resumed(agent);
+    expect(other.id).toBe(agent.id);
+    await scene.pass(MINUTE, watch);
+    await leave(other);
+    await scene.pass(MINUTE, watch);
+    expect(watch.live).toHaveLength(1);
     agent.writes(...hangingTurn(scene.seconds));
     await scene.pass(2 * SECOND + SILENT_AFTER_MS, watch);
     expect(agent.notices).toEqual(['notice']);
