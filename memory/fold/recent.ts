@@ -16,7 +16,7 @@ export function wordsOfLine(line: Line): string | null {
   const field = (name: string): string => (typeof line[name] === 'string' ? line[name] : '');
   switch (line.event) {
     case 'session_started':
-      return `session begins: ${field('purpose')}`;
+      return `session begins${field('purpose') && `: ${field('purpose')}`}`;
     case 'step_added':
       return `step ${field('step')} added: ${field('title')}`;
     case 'step':

@@ -165,7 +165,9 @@ export class Memory {
     const missing = `no session holds ${this.workspace.root}`;
     if (here.length === 0) return `${missing}; ${begin}, or name one with --session`;
     // One that records itself holds no directory, because several may work there.
-    return [`${missing}. Name one of its unfinished sessions with --session, or ${begin}:`, ...here].join('\n');
+    const name =
+      'Name one of its unfinished sessions with --session (`watchkeeper work list --here` says what each is about)';
+    return [`${missing}. ${name}, or ${begin}:`, ...here].join('\n');
   }
 
   #candidate({ id, log: { state } }: OpenSession): string {

@@ -137,7 +137,14 @@ function damageOf({ unreadable, newer }: Readonly<LogCounts>, path: string): str
 
 /** With the word of the older tracker, where that says more. */
 function freshnessWords({ freshness, session_state: word }: Computed): string {
-  return word === 'active' || word === 'stale' ? freshness : `${freshness} (${word})`;
+  const more = {
+    new: 'no tool was used yet',
+    compacted: 'its context was compacted',
+    active: '',
+    resumed: '',
+    stale: '',
+  };
+  return more[word] === '' ? freshness : `${freshness}, ${more[word]}`;
 }
 
 /** Whether an agent has used a tool, as far as it can be seen; without an observation, whether anything was begun. */

@@ -14,6 +14,14 @@ export interface Attention {
   readonly findings: readonly { readonly rule: string; readonly since: string; readonly sentence: string }[];
 }
 
+/** For a person. */
+export const DOING: Readonly<Record<NonNullable<Attention['attention']>, string>> = {
+  working: 'its agent is working',
+  in_tool: 'a call of its agent is running',
+  waiting: 'its agent waits for a person or the model',
+  idle: 'its agent has nothing to do',
+};
+
 /** @param status as it was just looked at */
 export async function attentionOf(memory: Memory, { id }: OpenSession, { log, now }: Status): Promise<Attention> {
   const sight = await new TerminalSession(memory, id).look({ now, thresholds: DEFAULT_THRESHOLDS, gaps: [] });

@@ -14,13 +14,9 @@ import { describeDuration, isoTime, SECOND } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
 import { type Call, word } from '../../command/word.js';
+import { DOING } from './attention.js';
 
 const LOG = 'monitor.log';
-/** Of what its transcript shows; a call is given its own time, whatever the limit. */
-const DOES: Readonly<Record<string, string>> = {
-  in_tool: 'a call of its agent is running; ',
-  waiting: 'its agent waits for a person or the model; ',
-};
 const WHOLE = /^[1-9]\d{0,5}$/;
 
 const options = {
@@ -107,7 +103,9 @@ async function check({ memory, print }: MonitorCall, { id }: OpenSession, limits
   const limit = describeDuration(look.thresholds.silence_ms);
   const activity = last === null ? 'no activity' : `last activity ${ago(now - last)} (${isoTime(last)})`;
   const excused = pingUntil !== null && pingUntil >= now ? `, silence is excused until ${isoTime(pingUntil)}` : '';
-  const attention = DOES[sight?.assessment?.attention ?? 'idle'] ?? '';
+  const doing = sight?.assessment?.attention;
+  // A call is given its own time, whatever the limit.
+  const attention = doing === 'in_tool' || doing === 'waiting' ? `${DOING[doing]}; ` : '';
   const rest = sight?.mayWork === false ? '; no agent is at work' : '';
   print(
     finding === undefined

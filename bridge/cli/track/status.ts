@@ -4,7 +4,7 @@ import { oneLine } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
-import { attentionOf } from './attention.js';
+import { attentionOf, DOING } from './attention.js';
 
 /** Of each kind; `track scan` names them all. */
 const MOST_CHANGES = 5;
@@ -23,9 +23,11 @@ export const status = word({
     const since = before === null ? null : sinceScan(memory, session, before);
     const waits = waitsOf(shown);
     const { log, now } = shown;
+    // Of an agent that is gone, the line of its axes says so.
+    const isSaid = attention.attention !== 'idle' || shown.computed.liveness === 'alive';
     const lines = [
       ...statusLines(shown),
-      ...(attention.attention === null ? [] : [`attention: ${attention.attention.replace('_', ' ')}`]),
+      ...(attention.attention === null || !isSaid ? [] : [`now: ${DOING[attention.attention]}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${oneLine(kind)}`),
       ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${oneLine(sentence)}`),
       ...attention.findings.map(({ rule, sentence }) => oneLine(`STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`)),

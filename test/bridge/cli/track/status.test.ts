@@ -75,7 +75,10 @@ test('an agent that is silent in the middle of its turn is stuck, unless a ping,
   const talk = { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path };
   write('conversation', talk);
   const stuck = await status();
-  expect([stuck.code, stuck.out]).toEqual([1, expect.stringMatching(/^attention: in tool\nSTUCK: \w+/m)]);
+  expect([stuck.code, stuck.out]).toEqual([
+    1,
+    expect.stringMatching(/^now: a call of its agent is running\nSTUCK: \w+/m),
+  ]);
   await scene.say('track', ['ping', '--for', '1m']);
   expect((await status()).code).toBe(0);
   write('ping', { until: new Date(0).toISOString() });
