@@ -70,12 +70,12 @@ export function findEmbeddedRedis(logsFolder: string): Endpoint {
   const found = readEndpoint(folder);
   if (found === null) {
     throw new UnreachableError(
-      `no Redis is known: REDIS_URL is not set, and no bridge runs here (there is no ${endpointPath(folder)}); start \`watchkeeper bridge\`, run this in its folder, or set REDIS_URL`,
+      `no bridge runs in this folder (there is no ${endpointPath(folder)}), and REDIS_URL is not set; start \`watchkeeper bridge\`, run this in its folder, or set REDIS_URL`,
     );
   }
   if (found === 'corrupt') {
     throw new UnreachableError(
-      `no Redis is known: ${endpointPath(folder)} cannot be read; start \`watchkeeper bridge\`, which replaces it`,
+      `the address of the bridge's Redis is lost: ${endpointPath(folder)} cannot be read; start \`watchkeeper bridge\`, which replaces it`,
     );
   }
   const here = readProcessIdentity(found.server.host);

@@ -105,7 +105,9 @@ describeScenes("the bridge's own Redis", () => {
       const standby = scene.start(['watchdog']);
       const stopped = scene.start(['watchdog']);
       for (const each of [standby, stopped]) {
-        await scene.until('words about Redis', () => each.stderr.includes('waiting for Redis: no Redis is known'));
+        await scene.until('words about Redis', () =>
+          each.stderr.includes('waiting for Redis: no bridge runs in this folder'),
+        );
       }
       expect(await stopped.stop()).toMatchObject({ code: 3 });
       const once = await scene.run(['watchdog', '--once']);
