@@ -113,13 +113,11 @@ describeWithClaude('a real Claude Code with 200 calls', (claude) => {
           [],
         );
         // A start, a sub-agent and an end: the shell of each becomes the program of the hook.
-        const hook = ['hooks/run', 'bridge/hook/main.cjs'];
-        expect(ofOurs(readFileSync(trace, 'utf8'))).toEqual([
-          ...hook,
-          ...hook,
-          ...hook,
-          'bridge/cli/main.js work keep',
+        const hooks = ['SessionStart', 'SubagentStart', 'SessionEnd'].flatMap((event) => [
+          `hooks/run ${event}`,
+          `bridge/hook/main.cjs ${event}`,
         ]);
+        expect(ofOurs(readFileSync(trace, 'utf8'))).toEqual([...hooks, 'bridge/cli/main.js work keep']);
 
         const left = filesBelow(place.work);
         const [object = ''] = Object.keys(left).filter((path) => path.startsWith('.git/objects/') && !(path in before));

@@ -133,11 +133,19 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
       await peer.listen();
       afterThisTest(() => peer.stop());
       const { HOME: _, CLAUDE_CONFIG_DIR: __, ...more } = claudeEnvironment(peer, scene.folder);
-      expect(await scene.run('claude', ['-p', 'hello'], more)).toMatchObject({ code: 0, out: 'done\n' });
+      // Some versions let the sub-agent work beside the main agent, which then answers twice.
+      expect(await scene.run('claude', ['-p', 'hello'], more)).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^done\n(?:\ndone\n)?$/),
+      });
       const events = ['SessionStart startup claude', 'SubagentStart  claude', 'SessionEnd other claude'];
       expect(scene.events()).toEqual(events);
       const contexts = peer.requests.map(({ request }) => JSON.stringify(request).match(/(?<=a context for )\w+/g));
-      expect(contexts).toEqual([['SessionStart'], ['SubagentStart'], ['SessionStart']]);
+      expect(contexts[0]).toEqual(['SessionStart']);
+      const ofSubAgent = contexts.findIndex((given) => given?.includes('SubagentStart'));
+      expect(contexts.splice(ofSubAgent, 1)).toEqual([['SubagentStart']]);
+      expect(new Set(contexts.flat())).toEqual(new Set(['SessionStart']));
+      expect(contexts.flat()).toHaveLength(contexts.length);
       const request = JSON.stringify(peer.requests.at(-1)?.request);
       expect(skillsIn(request)).toEqual(OF_MODEL);
       // A bridge sees by itself what its agents do.
