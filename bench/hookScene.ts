@@ -46,6 +46,8 @@ export class HookScene {
     mkdirSync(join(folder, 'claude/projects/p'), { recursive: true });
     mkdirSync(this.#home, { mode: 0o700 });
     writeFileSync(join(this.#home, 'installation'), `${packageRoot()}\n${process.execPath}\n`, { mode: 0o600 });
+    // No round over all sessions begins, which would keep what an agent that crashes has left.
+    writeFileSync(join(this.#home, 'kept'), '');
     this.#populate();
   }
 
@@ -59,8 +61,6 @@ export class HookScene {
     spawnSync('sh', ['-c', CRASHING_AGENT, LAUNCHER, payload], call);
     this.#session = readdirSync(join(this.#home, 'sessions')).find((id) => !before.has(id)) ?? '';
     if (this.#session === '') throw new Error('the agent that crashes has left no session');
-    // No round over all sessions begins while it is measured.
-    writeFileSync(join(this.#home, 'kept'), '');
   }
 
   /** Keeps what the transcript of the crashed agent shows, as the next start would. */
@@ -68,9 +68,12 @@ export class HookScene {
     const words = ['work', 'keep', this.#session];
     const program = join(packageRoot(), 'dist/bridge/cli/main.js');
     const { status, stderr } = spawnSync(process.execPath, [program, ...words], { env: this.#environment() });
-    const files = readdirSync(join(this.#home, 'sessions', this.#session));
-    if (status !== 0 || !files.includes('tool_use.jsonl') || !files.includes('state.json'))
-      throw new Error(`nothing was kept: ${stderr}`);
+    if (status !== 0 || !this.isKept) throw new Error(`nothing was kept: ${stderr}`);
+  }
+
+  /** Whether there is a copy of what the transcript of the crashed agent shows. */
+  get isKept(): boolean {
+    return existsSync(join(this.#home, 'sessions', this.#session, 'tool_use.jsonl'));
   }
 
   /** Lets this process be an agent, whose hooks come from now on. */

@@ -51,6 +51,7 @@ await inScratchFolder(async (folder) => {
     return bare + MOST_TIMES_PARSING * (await timed(parse));
   };
   const long = await compareHook(scene, 'SessionStart', yardstick);
+  if (scene.isKept) throw new Error('the transcript was kept meanwhile');
   const what = `node -e 0 and ${MOST_TIMES_PARSING} × JSON.parse of ${lines.length} lines`;
   sayCompared(`SessionStart, a transcript of ${LONG_BYTES / 1e6} MB that is not kept`, what, long);
   sayTarget({ what: 'times that', value: long.ratio.median, atMost: 1, unit: '' });

@@ -20,6 +20,7 @@ import { checkCopy, readSeal } from '../observed/keptCopy.js';
 import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
 import { nameFilesIn } from '../observed/sources.js';
+import { storeFold } from '../observed/storedFold.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -129,7 +130,7 @@ async function writeCopy(
   const folder = memory.places.findSession(id);
   if (folder === null) throw new UnreachableError('it was removed meanwhile');
   const path = journalIn(folder);
-  const found = await sharesOf(log.state, path, memory.surroundings.variables);
+  const found = sharesOf(log.state, path, memory.surroundings.variables);
   const shares = found.map((share) =>
     replaced.includes(share.conversation.id) && share.kept !== null
       ? { ...share, transcript: null, bytes: share.kept.bytes }
@@ -169,6 +170,7 @@ async function writeCopy(
     if (isNew) file.putInPlace();
     else file.discard();
     failpoint('keep.copy.after');
+    storeFold(memory.places, { id, folder, log: log.state, workspace: memory.workspaceOf(log.state) }, fold);
     return { ...made, isNew, fold };
   } catch (error) {
     file.discard();

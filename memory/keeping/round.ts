@@ -4,12 +4,14 @@
  * of it.
  */
 import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { DAY, HOUR, spokenDuration } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { readSeal } from '../observed/keptCopy.js';
+import { FOLD_FILE } from '../observed/storedFold.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -89,7 +91,8 @@ function removeOldCopy(memory: Memory, session: OpenSession): boolean {
   if (!existsSync(path) || readSeal(path) === null || !isTooOld(memory, session.log.state)) return false;
   // The line first: without it, a copy that is gone is a fault.
   write(memory, session, [{ event: 'kept', removed: true }]);
-  rmSync(path, { force: true });
+  // Without the copy, nobody looks for what was folded of it.
+  for (const file of [join(session.folder, FOLD_FILE), path]) rmSync(file, { force: true });
   syncFolderSync(session.folder);
   return true;
 }

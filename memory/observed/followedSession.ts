@@ -60,7 +60,7 @@ export class FollowedSession {
     const foundBy = this.#findingOf(session);
     if (foundBy === this.#foundBy) return false;
     const { log, folder, workspace } = session;
-    const shares = await sharesOf(log, journalIn(folder), this.#options.folders);
+    const shares = sharesOf(log, journalIn(folder), this.#options.folders);
     this.#shares = shares.map((share) => new FollowedShare(share, workspace, this.#options));
     this.#foundBy = this.#findingOf(session);
     return true;

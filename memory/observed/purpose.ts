@@ -26,7 +26,7 @@ export function purposeOf({ facts }: Pick<Worklog, 'facts'>, fold: Pick<Observed
  */
 export async function readPurpose(log: Worklog, folders: ProgramFolders | null, redact: Redact): Promise<string> {
   const fold = new Observed();
-  const shares = folders === null ? [] : await sharesOf(log, '', folders);
+  const shares = folders === null ? [] : sharesOf(log, '', folders);
   for (const share of shares) {
     for await (const { records } of recordsOf(share, observedTrimmer(redact))) {
       for (const record of records) fold.take(record);

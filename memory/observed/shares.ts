@@ -23,6 +23,8 @@ export interface Share {
     readonly count: number;
     /** As in {@link bytes}, when the copy was made. */
     readonly bytes: number;
+    /** Of the whole copy, without its seal. */
+    readonly digest: string;
   } | null;
 }
 
@@ -32,25 +34,29 @@ export interface Share {
  * @param folders null: transcripts are not to be used
  * @returns the shares of which there is something to read
  */
-export async function sharesOf(
+export function sharesOf(
   { conversations }: Pick<Worklog, 'conversations'>,
   copy: string,
   folders: ProgramFolders | null,
-): Promise<Share[]> {
-  const left = placed(readSeal(copy)?.sources ?? []);
+): Share[] {
+  const seal = readSeal(copy);
+  const left = placed(seal?.sources ?? []);
   const shares: Share[] = [];
   for (const conversation of conversations) {
     const at = left.findIndex(({ source }) => isOf(source, conversation));
     const [before] = at < 0 ? [] : left.splice(at, 1);
     const path = folders === null ? null : transcriptOf(conversation, folders);
-    const files = path === null ? null : await transcriptAt(path);
+    const files = path === null ? null : transcriptAt(path);
     const bytes = files === null ? 0 : bytesOf(files);
     const isMore = files !== null && bytes >= (before?.source.bytes ?? 0);
     if (!isMore && before === undefined) continue;
     const kept =
-      before === undefined
+      before === undefined || seal === null
         ? null
-        : { copy, first: before.first, count: before.source.lines, bytes: before.source.bytes };
+        : {
+            ...{ copy, first: before.first, count: before.source.lines },
+            ...{ bytes: before.source.bytes, digest: seal.digest },
+          };
     shares.push({
       conversation,
       transcript: isMore ? files : null,

@@ -9,6 +9,7 @@ import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
 import type { ProgramFolders } from './programFolders.js';
 import { recordsOf, type Share, sharesOf } from './shares.js';
+import { recallFold } from './storedFold.js';
 import { observedTrimmer } from './trimmer.js';
 
 const MOST_NAMES = 4_000;
@@ -42,11 +43,13 @@ export async function observe(
 ): Promise<Observation> {
   const { log, workspace } = session;
   if (folders === null) return observeKept(session);
-  const shares = await sharesOf(log, journalIn(session.folder), folders);
+  const shares = sharesOf(log, journalIn(session.folder), folders);
   if (shares.every(({ transcript }) => transcript === null)) return observeKept(session);
   const fold = new Observed();
-  // The copy says the same in a tenth of the time.
+  // The copy says the same.
   if (shares.every(isUnchanged)) {
+    const recalled = recallFold(session, shares);
+    if (recalled !== null) return { observed: 'transcript', fold: recalled };
     const copies = shares.map((share) => ({ ...share, transcript: null }));
     await takeShares(copies, fold, { workspace, trimmer: AS_IT_IS });
   } else await takeShares(shares, fold, { workspace, trimmer: observedTrimmer(redact) });
@@ -59,10 +62,13 @@ function isUnchanged({ bytes, kept }: Share): boolean {
 }
 
 /** Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts. */
-export async function observeKept({ log, folder, workspace }: ObservedSession): Promise<Observation> {
-  const fold = new Observed();
+export async function observeKept(session: ObservedSession): Promise<Observation> {
+  const { log, folder, workspace } = session;
   const journal = journalIn(folder);
-  const shares = await sharesOf(log, journal, null);
+  const shares = sharesOf(log, journal, null);
+  const recalled = recallFold(session, shares);
+  if (recalled !== null) return { observed: 'journal', fold: recalled };
+  const fold = new Observed();
   if (shares.length > 0) await takeShares(shares, fold, { workspace, trimmer: AS_IT_IS });
   else if (existsSync(journal)) {
     nameFilesOnce(fold, workspace, log.facts?.cwd ?? log.conversations.at(-1)?.cwd ?? null);

@@ -24,7 +24,7 @@ const LONGEST_KEPT_WHOLE = 2_000;
 
 /** @param path of a file; transcripts of its sub-agents are found beside it */
 export async function readTranscript(path: string, redact: Redact): Promise<ReadTranscript> {
-  const files = await transcriptAt(path);
+  const files = transcriptAt(path);
   const [tail, read] = await readWithin(FEW_DRAFTS, files, redact);
   if (tail.isInOrder) return read;
   const [, sorted] = await readWithin(ORDERED_DRAFTS, files, redact);

@@ -112,7 +112,7 @@ export async function journalsAt(given: string): Promise<JournalFile[]> {
   let path: string;
   try {
     path = await realpath(given);
-    if (!(await stat(path)).isDirectory()) return [{ files: await transcriptAt(path), name: given, isNamed: true }];
+    if (!(await stat(path)).isDirectory()) return [{ files: transcriptAt(path), name: given, isNamed: true }];
     await collectJournals(path, found);
   } catch (cause) {
     throw new UsageError(`${given} cannot be read: name a journal, or a folder with journals in it`, { cause });

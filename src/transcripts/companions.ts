@@ -3,7 +3,7 @@
  * folders below), up to 2.0 beside the session's own. The names only say which files to read; their content decides.
  */
 
-import { readdir } from 'node:fs/promises';
+import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { readPlainFileSync } from '../files/plainFile.js';
 import { JOURNAL_SUFFIX } from '../journal/path.js';
@@ -36,24 +36,29 @@ export function groupTranscripts(paths: readonly string[]): TranscriptFiles[] {
 }
 
 /** @returns a transcript or journal with the files that belong to it */
-export async function transcriptAt(path: string): Promise<TranscriptFiles> {
+export function transcriptAt(path: string): TranscriptFiles {
   if (AGENT_FILE.test(basename(path))) return withCompanions(path, []);
-  const beside = await agentFiles(dirname(path), false);
-  const below = await agentFiles(join(path.slice(0, path.length - JOURNAL_SUFFIX.length), FOLDER), true);
+  const beside = agentFiles(dirname(path), false);
+  const below = agentFiles(join(path.slice(0, path.length - JOURNAL_SUFFIX.length), FOLDER), true);
   const agents = [...beside, ...below].filter((agent) => ownerOf(agent, [path]) === path).sort();
   return withCompanions(path, agents);
 }
 
-async function agentFiles(folder: string, isDeep: boolean): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const found = await Promise.all(
-    entries.map(async (entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return isDeep ? await agentFiles(path, true) : [];
-      return entry.isFile() && AGENT_FILE.test(entry.name) ? [path] : [];
-    }),
-  );
-  return found.flat();
+/** Without `node:fs/promises`, which a hook would have to load. */
+function agentFiles(folder: string, isDeep: boolean): string[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return isDeep ? agentFiles(path, true) : [];
+    return entry.isFile() && AGENT_FILE.test(entry.name) ? [path] : [];
+  });
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 /** The file among `paths` whose session the sub-agent names. */

@@ -38,7 +38,7 @@ export async function importTranscript(
   redact: Redact,
   write: (line: string) => void,
 ): Promise<ImportSummary> {
-  const files = await transcriptAt(path);
+  const files = transcriptAt(path);
   const tail = new TranscriptTail(files, journalTrimmer(redact));
   const fallback = nameFor(path);
   let sessionId: string | null = null;

@@ -29,6 +29,7 @@ const open = () => scene.open({ HOME: programs });
 const round = () => keepRound(open(), Number.POSITIVE_INFINITY);
 const dead = () => ({ ...readProcessIdentity('host'), boot_id: 'another', pid: 1 });
 const copyOf = (id: string) => join(open().which(id).folder, 'tool_use.jsonl');
+const foldOf = (id: string) => join(open().which(id).folder, 'observed.json');
 const toldHere = () => open().claims.read(open().workspace)?.told;
 
 function begin(purpose: string, lines: readonly { event: string; [field: string]: unknown }[] = []): string {
@@ -55,6 +56,7 @@ test('a round keeps sessions whose runs are dead or have ended, once, and leaves
 test('a copy goes after keep_days, the worklog stays, and that is no fault; the copy does not come back', async () => {
   const id = begin('x', [{ event: 'run_started', process: dead() }]);
   await round();
+  for (const path of [copyOf(id), foldOf(id)]) expect(existsSync(path)).toBe(true);
   await scene.clock.advance(90 * DAY - 1);
   // What the transcript shows may be later than what was declared.
   const last = Math.max(
@@ -63,7 +65,7 @@ test('a copy goes after keep_days, the worklog stays, and that is no fault; the 
   );
   await scene.clock.advance(Math.max(0, last + 91 * DAY - scene.clock.now()));
   expect(await round()).toMatchObject({ expired: [id], kept: [] });
-  expect(existsSync(copyOf(id))).toBe(false);
+  for (const path of [copyOf(id), foldOf(id)]) expect(existsSync(path)).toBe(false);
   expect(open().which(id).log.counts.unreadable).toBe(0);
   expect(verifySession(open(), open().which(id)).filter(({ ok }) => !ok)).toEqual([]);
   expect(await round()).toMatchObject({ expired: [], kept: [] });

@@ -22,7 +22,7 @@ const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
 
 /** Reads it as its journal would be read. */
 async function journalBrief(path: string) {
-  const tail = new TranscriptTail(await transcriptAt(path), journalTrimmer(redactShapes));
+  const tail = new TranscriptTail(transcriptAt(path), journalTrimmer(redactShapes));
   const observed = new Observed();
   for await (const { records } of batchesOf(tail)) for (const record of records) observed.take(record);
   const read = await readTranscript(path, redactShapes);
@@ -31,7 +31,7 @@ async function journalBrief(path: string) {
 
 /** Whether reading it once, with a small window, is enough. */
 async function isOrdered(path: string): Promise<boolean> {
-  const tail = new TranscriptTail(await transcriptAt(path), journalTrimmer(redactShapes), FEW_DRAFTS);
+  const tail = new TranscriptTail(transcriptAt(path), journalTrimmer(redactShapes), FEW_DRAFTS);
   for await (const _ of batchesOf(tail));
   return tail.isInOrder;
 }

@@ -37,7 +37,7 @@ test.each(recordedNames())('%s: after each line the verdict is that of the whole
       await follower.look(Number.POSITIVE_INFINITY);
       const last = follower.timeline.lastInstant();
       const now = (last ?? START) + HOUR;
-      const expected = await judgeJournal(new TranscriptTail(await transcriptAt(session.path)), { thresholds, now });
+      const expected = await judgeJournal(new TranscriptTail(transcriptAt(session.path)), { thresholds, now });
       expect(assessSessionHealth(follower.timeline, thresholds, now)).toEqual(expected.assessment);
       expect(follower.sessionId).toBe(expected.sessionId);
     }

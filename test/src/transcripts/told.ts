@@ -29,7 +29,7 @@ export function transcript(records: readonly Fields[], name = 'anything.txt.json
 }
 
 export async function linesOf(path: string): Promise<JournalRecord[]> {
-  const tail = new TranscriptTail(await transcriptAt(path));
+  const tail = new TranscriptTail(transcriptAt(path));
   const lines: JournalRecord[] = [];
   for (let more = true; more; ) {
     const batch = tail.readBatch();

@@ -1,0 +1,136 @@
+/**
+ * What was folded of a kept copy, beside it: a start in a directory waits for one small file then, however long the copy is. It is
+ * generated, and is used only if the copy, and the session's share of it, are those that it was made from.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { UnreachableError } from '../../src/errors.js';
+import { readPlainFileSync } from '../../src/files/plainFile.js';
+import { parseObject } from '../../src/json.js';
+import { SECOND } from '../../src/time.js';
+import type { Worklog } from '../fold/worklog.js';
+import { journalIn, type Places } from '../home/places.js';
+import { replaceInSession } from '../home/sessionFile.js';
+import type { Workspace } from '../workspaces/workspace.js';
+import { type Agent, Agents } from './agents.js';
+import type { OpenCall } from './calls.js';
+import { Observed } from './observed.js';
+import { type Share, sharesOf } from './shares.js';
+
+export const FOLD_FILE = 'observed.json';
+/** To be raised with every change of what a fold makes of the same lines. */
+export const FOLD_VERSION = 1;
+/** The bounds of a fold keep it far below that. */
+const LARGEST_BYTES = 16 * 1024 * 1024;
+
+interface StoredFold {
+  readonly key: string;
+  readonly plain: Readonly<Record<string, unknown>>;
+  readonly maps: Readonly<Record<string, readonly (readonly [string, unknown])[]>>;
+  readonly touched: readonly string[];
+  readonly todos: readonly unknown[];
+  readonly agents: readonly Agent[];
+  readonly calls: readonly OpenCall[];
+}
+
+interface Place {
+  readonly folder: string;
+  /** In which paths were named. */
+  readonly workspace: Pick<Workspace, 'root'> | null;
+}
+
+interface FoldedSession extends Place {
+  readonly id: string;
+  /** As it was when the copy was made. */
+  readonly log: Pick<Worklog, 'conversations'>;
+}
+
+/** Stores what was folded of the kept copy that lies there now. It only saves time: a fault leaves nothing out. */
+export function storeFold(places: Places, { id, log, ...place }: FoldedSession, fold: Observed): void {
+  const key = keyOf(place, sharesOf(log, journalIn(place.folder), null));
+  if (key === null || storedIn(place.folder)?.key === key) return;
+  const { more, todos, agents, files, tokens, waits, touched, nameOf: _, ...rest } = fold;
+  const stored: StoredFold = {
+    key,
+    plain: { ...rest, more },
+    maps: { files: [...files], tokens: [...tokens], waits: [...waits] },
+    touched: [...touched],
+    todos: todos.list,
+    agents: agents.list(),
+    calls: fold.openCalls(),
+  };
+  try {
+    replaceInSession(places, id, FOLD_FILE, `${JSON.stringify(stored)}\n`);
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+  }
+}
+
+/**
+ * @param shares of the session, all of which its kept copy has
+ * @returns what was folded of them, which takes no more lines; null if that is not stored
+ */
+export function recallFold(place: Place, shares: readonly Share[]): Observed | null {
+  const stored = storedIn(place.folder);
+  return stored?.key !== undefined && stored.key === keyOf(place, shares)
+    ? new RecalledFold(stored as StoredFold)
+    : null;
+}
+
+function storedIn(folder: string): Partial<StoredFold> | null {
+  try {
+    return parseObject<StoredFold>(readPlainFileSync(join(folder, FOLD_FILE), LARGEST_BYTES));
+  } catch {
+    return null;
+  }
+}
+
+/** @returns all that the fold depends on; null if there is no such copy */
+function keyOf({ workspace }: Place, shares: readonly Share[]): string | null {
+  const [copy] = shares.map(({ kept }) => kept?.copy);
+  const stat = copy === undefined ? undefined : statSync(copy, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  const parts = shares.map(({ conversation: { provider, id, cwd, since, moved_at }, kept }) => [
+    ...[provider, id, cwd, since, moved_at],
+    ...[kept?.first, kept?.count, kept?.digest],
+  ]);
+  // Not finer: a backup that is put back may have lost what is.
+  const changedAt = Math.floor(stat.mtimeMs / SECOND);
+  return JSON.stringify([FOLD_VERSION, workspace?.root ?? null, stat.size, changedAt, parts]);
+}
+
+class RecalledFold extends Observed {
+  readonly #calls: readonly OpenCall[];
+
+  constructor({ plain, maps, touched, todos, agents, calls }: StoredFold) {
+    super();
+    this.#calls = calls;
+    const named = Object.entries(maps).map(([name, entries]) => [name, new Map(entries)]);
+    Object.assign(this, plain, Object.fromEntries(named), {
+      touched: new Set(touched),
+      agents: new RecalledAgents(agents),
+    });
+    this.todos.list.push(...(todos as typeof this.todos.list));
+  }
+
+  override take(): never {
+    throw new Error('a fold that was stored goes on with no more lines');
+  }
+
+  override openCalls(): OpenCall[] {
+    return [...this.#calls];
+  }
+}
+
+class RecalledAgents extends Agents {
+  readonly #list: readonly Agent[];
+
+  constructor(list: readonly Agent[]) {
+    super();
+    this.#list = list;
+  }
+
+  override list(): Agent[] {
+    return [...this.#list];
+  }
+}
