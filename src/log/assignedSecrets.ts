@@ -146,7 +146,7 @@ function quotedPlace(text: string, at: number, isTight: boolean): Place {
 
 /** `ENV NAME value` of a Dockerfile, `set -x NAME value` of fish. */
 function isSetBefore(text: string, start: number): boolean {
-  return /(?:^|[\s"'`]|\\[nt])(?:ENV|ARG|set -g?x|set -Ux) $/.test(text.slice(Math.max(0, start - 10), start));
+  return /(?:^|[^\w-]|\\[nt])(?:ENV|ARG|set -g?x|set -Ux) $/.test(text.slice(Math.max(0, start - 10), start));
 }
 
 function isInQuery(text: string, start: number): boolean {

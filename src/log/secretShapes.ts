@@ -6,6 +6,7 @@
  * texts have hardly any. Every pattern takes linear time, because the text may be an attacker's: its repeats are bounded, or
  * consumed by the match, or end at a character that the next one begins with.
  */
+import { asciiView } from './asciiView.js';
 import { findAssigned, findBehindOption, findPasswordOfPostgres, findWebKey } from './assignedSecrets.js';
 import { findPrivateKey } from './privateKeys.js';
 import { findMarked, WEBHOOK, WITHIN_MARK } from './secretMarks.js';
@@ -50,6 +51,16 @@ const TERMINAL_ESCAPE = /\d{0,4}m/y;
 
 /** @returns the text with everything that looks like a secret replaced by a marker; doing it twice changes nothing more */
 export function replaceSecrets(text: string): string {
+  const clean = replaceSeen(text, text);
+  const view = asciiView(clean);
+  return view === clean ? clean : replaceSeen(clean, view);
+}
+
+/**
+ * @param shown what is replaced in
+ * @param text as long, in which is looked
+ */
+function replaceSeen(shown: string, text: string): string {
   const next = PLACES.map((place) => placeFrom(place, text, 0));
   let result = '';
   let copied = 0;
@@ -68,10 +79,10 @@ export function replaceSecrets(text: string): string {
     // What is left of a word behind a secret is a word itself.
     at = secret?.to ?? Math.min(...next);
     if (secret === null) continue;
-    result += text.slice(copied, secret.from) + secret.replacement;
+    result += shown.slice(copied, secret.from) + secret.replacement;
     copied = secret.to;
   }
-  return copied === 0 ? text : result + text.slice(copied);
+  return copied === 0 ? shown : result + shown.slice(copied);
 }
 
 function placeFrom(pattern: RegExp, text: string, from: number): number {

@@ -31,6 +31,8 @@ const FILLED_IN_LATER =
   /^(?:\$[({A-Za-z_]|\\\$|\{\{|<|%[({A-Z_]|[@#]\{|\[|[•·]|[*]{2,}|[x]{4,}$|[X]{4,}$|[.…]{2,}|[-_=|>~^!/]*$)/;
 const PLACEHOLDER_WORDS =
   /^(?:your|my|the|some|change|replace|insert|enter|example|sample|dummy|fake|test|foo|bar|todo|tbd|none|null|nil|undefined|true|false|yes|no|on|off|redacted|hidden|masked|removed|placeholder|secret|password|passwd|passphrase|token|value|string|required|optional|missing|invalid|empty|unknown|default|disabled|enabled|incorrect|wrong|changeme)(?:[-_ .](?:me|it|in|this|here|with|your|my|the|api|app|access|auth|bot|key|keys|token|secret|password|value|goes|name|example|string|test|now|please)|(?:me|here)$)*$/i;
+/** What is on no keyboard, at either end. */
+const BESIDE_TYPED = /^[^\x20-\x7e]+|[^\x20-\x7e]+$/g;
 const NAME_OF_SECRET = /pass|pwd|token|secret|key|kenn|credential|auth/i;
 const PROSE =
   /(?:^|\s)(?:must|is|are|the|an?|be|your|please|enter|not|for|to|of|with|and|or|invalid|required|wrong|field|at|least|should|has|have|was|no|one|this|that)(?:\s|$)/i;
@@ -57,7 +59,10 @@ export function isSecretValue(named: NamedValue): boolean {
 
 /** @returns whether the text is a placeholder that somebody has to fill in */
 export function isPlaceholder(value: string): boolean {
-  return FILLED_IN_LATER.test(value) || (value.length <= LONGEST_WORDS && PLACEHOLDER_WORDS.test(value));
+  if (FILLED_IN_LATER.test(value)) return true;
+  if (value.length > LONGEST_WORDS) return false;
+  const typed = value.replace(BESIDE_TYPED, '');
+  return PLACEHOLDER_WORDS.test(typed) || (/[A-Za-z]/.test(typed) && FILLED_IN_LATER.test(typed));
 }
 
 /** @returns whether an unquoted value is an expression or a type of a program */
@@ -93,28 +98,36 @@ function isShortToken({ kind, name, value, isQuoted, isTight }: NamedValue): boo
 
 /** @returns whether the value is base64 of a name, a colon and a password */
 export function isLogin(value: string): boolean {
-  if (!/^[A-Za-z0-9+/_-]{6,}={0,2}$/.test(value)) return false;
-  return /^[\x20-\x39\x3b-\x7e]{1,200}:[\x20-\x7e]+$/.test(Buffer.from(value, 'base64').toString('latin1'));
+  const [login = ''] = value.match(/(?<![\x20-\x7e])[A-Za-z0-9+/_-]{6,}={0,2}(?![\x20-\x7e])/) ?? [];
+  return /^[\x20-\x39\x3b-\x7e]{1,200}:[\x20-\x7e]+$/.test(Buffer.from(login, 'base64').toString('latin1'));
 }
 
 /**
  * Random characters change between lower case, upper case and digits at nearly every step; words, names, versions and instants
- * do not.
+ * do not. What is no character of a keyboard stands beside a value, not in it.
  * @returns whether the value is long enough to judge, and is random
  */
 export function looksRandom(value: string): boolean {
   const length = Math.min(value.length, MOST_LOOKED_AT);
   if (length < SHORTEST_RANDOM) return false;
+  let from = 0;
   let digits = 0;
   let changes = -1;
   let last = SIGN;
+  const isRandom = (end: number) => end - from >= SHORTEST_RANDOM && digits >= 2 && changes >= (end - from) / 5;
   for (let index = 0; index < length; index += 1) {
-    const sort = SORTS[value.charCodeAt(index)] ?? OTHER;
+    const code = value.charCodeAt(index);
+    if (code >= SORTS.length) {
+      if (isRandom(index)) return true;
+      [from, digits, changes, last] = [index + 1, 0, -1, SIGN];
+      continue;
+    }
+    const sort = SORTS[code] ?? OTHER;
     if (sort === OTHER) return false;
     if (sort === DIGIT) digits += 1;
     if (sort === SIGN || sort === last) continue;
     changes += 1;
     last = sort;
   }
-  return digits >= 2 && changes >= length / 5;
+  return isRandom(length);
 }

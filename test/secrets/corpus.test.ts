@@ -41,3 +41,32 @@ describe.each(OUTPUTS)('in $name', ({ show }) => {
     expect(losses.slice(3)).toEqual([]);
   });
 });
+
+/** What people, word processors and web pages put beside a secret. */
+const BESIDE: readonly (readonly [what: string, show: (text: string) => string])[] = [
+  ['typographic quotes', (text) => `“${text}”`],
+  ['low quotes', (text) => `„${text}“`],
+  ['Chinese punctuation', (text) => `密码：${text}。谢谢`],
+  ['corner brackets', (text) => `「${text}」`],
+  ['an ellipsis', (text) => `${text}…`],
+  ['dashes', (text) => `a—${text}—`],
+  ['letters with marks', (text) => `ü${text}é`],
+  ['a combining mark', (text) => `${text}\u0301`],
+  ['emoji', (text) => `🔑${text}🔑`],
+  ['half a character', (text) => `\ud83d${text}\ud83d`],
+  ['spaces that do not break', (text) => text.replaceAll(' ', '\u00a0')],
+  ['wide signs', (text) => text.replace(/[:=](?= )/g, (sign) => (sign === ':' ? '：' : '＝'))],
+];
+
+test.each(BESIDE)('what is hidden by itself is hidden beside %s, and hardly anything else', (_, beside) => {
+  for (const corpus of [tunedCorpus(1), heldOutCorpus(1)]) {
+    const known = new Set(measure(corpus, redactShapes, asItIs).leaks);
+    const shown = measure(
+      corpus,
+      (text) => redactShapes(beside(text)),
+      (text) => beside(text),
+    );
+    expect(shown.leaks.filter((leak) => !known.has(leak))).toEqual([]);
+    expect(shown.losses.slice(5)).toEqual([]);
+  }
+});
