@@ -67,7 +67,7 @@ async function atStart(call: HookCall): Promise<object | null> {
 }
 
 async function atSubagent({ memory, payload, agent }: HookCall): Promise<object | null> {
-  const session = boundSession(memory, payload, agent);
+  const session = boundSession(memory, { ...payload, agent });
   if (session === null) return null;
   try {
     const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/sessionContext.js');
@@ -95,7 +95,7 @@ function withSession<Result>(
   { memory, payload, agent }: HookCall,
   use: (session: OpenSession) => Result,
 ): Result | null {
-  const session = boundSession(memory, payload, agent);
+  const session = boundSession(memory, { ...payload, agent });
   if (session === null) return null;
   try {
     return use(session);

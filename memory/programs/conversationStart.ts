@@ -10,11 +10,8 @@ import { adopt } from '../sessions/adoption.js';
 import { depthOf } from '../sessions/delegation.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
-import type { OpenSession } from '../sessions/sessions.js';
+import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import type { Launch } from './launch.js';
-
-/** Ids of sessions that begin by themselves. */
-const IMPLICIT = 'ses_';
 
 export interface StartedConversation {
   readonly session: OpenSession;
@@ -28,9 +25,11 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   const known = memory.bindings.sessionOf(launch);
   const id = known === null ? sessionFor(memory, launch) : goneOn(memory, known);
   const found = id === null ? null : memory.look(id);
-  const before = found === null || memory.sessions.isLeftEmpty(found) ? null : found;
+  const before = found === null || isUnbegun(found) ? null : found;
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
+  // The hook that began it may have been killed before.
+  if (before !== null) memory.claims.enter(memory.workspaceOf(before.log.state) ?? memory.workspace, session.id);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
   return { session, before };
 }
@@ -76,8 +75,9 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
     ...(from !== null && { continues: from }),
     ...(parent !== null && { parent: parent.id }),
   };
-  const session = memory.sessions.openImplicit(id, fields);
+  // Before there is anything of it: who comes next looks for sessions there.
   memory.claims.enter(workspace, id);
+  const session = memory.sessions.openImplicit(id, fields);
   if (parent === null) return session;
   const { max_children: most } = memory.settings.delegation;
   parent.log.write(() => [{ event: 'child', child: id, most }], memory.stamp);
@@ -90,7 +90,7 @@ function takenIn(memory: Memory, known: string | null): string | null {
   if (!known?.startsWith(IMPLICIT)) return null;
   if (memory.places.findSession(known) === null) return known;
   const session = memory.look(known);
-  return session !== null && memory.sessions.isLeftEmpty(session) ? known : null;
+  return session !== null && isUnbegun(session) ? known : null;
 }
 
 /** @returns the session in whose agent's shell the program was started; null if there is none, or it may have no child more */

@@ -4,19 +4,25 @@ import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isImplicit, isUndeclared } from '../sessions/adoption.js';
-import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
-import type { OpenSession } from '../sessions/sessions.js';
+import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
+import { startConversation } from './conversationStart.js';
+import type { Launch } from './launch.js';
 
-/** @returns the session that has the conversation, or else the program; null if none has */
-export function boundSession(
-  memory: Memory,
-  conversation: BoundConversation,
-  agent: ProcessIdentity | null,
-): OpenSession | null {
-  const id =
-    memory.bindings.sessionOf(conversation) ?? (agent === null ? null : memory.bindings.sessionOf({ process: agent }));
-  return id === null ? null : memory.sessions.open(id);
+/**
+ * @param launch of the conversation, as far as it is known now
+ * @returns the session that has the conversation, or else the program; null if none has. A session whose hook was killed before its
+ *   first line begins now
+ */
+export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'launchedIn'>): OpenSession | null {
+  const { agent } = launch;
+  const known = memory.bindings.sessionOf(launch);
+  const id = known ?? (agent === null ? null : memory.bindings.sessionOf({ process: agent }));
+  const session = id === null ? null : memory.sessions.open(id);
+  const isBegun = known === null || !known.startsWith(IMPLICIT) || (session !== null && !isUnbegun(session));
+  if (isBegun) return session;
+  session?.log.close();
+  return startConversation(memory, { ...launch, source: 'startup', launchedIn: null }).session;
 }
 
 /** @param reason in the program's word */

@@ -5,9 +5,9 @@ import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
-import { isSessionId, timeOfUlid } from '../../src/ids.js';
+import { isSessionId } from '../../src/ids.js';
 import { cutText } from '../../src/log/shorten.js';
-import { isoTime, SECOND } from '../../src/time.js';
+import { isoTime } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Places, worklogIn } from '../home/places.js';
@@ -19,8 +19,8 @@ import { moveToPlace } from './place.js';
 const LONGEST_SLUG = 40;
 const MOST_NUMBERS = 10_000;
 const MOST_LOOKS = 8;
-/** After which programs end a hook: plugin/hooks/hooks.json. */
-const LONGEST_HOOK_MS = 5 * SECOND;
+/** Ids of sessions that begin by themselves. */
+export const IMPLICIT = 'ses_';
 
 export interface OpenSession {
   readonly id: string;
@@ -74,7 +74,7 @@ export class Sessions {
    */
   openImplicit(id: string, started: Readonly<Record<string, unknown>>): OpenSession {
     const found = this.open(id);
-    if (found !== null && !this.isLeftEmpty(found)) return found;
+    if (found !== null && !isUnbegun(found)) return found;
     this.#places.prepare();
     const folder = found?.folder ?? this.#places.sessionFolder(id);
     this.#places.make(folder);
@@ -103,12 +103,6 @@ export class Sessions {
   open(id: string): OpenSession | null {
     const session = this.#opened(id, (path) => Log.open(path, worklogKind));
     return session === null ? null : { ...session, folder: moveToPlace(session, this.#places) ?? session.folder };
-  }
-
-  /** Whether the hook that began the session was killed before its first line. One that may be alive still writes it itself. */
-  isLeftEmpty({ id, log }: OpenSession): boolean {
-    const begunAt = log.at === 0 ? timeOfUlid(id.slice(id.indexOf('_') + 1)) : null;
-    return begunAt !== null && this.#stamp.clock.now() - begunAt > LONGEST_HOOK_MS;
   }
 
   /** Like {@link open}, without writing: also for a folder that cannot be written to. */
@@ -166,6 +160,14 @@ export class Sessions {
     }
     throw new UsageError(`there are ${MOST_NUMBERS} sessions called ${base}; choose another purpose`);
   }
+}
+
+/**
+ * Whether the hook that began the session was killed before its first line, or the line is damaged. One that is at work may write it
+ * as well: the rules take it twice.
+ */
+export function isUnbegun({ id, log }: OpenSession): boolean {
+  return id.startsWith(IMPLICIT) && log.state.facts === null;
 }
 
 function sessionsAmong(folders: readonly string[]): string[] {

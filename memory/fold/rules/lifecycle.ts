@@ -43,6 +43,8 @@ const endedSchema = () =>
 
 export const lifecycleRules: Rules = {
   session_started: rule(startedSchema, (log, started, { at }) => {
+    // Two hooks of one start may both have found it without a beginning.
+    if (log.facts?.explicit === false && !started.explicit && started.session_id === log.session_id) return null;
     if (log.facts !== null) return { code: 'begun', message: `session ${log.session_id} has begun already` };
     log.session_id = started.session_id;
     log.created_at = at;

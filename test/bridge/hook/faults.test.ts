@@ -12,7 +12,6 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -22,8 +21,6 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { errorCode } from '../../../src/errno.js';
-import { ulid } from '../../../src/ids.js';
-import { type Clock, HOUR } from '../../../src/time.js';
 import { eventually } from '../../e2e/eventually.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { testFolder } from '../../harness/folder.js';
@@ -124,45 +121,56 @@ test('wherever a hook is killed, the next one of the same start finishes its ses
           .map((line) => `${line}\n`)
           .join(''),
       );
-    if (left < lines.length)
+    if (left < lines.length) {
       for (const name of readdirSync(join(place.home, 'bindings')))
         if (name.startsWith('p_')) rmSync(join(place.home, 'bindings', name));
+      rmSync(join(place.home, 'workspaces'), { recursive: true });
+    }
     expect((await hook(place, payload(place, 'SessionStart', start))).said).toBe('');
     expect(readdirSync(join(place.home, 'sessions'))).toEqual([id]);
     expect(eventsOf(place)).toEqual(['session_started', 'conversation', 'run_started']);
+    // The next agent in the directory looks there.
+    expect(workspaceLog(place)).toContain(id);
   }
 });
 
-test('a session whose hook was killed before its first line is begun by the next one, once the killed one is over', async () => {
+test.each<[string, object]>([
+  ['SessionStart', start],
+  ['PermissionRequest', { tool_name: 'Bash', tool_input: {} }],
+  ['SessionEnd', { reason: 'other' }],
+])('a session whose hook was killed before its first line is begun by the next one, here %s', async (event, more) => {
   const place = scene();
   await hook(place, payload(place, 'SessionStart', start));
   const sessions = join(place.home, 'sessions');
   const [id = ''] = readdirSync(sessions);
-  const empty = (name: string) => writeFileSync(join(sessions, name, 'worklog.jsonl'), '');
-  const forgetProcess = () => {
-    for (const name of readdirSync(join(place.home, 'bindings')))
-      if (name.startsWith('p_')) rmSync(join(place.home, 'bindings', name));
-  };
-  const next = async () => {
-    forgetProcess();
-    expect((await hook(place, payload(place, 'SessionStart', start))).said).toBe('');
-    return eventsOf(place);
-  };
-  empty(id);
-  expect(await next()).toEqual(['conversation', 'run_started']);
-  // The same, begun an hour ago.
-  const then = ulid({ now: () => Date.now() - HOUR } as Clock);
-  const earlier = `${id.slice(0, 'ses_'.length)}${then}`;
-  renameSync(join(sessions, id), join(sessions, earlier));
+  // As it is on a full disk, too: the file is there, and nothing is in it.
+  writeFileSync(join(sessions, id, 'worklog.jsonl'), '');
   for (const folder of ['bindings', 'workspaces'])
-    for (const name of readdirSync(join(place.home, folder))) {
-      const path = join(place.home, folder, name);
-      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(id, earlier));
-    }
-  empty(earlier);
-  expect(await next()).toEqual(['session_started', 'conversation', 'run_started']);
-  expect(readdirSync(sessions)).toEqual([earlier]);
+    for (const name of readdirSync(join(place.home, folder)))
+      if (!name.startsWith('c_')) rmSync(join(place.home, folder, name));
+  expect((await hook(place, payload(place, event, more))).said).toBe('');
+  expect(eventsOf(place).slice(0, 3)).toEqual(['session_started', 'conversation', 'run_started']);
+  expect(readdirSync(sessions)).toEqual([id]);
+  expect(workspaceLog(place)).toContain(id);
 });
+
+test('of two hooks that find a session without a beginning, both may write it: nothing is refused', async () => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', start));
+  const [id = ''] = readdirSync(join(place.home, 'sessions'));
+  const path = join(place.home, 'sessions', id, 'worklog.jsonl');
+  const [first = ''] = readFileSync(path, 'utf8').split('\n');
+  appendFileSync(path, `${first.replace(/"id":"[^"]*"/, '"id":"again"')}\n`);
+  const { out } = watchkeeper(place.work, ['work', 'show', id, '--json'], { WATCHKEEPER_HOME: place.home });
+  expect(JSON.parse(out)).toMatchObject({ violations: { refused: 0 }, log: { lines: 4 } });
+});
+
+function workspaceLog({ home }: Scene): string {
+  const folder = join(home, 'workspaces');
+  return readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('');
+}
 
 /** An agent crashed, whose session has a note, and a transcript of which something became. */
 async function afterCrash(change: (transcript: string) => void): Promise<{ place: Scene; id: string }> {

@@ -207,9 +207,9 @@ test('an eleventh child is a session without a parent', () => {
 test('the end of a run is written once, and a permission dialog to the session that has the conversation', () => {
   const scene = memoryScene();
   const id = start(scene, 'c-1');
-  const conversation = { provider: 'claude', conversation: 'c-1' };
+  const conversation = { provider: 'claude', conversation: 'c-1', transcript: null } as const;
   const memory = scene.open();
-  const session = boundSession(memory, conversation, null);
+  const session = boundSession(memory, { ...conversation, agent: null });
   if (session === null) throw new Error('nobody has the conversation');
   expect(session.id).toBe(id);
   waitForPermission(memory, session, { tool: 'Bash', inputDigest: null, subAgent: null });
@@ -219,8 +219,8 @@ test('the end of a run is written once, and a permission dialog to the session t
   endRun(memory, session, living, 'other');
   expect(session.log.counts.lines).toBe(lines);
   expect(stateOf(scene, id).runs).toMatchObject([{ reason: 'prompt_input_exit' }]);
-  expect(boundSession(memory, { ...conversation, conversation: 'unknown' }, living)?.id).toBe(id);
-  expect(boundSession(memory, { ...conversation, conversation: 'unknown' }, dead)).toBeNull();
+  expect(boundSession(memory, { ...conversation, conversation: 'unknown', agent: living })?.id).toBe(id);
+  expect(boundSession(memory, { ...conversation, conversation: 'unknown', agent: dead })).toBeNull();
 });
 
 test('a session that is begun on purpose inside a conversation takes it over; the one that began by itself ends as superseded', () => {
