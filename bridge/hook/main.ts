@@ -6,7 +6,7 @@ import { lightCrypto } from './lightCrypto.js';
 const LOADED_LATE = ['node:child_process', 'node:fs/promises', 'node:url'];
 
 /** The launcher names the event: each has a file of the code that it needs. Older launchers do not. */
-const [, , event = 'SessionStart'] = process.argv;
+const event = /^[A-Za-z]+$/.test(process.argv[2] ?? '') ? process.argv[2] : 'SessionStart';
 
 try {
   startCompiled(`${__dirname}/program.cjs`, requireLate, `${__dirname}/${event}.cache`);

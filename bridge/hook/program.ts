@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import { isAgentProgram } from '../../memory/sessions/agentProcess.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { conversationIn, SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
+import { errorCode } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
@@ -27,6 +28,8 @@ const CHUNK_BYTES = 64 * 1024;
 const END_OF_OBJECT = 0x7d;
 /** Of the characters that JSON calls white space, the last one. */
 const SPACE = 0x20;
+/** Together two seconds. */
+const [WAIT_MS, MOST_WAITS] = [5, 400];
 /** The agent may start its hook through a shell. */
 const MOST_SHELLS = 3;
 
@@ -44,7 +47,7 @@ function readPayload(isCodex: boolean): Payload | null {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let parts: Buffer[] = [];
   for (let length = 0, count = 0; ; length += count) {
-    count = readSync(STDIN, chunk);
+    count = readWaiting(chunk);
     if (length + count > LARGEST_PAYLOAD_BYTES) parts = [];
     else parts.push(Buffer.from(chunk.subarray(0, count)));
     const payload = count === 0 || endsObject(chunk, count) ? parsePayload(textOf(parts), isCodex) : null;
@@ -52,6 +55,18 @@ function readPayload(isCodex: boolean): Payload | null {
     if (count > 0) continue;
     if (length > LARGEST_PAYLOAD_BYTES) throw new Error(`the payload is longer than ${LARGEST_PAYLOAD_BYTES} bytes`);
     return null;
+  }
+}
+
+/** An input that does not block has nothing yet: then it is asked again, for as long as an agent would wait. */
+function readWaiting(chunk: Buffer): number {
+  for (let waits = 0; ; waits += 1) {
+    try {
+      return readSync(STDIN, chunk);
+    } catch (error) {
+      if (errorCode(error) !== 'EAGAIN' || waits === MOST_WAITS) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, WAIT_MS);
+    }
   }
 }
 

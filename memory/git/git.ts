@@ -1,9 +1,11 @@
 /** What git says about a directory, without changing it. Every call has a time limit, and none takes a lock. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { isoTime } from '../../src/time.js';
+import { isoTime, SECOND } from '../../src/time.js';
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 10 * SECOND;
+/** Of what an agent's start waits for, which may take two seconds in all. */
+const LIMIT_AT_START_MS = SECOND;
 const MOST_BYTES = 64 * 1024 * 1024;
 const DIGEST_LENGTH = 16;
 
@@ -54,9 +56,12 @@ export class Git {
     return Number(this.#ask('rev-list', '--count', `${since}..HEAD`));
   }
 
-  /** @param at UTC epoch milliseconds; @returns how many commits were made since; null as {@link state} */
+  /**
+   * @param at UTC epoch milliseconds
+   * @returns how many commits were made since; null as {@link state}, and if git takes longer than a second
+   */
   commitsAfter(at: number): number | null {
-    const count = this.#ask('rev-list', '--count', `--since=${isoTime(at)}`, 'HEAD');
+    const count = this.#askWithin(LIMIT_AT_START_MS, ['rev-list', '--count', `--since=${isoTime(at)}`, 'HEAD']);
     return count === null ? null : Number(count);
   }
 
@@ -67,10 +72,15 @@ export class Git {
   }
 
   #ask(...args: readonly string[]): string | null {
+    return this.#askWithin(LIMIT_MS, args);
+  }
+
+  #askWithin(limitMs: number, args: readonly string[]): string | null {
     try {
       return execFileSync('git', ['-C', this.#directory, ...args], {
         encoding: 'utf8',
-        timeout: LIMIT_MS,
+        timeout: limitMs,
+        killSignal: 'SIGKILL',
         maxBuffer: MOST_BYTES,
         stdio: ['ignore', 'pipe', 'ignore'],
         env: { ...this.#variables, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },

@@ -115,6 +115,11 @@ export class Places {
     return this.#years().flatMap(foldersIn);
   }
 
+  /** @returns the folders in which the folders of sessions are, archived or not */
+  parentsOfSessions(): string[] {
+    return [join(this.root, 'sessions'), ...this.#years()];
+  }
+
   workspaceLog(workspace: string): string {
     return join(this.root, 'workspaces', `${workspace}.jsonl`);
   }

@@ -1,7 +1,8 @@
 /** Removes sessions for good. Nothing else removes a worklog. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
@@ -39,7 +40,7 @@ export function sessionsBefore(memory: Memory, before: number): OldSession[] {
 }
 
 /**
- * Removes a session: its name at once, then its files. What a kill left of them, the next removal finishes.
+ * Removes a session: its name at once, then its files. Another process may do the same.
  * @throws RefusedError while another live run works on it
  */
 export function purgeSession(memory: Memory, session: OpenSession): void {
@@ -51,9 +52,28 @@ export function purgeSession(memory: Memory, session: OpenSession): void {
   try {
     renameSync(session.folder, doomed);
     syncFolderSync(parent);
-    for (const name of readdirSync(parent))
-      if (name.startsWith(REMOVED)) rmSync(join(parent, name), { recursive: true, force: true });
   } catch (error) {
+    if (errorCode(error) === 'ENOENT' && memory.places.findSession(session.id) === null) return;
     throw new UnreachableError(`${session.folder} cannot be removed: ${describeStorageFault(error)}`, { cause: error });
+  }
+  remove(doomed);
+}
+
+/**
+ * Removes the files of sessions whose removal was killed: they have no name any more by which a person could ask for it.
+ * @throws UnreachableError if they cannot be removed
+ */
+export function finishRemovals({ places }: Memory): void {
+  for (const parent of places.parentsOfSessions().filter((folder) => existsSync(folder)))
+    for (const name of readdirSync(parent)) if (name.startsWith(REMOVED)) remove(join(parent, name));
+}
+
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    // Two may remove it at once, and each finds less than it has seen.
+    if (!existsSync(folder)) return;
+    throw new UnreachableError(`${folder} cannot be removed: ${describeStorageFault(error)}`, { cause: error });
   }
 }

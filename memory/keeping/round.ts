@@ -17,6 +17,7 @@ import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { archiveSession, dueSessions } from './archive.js';
 import { keepSession, write } from './keep.js';
+import { finishRemovals } from './purge.js';
 import { runMayLive } from './runs.js';
 
 export interface Round {
@@ -47,6 +48,11 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
       session?.log.close();
     }
   };
+  try {
+    finishRemovals(memory);
+  } catch (error) {
+    failures.push({ session_id: 'a removed session', message: describeError(error) });
+  }
   for (const id of [...sessions.ids(), ...sessions.archivedIds()])
     await tried(id, async (session) => {
       if (removeOldCopy(memory, session)) round.expired.push(id);

@@ -90,10 +90,34 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
     test('starts Node with the flags that the build names, and without what the agent has Node do', () => {
       const installed = installedHook();
       writeFileSync(join(installed.root, 'dist/bridge/hook/flags'), '--no-rehash-snapshot --v8-pool-size=1\n');
-      const agents = { NODE_OPTIONS: '--require /nowhere/hook.cjs', NODE_EXTRA_CA_CERTS: '/etc/certificates.pem' };
+      writeFileSync(join(installed.home, 'openssl.cnf'), '[[[');
+      const agents = {
+        ...{ NODE_OPTIONS: '--require /nowhere/hook.cjs', NODE_EXTRA_CA_CERTS: '/etc/certificates.pem' },
+        ...{ NODE_CHANNEL_FD: 'abc', NODE_DEBUG: 'fs,module', OPENSSL_CONF: join(installed.home, 'openssl.cnf') },
+        TIME_STYLE: 'none that there is',
+      };
       const { code, out, err } = start(shell, { ...homeOf(installed), ...agents });
       expect({ code, err }).toEqual({ code: 0, err: '' });
       expect(JSON.parse(out)).toMatchObject({ flags: ['--no-rehash-snapshot', '--v8-pool-size=1'], variables: [] });
+    });
+
+    test.each<[string, string | Buffer | null]>([
+      ['names others', '--no-such-flag\n'],
+      ['has the line ends of another system', '--no-rehash-snapshot --v8-pool-size=1\r\n'],
+      ['has code in it', '-e process.exit(7)\n'],
+      ['has a pattern in it', '* --no-rehash-snapshot\n'],
+      ['is no text', Buffer.from([0, 1, 2, 10, 0xff, 0xfe, 0, 10])],
+      ['is empty', ''],
+      ['is much too long', '-'.repeat(1_000_000)],
+      ['is a pipe', null],
+    ])('starts Node without flags if their file %s', (_, content) => {
+      const installed = installedHook();
+      const path = join(installed.root, 'dist/bridge/hook/flags');
+      if (content === null) spawnSync('mkfifo', [path]);
+      else writeFileSync(path, content);
+      const { code, out, err } = start(shell, homeOf(installed));
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(JSON.parse(out)).toMatchObject({ flags: [] });
     });
 
     test.each<[string, (installed: Installed, folder: string) => Record<string, string>]>([

@@ -1,7 +1,7 @@
 /** Words for the record of a session: the archive, the check, generated files, removal. */
 
 import { archiveSession, dueSessions, unarchiveSession } from '../../../memory/keeping/archive.js';
-import { type OldSession, purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
+import { finishRemovals, type OldSession, purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
 import { rebuildSession } from '../../../memory/keeping/rebuild.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
 import { purposeOf } from '../../../memory/observed/purpose.js';
@@ -84,6 +84,7 @@ export const purge = word({
     const { memory, values, words, print, context } = call;
     const age = values['older-than'];
     if (age !== undefined && words.length > 0) throw new UsageError('name a session or --older-than, not both');
+    finishRemovals(memory);
     const doomed =
       age === undefined ? [oldOf(namedSession(call))] : sessionsBefore(memory, parseInstant('--older-than', age));
     if (doomed.length > 0 && !values.yes) {

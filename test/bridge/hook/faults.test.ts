@@ -17,7 +17,9 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { errorCode } from '../../../src/errno.js';
@@ -134,6 +136,43 @@ test('wherever a hook is killed, the next one of the same start finishes its ses
   }
 });
 
+test('an input that does not block is waited for while it has nothing', async () => {
+  const place = scene();
+  const pipe = join(testFolder(), 'input');
+  execFileSync('mkfifo', [pipe]);
+  // Linux opens both ends at once; others wait for a writer.
+  const keeper = openSync(pipe, constants.O_RDWR);
+  const [input, output] = [constants.O_RDONLY, constants.O_WRONLY].map((way) =>
+    openSync(pipe, way | constants.O_NONBLOCK),
+  );
+  const env = { PATH: process.env.PATH, HOME: place.work, WATCHKEEPER_HOME: place.home };
+  for (const size of [1024, 1]) while (writesTo(output ?? 0, ' '.repeat(size)));
+  const child = spawn(process.execPath, [...HOOK_FLAGS, HOOK, 'SessionStart'], {
+    ...{ cwd: place.work, env },
+    stdio: [input ?? 0, 'ignore', 'pipe'],
+  });
+  // Its input is this one, and a child's begin as such that block.
+  const shared = new Socket({ fd: input, readable: false });
+  const ended = Promise.all([text(child.stderr as Readable), once(child, 'exit')]);
+  const whole = JSON.stringify(payload(place, 'SessionStart', start));
+  // Once there is room, all was read: the rest is not there yet.
+  await eventually(() => writesTo(output ?? 0, whole), { what: 'room in the pipe', withinMs: LONGEST_ANSWER_MS });
+  expect(await ended).toEqual(['', [0, null]]);
+  shared.destroy();
+  for (const end of [keeper, output]) closeSync(end ?? 0);
+  expect(eventsOf(place)).toEqual(['session_started', 'conversation', 'run_started']);
+});
+
+/** @returns false if the pipe is full */
+function writesTo(pipe: number, words: string): boolean {
+  try {
+    return writeSync(pipe, words) === words.length;
+  } catch (error) {
+    if (errorCode(error) === 'EAGAIN') return false;
+    throw error;
+  }
+}
+
 test.each<[string, object]>([
   ['SessionStart', start],
   ['PermissionRequest', { tool_name: 'Bash', tool_input: {} }],
@@ -202,6 +241,18 @@ test.each<[string, (transcript: string) => void]>([
   expect(code).toBe(0);
   const { additionalContext } = JSON.parse(out).hookSpecificOutput;
   expect(additionalContext).toMatch(new RegExp(`watchkeeper (?:work (?:continue|show)|track resume) ${id}`));
+});
+
+test('a git that takes long is not waited for: the conversation that is resumed is told in time', async () => {
+  const { place, id } = await afterCrash(() => undefined);
+  const bin = testFolder();
+  writeFileSync(join(bin, 'git'), '#!/bin/sh\nexec sleep 30\n', { mode: 0o755 });
+  const begun = performance.now();
+  const resumed = payload(place, 'SessionStart', { source: 'resume' });
+  const { code, out } = await hook(place, resumed, { PATH: `${bin}:${process.env.PATH}` });
+  expect(performance.now() - begun).toBeLessThan(LONGEST_ANSWER_MS);
+  expect(code).toBe(0);
+  expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain(id);
 });
 
 test('a transcript that takes longer than a start may wait is left out, and the command that shows it is named', async () => {

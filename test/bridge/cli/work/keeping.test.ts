@@ -93,12 +93,24 @@ test('nothing is removed without --yes; then nothing is left', async () => {
   const asked = await scene.say('work', ['purge', id]);
   expect([asked.code, asked.err]).toEqual([1, expect.stringMatching(new RegExp(`${id}.*--yes`, 's'))]);
   expect(existsSync(join(scene.home, 'sessions', id))).toBe(true);
-  // What a kill left of an earlier removal goes with it.
-  mkdirSync(join(scene.home, 'sessions', '.removed-x.1'));
   expect((await scene.say('work', ['purge', id, '--yes'])).code).toBe(0);
   expect(readdirSync(join(scene.home, 'sessions'))).toEqual([]);
   expect((await scene.say('work', ['show', id])).code).toBe(2);
   expect((await scene.say('track', ['init', 'next'])).code).toBe(0);
+});
+
+test.each<[string, readonly string[], number]>([
+  ['the same removal again', ['purge', 'x', '--yes'], 2],
+  ['any removal', ['purge', '--older-than', '200d'], 0],
+  ['the next round', ['keep'], 0],
+])('what a killed removal has left goes with %s', async (_, words, code) => {
+  const left = [join(scene.home, 'sessions/.removed-x.1'), join(scene.home, 'archive/2026/.removed-y.1')];
+  for (const folder of left) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'worklog.jsonl'), 'words of a person');
+  }
+  expect((await scene.say('work', words)).code).toBe(code);
+  expect(left.filter((folder) => existsSync(folder))).toEqual([]);
 });
 
 test('a removal by age names those that are older, archived or not, and no others', async () => {
