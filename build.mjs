@@ -38,9 +38,9 @@ const COMPILED_EVENTS = [
   ['SessionEnd', 'b', { reason: 'other' }],
 ];
 /**
- * With these, Node starts in four fifths of its time (20 to 25, measured). Its own strings keep the hashes with which it was built:
- * they are no secret then, but whoever could send a hook strings that collide can write to its memory anyway. One thread helps V8
- * instead of four: more of them get in each other's way in a program that lives that short.
+ * With these, Node starts in four fifths of its time (20 to 25, measured). Its strings keep the hashes with which it was built, which
+ * anybody can know: a transcript with names that collide can make a start late, and no more, because a program ends a hook that is.
+ * One thread helps V8 instead of four, which get in each other's way in a program that lives so short.
  */
 const HOOK_FLAGS = ['--no-rehash-snapshot', '--v8-pool-size=1'];
 /** Runs the program and keeps its code when it ends, as bridge/command/compiled.ts reads it. Nothing that it begins outlives it. */
