@@ -19,7 +19,7 @@ export const DOING: Readonly<Record<NonNullable<Attention['attention']>, string>
   working: 'its agent is working',
   in_tool: 'a call of its agent is running',
   waiting: 'its agent waits for a person or the model',
-  idle: 'its agent has nothing to do',
+  idle: 'idle',
 };
 
 /** @param status as it was just looked at */

@@ -23,11 +23,9 @@ export const status = word({
     const since = before === null ? null : sinceScan(memory, session, before);
     const waits = waitsOf(shown);
     const { log, now } = shown;
-    // Of an agent that is gone, the line of its axes says so.
-    const isSaid = attention.attention !== 'idle' || shown.computed.liveness === 'alive';
     const lines = [
       ...statusLines(shown),
-      ...(attention.attention === null || !isSaid ? [] : [`now: ${DOING[attention.attention]}`]),
+      ...(attention.attention === null ? [] : [`attention: ${DOING[attention.attention]}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${oneLine(kind)}`),
       ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${oneLine(sentence)}`),
       ...attention.findings.map(({ rule, sentence }) => oneLine(`STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`)),

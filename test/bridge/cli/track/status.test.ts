@@ -77,7 +77,7 @@ test('an agent that is silent in the middle of its turn is stuck, unless a ping,
   const stuck = await status();
   expect([stuck.code, stuck.out]).toEqual([
     1,
-    expect.stringMatching(/^now: a call of its agent is running\nSTUCK: \w+/m),
+    expect.stringMatching(/^attention: a call of its agent is running\nSTUCK: \w+/m),
   ]);
   await scene.say('track', ['ping', '--for', '1m']);
   expect((await status()).code).toBe(0);
