@@ -30,7 +30,7 @@ export type Origin = (typeof ORIGINS)[number];
 export const CONVERSATION_SOURCES = ['startup', 'resume', 'clear', 'compact', 'fork', 'bind'] as const;
 export type ConversationSource = (typeof CONVERSATION_SOURCES)[number];
 
-/** Computed from the process of the last run. `none`: there was no run. */
+/** Computed from the process of the present run. `none`: there was no run. */
 export const LIVENESS = ['alive', 'dead', 'unknown', 'none'] as const;
 export type Liveness = (typeof LIVENESS)[number];
 

@@ -11,7 +11,7 @@ type Program = (require: (name: string) => unknown, filename: string) => void;
 /**
  * @param filename of the program, which the build has made ASCII
  * @param require loads what is not in the program
- * @param code the file of its code
+ * @param code the file of its code; beside the program if missing
  * @throws the file system's error if it cannot be read; what its modules throw while they load
  */
 export function startCompiled(filename: string, require: (name: string) => unknown, code?: string): void {
@@ -19,7 +19,11 @@ export function startCompiled(filename: string, require: (name: string) => unkno
   program(require, filename);
 }
 
-/** @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from */
+/**
+ * @param filename as of {@link startCompiled}
+ * @param code as of {@link startCompiled}
+ * @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from
+ */
 export function compiledScript(filename: string, code = `${filename}.cache`): Script {
   return new Script(readFileSync(filename, 'latin1'), {
     filename,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isoTime, SECOND } from '../../src/time.js';
 
 const LIMIT_MS = 10 * SECOND;
-/** Of what an agent's start waits for, which may take two seconds in all. */
+/** For calls at an agent's start, which may take two seconds in all. */
 const LIMIT_AT_START_MS = SECOND;
 const MOST_BYTES = 64 * 1024 * 1024;
 const DIGEST_LENGTH = 16;

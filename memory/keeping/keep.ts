@@ -170,7 +170,7 @@ async function writeCopy(
     if (isNew) file.putInPlace();
     else file.discard();
     failpoint('keep.copy.after');
-    storeFold(memory.places, { id, folder, log: log.state, workspace: memory.workspaceOf(log.state) }, fold);
+    storeFold(memory.places, { id, folder, log: log.state, workspace: memory.workspaceOf(log.state) }, made.seal, fold);
     return { ...made, isNew, fold };
   } catch (error) {
     file.discard();

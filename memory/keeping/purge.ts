@@ -64,8 +64,16 @@ export function purgeSession(memory: Memory, session: OpenSession): void {
  * @throws UnreachableError if they cannot be removed
  */
 export function finishRemovals({ places }: Memory): void {
-  for (const parent of places.parentsOfSessions().filter((folder) => existsSync(folder)))
-    for (const name of readdirSync(parent)) if (name.startsWith(REMOVED)) remove(join(parent, name));
+  for (const parent of places.parentsOfSessions())
+    for (const name of namesIn(parent)) if (name.startsWith(REMOVED)) remove(join(parent, name));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return existsSync(folder) ? readdirSync(folder) : [];
+  } catch (error) {
+    throw new UnreachableError(`${folder} cannot be read: ${describeStorageFault(error)}`, { cause: error });
+  }
 }
 
 function remove(folder: string): void {

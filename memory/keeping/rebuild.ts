@@ -1,9 +1,17 @@
-/** The generated files of a session, `state.json` and `session.md`: always made anew from the worklog, never read back. */
+/**
+ * The generated files of a session, `state.json`, `session.md` and `observed.json`: made anew from the worklog and the kept copy, never
+ * from one another.
+ */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
+import { journalIn } from '../home/places.js';
 import { replaceInSession } from '../home/sessionFile.js';
 import { combinedState } from '../observed/combined.js';
+import { readSeal } from '../observed/keptCopy.js';
+import type { Observed } from '../observed/observed.js';
 import { observeKept } from '../observed/sources.js';
+import { FOLD_FILE, storeFold } from '../observed/storedFold.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { coveredBytes, isOfNewerVersion, keptBytes, STATE_FILE } from '../sessions/stateFile.js';
@@ -18,6 +26,7 @@ export interface Generated {
   readonly state: Readonly<Record<string, unknown>>;
   /** Of `session.md`. */
   readonly text: string;
+  readonly fold: Observed | null;
 }
 
 /** @returns the same for the same worklog and the same kept copy; what only a live transcript shows is not in it */
@@ -27,11 +36,11 @@ export async function generate(
 ): Promise<Generated> {
   // Looked at first: more may be added while it is read.
   const kept = keptBytes(folder) ?? 0;
-  const observed = await observeKept({ log, folder, workspace: memory.workspaceOf(log) });
+  const observed = await observeKept({ log, folder, workspace: memory.workspaceOf(log) }, true);
   const combined = combinedState(log, at, observed);
   const { newer: _, ...lines } = counts;
   const state = { ...combined, log: lines, kept };
-  return { state, text: sessionText(log, state as unknown as Totals) };
+  return { state, text: sessionText(log, state as unknown as Totals), fold: observed.fold };
 }
 
 /**
@@ -44,12 +53,20 @@ export async function rebuildSession(memory: Memory, session: OpenSession): Prom
     throw new UsageError(
       `a newer version of Watchkeeper has written ${newer}; update this one to write what follows from it`,
     );
-  const { state, text } = await generate(memory, session);
+  const { state, text, fold } = await generate(memory, session);
   const { places } = memory;
+  storeAnew(memory, session, fold);
   return [
     replaceInSession(places, session.id, STATE_FILE, `${JSON.stringify(state)}\n`),
     replaceInSession(places, session.id, TEXT_FILE, text),
   ];
+}
+
+function storeAnew(memory: Memory, { id, folder, log: { state: log } }: OpenSession, fold: Observed | null): void {
+  const seal = readSeal(journalIn(folder));
+  if (fold === null || seal === null) return;
+  rmSync(join(folder, FOLD_FILE), { force: true });
+  storeFold(memory.places, { id, folder, log, workspace: memory.workspaceOf(log) }, seal, fold);
 }
 
 /**

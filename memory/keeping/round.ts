@@ -25,7 +25,8 @@ export interface Round {
   /** Whose copies were too old. */
   readonly expired: readonly string[];
   readonly archived: readonly string[];
-  readonly failures: readonly { readonly session_id: string; readonly message: string }[];
+  /** Null: of sessions that were removed before. */
+  readonly failures: readonly { readonly session_id: string | null; readonly message: string }[];
 }
 
 /**
@@ -36,7 +37,7 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
   requireOwnMemory(memory.places);
   const { sessions, clock } = memory;
   const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };
-  const failures: { session_id: string; message: string }[] = [];
+  const failures: { session_id: string | null; message: string }[] = [];
   const tried = async (id: string, work: (session: OpenSession) => Promise<void> | void) => {
     let session: OpenSession | null = null;
     try {
@@ -51,7 +52,7 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
   try {
     finishRemovals(memory);
   } catch (error) {
-    failures.push({ session_id: 'a removed session', message: describeError(error) });
+    failures.push({ session_id: null, message: describeError(error) });
   }
   for (const id of [...sessions.ids(), ...sessions.archivedIds()])
     await tried(id, async (session) => {

@@ -43,7 +43,7 @@ export class FollowedSession {
    * @returns its fold is valid until the next call
    */
   async readOn(session: ObservedSession): Promise<Observation> {
-    let isVoid = await this.#find(session);
+    let isVoid = this.#find(session);
     if (this.#shares.every(({ follower }) => follower === null)) return observeKept(session);
     let shown = new Observed();
     for (const share of this.#shares) {
@@ -56,7 +56,7 @@ export class FollowedSession {
   }
 
   /** @returns whether the shares are others than before */
-  async #find(session: ObservedSession): Promise<boolean> {
+  #find(session: ObservedSession): boolean {
     const foundBy = this.#findingOf(session);
     if (foundBy === this.#foundBy) return false;
     const { log, folder, workspace } = session;

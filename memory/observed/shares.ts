@@ -7,7 +7,7 @@ import { transcriptAt } from '../../src/transcripts/companions.js';
 import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
-import { readSeal, type Source } from './keptCopy.js';
+import { readSeal, type Seal, type Source } from './keptCopy.js';
 import { type ProgramFolders, transcriptOf } from './programFolders.js';
 
 export interface Share {
@@ -32,14 +32,15 @@ export interface Share {
  * @param log of the session
  * @param copy its kept copy, which need not exist
  * @param folders null: transcripts are not to be used
+ * @param seal of the copy; read from it if missing
  * @returns the shares of which there is something to read
  */
 export function sharesOf(
   { conversations }: Pick<Worklog, 'conversations'>,
   copy: string,
   folders: ProgramFolders | null,
+  seal: Seal | null = readSeal(copy),
 ): Share[] {
-  const seal = readSeal(copy);
   const left = placed(seal?.sources ?? []);
   const shares: Share[] = [];
   for (const conversation of conversations) {

@@ -61,12 +61,15 @@ function isUnchanged({ bytes, kept }: Share): boolean {
   return kept !== null && kept.bytes === bytes;
 }
 
-/** Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts. */
-export async function observeKept(session: ObservedSession): Promise<Observation> {
+/**
+ * Folds what lies in the session's own folder: its journal, or the kept copy of its transcripts.
+ * @param isAnew whether the copy itself is read, also if what was folded of it is stored
+ */
+export async function observeKept(session: ObservedSession, isAnew = false): Promise<Observation> {
   const { log, folder, workspace } = session;
   const journal = journalIn(folder);
   const shares = sharesOf(log, journal, null);
-  const recalled = recallFold(session, shares);
+  const recalled = isAnew ? null : recallFold(session, shares);
   if (recalled !== null) return { observed: 'journal', fold: recalled };
   const fold = new Observed();
   if (shares.length > 0) await takeShares(shares, fold, { workspace, trimmer: AS_IT_IS });

@@ -14,6 +14,7 @@ import { replaceInSession } from '../home/sessionFile.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { type Agent, Agents } from './agents.js';
 import type { OpenCall } from './calls.js';
+import type { Seal } from './keptCopy.js';
 import { Observed } from './observed.js';
 import { type Share, sharesOf } from './shares.js';
 
@@ -45,10 +46,13 @@ interface FoldedSession extends Place {
   readonly log: Pick<Worklog, 'conversations'>;
 }
 
-/** Stores what was folded of the kept copy that lies there now. It only saves time: a fault leaves nothing out. */
-export function storeFold(places: Places, { id, log, ...place }: FoldedSession, fold: Observed): void {
-  const key = keyOf(place, sharesOf(log, journalIn(place.folder), null));
-  if (key === null || storedIn(place.folder)?.key === key) return;
+/**
+ * Stores what was folded of a kept copy. A failure is ignored: the copy can be folded again.
+ * @param seal of that copy, which another process may have replaced since
+ */
+export function storeFold(places: Places, { id, log, ...place }: FoldedSession, seal: Seal, fold: Observed): void {
+  const key = keyOf(place, sharesOf(log, journalIn(place.folder), null, seal));
+  if (key === null || fold.lines === 0 || storedIn(place.folder)?.key === key) return;
   const { more, todos, agents, files, tokens, waits, touched, nameOf: _, ...rest } = fold;
   const stored: StoredFold = {
     key,
@@ -68,32 +72,44 @@ export function storeFold(places: Places, { id, log, ...place }: FoldedSession, 
 
 /**
  * @param shares of the session, all of which its kept copy has
- * @returns what was folded of them, which takes no more lines; null if that is not stored
+ * @returns what was folded of them, which takes no more lines; null if that is not stored, or damaged
  */
 export function recallFold(place: Place, shares: readonly Share[]): Observed | null {
-  const stored = storedIn(place.folder);
-  return stored?.key !== undefined && stored.key === keyOf(place, shares)
-    ? new RecalledFold(stored as StoredFold)
-    : null;
+  const key = keyOf(place, shares);
+  const stored = key === null ? null : storedIn(place.folder);
+  return stored?.key === key ? new RecalledFold(stored) : null;
 }
 
-function storedIn(folder: string): Partial<StoredFold> | null {
+function storedIn(folder: string): StoredFold | null {
   try {
-    return parseObject<StoredFold>(readPlainFileSync(join(folder, FOLD_FILE), LARGEST_BYTES));
+    const stored = parseObject<StoredFold>(readPlainFileSync(join(folder, FOLD_FILE), LARGEST_BYTES));
+    return isWhole(stored) ? stored : null;
   } catch {
     return null;
   }
 }
 
-/** @returns all that the fold depends on; null if there is no such copy */
+/** Without a schema: an agent's start waits for it. */
+function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
+  const { key, plain, maps, touched, todos, agents, calls } = stored ?? {};
+  const { lines, errors, actions, more } = Object(plain);
+  const { files, tokens, waits } = Object(maps);
+  const lists = [touched, todos, agents, calls, errors, actions, files, tokens, waits];
+  return typeof key === 'string' && lines > 0 && typeof more === 'object' && lists.every(Array.isArray);
+}
+
+/**
+ * @returns the copy, the session's share of it, and what names its paths. Links are followed as they were when it was folded. Null if
+ *   there is no copy
+ */
 function keyOf({ workspace }: Place, shares: readonly Share[]): string | null {
   const [copy] = shares.map(({ kept }) => kept?.copy);
   const stat = copy === undefined ? undefined : statSync(copy, { throwIfNoEntry: false });
   if (stat === undefined) return null;
-  const parts = shares.map(({ conversation: { provider, id, cwd, since, moved_at }, kept }) => [
-    ...[provider, id, cwd, since, moved_at],
-    ...[kept?.first, kept?.count, kept?.digest],
-  ]);
+  const parts = shares.map(({ conversation: { provider, id, cwd, since, moved_at }, kept }) => {
+    const { first, count, digest } = kept ?? {};
+    return [provider, id, cwd, since, moved_at, first, count, digest];
+  });
   // Not finer: a backup that is put back may have lost what is.
   const changedAt = Math.floor(stat.mtimeMs / SECOND);
   return JSON.stringify([FOLD_VERSION, workspace?.root ?? null, stat.size, changedAt, parts]);
@@ -114,7 +130,11 @@ class RecalledFold extends Observed {
   }
 
   override take(): never {
-    throw new Error('a fold that was stored goes on with no more lines');
+    throw new Error('a fold that was stored takes no more lines');
+  }
+
+  override copy(): never {
+    throw new Error('a fold that was stored does not go on');
   }
 
   override openCalls(): OpenCall[] {

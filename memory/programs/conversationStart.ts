@@ -28,7 +28,7 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   const before = found === null || isUnbegun(found) ? null : found;
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
-  // The hook that began it may have been killed before.
+  // The hook that began the session may have been killed before it entered the workspace.
   if (before !== null) memory.claims.enter(memory.workspaceOf(before.log.state) ?? memory.workspace, session.id);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
   return { session, before };
@@ -75,7 +75,7 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
     ...(from !== null && { continues: from }),
     ...(parent !== null && { parent: parent.id }),
   };
-  // Before there is anything of it: who comes next looks for sessions there.
+  // First, because later hooks look for sessions in the workspace's log.
   memory.claims.enter(workspace, id);
   const session = memory.sessions.openImplicit(id, fields);
   if (parent === null) return session;

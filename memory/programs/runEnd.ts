@@ -4,25 +4,32 @@ import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isImplicit, isUndeclared } from '../sessions/adoption.js';
+import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
-import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
+import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import { startConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
 
 /**
  * @param launch of the conversation, as far as it is known now
- * @returns the session that has the conversation, or else the program; null if none has. A session whose hook was killed before its
- *   first line begins now
+ * @returns the session that has the conversation, or else the program; null if none has, or it was removed. What a hook that was killed
+ *   left out of its beginning is written first
  */
 export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'launchedIn'>): OpenSession | null {
   const { agent } = launch;
   const known = memory.bindings.sessionOf(launch);
   const id = known ?? (agent === null ? null : memory.bindings.sessionOf({ process: agent }));
   const session = id === null ? null : memory.sessions.open(id);
-  const isBegun = known === null || !known.startsWith(IMPLICIT) || (session !== null && !isUnbegun(session));
-  if (isBegun) return session;
-  session?.log.close();
+  if (known === null || session === null || isWhole(session, launch)) return session;
+  session.log.close();
   return startConversation(memory, { ...launch, source: 'startup', launchedIn: null }).session;
+}
+
+/** Whether the hook that bound the conversation came to its last line, as far as that matters. */
+function isWhole(session: OpenSession, { provider, conversation }: BoundConversation): boolean {
+  const { lifecycle, archived, conversations } = session.log.state;
+  if (lifecycle === 'ended' || archived !== null) return true;
+  return !isUnbegun(session) && conversations.some((one) => one.provider === provider && one.id === conversation);
 }
 
 /** @param reason in the program's word */

@@ -64,7 +64,7 @@ function adoptConversation(
   tell(memory, lost?.id ?? null, () => [{ event: 'conversation_moved', provider, conversation, to: id }]);
 }
 
-/** Whoever ran them was killed, and another one goes on: their session has not crashed any more. */
+/** Ends the runs whose process is proven dead, so that the session does not count as crashed any more. */
 function endLostRuns(memory: Memory, { log }: OpenSession): void {
   const here = memory.surroundings.process;
   const lost = ({ runs }: Worklog) =>

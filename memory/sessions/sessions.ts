@@ -163,11 +163,11 @@ export class Sessions {
 }
 
 /**
- * Whether the hook that began the session was killed before its first line, or the line is damaged. One that is at work may write it
- * as well: the rules take it twice.
+ * Whether the hook that began the session was killed before its first line, or the line is damaged. A hook that still runs may write
+ * the line, too: the rules accept a second one. What a newer version has written may be a beginning.
  */
 export function isUnbegun({ id, log }: OpenSession): boolean {
-  return id.startsWith(IMPLICIT) && log.state.facts === null;
+  return id.startsWith(IMPLICIT) && log.state.facts === null && log.counts.newer === 0;
 }
 
 function sessionsAmong(folders: readonly string[]): string[] {

@@ -57,7 +57,7 @@ export const MARKS: Readonly<Record<StepStatus, string>> = {
   cancelled: '[-]',
 };
 
-/** Of its last run. */
+/** Of its present run. */
 const AGENTS: Readonly<Record<Liveness, string>> = {
   alive: 'its agent is alive',
   dead: 'its agent has ended',

@@ -26,7 +26,7 @@ const PUTTY_LINES =
   /: \d{1,3}(?:\s|\\{1,15}[nr]){1,4}((?:[A-Za-z0-9+/=]{20,80}(?:(?:\s|\\{1,15}[nr]){1,4}(?=[A-Za-z0-9+/=]{20,80}(?![^\s"\\])))?)+)/y;
 const PGPASS = /:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s"'\\]{3,200})/y;
 const SHORTEST_WEB_KEY = 40;
-const LOGIN_OPTION = /[ \t]{1,4}["']?([^\s:"'\\$<{]{1,200}):([^\s"'\\]{1,400})/y;
+const LOGIN_OPTION = /[ \t]{1,4}["']?([^\s:"'\\$<{[]{1,200}):([^\s"'\\]{1,400})/y;
 const OPTION_VALUE = /[ \t]{1,4}["']?([^\s"'\\]{3,400})/y;
 /** How far before an option its command is looked for. */
 const COMMAND_LENGTH = 200;

@@ -31,8 +31,8 @@ const FILLED_IN_LATER =
   /^(?:\$[({A-Za-z_]|\\\$|\{\{|<|%[({A-Z_]|[@#]\{|\[|[•·]|[*]{2,}|[x]{4,}$|[X]{4,}$|[.…]{2,}|[-_=|>~^!/]*$)/;
 const PLACEHOLDER_WORDS =
   /^(?:your|my|the|some|change|replace|insert|enter|example|sample|dummy|fake|test|foo|bar|todo|tbd|none|null|nil|undefined|true|false|yes|no|on|off|redacted|hidden|masked|removed|placeholder|secret|password|passwd|passphrase|token|value|string|required|optional|missing|invalid|empty|unknown|default|disabled|enabled|incorrect|wrong|changeme)(?:[-_ .](?:me|it|in|this|here|with|your|my|the|api|app|access|auth|bot|key|keys|token|secret|password|value|goes|name|example|string|test|now|please)|(?:me|here)$)*$/i;
-/** What is on no keyboard, at either end. */
-const BESIDE_TYPED = /^[^\x20-\x7e]+|[^\x20-\x7e]+$/g;
+/** What was typed between signs beyond ASCII; a letter belongs to the value. */
+const BETWEEN_SIGNS = /^[^\x20-\x7e\p{L}]*([\x20-\x7e]+)(?:[^\x20-\x7e\p{L}].*)?$/su;
 const NAME_OF_SECRET = /pass|pwd|token|secret|key|kenn|credential|auth/i;
 const PROSE =
   /(?:^|\s)(?:must|is|are|the|an?|be|your|please|enter|not|for|to|of|with|and|or|invalid|required|wrong|field|at|least|should|has|have|was|no|one|this|that)(?:\s|$)/i;
@@ -61,7 +61,7 @@ export function isSecretValue(named: NamedValue): boolean {
 export function isPlaceholder(value: string): boolean {
   if (FILLED_IN_LATER.test(value)) return true;
   if (value.length > LONGEST_WORDS) return false;
-  const typed = value.replace(BESIDE_TYPED, '');
+  const typed = BETWEEN_SIGNS.exec(value)?.[1] ?? value;
   return PLACEHOLDER_WORDS.test(typed) || (/[A-Za-z]/.test(typed) && FILLED_IN_LATER.test(typed));
 }
 

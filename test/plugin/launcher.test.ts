@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   rmSync,
   symlinkSync,
@@ -99,6 +100,18 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
       const { code, out, err } = start(shell, { ...homeOf(installed), ...agents });
       expect({ code, err }).toEqual({ code: 0, err: '' });
       expect(JSON.parse(out)).toMatchObject({ flags: ['--no-rehash-snapshot', '--v8-pool-size=1'], variables: [] });
+    });
+
+    test('knows the flags that the build of the product names', () => {
+      const flags = readFileSync(join(packageRoot(), 'dist/bridge/hook/flags'), 'utf8').trim();
+      expect(readFileSync(RUN, 'utf8')).toContain(`'${flags}') exec "$node" ${flags} "$main" "$@"`);
+    });
+
+    test('starts another Node than that of the installation without flags', () => {
+      const installed = installedHook();
+      writeFileSync(installed.file, `${installed.root}\n/nowhere/node\n`);
+      writeFileSync(join(installed.root, 'dist/bridge/hook/flags'), '--no-rehash-snapshot --v8-pool-size=1\n');
+      expect(JSON.parse(start(shell, homeOf(installed)).out)).toMatchObject({ flags: [] });
     });
 
     test.each<[string, string | Buffer | null]>([

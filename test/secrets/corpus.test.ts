@@ -68,5 +68,19 @@ test.each(BESIDE)('what is hidden by itself is hidden beside %s, and hardly anyt
     );
     expect(shown.leaks.filter((leak) => !known.has(leak))).toEqual([]);
     expect(shown.losses.slice(5)).toEqual([]);
+    for (const { text } of corpus.secrets) {
+      const once = redactShapes(beside(text));
+      expect(redactShapes(once)).toBe(once);
+    }
   }
+});
+
+test.each(['DB_PASSWORD=é$ecretPass1', 'password: é$ecretPass1', "password = 'ü<a1b2c3d4e5>'"])(
+  '%s: a letter with a mark belongs to its value',
+  (text) => expect(redactShapes(text)).toMatch(/\[redacted:value\]'?$/),
+);
+
+test('a login behind a wide colon is hidden once', () => {
+  const once = redactShapes('curl -u admin：Silverlynx621 https://x.example');
+  expect([once, redactShapes(once)]).toEqual(Array(2).fill('curl -u admin：[redacted:password] https://x.example'));
 });

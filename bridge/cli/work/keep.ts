@@ -29,7 +29,8 @@ export const keep = word({
       ...archived.map((id) => `session ${id} is in the archive`),
     ];
     print(lines.join('\n') || 'nothing to do', round);
-    for (const { session_id, message } of failures) context.io.stderr(`${session_id}: ${message}\n`);
+    for (const { session_id, message } of failures)
+      context.io.stderr(`${session_id ?? 'removed sessions'}: ${message}\n`);
     return failures.length === 0 ? 0 : 3;
   },
 });

@@ -42,7 +42,7 @@ export const runRules: Rules = {
       if (run === undefined) return;
       run.ended_at = at;
       run.reason = reason ?? null;
-      if (run !== runs.at(-1)) return;
+      if (runs.some(({ ended_at }) => ended_at === null)) return;
       // Nobody waits any more, and nobody is stuck.
       waits.clear();
       notices.length = 0;

@@ -204,6 +204,48 @@ test('of two hooks that find a session without a beginning, both may write it: n
   expect(JSON.parse(out)).toMatchObject({ violations: { refused: 0 }, log: { lines: 4 } });
 });
 
+test('a session whose hook was killed before it wrote the conversation gets it from the end of its program', async () => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', start));
+  const [id = ''] = readdirSync(join(place.home, 'sessions'));
+  const path = join(place.home, 'sessions', id, 'worklog.jsonl');
+  writeFileSync(path, `${readFileSync(path, 'utf8').split('\n')[0]}\n`);
+  writeFileSync(join(place.work, 'c-1.jsonl'), readFileSync('test/fixtures/transcripts/claude/work.jsonl'));
+  await hook(place, payload(place, 'SessionEnd', { reason: 'other' }));
+  expect(eventsOf(place).slice(0, 4)).toEqual(['session_started', 'conversation', 'run_started', 'run_ended']);
+});
+
+test.each<[string, object]>([
+  ['SubagentStart', { agent_id: 'a' }],
+  ['PermissionRequest', { tool_name: 'Bash', tool_input: {} }],
+  ['SessionEnd', { reason: 'other' }],
+])('a session that was removed does not come back with %s', async (event, more) => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', start));
+  const sessions = join(place.home, 'sessions');
+  for (const id of readdirSync(sessions)) rmSync(join(sessions, id), { recursive: true });
+  expect((await hook(place, payload(place, event, more))).said).toBe('');
+  expect(readdirSync(sessions)).toEqual([]);
+});
+
+test('to a session that a newer version has begun, hooks still write facts', async () => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', start));
+  const [id = ''] = readdirSync(join(place.home, 'sessions'));
+  const path = join(place.home, 'sessions', id, 'worklog.jsonl');
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll('{"v":1,', '{"v":2,'));
+  for (const [event, more] of [
+    ['PermissionRequest', { tool_name: 'Bash', tool_input: {} }],
+    ['SessionStart', { source: 'resume' }],
+    ['SessionEnd', { reason: 'other' }],
+  ] as const)
+    expect((await hook(place, payload(place, event, more))).said).toBe('');
+  const written = eventsOf(place).slice(3);
+  expect(written).toContain('wait_start');
+  expect(written).toContain('run_ended');
+  expect(written).not.toContain('session_started');
+});
+
 function workspaceLog({ home }: Scene): string {
   const folder = join(home, 'workspaces');
   return readdirSync(folder)

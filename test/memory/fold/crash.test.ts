@@ -58,6 +58,27 @@ test('of two agents that work on a session, the end of one says nothing of the o
   expect(verdict(goesOn)).toEqual(['alive', false]);
 });
 
+test('what one of two agents waits for, and a notice, stay until none of them is left, whoever ends first', () => {
+  const other = { ...here, pid_start: 'other' };
+  for (const order of [
+    [here, other],
+    [other, here],
+  ]) {
+    const scene = ranBy(here);
+    scene.write('run_started', { process: other });
+    scene.write('wait_start', { kind: 'permission' });
+    scene.write('notice', { rule: 'silence', sentence: 'x' });
+    const left = order.map((process) => {
+      scene.write('run_ended', { process });
+      return [scene.log.waits.size, scene.log.notices.length];
+    });
+    expect(left).toEqual([
+      [1, 1],
+      [0, 0],
+    ]);
+  }
+});
+
 test('the last run counts: an earlier one that died accuses nobody once another goes on', () => {
   const scene = ranBy(gone);
   scene.write('run_started', { process: here });

@@ -2,6 +2,7 @@
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,11 +14,15 @@ import {
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { keepSession } from '../../../memory/keeping/keep.js';
+import { rebuildSession } from '../../../memory/keeping/rebuild.js';
+import { readSeal } from '../../../memory/observed/keptCopy.js';
+import { Observed } from '../../../memory/observed/observed.js';
 import { observe, observeKept } from '../../../memory/observed/sources.js';
-import { FOLD_FILE, FOLD_VERSION } from '../../../memory/observed/storedFold.js';
+import { FOLD_FILE, FOLD_VERSION, storeFold } from '../../../memory/observed/storedFold.js';
 import { contentDigest } from '../../../src/journal/digest.js';
+import type { JournalRecord } from '../../../src/journal/record.js';
 import { createRedactor } from '../../../src/log/redact.js';
-import { RECORDED } from '../../src/transcripts/told.js';
+import { at, linesOf, RECORDED } from '../../src/transcripts/told.js';
 import { plain } from '../observed/plain.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
 
@@ -65,6 +70,8 @@ async function seen(withTranscript = false) {
   return fold === null ? null : JSON.parse(JSON.stringify(plain(fold)));
 }
 
+const keyOfStored = () => JSON.parse(readFileSync(stored(), 'utf8')).key;
+
 /** Somebody looks into it: the file alone says so. */
 function mark(): void {
   const fold = JSON.parse(readFileSync(stored(), 'utf8'));
@@ -95,6 +102,11 @@ test.each<[string, () => void]>([
   ['it is cut off', () => writeFileSync(stored(), readFileSync(stored(), 'utf8').slice(0, 100))],
   ['it is no JSON', () => writeFileSync(stored(), Buffer.from([0, 255, 10]))],
   ['it says nothing', () => writeFileSync(stored(), '{}')],
+  ['it says only what it is of', () => writeFileSync(stored(), JSON.stringify({ key: keyOfStored() }))],
+  [
+    'it has no lists',
+    () => writeFileSync(stored(), JSON.stringify({ ...JSON.parse(readFileSync(stored(), 'utf8')), todos: {} })),
+  ],
   ['it is a folder', () => [rmSync(stored()), mkdirSync(stored())]],
 ])('what is stored is left alone if %s', async (_, change) => {
   await keep('deeds.jsonl');
@@ -114,8 +126,61 @@ test('it is written once, and again if it is gone', async () => {
   expect(readFileSync(stored(), 'utf8')).toBe(before[1]);
 });
 
-test('a change of what is made of the same lines has its own version', async () => {
+test('of two that keep at once, the one that was overtaken stores nothing that is taken for what the other has kept', async () => {
   await keep('deeds.jsonl');
+  const memory = open();
+  const session = memory.which(id);
+  const overtaken = new Observed();
+  for (const line of await linesOf(join(RECORDINGS, 'work.jsonl'))) overtaken.take(line);
+  const place = {
+    id,
+    folder: session.folder,
+    log: session.log.state,
+    workspace: memory.workspaceOf(session.log.state),
+  };
+  const seal = readSeal(copy());
+  if (seal === null) throw new Error('nothing was kept');
+  storeFold(memory.places, place, { ...seal, digest: 'of the copy that was replaced' }, overtaken);
+  const fold = await seen();
+  rmSync(stored());
+  expect(await seen()).toEqual(fold);
+});
+
+test('a rebuild reads the copy itself, and stores what follows from it', async () => {
+  await keep('deeds.jsonl');
+  const before = await seen();
+  mark();
+  const memory = open();
+  await rebuildSession(memory, memory.which(id));
+  expect(await seen()).toEqual(before);
+  expect(existsSync(stored())).toBe(true);
+});
+
+test('nothing is stored of a session without lines, and what lies there without a copy is no fold', async () => {
+  await keep('deeds.jsonl');
+  rmSync(copy());
+  writeFileSync(stored(), JSON.stringify({ key: null }));
+  expect(await seen()).toBeNull();
+});
+
+/** What no recording has. */
+const MORE: readonly JournalRecord[] = [
+  { event: 'compaction' },
+  { event: 'pre_tool_use', tool_use_id: 'a', tool_name: 'Agent' },
+  { event: 'pre_tool_use', tool_use_id: 'b', tool_name: 'Agent', agent_id: 'one', parent_tool_use_id: 'a' },
+  { event: 'assistant_message', agent_id: 'two', parent_tool_use_id: 'b', text: 'x' },
+  { event: 'wait_start', kind: 'permission' },
+  { event: 'files', renamed: [{ from: 'a', to: 'b' }], created: ['c'], deleted: ['c'] },
+].map((line, second) => ({ v: 1, timestamp: at(second), ...line }));
+
+test('a change of what is made of the same lines has its own version', async () => {
+  const told: unknown[] = [];
+  for (const program of ['claude', 'codex'])
+    for (const name of readdirSync(join(RECORDED, program)).filter((each) => each.endsWith('.jsonl'))) {
+      const fold = new Observed();
+      for (const line of [...(await linesOf(join(RECORDED, program, name))), ...MORE]) fold.take(line);
+      told.push(plain(fold));
+    }
   // If this fails, raise FOLD_VERSION: what older programs have stored says something else now.
-  expect([FOLD_VERSION, contentDigest(JSON.stringify(await seen()))]).toEqual([1, 'd70d9a996b6ab9a9']);
+  expect([FOLD_VERSION, contentDigest(JSON.stringify(told))]).toEqual([1, 'a6700096de8ee672']);
 });
