@@ -90,6 +90,8 @@ export class TerminalSession {
   readonly #memory: Memory;
   #log: WatchedLog | null = null;
   #followed: Followed | null = null;
+  /** Its agent may be at work, and has no transcript yet: programs begin it with the first prompt. */
+  #isAwaited = false;
   #seen: readonly Seen[] = [];
   /** Rules that were broken at the last look. */
   #broken: readonly string[] = [];
@@ -106,9 +108,9 @@ export class TerminalSession {
     return this.#log;
   }
 
-  /** @returns whether its worklog or its transcript has changed since the last look; costs a `stat` of each */
+  /** @returns whether its worklog or its transcript may have changed since the last look; costs a `stat` of each */
   get hasNews(): boolean {
-    return this.#seen.length === 0 || this.#seen.some(hasChanged);
+    return this.#isAwaited || this.#seen.length === 0 || this.#seen.some(hasChanged);
   }
 
   /**
@@ -144,6 +146,7 @@ export class TerminalSession {
     const liveness = livenessOf(log, here);
     const mayWork = log.isOpen && run?.ended_at == null && liveness !== 'dead';
     this.#follow(mayWork ? log : null);
+    this.#isAwaited = mayWork && log.conversation !== null && this.#followed === null;
     const common = { id: this.id, log, run, liveness, mayWork };
     if (this.#followed === null) {
       const { lastActivity } = log;

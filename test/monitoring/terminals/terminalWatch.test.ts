@@ -185,6 +185,17 @@ describe('an agent in a terminal', () => {
     expect(agent.notices).toEqual(['notice']);
   });
 
+  test('is watched from its first prompt, with which its program begins the transcript, however late that is', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    const agent = scene.agent();
+    rmSync(agent.launch.transcript);
+    await scene.pass(10 * MINUTE, watch);
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(2 * SECOND + SILENT_AFTER_MS, watch);
+    expect(agent.notices).toEqual(['notice']);
+  });
+
   test.each<[string, (other: TerminalAgent) => unknown]>([
     ['has ended', (other) => other.ends()],
     ['was killed', (other) => other.dies()],
