@@ -125,7 +125,7 @@ async function hooksOf({ run, surroundings }: Asker): Promise<HookState> {
 }
 
 function hookTrouble(hooks: HookState, isOn: boolean): Trouble[] {
-  const remedy = 'start `codex`, type /hooks, and trust those of watchkeeper';
+  const remedy = 'start `codex`, and choose to trust them when it asks (or type /hooks there)';
   if (hooks === 'untrusted')
     return [{ found: 'it runs no hook that is new or changed before a person trusts it', remedy, isNext: true }];
   if (hooks === 'off' && isOn) return [{ found: 'some of its hooks are switched off', remedy }];

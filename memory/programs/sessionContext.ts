@@ -64,7 +64,7 @@ export async function startContext(
     const status = await lookAt(memory, about);
     if (isNothing(status)) continue;
     if (about.id !== session.id) markTold(memory, about.id, session.id);
-    const further = othersThan(candidates.length - index);
+    const further = othersThan(memory, candidates.slice(index + 1));
     const text = contextOf(memory, status, { level, further, isOwn: about.id === session.id });
     return { level, text, notice: level === 'root' || level === 'resumed' ? noticeOf(status) : null };
   }
@@ -75,10 +75,13 @@ function isNothing({ log, fold }: Status): boolean {
   return fold === null && isUndeclared(log) && !log.facts?.purpose;
 }
 
-function othersThan(count: number): string[] {
-  return count > 1
-    ? [`${counted(count - 1, 'more unfinished session')} of this directory: watchkeeper work list --here`]
-    : [];
+function othersThan({ surroundings }: Memory, others: readonly OpenSession[]): string[] {
+  if (others.length === 0) return [];
+  const crashed = others.filter(({ log }) => isCrashed(log.state, surroundings.process)).length;
+  const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
+  return [
+    `${counted(others.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`,
+  ];
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import type { Status } from '../../../memory/show/status.js';
+import { hasGoneOn } from '../../../monitoring/terminals/notices.js';
 import { TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
 import { describeFinding } from '../../../monitoring/verdict/describe.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
@@ -25,7 +26,10 @@ export const DOING: Readonly<Record<NonNullable<Attention['attention']>, string>
 /** @param status as it was just looked at */
 export async function attentionOf(memory: Memory, { id }: OpenSession, { log, now }: Status): Promise<Attention> {
   const sight = await new TerminalSession(memory, id).look({ now, thresholds: DEFAULT_THRESHOLDS, gaps: [] });
-  const isNoticed = log.notices.length > 0 && (log.ping === null || log.ping.until < now);
+  const isPinged = log.ping !== null && log.ping.until >= now;
+  // Without a watcher, nobody has closed the notice of an agent that has gone on since.
+  const isOver = sight !== null && hasGoneOn(sight);
+  const isNoticed = log.notices.length > 0 && !isPinged && !isOver;
   // An agent that is dead, or has ended, is not stuck; and before anything was begun, nobody works.
   if (sight === null || !sight.mayWork || log.lifecycle !== 'active')
     return { attention: 'idle', stuck: isNoticed, findings: [] };

@@ -76,7 +76,7 @@ async function start(
   print(
     wasAlive
       ? `a monitor runs already (process ${pid}): it notices a silence of ${silence}`
-      : `the monitor of session ${id} has begun (process ${pid}): it notices a silence of ${silence}`,
+      : `the monitor of session ${id} has begun (process ${pid}): it notices a silence of ${silence}, rings the agent's terminal, and writes to ${join(session.folder, LOG)}; to end it: watchkeeper track monitor --stop --session ${id}`,
     { session_id: id, pid, interval_s: found.interval_ms / SECOND, checks: found.checks, already: wasAlive },
   );
   return 0;

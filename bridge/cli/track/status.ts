@@ -6,6 +6,8 @@ import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 import { attentionOf, DOING } from './attention.js';
 
+/** Of a notice. */
+const OVER = ' (over, or excused)';
 /** Of each kind; `track scan` names them all. */
 const MOST_CHANGES = 5;
 
@@ -27,7 +29,10 @@ export const status = word({
       ...statusLines(shown),
       ...(attention.attention === null ? [] : [`attention: ${DOING[attention.attention]}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${oneLine(kind)}`),
-      ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${oneLine(sentence)}`),
+      ...log.notices.map(
+        ({ sentence, at }) => `notice, ${ago(now - at)}: ${oneLine(sentence)}${attention.stuck ? '' : OVER}`,
+      ),
+      ...(log.ping === null || log.ping.until < now ? [] : [`silence is excused until ${isoTime(log.ping.until)}`]),
       ...attention.findings.map(({ rule, sentence }) => oneLine(`STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`)),
       ...(since === null ? [] : scanLines(since)),
     ];

@@ -76,7 +76,13 @@ function addStep(log: Worklog, added: z.output<ReturnType<typeof addedSchema>>):
 
 function moveStep(log: Worklog, move: Move, written: Written): Refusal | null {
   const step = log.steps.get(move.step);
-  if (step === undefined) return { code: 'unknown_step', message: `there is no step ${move.step}` };
+  if (step === undefined) {
+    const isTask = /^t\d+$/.test(move.step);
+    const why = isTask
+      ? `${move.step} is a task of the agent's own list, which only the agent can change; add a step of the session with: watchkeeper track step --add TITLE`
+      : `there is no step ${move.step}`;
+    return { code: 'unknown_step', message: why };
+  }
   const refused = step.status === move.to ? refuseRepeat(step, move) : refuseMove(log, step, move, written);
   if (refused !== null) return refused;
   if (step.status !== move.to) enter(log, step, move, written.at);

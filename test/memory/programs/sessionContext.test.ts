@@ -62,7 +62,9 @@ test('whoever starts where an agent crashed is told its steps and what to do, on
   write(scene, next.id, step('1', 'Go on'), () => [{ event: 'run_ended', process: living, reason: 'exit' }]);
   const third = await start(scene, 'c-3');
   expect(third.text).toContain('"Go on"');
-  expect(third.text).toContain('1 more unfinished session of this directory');
+  expect(third.text).toContain(
+    '1 more unfinished session of this directory, 1 of which crashed: watchkeeper work list',
+  );
   expect(third.notice).toBeNull();
 });
 

@@ -3,7 +3,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { asks, calls, returns, transcript } from '../../../src/transcripts/told.js';
+import { asks, calls, returns, says, transcript } from '../../../src/transcripts/told.js';
 import { WorkScene } from '../work/scene.js';
 
 let scene: WorkScene;
@@ -88,6 +88,14 @@ test('an agent that is silent in the middle of its turn is stuck, unless a ping,
   write('wait_end', { kind: 'permission' });
   await scene.say('work', ['end']);
   expect(await scene.json('track', ['status', '--session', id])).toMatchObject({ attention: 'idle', stuck: false });
+});
+
+test('a notice that nobody has closed says nothing of an agent that has gone on since', async () => {
+  const path = transcript([asks(0, 'go'), says(1, 'Done.', 'end_turn')]);
+  write('conversation', { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path });
+  write('notice', { rule: 'silence', sentence: 'nothing was seen for 3 min' });
+  const { code, out } = await status();
+  expect([code, out]).toEqual([0, expect.stringContaining('nothing was seen for 3 min (over, or excused)\n')]);
 });
 
 test('to look is no activity, however often and in whatever way', async () => {
