@@ -3,6 +3,7 @@ import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf, sumOf } from '../fold/state.js';
+import type { OpenCall } from '../observed/calls.js';
 import type { ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
 import { MARKS } from '../show/status.js';
@@ -67,11 +68,16 @@ function endOf(reason: string | null, words: Words): string {
   return reason === 'error' ? 'with an error' : words.text(reason);
 }
 
-/** What was still going on. */
-export function openOf(observed: Observed, words: Words): Section {
+/**
+ * What was still going on.
+ * @param asked when a permission was asked for last, UTC epoch milliseconds; null: by hooks, never. None says whether it was given
+ */
+export function openOf(observed: Observed, words: Words, asked: number | null = null): Section {
+  const isAsked = ({ at }: OpenCall) => asked !== null && asked >= at;
   const calls = observed
     .openCalls()
-    .map(({ words: call, at }) => `- ${words.text(call)}, since ${isoTime(at)}, without a result`);
+    .map((call) => [call, isAsked(call) ? '; a permission was asked for, so it may never have run' : ''] as const)
+    .map(([{ words: call, at }, more]) => `- ${words.text(call)}, since ${isoTime(at)}, without a result${more}`);
   const waits = [...observed.waits].map(
     ([kind, at]) => `- it waited for ${WAITS[kind] ?? words.name(kind)}, since ${isoTime(at)}`,
   );

@@ -75,7 +75,7 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
   const files = has('files_in_doubt', 'files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
   const sections = [
     headOf(log, options, words),
-    ...(ofTurn === null ? [] : [openOf(ofTurn, words)]),
+    ...(ofTurn === null ? [] : [openOf(ofTurn, words, log.waits.get('permission')?.since ?? null)]),
     has('files_in_doubt') ? doubtOf(files, words) : inProgressOf(files, words),
     ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),

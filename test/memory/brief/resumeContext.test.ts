@@ -8,7 +8,7 @@ import { readMemorySettings } from '../../../memory/home/settings.js';
 import { Observed } from '../../../memory/observed/observed.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { redactShapes } from '../../../src/log/redact.js';
-import { HOUR, isoTime } from '../../../src/time.js';
+import { HOUR, isoTime, SECOND } from '../../../src/time.js';
 import { WorklogScene } from '../worklogScene.js';
 
 const NOW = Date.UTC(2026, 10, 1);
@@ -280,4 +280,23 @@ test('what the caller says beside the context counts', () => {
   expect(lengthOf(0)).toBeLessThanOrEqual(2_000);
   expect(lengthOf(600)).toBeLessThanOrEqual(1_400);
   expect(lengthOf(1_999)).toBe(0);
+});
+
+test('a call for which a permission was asked last may never have run; one that began afterwards did', () => {
+  const scene = busyScene();
+  const fold = new Observed();
+  const call = (second: number, id: string, command: string) =>
+    fold.take({
+      ...{ timestamp: isoTime(scene.now + second * SECOND), event: 'pre_tool_use', tool_use_id: id },
+      ...{ tool_name: 'Bash', tool_input: { command } },
+    });
+  call(0, 'a', 'rm -r build');
+  scene.now += SECOND;
+  scene.write('wait_start', { kind: 'permission' });
+  call(60, 'b', 'npm test');
+  const context = contextOf(scene, 'root', undefined, { fold });
+  expect(context).toMatch(
+    /"Bash: rm -r build", since \S+, without a result; a permission was asked for, so it may never have run$/m,
+  );
+  expect(context).toMatch(/"Bash: npm test", since \S+, without a result$/m);
 });
