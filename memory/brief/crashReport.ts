@@ -6,9 +6,10 @@ import { isCrashed, presentRun } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
 import { purposeOf } from '../observed/purpose.js';
+import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { ago, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
+import { ago, leftLine, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
 import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
 import { goOnCommand } from './goOn.js';
 
@@ -25,6 +26,8 @@ export interface CrashReport {
   readonly created_at: number | null;
   readonly last_activity: number | null;
   readonly steps: readonly string[];
+  /** Of its agent; redacted. */
+  readonly left: readonly LeftProcess[];
   readonly files: readonly DoubtfulFile[];
   readonly recent: readonly { readonly at: number; readonly words: string }[];
   readonly advice: readonly string[];
@@ -44,7 +47,7 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
  * @param here the identity of a process of this host
  */
 export function crashReport(
-  { log, fold, last }: Pick<Status, 'log' | 'fold' | 'last'>,
+  { log, fold, last, left }: Pick<Status, 'log' | 'fold' | 'last' | 'left'>,
   root: string,
   here: ProcessIdentity,
 ): CrashReport {
@@ -58,9 +61,11 @@ export function crashReport(
     created_at: log.created_at,
     last_activity: last,
     steps: steps.map(stepLine),
+    left,
     files,
     recent: recentOf(log, fold),
     advice: [
+      ...(left.length === 0 ? [] : ['End the processes above, or wait for them, before the same is done again.']),
       ...(files.length === 0 ? [] : ['Look at the files above before anything else: they may be half written.']),
       ...(current === undefined
         ? []
@@ -84,7 +89,7 @@ function recentOf({ recent }: Worklog, fold: Status['fold']): CrashReport['recen
 
 /** @returns the report for a person */
 export function crashLines(
-  { session_id, purpose, proof, created_at, last_activity, steps, files, recent, advice }: CrashReport,
+  { session_id, purpose, proof, created_at, last_activity, steps, left, files, recent, advice }: CrashReport,
   now: number,
 ): string[] {
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
@@ -94,6 +99,7 @@ export function crashLines(
     `began:          ${time(created_at)}`,
     `last activity:  ${time(last_activity)}`,
     ...section('steps:', steps),
+    ...section('still running, begun by that agent:', left.map(leftLine)),
     ...section('files that may be incomplete:', fileLines(files)),
     ...section(
       'the last entries:',

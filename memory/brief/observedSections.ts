@@ -6,6 +6,7 @@ import { progressOf, sumOf } from '../fold/state.js';
 import type { OpenCall } from '../observed/calls.js';
 import type { ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
+import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { MARKS } from '../show/status.js';
 import type { StepStatus } from '../words.js';
 import type { Entry, Rank, Section } from './budget.js';
@@ -84,6 +85,17 @@ export function openOf(observed: Observed, words: Words, asked: number | null = 
   const agents = observed.agents.list().filter(({ open }) => open);
   const names = agents.map(({ id, depth }) => `- sub-agent ${words.text(id)} was at work, at depth ${depth}`);
   return { title: 'Open when the record stopped:', entries: entries('next', [...calls, ...waits, ...names]) };
+}
+
+/** What goes on of an agent that crashed. */
+export function leftOf(left: readonly LeftProcess[], words: Words): Section {
+  return {
+    title: 'Still running, begun by that agent; end it, or wait for it, before you do the same again:',
+    entries: entries(
+      'next',
+      left.map(({ pid, command }) => `- process ${pid}: ${words.text(command)}`),
+    ),
+  };
 }
 
 export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {

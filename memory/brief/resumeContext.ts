@@ -8,6 +8,7 @@ import { checkIfResumedSession } from '../fold/freshness.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
+import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { ago, stepsOf } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { proofOf } from './crashReport.js';
@@ -24,6 +25,7 @@ import {
   entries,
   errorsOf,
   inProgressOf,
+  leftOf,
   openOf,
   tasksOf,
   turnLines,
@@ -58,6 +60,8 @@ export interface ContextOptions {
   readonly isOwn?: boolean;
   /** Whether it is a session of a bridge. */
   readonly isBridges?: boolean;
+  /** What goes on of its agent that crashed. */
+  readonly left?: readonly LeftProcess[];
   /** Characters of the level that the caller uses. */
   readonly used?: number;
   /** Applied to all words before they are cut. */
@@ -76,6 +80,7 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
   const sections = [
     headOf(log, options, words),
     ...(ofTurn === null ? [] : [openOf(ofTurn, words, log.waits.get('permission')?.since ?? null)]),
+    ...(has('turn') ? [leftOf(options.left ?? [], words)] : []),
     has('files_in_doubt') ? doubtOf(files, words) : inProgressOf(files, words),
     ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),

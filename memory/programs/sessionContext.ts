@@ -148,10 +148,10 @@ function contextOf(
   status: Status,
   { level, ...more }: Pick<ContextOptions, 'level' | 'further' | 'isOwn'>,
 ): string {
-  const { log, fold, computed } = status;
+  const { log, fold, computed, left } = status;
   return buildResumeContext(log, {
     ...common(memory, log),
-    ...{ level, fold, crashed: computed.crashed, ...more },
+    ...{ level, fold, crashed: computed.crashed, left, ...more },
     parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
     changes: level === 'resumed' ? changesSince(memory, status) : [],
   });

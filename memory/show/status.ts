@@ -1,5 +1,6 @@
 /** A session for a person who asks how it is. */
 import { counted } from '../../src/counted.js';
+import { isProcessAlive } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
@@ -11,6 +12,7 @@ import { combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
 import { observe } from '../observed/sources.js';
+import { type LeftProcess, leftProcesses } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Freshness, Liveness, StepStatus } from '../words.js';
@@ -32,6 +34,8 @@ export interface Status {
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
   readonly last: number | null;
   readonly computed: Computed;
+  /** What goes on of an agent that crashed; redacted. */
+  readonly left: readonly LeftProcess[];
   readonly now: number;
   /** Sentences on lines of its log that are not in the state. */
   readonly damage: readonly string[];
@@ -83,7 +87,25 @@ export async function lookAt(memory: Memory, { log: written, folder }: OpenSessi
     check: isStateStale(last, now, settings.freshness),
     session_state: sessionStateOf(freshness, { isUsed: isUsed(log, fold), isCompacted: fold?.isCompacted ?? false }),
   };
-  return { log, state, fold, last, computed, now, damage: damageOf(counts, path) };
+  const left = computed.crashed ? leftBy(memory, log) : [];
+  return { log, state, fold, last, computed, left, now, damage: damageOf(counts, path) };
+}
+
+function leftBy({ surroundings, stamp }: Memory, { conversations, runs }: Worklog): LeftProcess[] {
+  const named = conversations.map(({ provider, id }) => ({ provider, conversation: id }));
+  const living = runs
+    .map(({ process }) => process)
+    .filter((each) => isProcessAlive(each, surroundings.process) !== false);
+  const left = leftProcesses(
+    named,
+    living.map(({ pid }) => pid),
+  );
+  return left.map(({ pid, command }) => ({ pid, command: stamp.redact(command) }));
+}
+
+/** @returns the process for a person, in a line */
+export function leftLine({ pid, command }: LeftProcess): string {
+  return oneLine(`process ${pid}: ${command}`);
 }
 
 /** @returns the steps of the plan; without a plan, the tasks of the agent's own list */
@@ -110,6 +132,7 @@ export function statusLines(status: Status): string[] {
     oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log, fold)}`),
     axesLine(status),
     ...status.damage,
+    ...status.left.map((process) => `still running, begun by that agent: ${leftLine(process)}`),
     ...(log.facts === null ? ['what it is for, and its directory, are not known'] : []),
     ...(total === 0
       ? []

@@ -1,13 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
 import { delegatedContext, noteGiven, startContext } from '../../../memory/programs/sessionContext.js';
+import { leftProcesses } from '../../../memory/sessions/leftProcesses.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { lookAt, statusLines } from '../../../memory/show/status.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { HOUR, isoTime } from '../../../src/time.js';
+import { afterThisTest } from '../../harness/scope.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
+
+const testWithProc = existsSync('/proc/self/environ') ? test : test.skip;
 
 const living = readProcessIdentity('host');
 const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
@@ -191,4 +198,29 @@ test('what was given is written once for each start', async () => {
   write(scene, id, step('1', 'Write the tests'));
   const next = await start(scene, 'c-2');
   expect(given(scene, next.id)).toBe(1);
+});
+
+testWithProc('what a dead agent has begun and what goes on is told; what others have begun is not', async () => {
+  const scene = memoryScene();
+  const { id } = await start(scene, 'c-1', { agent: dead });
+  write(scene, id, step('1', 'Write the tests'), begun('1'));
+  const begin = (conversation: string, seconds: string) => {
+    const env = { PATH: process.env.PATH, CLAUDE_CODE_SESSION_ID: conversation };
+    const child = spawn('sleep', [seconds], { env, stdio: 'ignore' });
+    afterThisTest(() => void child.kill('SIGKILL'));
+    return child.pid;
+  };
+  const [left] = [begin('c-1', '1001'), begin('c-2', '1002')];
+  const memory = scene.open();
+  const session = memory.look(id);
+  if (session === null) throw new Error('the session is gone');
+  const status = await lookAt(memory, session);
+  expect(status.left).toEqual([{ pid: left, command: 'sleep 1001' }]);
+  // Not if an agent that lives has begun it.
+  expect(leftProcesses([{ provider: 'claude', conversation: 'c-1' }], [process.pid])).toEqual([]);
+  expect(statusLines(status)).toContain(`still running, begun by that agent: process ${left}: sleep 1001`);
+  const report = crashLines(crashReport(status, scene.directory, living), scene.clock.now());
+  expect(report).toContain(`  process ${left}: sleep 1001`);
+  const { text } = await start(scene, 'c-3');
+  expect(text).toContain(`before you do the same again:\n- process ${left}: "sleep 1001"\n`);
 });

@@ -1,0 +1,60 @@
+/** Processes that a dead agent has begun, and that go on without it: whoever goes on with its work might begin them a second time. */
+import { listPids, readArguments, readEnvironment, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
+import type { BoundConversation } from './bindings.js';
+import { conversationIn } from './surroundings.js';
+
+const MOST_LEFT = 10;
+/** How far up a living agent is looked for. */
+const MOST_PARENTS = 20;
+
+export interface LeftProcess {
+  readonly pid: number;
+  /** As it was started; not redacted. */
+  readonly command: string;
+}
+
+/**
+ * @param conversations of the dead agent: its shells, and what they start, name theirs in the environment
+ * @param living pids of agents that work on the same session
+ * @returns the oldest first, {@link MOST_LEFT} at most; none where the system does not show environments
+ */
+export function leftProcesses(conversations: readonly BoundConversation[], living: readonly number[]): LeftProcess[] {
+  if (conversations.length === 0 || !showsOwnNamespace()) return [];
+  const own = lineOf(process.pid);
+  const left: LeftProcess[] = [];
+  for (const pid of listPids().reverse()) {
+    if (left.length === MOST_LEFT) break;
+    if (own.includes(pid) || !isOf(pid, conversations)) continue;
+    if (lineOf(pid).some((above) => living.includes(above))) continue;
+    const command = readArguments(pid).join(' ');
+    if (command !== '') left.push({ pid, command });
+  }
+  return left;
+}
+
+function isOf(pid: number, conversations: readonly BoundConversation[]): boolean {
+  const environment = readEnvironment(pid);
+  if (typeof environment === 'string') return false;
+  const named = conversations.filter(({ conversation }) => environment.includes(conversation));
+  if (named.length === 0) return false;
+  const variables = environment
+    .toString('utf8')
+    .split('\0')
+    .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)] as const);
+  const found = conversationIn(Object.fromEntries(variables));
+  return named.some(
+    ({ provider, conversation }) => found?.provider === provider && found.conversation === conversation,
+  );
+}
+
+/** @returns the process, and those above it */
+function lineOf(pid: number): number[] {
+  const line: number[] = [];
+  for (let at = pid; at > 1 && line.length < MOST_PARENTS; ) {
+    line.push(at);
+    const stat = readStat(at);
+    if (typeof stat === 'string') break;
+    at = stat.parent;
+  }
+  return line;
+}
