@@ -68,7 +68,7 @@ await inScratchFolder(async (folder) => {
   say(`terminals: ${SESSIONS} sessions, ${CHANGED} of them changed`);
   sayCompared('a round', 'stat, read and JSON.parse what was appended', compared);
   sayTarget({ what: 'times stat and tails', value: compared.ratio.median, atMost: MOST_RATIO, unit: '' });
-  const [before, after] = [peakOf(folder, ['terminals', empty]), peakOf(folder, ['terminals', home])];
+  const [before, after] = [peakOf(folder, ['bridge', empty]), peakOf(folder, ['bridge', home])];
   say(`  at most ${rounded(before)} MB without sessions, ${rounded(after)} MB with them`);
   sayTarget({ what: 'more resident memory', value: after - before, atMost: MOST_MEGABYTES, unit: ' MB' });
 });
