@@ -7,6 +7,13 @@ import { OUTPUTS } from './outputs.js';
 const SEEDS = [1, 2, 3];
 const asItIs = (text: string) => text;
 
+function oneOfEachKind({ secrets, lookAlikes }: Corpus): Corpus {
+  const first = (samples: Corpus['secrets']) => [
+    ...new Map([...samples].reverse().map((sample) => [sample.kind, sample])).values(),
+  ];
+  return { secrets: first(secrets), lookAlikes: first(lookAlikes) };
+}
+
 function kindsIn(samples: Corpus['secrets']): number {
   return new Set(samples.map(({ kind }) => kind)).size;
 }
@@ -59,7 +66,7 @@ const BESIDE: readonly (readonly [what: string, show: (text: string) => string])
 ];
 
 test.each(BESIDE)('what is hidden by itself is hidden beside %s, and hardly anything else', (_, beside) => {
-  for (const corpus of [tunedCorpus(1), heldOutCorpus(1)]) {
+  for (const corpus of [tunedCorpus(1), heldOutCorpus(1)].map(oneOfEachKind)) {
     const known = new Set(measure(corpus, redactShapes, asItIs).leaks);
     const shown = measure(
       corpus,
@@ -67,7 +74,7 @@ test.each(BESIDE)('what is hidden by itself is hidden beside %s, and hardly anyt
       (text) => beside(text),
     );
     expect(shown.leaks.filter((leak) => !known.has(leak))).toEqual([]);
-    expect(shown.losses.slice(5)).toEqual([]);
+    expect(shown.losses.slice(3)).toEqual([]);
     for (const { text } of corpus.secrets) {
       const once = redactShapes(beside(text));
       expect(redactShapes(once)).toBe(once);
