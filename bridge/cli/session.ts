@@ -1,6 +1,6 @@
 import { purposeOf } from '../../memory/observed/purpose.js';
 import { memoryLines, type Shown } from '../../memory/show/shown.js';
-import { axesLine } from '../../memory/show/status.js';
+import { ago, axesLine } from '../../memory/show/status.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.js';
 import type { ProjectRules } from '../../src/config/settings.js';
@@ -46,8 +46,8 @@ file apply. The line "judged by" names the source.
            what \`work show --json\` prints, null if there is none. Of a
            terminal's session only "memory" is not null
 
-exit code: 0 healthy or ended well, 1 unhealthy, crashed or failed, 2 no such
-session, 3 Redis is unreachable
+exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed or failed,
+2 no such session, 3 Redis is unreachable
 
 example:
   watchkeeper session tg_popoto_-5294327191_4469`,
@@ -115,6 +115,7 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
     ['session', `${sessionId}, of a terminal`],
     ['purpose', purposeOf(status.log, status.fold)],
     ['status', axesLine(status)],
+    ...status.log.notices.map(({ at, sentence }) => ['stuck', `noticed ${ago(status.now - at)}: ${sentence}`] as const),
     ...(directory === null ? [] : [['directory', directory] as const]),
     ...memoryLines(shown),
   ];
@@ -122,7 +123,8 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
     ? JSON.stringify({ ...none, memory: value })
     : lines.map((line) => renderLine(line, context)).join('\n');
   context.io.stdout(`${text}\n`);
-  return status.computed.crashed || status.log.end?.reason === 'failed' ? 1 : 0;
+  const isStuck = status.log.notices.length > 0;
+  return isStuck || status.computed.crashed || status.log.end?.reason === 'failed' ? 1 : 0;
 }
 
 /** @throws UsageError if it is missing, or no id */

@@ -1,5 +1,5 @@
 /** Sessions of terminals, as `session` and `sessions` show them: without any Redis. */
-import { mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { testFolder } from '../../harness/folder.js';
@@ -43,6 +43,18 @@ test('session shows one with its steps, files and notes, and a bad end in the ex
   expect(shown).toMatchObject({ session: null, journal: null, memory: { session_id: id, steps: [{}, {}] } });
   say('track', 'done', '--as', 'failed');
   expect(say('session', id).code).toBe(1);
+});
+
+test('session says of one that seems stuck what was noticed, with the exit code', () => {
+  const id = begin();
+  const notice = { v: 1, id: 'n', timestamp: new Date().toISOString(), origin: 'watchkeeper', event: 'notice' };
+  const line = JSON.stringify({ ...notice, rule: 'silence', sentence: 'The agent said nothing for 10 minutes.' });
+  appendFileSync(join(folder, 'home/sessions', id, 'worklog.jsonl'), `${line}\n`);
+  const { code, out } = say('session', id);
+  expect([code, out]).toEqual([
+    1,
+    expect.stringMatching(/^stuck +noticed just now: The agent said nothing for 10 minutes\.$/m),
+  ]);
 });
 
 test('sessions lists the unfinished ones first, and still exits with 3 if Redis is unreachable', () => {
