@@ -17,7 +17,13 @@ export function fenced(lines: readonly string[]): string {
   return lines.length === 0 ? '' : [BEGIN, WARNING, ...lines, END].join('\n');
 }
 
-/** @returns somebody's words in one line, in quotation marks */
+/**
+ * @returns somebody's words in one line, in quotation marks. A mark within has a backslash before it, and backslashes before a mark are
+ *   doubled: a command can be read as it was, and nothing within ends the quotation
+ */
 export function quoted(words: string): string {
-  return `"${oneLine(words).replaceAll('"', "'").replace(MARKS, '‹')}"`;
+  const escaped = oneLine(words).replace(/(?<!\\)(\\*)("|$)/g, (_, slashes: string, mark: string) =>
+    mark === '' ? slashes + slashes : `${slashes}${slashes}\\"`,
+  );
+  return `"${escaped.replace(MARKS, '‹')}"`;
 }
