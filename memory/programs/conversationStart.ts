@@ -89,8 +89,9 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
 function takenIn(memory: Memory, known: string | null): string | null {
   if (!known?.startsWith(IMPLICIT)) return null;
   if (memory.places.findSession(known) === null) return known;
-  const session = memory.look(known);
-  return session !== null && isUnbegun(session) ? known : null;
+  const state = memory.look(known)?.log.state;
+  // The other hook may have begun it since this one looked.
+  return state?.lifecycle === 'ended' || (state !== undefined && state.archived !== null) ? null : known;
 }
 
 /** @returns the session in whose agent's shell the program was started; null if there is none, or it may have no child more */

@@ -71,6 +71,21 @@ test('what a hook that was killed between its lines left out, the next one write
   expect(stateOf(scene, taken)).toMatchObject({ conversations: [{ id: 'c-1' }], runs: [{ ended_at: null }] });
 });
 
+test('of two hooks of one start, one may begin the session after the other has looked for it: one session', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const memory = scene.open();
+  const open = memory.sessions.open.bind(memory.sessions);
+  let looks = 0;
+  memory.sessions.open = (each) => {
+    looks += 1;
+    return looks === 1 ? null : open(each);
+  };
+  const { session } = startConversation(memory, launch('c-1'));
+  session.log.close();
+  expect([session.id, looks > 1]).toEqual([id, true]);
+});
+
 test('also where it was to go on from a session that has ended', () => {
   const scene = memoryScene();
   const id = start(scene, 'c-1');
