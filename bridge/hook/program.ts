@@ -5,15 +5,15 @@
 import { readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { isAgentProgram } from '../../memory/sessions/agentProcess.js';
+import { conversationOf, isAgentProgram } from '../../memory/sessions/agentProcess.js';
 import { Memory } from '../../memory/sessions/memory.js';
-import { conversationIn, SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
+import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
 import { errorCode } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
-import { readArguments, readEnvironment } from '../../src/host/procfs.js';
+import { readArguments } from '../../src/host/procfs.js';
 import { createRedactor } from '../../src/log/redact.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
@@ -95,16 +95,6 @@ function agentAbove(host: string): ProcessIdentity | null {
   return parent;
 }
 
-/** @returns the variables with which the process was started, of those that name a conversation */
-function launchVariables(pid: number): Record<string, string> {
-  const environment = readEnvironment(pid);
-  if (typeof environment === 'string') return {};
-  const entries = environment.toString('utf8').split('\0');
-  return Object.fromEntries(
-    entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
-  );
-}
-
 function currentDirectory(): string {
   try {
     return process.cwd();
@@ -134,7 +124,7 @@ async function main(): Promise<object | null> {
     variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
   };
   const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact, origin: 'program' });
-  const outer = agent === null ? null : conversationIn(launchVariables(agent.pid));
+  const outer = agent === null ? null : conversationOf(agent.pid);
   const starter = { startDetached: (args: readonly string[]) => startDetached(args, env) };
   return answerOf({
     memory,

@@ -1,9 +1,11 @@
 /** Which process is the agent in whose shell a command runs. */
 import { basename } from 'node:path';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { valueIn } from '../../src/host/marks.js';
 import { systemProcessTable } from '../../src/host/processes.js';
-import { readArguments } from '../../src/host/procfs.js';
-import type { Surroundings } from './surroundings.js';
+import { readArguments, readEnvironment } from '../../src/host/procfs.js';
+import type { BoundConversation } from './bindings.js';
+import { conversationIn, type Surroundings } from './surroundings.js';
 
 const MOST_ANCESTORS = 10;
 /** Programs of agents, as they are called. Scripts are the second word of their interpreter. */
@@ -65,4 +67,13 @@ export function isServer(words: readonly string[]): boolean {
 /** @param words of a process: its program, and what it was called with */
 export function isAgentProgram(words: readonly string[]): boolean {
   return words.slice(0, 2).some((word) => AGENT_PROGRAMS.includes(basename(word).replace(SCRIPT_END, '')));
+}
+
+/** @returns the conversation in whose agent's shell the process was started; null if in none, or its environment cannot be read */
+export function conversationOf(pid: number): BoundConversation | null {
+  const environment = readEnvironment(pid);
+  if (typeof environment === 'string') return null;
+  const CLAUDE_CODE_SESSION_ID = valueIn(environment, 'CLAUDE_CODE_SESSION_ID') ?? undefined;
+  const CODEX_THREAD_ID = valueIn(environment, 'CODEX_THREAD_ID') ?? undefined;
+  return conversationIn({ CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID });
 }

@@ -1,7 +1,7 @@
 /** Processes that a dead agent has begun, and that go on without it: whoever goes on with its work might begin them a second time. */
-import { listPids, readArguments, readEnvironment, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
+import { listPids, readArguments, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
+import { conversationOf } from './agentProcess.js';
 import type { BoundConversation } from './bindings.js';
-import { conversationIn } from './surroundings.js';
 
 const MOST_LEFT = 10;
 /** How far up a living agent is looked for. */
@@ -16,7 +16,7 @@ export interface LeftProcess {
 /**
  * @param conversations of the dead agent: its shells, and what they start, name theirs in the environment
  * @param living pids of agents that work on the same session
- * @returns the oldest first, {@link MOST_LEFT} at most; none where the system does not show environments
+ * @returns the oldest first, {@link MOST_LEFT} at most; none if the system does not show environments
  */
 export function leftProcesses(conversations: readonly BoundConversation[], living: readonly number[]): LeftProcess[] {
   if (conversations.length === 0 || !showsOwnNamespace()) return [];
@@ -33,16 +33,8 @@ export function leftProcesses(conversations: readonly BoundConversation[], livin
 }
 
 function isOf(pid: number, conversations: readonly BoundConversation[]): boolean {
-  const environment = readEnvironment(pid);
-  if (typeof environment === 'string') return false;
-  const named = conversations.filter(({ conversation }) => environment.includes(conversation));
-  if (named.length === 0) return false;
-  const variables = environment
-    .toString('utf8')
-    .split('\0')
-    .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)] as const);
-  const found = conversationIn(Object.fromEntries(variables));
-  return named.some(
+  const found = conversationOf(pid);
+  return conversations.some(
     ({ provider, conversation }) => found?.provider === provider && found.conversation === conversation,
   );
 }

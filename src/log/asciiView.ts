@@ -4,7 +4,7 @@
  */
 
 const NBSP_TO_HAIR = '\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
-/** Quotes, brackets, and what ends a clause or a sentence. Not what stands for a hidden value: an ellipsis, bullets. */
+/** Quotes, brackets, and what ends a clause or a sentence. An ellipsis and bullets are left out: they mean a hidden value. */
 const BESIDE_WORDS =
   '\\u00a1\\u00ab\\u00bb\\u00bf\\u2014\\u2015\\u2018-\\u201f\\u2039\\u203a\\u3001-\\u3003\\u3008-\\u3011\\u3014-\\u301f\\uff61-\\uff64';
 const HYPHENS = '\\u2010-\\u2013\\u2212';

@@ -104,7 +104,7 @@ export function isLogin(value: string): boolean {
 
 /**
  * Random characters change between lower case, upper case and digits at nearly every step; words, names, versions and instants
- * do not. What is no character of a keyboard stands beside a value, not in it.
+ * do not. Characters beyond ASCII are beside a value, not a part of it.
  * @returns whether the value is long enough to judge, and is random
  */
 export function looksRandom(value: string): boolean {
