@@ -12,10 +12,10 @@ describe('an instant', () => {
     const aroundTheEpoch = () => random.below(5_000) - 2_500;
     const anywhere = () => (random.below(2) === 0 ? 1 : -1) * random.below(2 ** 31) * random.below(4_000_000);
     const withFraction = () => aroundTheEpoch() + random.below(1_000) / 1_000;
-    for (let round = 0; round < 20_000; round += 1) {
-      const instant = random.pick([near, near, aroundTheEpoch, anywhere, withFraction])();
-      expect([instant, isoTime(instant)]).toEqual([instant, new Date(instant).toISOString()]);
-    }
+    const instants = Array.from({ length: 20_000 }, () =>
+      random.pick([near, near, aroundTheEpoch, anywhere, withFraction])(),
+    );
+    expect(instants.filter((instant) => isoTime(instant) !== new Date(instant).toISOString())).toEqual([]);
   });
 
   test('beyond all dates is the last or the first one, and none at all has no date', () => {

@@ -6,10 +6,10 @@ import { seededRandom } from './random.js';
 describe('an instant in the format of our own lines', () => {
   test('is parsed like Date, whatever was read before', () => {
     const random = seededRandom(7);
-    for (let round = 0; round < 5_000; round += 1) {
-      const text = new Date(Date.UTC(2020, 0) + random.below(20_000) * DAY + random.below(DAY)).toISOString();
-      expect(instantOf(text)).toBe(Date.parse(text));
-    }
+    const texts = Array.from({ length: 5_000 }, () =>
+      new Date(Date.UTC(2020, 0) + random.below(20_000) * DAY + random.below(DAY)).toISOString(),
+    );
+    expect(texts.filter((text) => instantOf(text) !== Date.parse(text))).toEqual([]);
   });
 
   test.each([
