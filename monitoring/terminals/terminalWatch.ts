@@ -29,6 +29,8 @@ const ROUND_EVERY_MS = 15 * SECOND;
 const SHORTEST_ROUND_MS = SECOND / 4;
 /** Rounds in the shortest time that can accuse. */
 const ROUNDS_PER_SILENCE = 4;
+/** A process that does not act, as after a standstill of its host, asks this often whether it acts again. */
+const ASK_AGAIN_MS = SECOND;
 /** Other work gets a turn after this many sessions. */
 const MOST_IN_A_ROW = 50;
 const SURELY_LATER_MS = 2 * SECOND;
@@ -79,6 +81,8 @@ export class TerminalWatch implements Service {
   readonly #troubles: SaidOnce;
   #memory: Memory | null = null;
   #nextRound = Number.NEGATIVE_INFINITY;
+  /** When it asks again whether it may act; null: it may. */
+  #standsByUntil: number | null = null;
   /** When the folder of sessions had changed last as it was listed; null: it must be listed again. */
   #listedAs: number | null = null;
   #stopping: AbortController | null = null;
@@ -116,7 +120,7 @@ export class TerminalWatch implements Service {
 
   /** When {@link runOnce} has something to do again, UTC epoch milliseconds. */
   get nextLookAt(): number {
-    return Math.min(this.#nextRound, this.#deadlines.earliest);
+    return this.#standsByUntil ?? Math.min(this.#nextRound, this.#deadlines.earliest);
   }
 
   /** Looks at every session that has changed or is due, and at the others if a round is. One session's fault stops no other. */
@@ -124,11 +128,13 @@ export class TerminalWatch implements Service {
     const { gaps, mayAct } = this.#context;
     const summary = { sessions: this.#sessions.size, looked: 0, noticed: [] as string[], closed: [] as string[] };
     const now = gaps.now();
+    // A deadline that is forgotten here would never come again: a session that hangs has no news.
+    this.#standsByUntil = mayAct() ? null : now + ASK_AGAIN_MS;
+    if (this.#standsByUntil !== null) return summary;
     const due = new Set(this.#deadlines.takeUntil(now));
     const isRound = now >= this.#nextRound;
-    if (isRound) this.#nextRound = now + this.#roundEveryMs();
-    if (!mayAct()) return summary;
     if (isRound) {
+      this.#nextRound = now + this.#roundEveryMs();
       await gaps.refresh();
       this.#findSessions();
     }
@@ -193,6 +199,8 @@ export class TerminalWatch implements Service {
     } catch (err) {
       const said = `the session ${session.id} of a terminal could not be looked at: ${describeError(err)}`;
       this.#troubles.error(session.id, said, { err, session_id: session.id });
+      // What was found may be half done, as a notice on a full disk.
+      this.#deadlines.set(session.id, this.#nextRound);
     }
   }
 

@@ -37,6 +37,8 @@ export function living(): ProcessIdentity {
 const PULSE_MS = 5 * SECOND;
 
 export class TerminalScene {
+  /** Whether the watches may act. */
+  isActing = true;
   readonly memory: MemoryScene = memoryScene();
   readonly noticed: NoticedSession[] = [];
   readonly logged: string[] = [];
@@ -84,11 +86,11 @@ export class TerminalScene {
     return { conversation, transcript };
   }
 
-  watch(projects: readonly Project[] = [], isActing = true): TerminalWatch {
-    return new TerminalWatch(this.context(projects, isActing));
+  watch(projects: readonly Project[] = []): TerminalWatch {
+    return new TerminalWatch(this.context(projects));
   }
 
-  context(projects: readonly Project[] = [], isActing = true): TerminalWatchContext {
+  context(projects: readonly Project[] = []): TerminalWatchContext {
     const { clock } = this.memory;
     const destinations = [{ name: 'the test', write: (line: string) => void this.logged.push(line) }];
     return {
@@ -97,7 +99,7 @@ export class TerminalScene {
       gaps: this.#gaps,
       openMemory: () => this.open(),
       rulesIn: (directory) => rulesIn(projects, directory),
-      mayAct: () => isActing,
+      mayAct: () => this.isActing,
       onNotice: async (noticed) => void this.noticed.push(noticed),
     };
   }

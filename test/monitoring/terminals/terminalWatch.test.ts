@@ -338,8 +338,22 @@ describe('several watchers', () => {
   test('of which one does not act: it looks at nothing', async () => {
     const scene = new TerminalScene();
     scene.agent().writes(...hangingTurn(scene.seconds));
-    await scene.pass(SILENT_AFTER_MS + MINUTE, scene.watch([], false));
+    scene.isActing = false;
+    await scene.pass(SILENT_AFTER_MS + MINUTE, scene.watch());
     expect(scene.noticed).toEqual([]);
+  });
+
+  test('of which one did not act at the instant: it notices as soon as it acts', async () => {
+    const scene = new TerminalScene();
+    const watch = scene.watch();
+    scene.agent().writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS - MINUTE, watch);
+    scene.isActing = false;
+    await scene.pass(2 * MINUTE, watch);
+    expect(scene.noticed).toEqual([]);
+    scene.isActing = true;
+    await scene.pass(SECOND, watch);
+    expect(scene.noticed).toHaveLength(1);
   });
 });
 
@@ -354,6 +368,24 @@ describe('a watch', () => {
     await scene.pass(MINUTE, watch);
     expect([failures.length, told.length]).toEqual([1, 1]);
     expect(agent.notices).toEqual(['notice']);
+  });
+
+  test('that could not look at the instant looks again at its next round', async () => {
+    const scene = new TerminalScene();
+    const context = scene.context();
+    let isBroken = false;
+    const rulesIn = (directory: string | null) => {
+      if (isBroken && directory !== null) throw new Error('the settings cannot be read');
+      return context.rulesIn(directory);
+    };
+    const watch = new TerminalWatch({ ...context, rulesIn });
+    scene.agent().writes(...hangingTurn(scene.seconds));
+    await scene.pass(SILENT_AFTER_MS - MINUTE, watch);
+    isBroken = true;
+    await scene.pass(2 * MINUTE, watch);
+    isBroken = false;
+    await scene.pass(MINUTE, watch);
+    expect(scene.noticed).toHaveLength(1);
   });
 
   test('says once what cannot be read, and looks at the others', async () => {
