@@ -3,8 +3,7 @@ import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js'
 import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import { transcriptOf } from '../observed/programFolders.js';
-import { isImplicit, isUndeclared } from '../sessions/adoption.js';
-import type { BoundConversation } from '../sessions/bindings.js';
+import { isAdopted, isImplicit, isUndeclared } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import { startConversation } from './conversationStart.js';
@@ -20,16 +19,16 @@ export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'la
   const known = memory.bindings.sessionOf(launch);
   const id = known ?? (agent === null ? null : memory.bindings.sessionOf({ process: agent }));
   const session = id === null ? null : memory.sessions.open(id);
-  if (known === null || session === null || isWhole(session, launch)) return session;
+  if (known === null || session === null || isWhole(memory, session, launch)) return session;
   session.log.close();
   return startConversation(memory, { ...launch, source: 'startup', launchedIn: null }).session;
 }
 
-/** Whether the hook that bound the conversation came to its last line, as far as that matters. */
-function isWhole(session: OpenSession, { provider, conversation }: BoundConversation): boolean {
-  const { lifecycle, archived, conversations } = session.log.state;
+/** Whether the hook or command that bound the conversation came to its last line, as far as that matters. */
+function isWhole(memory: Memory, session: OpenSession, launch: Omit<Launch, 'source' | 'launchedIn'>): boolean {
+  const { lifecycle, archived } = session.log.state;
   if (lifecycle === 'ended' || archived !== null) return true;
-  return !isUnbegun(session) && conversations.some((one) => one.provider === provider && one.id === conversation);
+  return !isUnbegun(session) && isAdopted(memory, session, { bound: launch, process: launch.agent });
 }
 
 /** @param reason in the program's word */

@@ -46,22 +46,23 @@ function adoptConversation(
   { source, transcript }: Adopted,
 ): void {
   const { provider, conversation } = bound;
-  const before = memory.bindings.bind(bound, id);
-  const lost = before === null || before === id ? null : memory.look(before);
+  const former = loserOf(log.state, memory.bindings.bind(bound, id));
+  const lost = former === null || hasConversation(log.state, bound) ? null : memory.look(former);
   // Its beginning is this session's, too, if nobody else has it: the other session began with it, and has nothing besides.
   const isWhole = lost === null ? source !== 'bind' : isEmptyWithout(lost.log.state, bound);
   const line = { event: 'conversation', provider, conversation, source, cwd: memory.surroundings.directory };
   const since = isWhole ? null : isoTime(memory.clock.now());
-  const more = { workspace: memory.workspace.id, since, ...(transcript !== null && { transcript }) };
+  // Only the program itself says where it is; who reads the session may not have the program's variables.
+  const path = transcript ?? lost?.log.state.conversations.find((one) => isMeant(one, bound))?.transcript ?? null;
+  const more = { workspace: memory.workspace.id, since, ...(path !== null && { transcript: path }) };
   log.write(
-    ({ conversations }) => {
-      const known = conversations.some((one) => one.moved_at === null && isMeant(one, bound));
-      return known && source !== 'resume' ? [] : [{ ...line, ...more }];
-    },
+    (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [{ ...line, ...more }]),
     memory.stamp,
     { isFact: true },
   );
-  tell(memory, lost?.id ?? null, () => [{ event: 'conversation_moved', provider, conversation, to: id }]);
+  tell(memory, former, (state) =>
+    hasConversation(state, bound) ? [{ event: 'conversation_moved', provider, conversation, to: id }] : [],
+  );
 }
 
 /** Ends the runs whose process is proven dead, so that the session does not count as crashed any more. */
@@ -83,22 +84,38 @@ function adoptProcess(
   process: ProcessIdentity,
   agent: string | undefined,
 ): void {
-  const before = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, id);
-  log.write(
-    ({ runs }) => {
-      const isKnown = runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
-      return isKnown ? [] : [{ event: 'run_started', process, agent }];
-    },
-    memory.stamp,
-    { isFact: true },
-  );
-  tell(memory, before === id ? null : before, ({ runs }) => {
-    const isOpen = runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
-    return isOpen ? [{ event: 'run_ended', process, reason: `moved to ${id}` }] : [];
+  const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, id);
+  log.write((state) => (hasRun(state, process) ? [] : [{ event: 'run_started', process, agent }]), memory.stamp, {
+    isFact: true,
   });
+  tell(memory, former, (state) =>
+    hasRun(state, process) ? [{ event: 'run_ended', process, reason: `moved to ${id}` }] : [],
+  );
 }
 
-/** Writes to a session that has lost a conversation or a process: it must not look crashed when that process ends. */
+/**
+ * @param process the agent; null: nobody knows it
+ * @returns whether all of an adoption was written; who was killed at it may have left lines out, also in the session that lost
+ */
+export function isAdopted(
+  memory: Memory,
+  { log: { state } }: OpenSession,
+  { bound, process }: { readonly bound: BoundConversation; readonly process: ProcessIdentity | null },
+): boolean {
+  const hasLine = state.conversations.some((one) => isMeant(one, bound));
+  const hasItsRun = process === null || state.runs.some((run) => isSameProcess(run.process, process));
+  const former = hasLine && hasItsRun ? loserOf(state, memory.bindings.formerOf(bound)) : null;
+  const lost = former === null ? undefined : memory.look(former)?.log.state;
+  const isTold =
+    lost === undefined ||
+    !(hasConversation(lost, bound) || (process !== null && hasRun(lost, process)) || isLeftEmpty(lost));
+  return hasLine && hasItsRun && isTold;
+}
+
+/**
+ * Writes to a session that has lost a conversation or a process what it was not told before: it must not look crashed when that process
+ * ends.
+ */
 function tell(memory: Memory, id: string | null, lines: (state: Worklog) => readonly NewLine[]): void {
   const session = id === null ? null : memory.sessions.open(id);
   if (session === null) return;
@@ -110,8 +127,13 @@ function tell(memory: Memory, id: string | null, lines: (state: Worklog) => read
 }
 
 /** @returns whether a session that nobody has begun on purpose has nothing that anybody could want to see */
-export function isLeftEmpty(state: Worklog): boolean {
-  return isImplicit(state) && state.conversations.every(({ moved_at }) => moved_at !== null) && isUndeclared(state);
+function isLeftEmpty(state: Worklog): boolean {
+  return (
+    isImplicit(state) &&
+    state.archived === null &&
+    state.conversations.every(({ moved_at }) => moved_at !== null) &&
+    isUndeclared(state)
+  );
 }
 
 function isEmptyWithout(state: Worklog, bound: BoundConversation): boolean {
@@ -126,6 +148,19 @@ export function isUndeclared({ steps, files, notes, log, errors, checkpoints, ch
 /** @returns whether the session began by itself, when a conversation was met that no session had */
 export function isImplicit({ facts, lifecycle }: Worklog): boolean {
   return facts !== null && !facts.explicit && lifecycle !== 'ended';
+}
+
+/** A session that continues one that has ended leaves that one its share of the conversation. */
+function loserOf({ facts }: Worklog, former: string | null): string | null {
+  return former === facts?.continues ? null : former;
+}
+
+function hasConversation({ conversations }: Worklog, bound: BoundConversation): boolean {
+  return conversations.some((one) => one.moved_at === null && isMeant(one, bound));
+}
+
+function hasRun({ runs }: Worklog, process: ProcessIdentity): boolean {
+  return runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
 }
 
 function isMeant(one: { readonly provider: string; readonly id: string }, bound: BoundConversation): boolean {

@@ -69,21 +69,17 @@ export class Bindings {
 
   /**
    * Gives it to a session, whichever had it before.
-   * @returns the session that had it; null if none had
+   * @returns the session that had it before, also if this one has had it for long; null if none had
    */
   bind(bound: Bound, sessionId: string): string | null {
     return this.#write(bound, (log) => {
-      let before: string | null = null;
       log.write(
-        (state) => {
-          before = state.bound?.session_id ?? null;
-          return before === sessionId ? [] : [lineFor(bound, sessionId, state.bound)];
-        },
+        ({ bound: before }) => (before?.session_id === sessionId ? [] : [lineFor(bound, sessionId, before)]),
         this.#stamp,
         // No process outlives a power failure.
         { isDurable: !('process' in bound) },
       );
-      return before;
+      return log.state.bound?.from ?? null;
     });
   }
 

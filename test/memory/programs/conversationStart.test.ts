@@ -10,6 +10,7 @@ import type { Launch } from '../../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
 import { adopt, adoptCaller } from '../../../memory/sessions/adoption.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
+import { armFailpoint } from '../../../src/failpoints.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { HOUR } from '../../../src/time.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
@@ -247,6 +248,44 @@ test('a session that is begun on purpose inside a conversation takes it over; th
   expect(stateOf(scene, explicit.id).conversations).toMatchObject([{ id: 'c-1', since: null }]);
   expect(stateOf(scene, id)).toMatchObject({ lifecycle: 'ended', end: { reason: 'superseded' } });
 });
+
+// Each is what a kill at that instant leaves: logs only grow.
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  'an adoption that was killed before its line %d is finished by the next hook of the agent',
+  (nth) => {
+    const scene = memoryScene();
+    const transcript = '/t/c-1.jsonl';
+    const id = start(scene, 'c-1', { transcript });
+    const explicit = begin(scene.open(), 'Fix the login');
+    const asked = { ...launch('c-1'), conversation: launch('c-1'), process: living, source: 'bind' } as const;
+    armFailpoint(`log.append.before:throw:${nth}`);
+    let isKilled = false;
+    try {
+      adopt(scene.open(), explicit, asked);
+    } catch {
+      isKilled = true;
+    }
+    armFailpoint(undefined);
+    explicit.log.close();
+    const session = boundSession(scene.open(), launch('c-1'));
+    if (session === null) throw new Error('nobody has the conversation');
+    const hasMoved = nth > 1;
+    expect([session.id, isKilled]).toEqual([hasMoved ? explicit.id : id, nth <= 7]);
+    endRun(scene.open(), session, living, 'prompt_input_exit');
+    session.log.close();
+    for (const each of [id, explicit.id]) {
+      const { runs } = stateOf(scene, each);
+      expect(runs.filter((run) => run.ended_at === null)).toEqual([]);
+      const owned = stateOf(scene, each).conversations.filter((one) => one.moved_at === null);
+      expect(owned).toMatchObject(session.id === each ? [{ id: 'c-1', transcript }] : []);
+    }
+    expect(stateOf(scene, id).lifecycle).toBe('ended');
+    const lines = (each: string) => scene.open().look(each)?.log.counts.lines;
+    const before = [lines(id), lines(explicit.id)];
+    boundSession(scene.open(), launch('c-1'))?.log.close();
+    expect([lines(id), lines(explicit.id)]).toEqual(before);
+  },
+);
 
 test('a session that has notes keeps its share of the conversation, and stays', () => {
   const scene = memoryScene();

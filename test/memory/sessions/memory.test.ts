@@ -119,7 +119,7 @@ test('two moves of one conversation: the one that was decided on the older state
   const bound = { provider: 'claude', conversation: '../x' };
   expect(memory.bindings.bind(bound, 'a')).toBeNull();
   expect(memory.bindings.bind(bound, 'b')).toBe('a');
-  expect(memory.bindings.bind(bound, 'b')).toBe('b');
+  expect(memory.bindings.bind(bound, 'b')).toBe('a');
   expect(memory.bindings.sessionOf(bound)).toBe('b');
   expect(readdirSync(join(scene.home, 'bindings'))).toEqual([expect.stringMatching(/^c_[0-9a-f]{32}\.jsonl$/)]);
 });
