@@ -12,6 +12,7 @@ import {
   JournalTail,
 } from '../../src/journal/reader.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
+import { processSchema } from '../fold/rules/runs.js';
 
 const NONE: readonly JournalRecord[] = [];
 /** Calls in flight that are remembered; the oldest is forgotten first. */
@@ -37,6 +38,8 @@ export class WovenTranscript implements JournalSource {
   #waiting: JournalRecord[] = [];
   /** Kinds of waits that are open by the worklog. */
   readonly #open = new Set<string>();
+  /** The programs that work on the session by the worklog. */
+  readonly #programs = new Set<string>();
   /** By id, of the lines that were given out. */
   readonly #calls = new Map<string, OpenCall>();
   #tellsOfDialogs = false;
@@ -104,6 +107,7 @@ export class WovenTranscript implements JournalSource {
     this.#worklog.rewind();
     this.#waiting = [];
     this.#open.clear();
+    this.#programs.clear();
     this.#calls.clear();
     this.#presumed = null;
   }
@@ -133,7 +137,12 @@ export class WovenTranscript implements JournalSource {
     } else if (event === 'wait_end' && kind !== null) {
       this.#open.delete(kind);
       this.#waiting.push(record);
+    } else if (event === 'run_started') {
+      this.#programs.add(programOf(record));
+      return;
     } else if (event === 'run_ended') {
+      // Another window may have the dialog. As the fold of the worklog says.
+      if (!this.#programs.delete(programOf(record)) || this.#programs.size > 0) return;
       for (const each of this.#open) this.#waiting.push({ event: 'wait_end', kind: each, timestamp });
       this.#open.clear();
     } else if (this.#isResumption(record)) {
@@ -202,4 +211,9 @@ export class WovenTranscript implements JournalSource {
     const [[id] = [null]] = meant;
     return meant.length === 1 ? { ...record, tool_use_id: id } : record;
   }
+}
+
+/** @returns a name of the process */
+function programOf(record: JournalRecord): string {
+  return canonicalJson(processSchema.safeParse(record.process).data ?? null);
 }

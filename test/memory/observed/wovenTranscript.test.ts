@@ -80,11 +80,19 @@ test('names no call if two could be meant, or none is known, or the hook says no
   expect(read().slice(2)).toEqual(['wait_start permission', 'wait_start permission', 'wait_start permission']);
 });
 
-test('has the end of a dialog whose program has ended', () => {
+test('has the end of a dialog whose program has ended, once no other one works on the session', () => {
+  const [one, other] = [1, 2].map((pid) => ({
+    process: { host: 'h', boot_id: 'b', pid_namespace: 'n', pid, pid_start: '1' },
+  }));
+  note(0, 'run_started', one);
+  note(0, 'run_started', other);
   write(transcript, asks(0, 'go'), calls(1, 't1'));
   note(2, 'wait_start', { kind: 'permission' });
-  note(9, 'run_ended', {});
-  note(10, 'run_ended', {});
+  note(8, 'run_ended', one);
+  note(8, 'run_ended', one);
+  expect(read()).toEqual(['pre_tool_use t1', 'wait_start permission']);
+  note(9, 'run_ended', other);
+  note(10, 'run_ended', other);
   expect(read()).toEqual(['pre_tool_use t1', 'wait_start permission', 'wait_end permission']);
 });
 
