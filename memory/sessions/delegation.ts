@@ -30,7 +30,7 @@ export function beginChild(memory: Memory, parent: OpenSession, beginning: Begin
   const line = { event: 'child', child: session.id, step, most: max_children };
   const [refusal] = parent.log.write(() => [line], memory.stamp);
   if (!refusal) return session;
-  memory.lifecycle.end(session, memory.workspace, { lines: [], reason: 'superseded' });
+  memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'superseded' });
   throw new RefusedError(refusal);
 }
 
@@ -45,7 +45,7 @@ export function settleChild(memory: Memory, { id, log }: OpenSession): void {
   parent.log.close();
   if (refusal?.code !== 'too_many_children') return;
   const workspace = facts?.workspace == null ? null : memory.claims.find(facts.workspace);
-  memory.lifecycle.end({ id, log, folder: '' }, workspace, { lines: [], reason: 'superseded' });
+  memory.lifecycle.end({ id, log, folder: '' }, workspace, { lines: () => [], reason: 'superseded' });
 }
 
 /** @returns how many sessions it was delegated through; 0: it is a root */

@@ -25,13 +25,16 @@ export function endsEnded(path: string, id: string): boolean {
   }
 }
 
+/** After these, a line that says the end may have been refused: only the whole log tells. */
+const DOUBTFUL = ['session_reopened', 'session_archived', 'session_unarchived'];
+
 /** No rule refuses such a line unless the session has ended already, or is in the archive. */
 function showsEnd(lines: readonly string[], id: string): boolean {
   // Nothing follows the last line end, unless a line is torn.
   if (lines.at(-1) !== '') return false;
   for (const text of lines.slice(0, -1).reverse()) {
     const line = parseLine(text);
-    if (line === null || line.v > LOG_VERSION || line.event === 'session_reopened') return false;
+    if (line === null || line.v > LOG_VERSION || DOUBTFUL.includes(line.event)) return false;
     if (line.event !== 'session_ended') continue;
     const { session_id, reason, summary } = line;
     const isReason = END_REASONS.some((known) => known === reason);

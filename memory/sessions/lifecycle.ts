@@ -1,4 +1,5 @@
 /** Decisions that touch two logs: the session's own line first, the deciding log second. */
+import { overBy } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Places } from '../home/places.js';
 import type { NewLine, Stamp } from '../logs/line.js';
@@ -20,8 +21,8 @@ export interface Beginning {
 }
 
 export interface Ending {
-  /** They belong to the end: the last moves of its steps. */
-  readonly lines: readonly NewLine[];
+  /** They belong to the end: the last moves of its steps. Another process may move one before they are written; that move holds. */
+  readonly lines: (state: Worklog) => readonly NewLine[];
   readonly reason: EndReason;
   readonly summary?: string | undefined;
 }
@@ -61,12 +62,17 @@ export class Lifecycle {
 
   /**
    * @param workspace that it may hold; null if it has none
-   * @throws RefusedError if it has ended already
+   * @throws RefusedError if it has ended already, or is in the archive; then nothing is written
    */
   end({ id, log }: OpenSession, workspace: Workspace | null, { lines, reason, summary }: Ending): void {
     requireOwnMemory(this.#places);
     const claim = workspace === null ? null : this.#claims.claimOf(workspace, id);
-    this.#decide(log.write(() => [...lines, { event: 'session_ended', reason, summary }], this.#stamp));
+    const outcomes = log.write((state) => {
+      const refusal = overBy(state);
+      if (refusal !== null) throw new RefusedError(refusal);
+      return [...lines(state), { event: 'session_ended', reason, summary }];
+    }, this.#stamp);
+    this.#decide(outcomes.slice(-1));
     if (workspace !== null && claim !== null) this.#claims.release(workspace, claim);
   }
 
@@ -75,7 +81,12 @@ export class Lifecycle {
     requireOwnMemory(this.#places);
     const { log } = session;
     const before = log.state.end;
-    this.#decide(log.write(() => [{ event: 'session_reopened' }], this.#stamp));
+    const outcomes = log.write(({ lifecycle, session_id }) => {
+      if (lifecycle !== 'ended')
+        throw new RefusedError({ code: 'not_ended', message: `session ${session_id} has not ended` });
+      return [{ event: 'session_reopened' }];
+    }, this.#stamp);
+    this.#decide(outcomes);
     if (workspace === null || log.state.facts?.concurrent === true) return;
     try {
       this.#claim(workspace, session.id);

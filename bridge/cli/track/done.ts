@@ -1,3 +1,4 @@
+import type { Step, Worklog } from '../../../memory/fold/worklog.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { stepLine } from '../../../memory/show/status.js';
@@ -15,9 +16,7 @@ export const done = word({
   async run(call): Promise<ExitCode> {
     const { memory, values, print, context } = call;
     const session = memory.which(values.session ?? null);
-    const open = [...session.log.state.steps.values()].filter(
-      ({ status }) => status === 'pending' || status === 'in_progress',
-    );
+    const open = openSteps(session.log.state);
     const reason = reasonOf(values.as);
     if (open.length > 0 && !values.complete && values.as === undefined) {
       const titles = open.map((step) => `  ${stepLine(step)}`);
@@ -26,18 +25,11 @@ export const done = word({
       );
       return 1;
     }
-    const lines: NewLine[] = values.complete
-      ? open.map(({ id, status }) => ({
-          event: 'step',
-          step: id,
-          to: status === 'pending' ? 'skipped' : 'completed',
-          assumed: true,
-        }))
-      : [];
+    const lines = values.complete ? settledSteps : () => [];
     const { summary } = values;
     if (memory.isBridges) {
       const kept = summary === undefined ? [] : [{ event: 'session_changed', summary }];
-      writeOrRefuse(session, memory.stamp, () => [...lines, ...kept]);
+      writeOrRefuse(session, memory.stamp, (state) => [...lines(state), ...kept]);
       print(`steps of session ${session.id} are settled; its bridge ends it`, { session_id: session.id, reason: null });
       return 0;
     }
@@ -45,6 +37,19 @@ export const done = word({
     return 0;
   },
 });
+
+function openSteps({ steps }: Worklog): Step[] {
+  return [...steps.values()].filter(({ status }) => status === 'pending' || status === 'in_progress');
+}
+
+function settledSteps(state: Worklog): NewLine[] {
+  return openSteps(state).map(({ id, status }) => ({
+    event: 'step',
+    step: id,
+    to: status === 'pending' ? 'skipped' : 'completed',
+    assumed: true,
+  }));
+}
 
 function reasonOf(as: string | undefined): EndReason {
   const reason = END_REASONS.find((known) => known === (as ?? 'completed'));

@@ -50,7 +50,7 @@ export const end = word({
     const reason = END_REASONS.find((known) => known === (values.as ?? 'completed'));
     if (reason === undefined)
       throw new UsageError(`--as ${JSON.stringify(values.as)}: one of ${END_REASONS.join(', ')}`);
-    await endSession(call, session, { lines: [], reason, summary: values.summary });
+    await endSession(call, session, { lines: () => [], reason, summary: values.summary });
     return 0;
   },
 });

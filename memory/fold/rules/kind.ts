@@ -46,8 +46,8 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   const fields = rule.schema.safeParse(line);
   if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
   if (isForeign(log, line)) return FOREIGN;
-  if (!rule.afterEnd && log.archived !== null) return ARCHIVED;
-  if (!rule.afterEnd && log.lifecycle === 'ended') return ENDED;
+  const isOver = rule.afterEnd ? null : overBy(log);
+  if (isOver !== null) return isOver;
   const at = timeOfLine(line);
   const refusal = rule.apply(log, fields.data, { at, origin: line.origin });
   if (refusal !== null) return refusal;
@@ -57,6 +57,12 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   if (rule.isActivity && line.origin !== 'watchkeeper') log.last_activity = at;
   if (rule.starts && log.lifecycle === 'planned') log.lifecycle = 'active';
   return null;
+}
+
+/** @returns why nothing can be changed any more; null: it can */
+export function overBy({ archived, lifecycle }: Worklog): Refusal | null {
+  if (archived !== null) return ARCHIVED;
+  return lifecycle === 'ended' ? ENDED : null;
 }
 
 /** Somebody copied the line here from the log of another session. */

@@ -181,7 +181,7 @@ test('processes that archive and bring back one session at once leave it in one 
   const scene = memoryScene();
   const memory = scene.open();
   const { id } = begin(memory, 'x');
-  memory.lifecycle.end(memory.which(id), memory.workspace, { lines: [], reason: 'completed' });
+  memory.lifecycle.end(memory.which(id), memory.workspace, { lines: () => [], reason: 'completed' });
   const kinds = ['archive', 'archive', 'unarchive', 'archive'];
   const codes = await Promise.all(
     kinds.map(async (kind) => {

@@ -126,7 +126,7 @@ test('a session with phases goes into the archive when all are done, and a plain
   ];
   const place = (id: string) => {
     const memory = open();
-    memory.lifecycle.end(memory.which(id), null, { lines: [], reason: 'completed' });
+    memory.lifecycle.end(memory.which(id), null, { lines: () => [], reason: 'completed' });
     return archiveCompleted(memory, memory.which(id));
   };
   expect(place(begin('plain', done([])))).toBeNull();

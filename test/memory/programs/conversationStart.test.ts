@@ -45,7 +45,7 @@ const begin = (memory: Memory, purpose: string) =>
 function end(memory: Memory, id: string): void {
   const session = memory.sessions.open(id);
   if (session === null) throw new Error('the session is gone');
-  memory.lifecycle.end(session, memory.workspace, { lines: [], reason: 'completed' });
+  memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'completed' });
 }
 
 test('an unknown conversation begins a session, with its run, and a second hook of the same start adds nothing', () => {

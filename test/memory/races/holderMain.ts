@@ -28,7 +28,7 @@ for (let attempt = 0; attempt < Number(attempts); attempt += 1) {
   try {
     if (what === 'begin' || session === null) {
       own = lifecycle.begin(workspace, { purpose: 'race', fields: {}, plan: [], concurrent: false }).id;
-    } else if (what === 'end') lifecycle.end(session, workspace, { lines: [], reason: 'completed' });
+    } else if (what === 'end') lifecycle.end(session, workspace, { lines: () => [], reason: 'completed' });
     else lifecycle.reopen(session, workspace);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;

@@ -87,7 +87,7 @@ test('an ended parent gets no child; the child knows the step of its parent, and
     `  ${part.id}, planned: part`,
   ]);
   expect(treeLines(treeOf(memory.sessions, part.log.state))).toEqual([`part of session ${root.id}`]);
-  memory.lifecycle.end(memory.which(root.id), null, { lines: [], reason: 'completed' });
+  memory.lifecycle.end(memory.which(root.id), null, { lines: () => [], reason: 'completed' });
   expect(() => child(memory, root, 'late')).toThrow(/has ended/);
 });
 

@@ -31,6 +31,7 @@ test.each<[string, readonly (object | string)[]]>([
 test.each<[string, readonly (object | string)[]]>([
   ['it goes on', [started]],
   ['it was opened again', [started, ended, { event: 'session_reopened' }]],
+  ['it was in the archive', [started, ended, { event: 'session_archived' }, { event: 'session_unarchived' }]],
   ['so much follows that the end is not seen', [started, ended, { event: 'kept', text: KEPT }]],
   ['a line behind the end cannot be read', [started, ended, 'no line']],
   ['a newer version wrote behind the end', [started, ended, { event: 'later', v: 2 }]],

@@ -19,7 +19,7 @@ import { memoryScene } from '../scene.js';
 
 const begin = (memory: Memory, purpose: string, concurrent = false) =>
   memory.lifecycle.begin(memory.workspace, { purpose, fields: {}, plan: [], concurrent });
-const ended = { lines: [], reason: 'completed' } as const;
+const ended = { lines: () => [], reason: 'completed' } as const;
 
 function refusalOf(act: () => unknown): RefusedError | null {
   try {
@@ -67,6 +67,33 @@ test('the claim of a session whose end was interrupted between the two logs is r
   expect(begin(scene.open(), 'second').id).toBe(scene.open().holder()?.id);
 });
 
+test('a step that another process moves while its session ends stays as it is; the session ends', () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const plan = [{ event: 'step_added', step: '1', title: 'one' }];
+  const session = memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan, concurrent: false });
+  const lines = () => {
+    const other = scene.open().which(null);
+    other.log.write(() => [{ event: 'step', step: '1', to: 'cancelled' }], memory.stamp);
+    return [{ event: 'step', step: '1', to: 'skipped', assumed: true }];
+  };
+  memory.lifecycle.end(session, memory.workspace, { lines, reason: 'completed' });
+  const { lifecycle, steps } = session.log.state;
+  expect([lifecycle, steps.get('1')?.status]).toEqual(['ended', 'cancelled']);
+  expect(scene.open().claims.claimOf(memory.workspace, session.id)).toBeNull();
+});
+
+test('an end that is refused writes nothing', () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const session = begin(memory, 'x');
+  session.log.write(() => [{ event: 'session_archived' }], memory.stamp);
+  const { lines } = session.log.counts;
+  expect(refusalOf(() => memory.lifecycle.end(session, null, ended))?.code).toBe('archived');
+  expect(refusalOf(() => memory.lifecycle.reopen(session, null))?.code).toBe('not_ended');
+  expect(session.log.counts.lines).toBe(lines);
+});
+
 test('a release that comes late does not take the claim of the session that was reopened meanwhile', () => {
   const scene = memoryScene();
   const memory = scene.open();
@@ -82,7 +109,7 @@ test('a session is not reopened while another one holds its directory, and stays
   const scene = memoryScene();
   const memory = scene.open();
   const first = begin(memory, 'first');
-  memory.lifecycle.end(first, memory.workspace, { lines: [], reason: 'failed', summary: 'why' });
+  memory.lifecycle.end(first, memory.workspace, { lines: () => [], reason: 'failed', summary: 'why' });
   const second = begin(memory, 'second');
   expect(refusalOf(() => memory.lifecycle.reopen(first, memory.workspace))?.message).toContain(second.id);
   expect(first.log.state).toMatchObject({ lifecycle: 'ended', end: { reason: 'failed', summary: 'why' } });
@@ -94,7 +121,7 @@ test('where a newer version has written to the log of the directory, no session 
   const begin = () =>
     memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan: [], concurrent: false });
   const first = begin();
-  memory.lifecycle.end(first, memory.workspace, { lines: [], reason: 'completed' });
+  memory.lifecycle.end(first, memory.workspace, { lines: () => [], reason: 'completed' });
   const newer = { v: 2, id: '1', timestamp: '2026-11-01T00:00:00Z', event: 'later', origin: 'person' };
   appendFileSync(memory.places.workspaceLog(memory.workspace.id), `${JSON.stringify(newer)}\n`);
   expect(begin).toThrow(UsageError);

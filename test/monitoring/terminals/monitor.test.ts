@@ -67,7 +67,7 @@ test('three idle checks of a minute are noticed once, at their instant, in minut
   expect(noticed()).toEqual(['notice', 'notice_closed']);
   await scene.clock.advance(3 * MINUTE);
   expect(noticed()).toEqual(['notice', 'notice_closed', 'notice']);
-  memory.lifecycle.end(memory.which(id), memory.workspace, { lines: [], reason: 'completed' });
+  memory.lifecycle.end(memory.which(id), memory.workspace, { lines: () => [], reason: 'completed' });
   await scene.clock.advance(MINUTE);
   expect(await ended).toBe('session ended' satisfies MonitorEnd);
 });
@@ -188,7 +188,7 @@ test('says once what it cannot read, and goes on when it can', async () => {
   renameSync(`${path}.away`, path);
   await scene.clock.advance(MINUTE);
   expect(noticed()).toEqual(['notice']);
-  memory.lifecycle.end(memory.which(id), memory.workspace, { lines: [], reason: 'completed' });
+  memory.lifecycle.end(memory.which(id), memory.workspace, { lines: () => [], reason: 'completed' });
   await scene.clock.advance(MINUTE);
   expect(await ended).toBe('session ended' satisfies MonitorEnd);
 });
