@@ -6,10 +6,12 @@ import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
+import { readPurpose } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { releaseClaim, requireNoOtherRun } from './archive.js';
+import { lastSeen } from './lastSeen.js';
 import { runMayLive } from './runs.js';
 
 /** Of a folder that is being removed. Names that begin with a dot are no sessions. */
@@ -25,18 +27,25 @@ export interface OldSession {
  * @param before UTC epoch milliseconds
  * @returns the sessions, archived or not, whose last activity was earlier, and on which no run may be at work
  */
-export function sessionsBefore(memory: Memory, before: number): OldSession[] {
-  const { sessions } = memory;
-  return [...sessions.ids(), ...sessions.archivedIds()].flatMap((id) => {
+export async function sessionsBefore(memory: Memory, before: number): Promise<OldSession[]> {
+  const old: OldSession[] = [];
+  for (const id of [...memory.sessions.ids(), ...memory.sessions.archivedIds()]) {
     const session = memory.look(id);
-    if (session === null) return [];
-    const { last_activity, created_at, facts, kept } = session.log.state;
-    // What only its transcripts show is activity, too.
-    const last = Math.max(last_activity ?? created_at ?? 0, kept?.last_activity ?? 0) || null;
-    if (last === null || last >= before || runMayLive(memory, session.log.state)) return [];
-    const purpose = facts?.purpose || `(recorded by itself in ${facts?.cwd ?? 'an unknown directory'})`;
-    return [{ session_id: id, purpose, last_activity }];
-  });
+    if (session === null || runMayLive(memory, session.log.state)) continue;
+    const last = lastSeen(memory, session.log.state);
+    if (last !== null && last < before) old.push(await oldSession(memory, session));
+  }
+  return old;
+}
+
+/** @returns what a person must know of a session before it is removed for good */
+export async function oldSession(memory: Memory, { id, log: { state } }: OpenSession): Promise<OldSession> {
+  const purpose = await readPurpose(state, memory.programs, memory.stamp.redact);
+  return {
+    session_id: id,
+    purpose: purpose || `(recorded by itself in ${state.facts?.cwd ?? 'an unknown directory'})`,
+    last_activity: lastSeen(memory, state),
+  };
 }
 
 /**

@@ -1,11 +1,9 @@
 /** Words for the record of a session: the archive, the check, generated files, removal. */
 
 import { archiveSession, dueSessions, unarchiveSession } from '../../../memory/keeping/archive.js';
-import { finishRemovals, type OldSession, purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
+import { finishRemovals, oldSession, purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
 import { rebuildSession } from '../../../memory/keeping/rebuild.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
-import { purposeOf } from '../../../memory/observed/purpose.js';
-import { observe } from '../../../memory/observed/sources.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { UsageError, WatchkeeperError } from '../../../src/errors.js';
@@ -13,7 +11,7 @@ import { oneLine } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { parseInstant } from '../../command/options.js';
-import { type Call, word } from '../../command/word.js';
+import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
 export const archive = word({
@@ -86,7 +84,10 @@ export const purge = word({
     const age = values['older-than'];
     if (age !== undefined && words.length > 0) throw new UsageError('name a session or --older-than, not both');
     finishRemovals(memory);
-    const doomed = age === undefined ? [await oldOf(call)] : sessionsBefore(memory, parseInstant('--older-than', age));
+    const doomed =
+      age === undefined
+        ? [await oldSession(memory, namedSession(call))]
+        : await sessionsBefore(memory, parseInstant('--older-than', age));
     if (doomed.length > 0 && !values.yes) {
       const lines = doomed.map(({ session_id, purpose, last_activity }) => {
         const last = last_activity === null ? 'never' : isoTime(last_activity);
@@ -113,14 +114,6 @@ export const purge = word({
     return memory.leftOut.length === 0 ? 0 : 3;
   },
 });
-
-async function oldOf(call: Call): Promise<OldSession> {
-  const { id, log, folder } = namedSession(call);
-  const { memory } = call;
-  const session = { log: log.state, folder, workspace: memory.workspaceOf(log.state) };
-  const { fold } = await observe(session, { folders: memory.programs, redact: memory.stamp.redact });
-  return { session_id: id, purpose: purposeOf(log.state, fold), last_activity: log.state.last_activity };
-}
 
 /** One session that cannot be read or written, or that somebody works on again, keeps no other from it. */
 function forEach(memory: Memory, ids: readonly string[], work: (session: OpenSession) => void): void {

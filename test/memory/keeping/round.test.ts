@@ -1,5 +1,5 @@
 // covers: memory/keeping/copyCheck.ts memory/keeping/runs.ts
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { archiveCompleted } from '../../../memory/keeping/archive.js';
@@ -87,14 +87,21 @@ test('what rested for 30 days is archived, the next start here says so once, and
   expect(toldHere()).toEqual([]);
 });
 
-test('what only a transcript shows keeps a session from a removal by age', async () => {
-  const id = begin('x', [{ event: 'run_started', process: dead() }]);
-  const before = (open().which(id).log.state.last_activity ?? 0) + 1;
-  expect(sessionsBefore(open(), before)).toMatchObject([{ session_id: id }]);
+test('what only a transcript shows keeps a session from a removal by age, also when just its copy is left', async () => {
+  const id = begin('', [{ event: 'run_started', process: dead() }]);
+  const transcript = join(programs, '.claude/projects/-home-me-popoto', `${ID}.jsonl`);
+  const declared = open().which(id).log.state.last_activity ?? 0;
+  const shown = declared + DAY;
+  utimesSync(transcript, shown / 1000, shown / 1000);
+  expect(await sessionsBefore(open(), shown)).toEqual([]);
+  // The person must know it again.
+  const [old] = await sessionsBefore(open(), shown + 1);
+  expect(old).toMatchObject({ session_id: id, last_activity: shown, purpose: expect.stringMatching(/^\w/) });
   await round();
-  const shown = open().which(id).log.state.kept?.last_activity ?? 0;
-  expect(sessionsBefore(open(), shown)).toEqual([]);
-  expect(sessionsBefore(open(), Math.max(shown, before) + 1)).toMatchObject([{ session_id: id }]);
+  rmSync(transcript);
+  const kept = open().which(id).log.state.kept?.last_activity ?? 0;
+  expect(await sessionsBefore(open(), kept)).toEqual([]);
+  expect(await sessionsBefore(open(), Math.max(kept, declared) + 1)).toMatchObject([{ session_id: id }]);
 });
 
 test('what could not be kept is told at the next start, and the other sessions are kept', async () => {
