@@ -99,7 +99,7 @@ export function crashLines(
     `began:          ${time(created_at)}`,
     `last activity:  ${time(last_activity)}`,
     ...section('steps:', steps),
-    ...section('still running, begun by that agent:', left.map(leftLine)),
+    ...section('still running, begun by an agent that is gone:', left.map(leftLine)),
     ...section('files that may be incomplete:', fileLines(files)),
     ...section(
       'the last entries:',

@@ -26,7 +26,8 @@ export interface Known {
 
 /**
  * @param directory that relative paths start from, without links
- * @returns files in progress, then those that were touched since the last end of a turn, or were just being changed
+ * @returns files in progress, then those that were touched since the last end of a turn, or in one that was left, or were just being
+ *   changed
  */
 export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulFile[] {
   const doubtful = new Map<string, { step: string | null; at: number; isDeleted: boolean }>();
@@ -60,7 +61,7 @@ export function nameIn(directory: string, path: string): string {
 
 /** @returns each with the instant at which it was last mentioned */
 function touchedIn(fold: Observed): [path: string, at: number][] {
-  if (!fold.isTurnOpen) return [];
-  const paths = new Set([...fold.touched, ...fold.openCalls().flatMap(({ path }) => path ?? [])]);
+  const now = fold.isTurnOpen ? [...fold.touched, ...fold.openCalls().flatMap(({ path }) => path ?? [])] : [];
+  const paths = new Set([...fold.leftTurns.flatMap(({ files }) => files), ...now]);
   return [...paths].map((path) => [path, fold.files.get(path)?.at ?? fold.lastActivity ?? 0]);
 }

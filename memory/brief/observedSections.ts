@@ -52,13 +52,24 @@ export function entries(rank: Rank, lines: readonly string[]): Entry[] {
   return lines.map((text) => ({ rank, text }));
 }
 
-/** @returns the agent's words at its end, and whether it was at work then */
-export function turnLines({ isTurnOpen, lastTurnEnd, lastWords, waits }: Observed, words: Words): string[] {
+/** @returns the agent's words at its end, whether it was at work then, and which turns were left before */
+export function turnLines(observed: Observed, words: Words): string[] {
+  const { lastWords, leftTurns } = observed;
+  return [
+    turnLine(observed, words),
+    ...(lastWords === null ? [] : [`The agent's last words: ${words.text(lastWords)}`]),
+    ...leftTurns.map(
+      ({ at }) =>
+        `Before that, an earlier conversation of it stopped in the middle of a turn, at ${isoTime(at)}: what it was doing may be half done.`,
+    ),
+  ];
+}
+
+export function turnLine({ isTurnOpen, lastTurnEnd, waits }: Observed, words: Words): string {
   const isAsking = waits.has('user') || waits.has('permission');
-  const turn = isTurnOpen
+  return isTurnOpen
     ? `Its last turn did not end: the agent ${isAsking ? 'waited for a person' : 'was at work'} when the record stopped.`
     : `Its last turn ended: ${endOf(lastTurnEnd, words)}.`;
-  return [turn, ...(lastWords === null ? [] : [`The agent's last words: ${words.text(lastWords)}`])];
 }
 
 /** @returns a clause for the journal's word */
@@ -75,8 +86,7 @@ function endOf(reason: string | null, words: Words): string {
  */
 export function openOf(observed: Observed, words: Words, asked: number | null = null): Section {
   const isAsked = ({ at }: OpenCall) => asked !== null && asked >= at;
-  const calls = observed
-    .openCalls()
+  const calls = [...observed.leftTurns.flatMap((turn) => turn.calls), ...observed.openCalls()]
     .map((call) => [call, isAsked(call) ? '; a permission was asked for, so it may never have run' : ''] as const)
     .map(([{ words: call, at }, more]) => `- ${words.text(call)}, since ${isoTime(at)}, without a result${more}`);
   const waits = [...observed.waits].map(
@@ -87,10 +97,10 @@ export function openOf(observed: Observed, words: Words, asked: number | null = 
   return { title: 'Open when the record stopped:', entries: entries('next', [...calls, ...waits, ...names]) };
 }
 
-/** What goes on of an agent that crashed. */
+/** What goes on of agents that crashed. */
 export function leftOf(left: readonly LeftProcess[], words: Words): Section {
   return {
-    title: 'Still running, begun by that agent; end it, or wait for it, before you do the same again:',
+    title: 'Still running, begun by an agent that is gone; end it, or wait for it, before you do the same again:',
     entries: entries(
       'next',
       left.map(({ pid, command }) => `- process ${pid}: ${words.text(command)}`),

@@ -4,6 +4,7 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
+import { lostRun } from '../fold/crash.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
@@ -28,6 +29,7 @@ import {
   leftOf,
   openOf,
   tasksOf,
+  turnLine,
   turnLines,
   Words,
 } from './observedSections.js';
@@ -76,12 +78,14 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
   const words = new Words(options.redact);
   const has = (...parts: readonly Part[]) => holds(level, ...parts);
   const ofTurn = fold !== null && has('turn') ? fold : null;
-  const files = has('files_in_doubt', 'files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
+  const left = isLeft(options) ? fold : null;
+  const doubts = has('files_in_doubt') || left !== null;
+  const files = doubts || has('files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
   const sections = [
     headOf(log, options, words),
-    ...(ofTurn === null ? [] : [openOf(ofTurn, words, log.waits.get('permission')?.since ?? null)]),
-    ...(has('turn') ? [leftOf(options.left ?? [], words)] : []),
-    has('files_in_doubt') ? doubtOf(files, words) : inProgressOf(files, words),
+    ...(left === null ? [] : [openOf(left, words, log.waits.get('permission')?.since ?? null)]),
+    ...(has('turn') || left !== null ? [leftOf(options.left ?? [], words)] : []),
+    doubts ? doubtOf(files, words) : inProgressOf(files, words),
     ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),
     ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, isOpen)] : []),
@@ -132,8 +136,13 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
         ...(holds(level, 'times') ? [timesOf(log, options)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...lostLines(log, options),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
-        ...(fold === null || !holds(level, 'turn') ? [] : turnLines(fold, words)),
+        ...(fold === null || !isLeft(options)
+          ? []
+          : holds(level, 'turn')
+            ? turnLines(fold, words)
+            : [turnLine(fold, words)]),
       ]),
       ...entries(
         'rest',
@@ -143,6 +152,23 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
       ),
     ],
   };
+}
+
+/** Who goes on with its own conversation knows all of it, but not that it was killed in the middle of a turn. */
+function isLeft({ level, fold }: ContextOptions): boolean {
+  return fold !== null && (holds(level, 'turn') || (level === 'resumed' && fold.isTurnOpen));
+}
+
+/** As long as it matters, an agent that crashed is named also when another one has come. */
+function lostLines(log: Worklog, { crashed, fold, level, left = [] }: ContextOptions): string[] {
+  const run = crashed || level === 'revival' || level === 'compacted' ? null : lostRun(log);
+  if (run?.ended_at == null) return [];
+  const matters = left.length > 0 || (fold !== null && (fold.isTurnOpen || fold.leftTurns.length > 0));
+  return matters
+    ? [
+        `An agent of it crashed: process ${run.process.pid} was gone at ${isoTime(run.ended_at)} and had not reported its end.`,
+      ]
+    : [];
 }
 
 /** An agent may have written to its own worklog: also the id of its session is its words. */

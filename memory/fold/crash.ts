@@ -3,6 +3,9 @@ import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js
 import type { Liveness } from '../words.js';
 import type { Run, Worklog } from './worklog.js';
 
+/** Why a run ended whose process was proven dead, and which nobody had ended. */
+export const LOST = 'lost';
+
 type Ran = Pick<Run, 'process' | 'ended_at'>;
 interface Runs {
   readonly runs: readonly Ran[];
@@ -32,4 +35,9 @@ export function isCrashed(log: Runs & Pick<Worklog, 'lifecycle'>, here: ProcessI
   return (
     log.lifecycle === 'active' && presentRun(log.runs, here)?.ended_at === null && livenessOf(log, here) === 'dead'
   );
+}
+
+/** @returns the last run that was found dead when another one began; null if none was */
+export function lostRun({ runs }: Pick<Worklog, 'runs'>): Run | null {
+  return runs.findLast(({ reason }) => reason === LOST) ?? null;
 }

@@ -4,19 +4,19 @@ import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
-import { STEP_STATUSES } from '../words.js';
 import { Agents } from './agents.js';
 import { type Action, callWords, faultWords, type ObservedError, type OpenCall, pathOf } from './calls.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import { Layer } from './layer.js';
-import { type PlanItem, Todos } from './todos.js';
+import { goneOnWith, type LeftTurn, leftTurn, MOST_LEFT } from './leftTurn.js';
+import { planItemsOf, Todos } from './todos.js';
+import { contextOf, takeUsage } from './usage.js';
 
 /** A journal's word for how a call ended, if it did not do what was asked. */
 const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
 const MAIN = 'main';
 /** What Claude Code makes of a shell line that a person typed, and of its output: nothing is asked by it. */
 const OF_A_SHELL = /^<bash-(?:input|stdout|stderr)>/;
-const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0 };
 
 export class Observed {
   /** @returns one name for all spellings of a path; paths stay as they are if it is missing */
@@ -43,6 +43,8 @@ export class Observed {
   idleAt: number | null = null;
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
+  /** Of earlier conversations, as far as nobody has gone on with them. */
+  leftTurns: readonly LeftTurn[] = [];
   compactions = 0;
   compactedAt: number | null = null;
   /** Since the last prompt. */
@@ -53,6 +55,9 @@ export class Observed {
   lines = 0;
   /** What is waited for, by kind, since when. */
   readonly waits = new Map<string, number>();
+  #conversation: string | null = null;
+  /** Since the last end of a turn. */
+  #hasCalled = false;
   #isPersonHeard = false;
   #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
   /** Batches of calls of which one failed: their other calls are cancelled with it. */
@@ -76,6 +81,8 @@ export class Observed {
       touched: new Set(this.touched),
       waits: new Map(this.waits),
     });
+    copy.#conversation = this.#conversation;
+    copy.#hasCalled = this.#hasCalled;
     copy.#isPersonHeard = this.#isPersonHeard;
     copy.#calls = new Map(
       [...this.#calls].map(([id, call]) => [id, { ...call, action: actions.get(call.action) ?? { ...call.action } }]),
@@ -91,6 +98,7 @@ export class Observed {
     const event = textOf(record.event);
     if (at === null || event === null) return;
     this.lines += 1;
+    this.#follow(textOf(record.session_id));
     const agent = textOf(record.agent_id) ?? MAIN;
     this.agents.see(record, event);
     this.firstActivity ??= at;
@@ -130,7 +138,8 @@ export class Observed {
         takeFiles(this, record, at);
         break;
       case 'usage':
-        this.#usage(record, agent);
+        takeUsage(this.tokens, this.#messages, { record, agent });
+        if (agent === MAIN) this.contextTokens = contextOf(record);
         break;
     }
   }
@@ -138,6 +147,18 @@ export class Observed {
   /** @returns calls without a result, oldest first */
   openCalls(): OpenCall[] {
     return [...this.#calls.values()].map(({ batch: _batch, action: _action, ...call }) => call);
+  }
+
+  /** Conversations come one after the other: the end of a turn in the next one says nothing of a turn that an earlier one left. */
+  #follow(conversation: string | null): void {
+    if (conversation === null || conversation === this.#conversation) return;
+    const before = this.#conversation;
+    this.#conversation = conversation;
+    if (before === null || !this.isTurnOpen) return;
+    const turn = leftTurn(before, this.lastActivity ?? 0, { files: this.touched, calls: this.openCalls() });
+    this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
+    this.#calls.clear();
+    this.#closeTurn();
   }
 
   #prompt(record: JournalRecord, agent: string): void {
@@ -166,7 +187,13 @@ export class Observed {
       this.lastTurnEnd = reason;
       this.idleAt = at;
     }
+    if (this.#hasCalled) this.leftTurns = this.leftTurns.flatMap((turn) => goneOnWith(turn, this.touched));
+    this.#closeTurn();
+  }
+
+  #closeTurn(): void {
     this.isTurnOpen = false;
+    this.#hasCalled = false;
     this.touched.clear();
     this.waits.clear();
   }
@@ -174,7 +201,10 @@ export class Observed {
   #call(record: JournalRecord, agent: string, at: number): void {
     const tool = textOf(record.tool_name) ?? 'unknown';
     this.firstTool ??= tool;
-    if (agent === MAIN) this.#beginTurn();
+    if (agent === MAIN) {
+      this.#beginTurn();
+      this.#hasCalled = true;
+    }
     const id = textOf(record.tool_use_id);
     const words = callWords(tool, record.tool_input);
     const edited = EDITS.has(tool) ? pathOf(record.tool_input) : null;
@@ -212,36 +242,9 @@ export class Observed {
 
   /** A whole list without ids is its agent's own; of those, only the main agent's is the session's. */
   #plan(record: JournalRecord, agent: string, at: number): void {
-    const items = Array.isArray(record.items) ? record.items.flatMap(planItemOf) : [];
+    const items = planItemsOf(record.items);
     const mode = record.mode === 'replace' ? 'replace' : 'merge';
     if (agent !== MAIN && mode === 'replace' && items.every(({ external_id }) => external_id === null)) return;
     this.todos.take({ mode, conversation: textOf(record.session_id) ?? '', items, at });
   }
-
-  /** A message may be in several records, of which the last has its final count. It counts once. */
-  #usage(record: JournalRecord, agent: string): void {
-    const message = textOf(record.message_id);
-    const [input, output, cached] = [countOf(record.input), countOf(record.output), countOf(record.cached)];
-    const known = message === null ? undefined : this.#messages.get(message);
-    if (message !== null) this.#messages.set(message, { input, output, cached });
-    const { input: input0, output: output0, cached: cached0 } = known ?? NO_TOKENS;
-    const sum = this.tokens.get(agent) ?? NO_TOKENS;
-    this.tokens.set(agent, {
-      input: sum.input + input - input0,
-      output: sum.output + output - output0,
-      cached: sum.cached + cached - cached0,
-    });
-    if (agent === MAIN) this.contextTokens = input + cached;
-  }
-}
-
-function planItemOf(value: unknown): PlanItem[] {
-  const { external_id, title, status } = Object(value);
-  const known = STEP_STATUSES.find((word) => word === status);
-  if (typeof title !== 'string' || known === undefined) return [];
-  return [{ external_id: textOf(external_id), title, status: known }];
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && value >= 0 ? value : 0;
 }

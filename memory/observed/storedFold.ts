@@ -20,7 +20,7 @@ import { type Share, sharesOf } from './shares.js';
 
 export const FOLD_FILE = 'observed.json';
 /** To be raised with every change of what a fold makes of the same lines. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
@@ -92,9 +92,9 @@ function storedIn(folder: string): StoredFold | null {
 /** Without a schema: an agent's start waits for it. */
 function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
   const { key, plain, maps, touched, todos, agents, calls } = stored ?? {};
-  const { lines, errors, actions, more } = Object(plain);
+  const { lines, errors, actions, leftTurns, more } = Object(plain);
   const { files, tokens, waits } = Object(maps);
-  const lists = [touched, todos, agents, calls, errors, actions, files, tokens, waits];
+  const lists = [touched, todos, agents, calls, errors, actions, leftTurns, files, tokens, waits];
   return typeof key === 'string' && lines > 0 && typeof more === 'object' && lists.every(Array.isArray);
 }
 

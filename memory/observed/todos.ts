@@ -1,6 +1,7 @@
 /** The agent's own list of tasks, followed through all its wordings. What a program says of its own tasks is never refused. */
+import { textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
-import type { StepStatus } from '../words.js';
+import { STEP_STATUSES, type StepStatus } from '../words.js';
 
 export interface Todo {
   /** `t1`, `t2`, … */
@@ -112,4 +113,16 @@ function update(todo: Todo, { title, status, external_id }: PlanItem, at: number
   todo.title = title;
   todo.status = status;
   todo.changed_at = at;
+}
+
+/** @returns the items of a line of the event `plan`, without those that are none */
+export function planItemsOf(items: unknown): PlanItem[] {
+  return Array.isArray(items) ? items.flatMap(planItemOf) : [];
+}
+
+function planItemOf(value: unknown): PlanItem[] {
+  const { external_id, title, status } = Object(value);
+  const known = STEP_STATUSES.find((word) => word === status);
+  if (typeof title !== 'string' || known === undefined) return [];
+  return [{ external_id: textOf(external_id), title, status: known }];
 }

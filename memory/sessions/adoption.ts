@@ -2,6 +2,7 @@
 import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
+import { LOST } from '../fold/crash.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import type { ConversationSource } from '../words.js';
@@ -72,7 +73,7 @@ function endLostRuns(memory: Memory, { log }: OpenSession): void {
     runs.filter((run) => run.ended_at === null && isProcessAlive(run.process, here) === false);
   if (lost(log.state).length === 0) return;
   log.write(
-    (state) => lost(state).map(({ process }) => ({ event: 'run_ended', process, reason: 'lost' })),
+    (state) => lost(state).map(({ process }) => ({ event: 'run_ended', process, reason: LOST })),
     { ...memory.stamp, origin: 'watchkeeper' },
     { isFact: true },
   );

@@ -7,6 +7,9 @@ const MOST_LEFT = 10;
 /** How far up a living agent is looked for. */
 const MOST_PARENTS = 20;
 
+/** What Claude Code 2.1 puts around the words that it was to run; what is before them alone has over 200 characters. */
+const CLAUDES_SHELL = { before: ' && eval ', after: ' && pwd -P >| ', noInput: ' < /dev/null' } as const;
+
 export interface LeftProcess {
   readonly pid: number;
   /** As it was started; not redacted. */
@@ -30,6 +33,18 @@ export function leftProcesses(conversations: readonly BoundConversation[], livin
     if (command !== '') left.push({ pid, command });
   }
   return left;
+}
+
+/**
+ * @param command of a process, redacted
+ * @returns what the agent had it run
+ */
+export function wordsOfShell(command: string): string {
+  const { before, after, noInput } = CLAUDES_SHELL;
+  const [from, until] = [command.indexOf(before), command.lastIndexOf(after)];
+  if (from < 0 || until < from) return command;
+  const words = command.slice(from + before.length, until);
+  return words.endsWith(noInput) ? words.slice(0, -noInput.length) : words;
 }
 
 function isOf(pid: number, conversations: readonly BoundConversation[]): boolean {

@@ -3,7 +3,7 @@ import { counted } from '../../src/counted.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
-import { isCrashed, livenessOf } from '../fold/crash.js';
+import { isCrashed, livenessOf, lostRun } from '../fold/crash.js';
 import { freshnessOf, isStateStale, type SessionState, type StateCheck, sessionStateOf } from '../fold/freshness.js';
 import { progressOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -12,7 +12,7 @@ import { combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
 import { observe } from '../observed/sources.js';
-import { type LeftProcess, leftProcesses } from '../sessions/leftProcesses.js';
+import { type LeftProcess, leftProcesses, wordsOfShell } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Freshness, Liveness, StepStatus } from '../words.js';
@@ -34,7 +34,7 @@ export interface Status {
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
   readonly last: number | null;
   readonly computed: Computed;
-  /** What goes on of an agent that crashed; redacted. */
+  /** What goes on of agents that crashed; redacted. */
   readonly left: readonly LeftProcess[];
   readonly now: number;
   /** Sentences on lines of its log that are not in the state. */
@@ -87,7 +87,8 @@ export async function lookAt(memory: Memory, { log: written, folder }: OpenSessi
     check: isStateStale(last, now, settings.freshness),
     session_state: sessionStateOf(freshness, { isUsed: isUsed(log, fold), isCompacted: fold?.isCompacted ?? false }),
   };
-  const left = computed.crashed ? leftBy(memory, log) : [];
+  // Another agent may have come since; what the first one began goes on.
+  const left = computed.crashed || lostRun(log) !== null ? leftBy(memory, log) : [];
   return { log, state, fold, last, computed, left, now, damage: damageOf(counts, path) };
 }
 
@@ -100,7 +101,7 @@ function leftBy({ surroundings, stamp }: Memory, { conversations, runs }: Worklo
     named,
     living.map(({ pid }) => pid),
   );
-  return left.map(({ pid, command }) => ({ pid, command: stamp.redact(command) }));
+  return left.map(({ pid, command }) => ({ pid, command: wordsOfShell(stamp.redact(command)) }));
 }
 
 /** @returns the process for a person, in a line */
@@ -132,7 +133,7 @@ export function statusLines(status: Status): string[] {
     oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log, fold)}`),
     axesLine(status),
     ...status.damage,
-    ...status.left.map((process) => `still running, begun by that agent: ${leftLine(process)}`),
+    ...status.left.map((process) => `still running, begun by an agent that is gone: ${leftLine(process)}`),
     ...(log.facts === null ? ['what it is for, and its directory, are not known'] : []),
     ...(total === 0
       ? []

@@ -49,7 +49,7 @@ async function resumeTranscript(path: string, { memory, print, context }: Call):
 async function resumeSession(named: string | null, { memory, values, print, context }: Call): Promise<ExitCode> {
   const session = memory.which(named ?? textOf(values.session));
   if (values.ack) session.log.write(() => [{ event: 'acknowledged' }], memory.stamp, { isFact: true });
-  const { log, fold, last, computed, now } = await lookAt(memory, session);
+  const { log, fold, last, left, computed, now } = await lookAt(memory, session);
   const { crashed, freshness, check } = computed;
   if (check.critical) {
     const since =
@@ -67,6 +67,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     here: memory.surroundings.process,
     crashed,
     fold,
+    left,
     settings: memory.settings,
     isBridges: memory.isBridges,
     pinned: memory.claims.read(workspace)?.notes ?? [],

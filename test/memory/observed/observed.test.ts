@@ -261,3 +261,25 @@ test('a run that is ended before its answer leaves its turn open: what it had to
   expect([answered.isTurnOpen, [...answered.touched], answered.openCalls()]).toEqual([false, [], []]);
   expect(killed.actions.map(({ outcome }) => outcome)).toEqual(['ok', null]);
 });
+
+test('a turn that an earlier conversation left stays open until somebody works on, and its files until they are touched again', () => {
+  const of = (session_id: string) => (line: Record<string, unknown>) => ({ ...line, session_id });
+  const files = (tool_use_id: string, ...modified: string[]) => ({ event: 'files', tool_use_id, modified });
+  const ends = [{ event: 'turn_end', reason: 'end_turn' }];
+  const killed = [
+    { event: 'user_prompt', origin: 'human', text: 'go' },
+    files('t0', 'a.ts', 'b.ts'),
+    call('t1', 'Bash'),
+  ].map(of('c1'));
+  const prompt = { event: 'user_prompt', origin: 'human', text: 'hi' };
+  const idle = observe(...killed, ...[prompt, ...ends].map(of('c2')));
+  expect(idle.leftTurns).toMatchObject([{ conversation: 'c1', files: ['a.ts', 'b.ts'], calls: [{ tool: 'Bash' }] }]);
+  expect([idle.isTurnOpen, [...idle.touched], idle.openCalls()]).toEqual([false, [], []]);
+  const works = [prompt, call('t2', 'Edit'), files('t2', 'a.ts'), result('t2', 'ok')];
+  const working = observe(...killed, ...works.map(of('c2')));
+  expect(working.leftTurns).toMatchObject([{ files: ['a.ts', 'b.ts'] }]);
+  const worked = observe(...killed, ...[...works, ...ends].map(of('c2')));
+  expect(worked.leftTurns).toMatchObject([{ files: ['b.ts'], calls: [] }]);
+  const all = [prompt, call('t3', 'Edit'), files('t3', 'b.ts'), ...ends];
+  expect(observe(...killed, ...[...works, ...ends, ...all].map(of('c2'))).leftTurns).toEqual([]);
+});

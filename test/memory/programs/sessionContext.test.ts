@@ -6,7 +6,7 @@ import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
 import { delegatedContext, noteGiven, startContext } from '../../../memory/programs/sessionContext.js';
-import { leftProcesses } from '../../../memory/sessions/leftProcesses.js';
+import { leftProcesses, wordsOfShell } from '../../../memory/sessions/leftProcesses.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { lookAt, statusLines } from '../../../memory/show/status.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
@@ -218,9 +218,85 @@ testWithProc('what a dead agent has begun and what goes on is told; what others 
   expect(status.left).toEqual([{ pid: left, command: 'sleep 1001' }]);
   // Not if an agent that lives has begun it.
   expect(leftProcesses([{ provider: 'claude', conversation: 'c-1' }], [process.pid])).toEqual([]);
-  expect(statusLines(status)).toContain(`still running, begun by that agent: process ${left}: sleep 1001`);
+  expect(statusLines(status)).toContain(`still running, begun by an agent that is gone: process ${left}: sleep 1001`);
   const report = crashLines(crashReport(status, scene.directory, living), scene.clock.now());
   expect(report).toContain(`  process ${left}: sleep 1001`);
   const { text } = await start(scene, 'c-3');
   expect(text).toContain(`before you do the same again:\n- process ${left}: "sleep 1001"\n`);
+});
+
+test('of the shell of Claude Code only what it was to run is told', () => {
+  const shell = (words: string) =>
+    `/bin/bash -c source '/home/me/.claude/shell-snapshots/snapshot-bash-1.sh' 2>/dev/null || true && \\builtin shopt -u extglob && eval ${words} && pwd -P >| /tmp/claude-1-cwd`;
+  expect(wordsOfShell(shell("'npm run migrate' < /dev/null"))).toBe("'npm run migrate'");
+  expect(wordsOfShell(shell("'a && eval b'"))).toBe("'a && eval b'");
+  expect(wordsOfShell('bash -c eval x')).toBe('bash -c eval x');
+});
+
+/** Lines of a transcript of Claude Code, a second apart from now. */
+function transcriptOf(scene: MemoryScene, conversation: string, ...records: readonly object[]): string {
+  const path = join(scene.home, '..', `${conversation}.jsonl`);
+  const lines = records.map((record, index) => ({
+    ...{ sessionId: conversation, uuid: `u${index}`, isSidechain: false, cwd: scene.directory },
+    timestamp: isoTime(scene.clock.now() + index * 1_000),
+    ...record,
+  }));
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return path;
+}
+
+const asked = (text: string) => ({ type: 'user', message: { role: 'user', content: text } });
+const calls = (name: string, input: object) => ({
+  type: 'assistant',
+  message: {
+    id: 'm1',
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't1', name, input }],
+    stop_reason: 'tool_use',
+  },
+});
+const answers = (text: string) => ({
+  type: 'assistant',
+  message: { id: 'm2', role: 'assistant', content: [{ type: 'text', text }], stop_reason: 'end_turn' },
+});
+
+test('the turn that an agent was killed in is told to whoever comes later, also if another agent has come and gone in between', async () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const { id } = memory.lifecycle.begin(memory.workspace, {
+    ...{ purpose: 'Migrate', fields: {}, plan: [], concurrent: false },
+  });
+  const half = { file_path: join(scene.directory, 'half.ts'), content: 'x' };
+  const killed = transcriptOf(scene, 'c-1', asked('go'), calls('Write', half));
+  expect((await start(scene, 'c-1', { agent: dead, transcript: killed })).id).toBe(id);
+  await scene.clock.advance(HOUR);
+  const idle = transcriptOf(scene, 'c-2', asked('say hi'), answers('hi'));
+  const second = await start(scene, 'c-2', { transcript: idle });
+  expect([second.id, second.notice]).toEqual([id, expect.stringContaining('crashed')]);
+  write(scene, id, () => [{ event: 'run_ended', process: living, reason: 'other' }]);
+  await scene.clock.advance(HOUR);
+  const { text } = await start(scene, 'c-3');
+  expect(text).toContain('An agent of it crashed: process');
+  expect(text).toContain('an earlier conversation of it stopped in the middle of a turn');
+  expect(text).toMatch(/may be half written, to be checked first:\n- "half.ts"/);
+  expect(text).toMatch(/Open when the record stopped:\n- "Write/);
+});
+
+test('whoever resumes a conversation is told what its turn was doing when its agent was killed, and nothing of an ended turn', async () => {
+  const scene = memoryScene();
+  const half = { file_path: join(scene.directory, 'half.ts'), content: 'x' };
+  for (const [conversation, last, isTold] of [
+    ['c-1', calls('Write', half), true],
+    ['c-2', answers('done'), false],
+  ] as const) {
+    const transcript = transcriptOf(scene, conversation, asked('go'), last);
+    await start(scene, conversation, { agent: dead, transcript });
+    const { text, level } = await start(scene, conversation, { source: 'resume', transcript });
+    expect([level, text.includes('half.ts'), text.includes('Its last turn did not end')]).toEqual([
+      'resumed',
+      isTold,
+      isTold,
+    ]);
+    expect(text.length).toBeLessThanOrEqual(1_500);
+  }
 });

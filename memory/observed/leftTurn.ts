@@ -1,0 +1,32 @@
+/** A turn that did not end, in a conversation after which the session had another one: its agent was killed, or is at work elsewhere. */
+import type { OpenCall } from './calls.js';
+
+export interface LeftTurn {
+  readonly conversation: string;
+  /** When the agent was last seen in it, UTC epoch milliseconds. */
+  readonly at: number;
+  /** That were touched in it, and in no turn that ended later. */
+  readonly files: readonly string[];
+  /** Without a result. Empty once an agent has made calls of its own. */
+  readonly calls: readonly OpenCall[];
+}
+
+/** Of one session; the oldest is forgotten first. */
+export const MOST_LEFT = 10;
+
+export function leftTurn(
+  conversation: string,
+  at: number,
+  { files, calls }: { readonly files: ReadonlySet<string>; readonly calls: readonly OpenCall[] },
+): LeftTurn {
+  return { conversation, at, files: [...new Set([...files, ...calls.flatMap(({ path }) => path ?? [])])], calls };
+}
+
+/**
+ * @param touched in a later turn, which has ended and made calls
+ * @returns what is still left of the turn; nothing if it is done
+ */
+export function goneOnWith(turn: LeftTurn, touched: ReadonlySet<string>): LeftTurn[] {
+  const files = turn.files.filter((path) => !touched.has(path));
+  return files.length === 0 ? [] : [{ ...turn, files, calls: [] }];
+}
