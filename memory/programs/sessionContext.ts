@@ -17,6 +17,7 @@ import { purposeOf } from '../observed/purpose.js';
 import { isUndeclared } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { hasScreen } from '../sessions/surroundings.js';
 import { ago, lookAt, type Status, stepsOf } from '../show/status.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
@@ -63,7 +64,8 @@ export async function startContext(
   for (const [index, about] of candidates.entries()) {
     const status = await lookAt(memory, about);
     if (isNothing(status)) continue;
-    if (about.id !== session.id) markTold(memory, about.id, session.id);
+    // Who runs to its end with nobody before it keeps no crash from the person, or from the agent that comes then.
+    if (about.id !== session.id && hasScreen(memory.surroundings)) markTold(memory, about.id, session.id);
     const further = othersThan(memory, candidates.slice(index + 1));
     const text = contextOf(memory, status, { level, further, isOwn: about.id === session.id });
     return { level, text, notice: level === 'root' || level === 'resumed' ? noticeOf(status) : null };

@@ -21,6 +21,7 @@ export const SURROUNDING_VARIABLES = [
   'CLAUDECODE',
   'CLAUDE_CODE_SESSION_ID',
   'CLAUDE_PID',
+  'CLAUDE_CODE_ENTRYPOINT',
   'CODEX_THREAD_ID',
   'CLAUDE_CONFIG_DIR',
   'CODEX_HOME',
@@ -44,4 +45,9 @@ export function conversationIn({
 }>): BoundConversation | null {
   if (CLAUDE_CODE_SESSION_ID) return { provider: 'claude', conversation: CLAUDE_CODE_SESSION_ID };
   return CODEX_THREAD_ID ? { provider: 'codex', conversation: CODEX_THREAD_ID } : null;
+}
+
+/** @returns whether a person may see what a program's hook has it show: `claude -p` (2.1) has no screen */
+export function hasScreen({ variables }: Surroundings): boolean {
+  return variables.CLAUDE_CODE_ENTRYPOINT !== 'sdk-cli';
 }

@@ -42,6 +42,7 @@ const DEEDS: Deeds = {
   ],
   'paint the door': [[say('The door is green.')]],
   'mow the lawn': [[say('The lawn is short.')]],
+  'just say hi': [[say('hi')]],
   'go on here': [[say('I was told.')]],
 };
 
@@ -79,6 +80,8 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
         { session_id: parser, purpose: 'repair the parser', files: [{ path: 'parser.test.ts', size: WROTE.length }] },
       ]);
 
+      // Nobody sees what `claude -p` shows: it does not use up the line.
+      await askClaude(place, claude, 'just say hi').ended;
       const next = await begun('go on here', 'I was told.');
       const line = `watchkeeper: the last agent here crashed, just now: repair the parser (1 of 2 steps done). The new agent has its record; you can read it with: watchkeeper track resume ${parser}`;
       await next.shows(line);
