@@ -17,9 +17,13 @@ const ROUND_FILE = 'kept';
 const BETWEEN_ROUNDS_MS = HOUR;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/** The session's work is over, or its agent died: what its transcripts show is kept. */
+/**
+ * The session's work is over, or its agent died: what its transcripts show is kept. Also of the session that it continues: the last
+ * turn of that one went on after its end.
+ */
 export function keepLater(context: Starter, memory: Memory, { id, log }: OpenSession): void {
-  if (log.state.conversations.length > 0) begin(context, memory, [id]);
+  const { conversations, facts } = log.state;
+  if (conversations.length > 0) begin(context, memory, [id, ...(facts?.continues ? [facts.continues] : [])]);
 }
 
 /** The first start in an hour begins a round over all sessions. */

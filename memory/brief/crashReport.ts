@@ -6,6 +6,7 @@ import { isCrashed, presentRun } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
 import { purposeOf } from '../observed/purpose.js';
+import { isAfterthought } from '../sessions/adoption.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -38,6 +39,7 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   const { process } = memory.surroundings;
   if (!isCrashed(session.log.state, process)) return null;
   const status = await lookAt(memory, session);
+  if (isAfterthought(status.log, status.fold)) return null;
   return crashReport(status, (memory.workspaceOf(status.log) ?? memory.workspace).root, process);
 }
 

@@ -21,6 +21,7 @@ import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
 import { nameFilesIn } from '../observed/sources.js';
 import { storeFold } from '../observed/storedFold.js';
+import { isAfterthought } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -68,6 +69,8 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   const { id, log } = session;
   const complete = !runMayLive(memory, log.state);
   const copy = await writeCopy(memory, session, until);
+  if (complete && isAfterthought(log.state, copy?.fold ?? null))
+    write(memory, session, [{ event: 'session_ended', reason: 'superseded' }]);
   const before = log.state.kept;
   const isKnown =
     before !== null &&

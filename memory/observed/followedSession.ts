@@ -75,7 +75,7 @@ export class FollowedSession {
       const path = transcriptOf(conversation, this.#options.folders);
       return path === null ? null : [path, seenFile(path)?.size];
     });
-    return JSON.stringify([log.conversations, workspace?.root, copy?.size, copy?.mtimeMs, places]);
+    return JSON.stringify([log.conversations, log.end?.at, workspace?.root, copy?.size, copy?.mtimeMs, places]);
   }
 }
 
@@ -100,7 +100,7 @@ class FollowedShare {
     this.conversation = conversation;
     this.#share = share;
     this.#workspace = workspace;
-    this.#isShared = isIn(conversation);
+    this.#isShared = isIn(share);
     this.follower =
       transcript === null ? null : new TranscriptFollower(transcript.path, { clock, trimmer: observedTrimmer(redact) });
   }

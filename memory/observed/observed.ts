@@ -32,6 +32,7 @@ export class Observed {
   /** What a person asked first; of a session without people, what a program did. */
   firstPrompt: string | null = null;
   lastPrompt: string | null = null;
+  prompts = 0;
   lastWords: string | null = null;
   firstActivity: number | null = null;
   lastActivity: number | null = null;
@@ -163,6 +164,7 @@ export class Observed {
 
   #prompt(record: JournalRecord, agent: string): void {
     if (agent !== MAIN) return;
+    this.prompts += 1;
     this.#beginTurn();
     this.isCompacted = false;
     const text = textOf(record.text);
@@ -201,10 +203,8 @@ export class Observed {
   #call(record: JournalRecord, agent: string, at: number): void {
     const tool = textOf(record.tool_name) ?? 'unknown';
     this.firstTool ??= tool;
-    if (agent === MAIN) {
-      this.#beginTurn();
-      this.#hasCalled = true;
-    }
+    if (agent === MAIN) this.#beginTurn();
+    this.#hasCalled ||= agent === MAIN;
     const id = textOf(record.tool_use_id);
     const words = callWords(tool, record.tool_input);
     const edited = EDITS.has(tool) ? pathOf(record.tool_input) : null;

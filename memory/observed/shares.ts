@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { instantOf } from '../../src/journal/normalise.js';
 import { batchesOf, JournalTail } from '../../src/journal/reader.js';
-import type { JournalRecord } from '../../src/journal/record.js';
+import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
 import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
@@ -12,6 +12,8 @@ import { type ProgramFolders, transcriptOf } from './programFolders.js';
 
 export interface Share {
   readonly conversation: Conversation;
+  /** When the session ended, UTC epoch milliseconds; null: it has not. */
+  readonly endedAt: number | null;
   /** Null: it is gone, or holds less than the copy was made from. */
   readonly transcript: TranscriptFiles | null;
   /** Of the transcript and those of its sub-agents, or what they were when the copy was made. */
@@ -36,7 +38,7 @@ export interface Share {
  * @returns the shares of which there is something to read
  */
 export function sharesOf(
-  { conversations }: Pick<Worklog, 'conversations'>,
+  { conversations, end }: Pick<Worklog, 'conversations' | 'end'>,
   copy: string,
   folders: ProgramFolders | null,
   seal: Seal | null = readSeal(copy),
@@ -60,6 +62,7 @@ export function sharesOf(
           };
     shares.push({
       conversation,
+      endedAt: end?.at ?? null,
       transcript: isMore ? files : null,
       bytes: isMore ? bytes : Number(before?.source.bytes),
       kept,
@@ -76,8 +79,8 @@ export interface ShareBatch {
 
 /** @returns the share as lines of a journal, batch by batch */
 export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator<ShareBatch> {
-  const { conversation, transcript, kept } = share;
-  const isShared = isIn(conversation);
+  const { transcript, kept } = share;
+  const isShared = isIn(share);
   if (transcript !== null) {
     const tail = new TranscriptTail(transcript, trimmer);
     for await (const { records } of batchesOf(tail)) yield { records: records.filter(isShared), format: tail.format };
@@ -91,13 +94,22 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
   }
 }
 
-/** @returns whether a line belongs to the session's share of a conversation */
-export function isIn({ since, moved_at }: Conversation): (line: JournalRecord) => boolean {
-  const from = since ?? Number.NEGATIVE_INFINITY;
-  const until = moved_at ?? Number.POSITIVE_INFINITY;
-  return ({ timestamp }) => {
+/**
+ * What is asked after the session's end is not its work any more; the rest of the turn in which it ended is.
+ * @returns whether a line belongs to the session's share of a conversation; to be asked of each in turn
+ */
+export function isIn({
+  conversation,
+  endedAt,
+}: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
+  const from = conversation.since ?? Number.NEGATIVE_INFINITY;
+  let until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
+  return ({ timestamp, event, agent_id }) => {
     const at = instantOf(timestamp);
-    return at !== null && at >= from && at < until;
+    if (at === null) return false;
+    const isAsked = event === 'user_prompt' && textOf(agent_id) === null;
+    if (isAsked && endedAt !== null && at > endedAt) until = Math.min(until, at);
+    return at >= from && at < until;
   };
 }
 

@@ -43,7 +43,7 @@ interface Place {
 interface FoldedSession extends Place {
   readonly id: string;
   /** As it was when the copy was made. */
-  readonly log: Pick<Worklog, 'conversations'>;
+  readonly log: Pick<Worklog, 'conversations' | 'end'>;
 }
 
 /**
@@ -106,9 +106,9 @@ function keyOf({ workspace }: Place, shares: readonly Share[]): string | null {
   const [copy] = shares.map(({ kept }) => kept?.copy);
   const stat = copy === undefined ? undefined : statSync(copy, { throwIfNoEntry: false });
   if (stat === undefined) return null;
-  const parts = shares.map(({ conversation: { provider, id, cwd, since, moved_at }, kept }) => {
+  const parts = shares.map(({ conversation: { provider, id, cwd, since, moved_at }, endedAt, kept }) => {
     const { first, count, digest } = kept ?? {};
-    return [provider, id, cwd, since, moved_at, first, count, digest];
+    return [provider, id, cwd, since, moved_at, endedAt, first, count, digest];
   });
   // Not finer: a backup that is put back may have lost what is.
   const changedAt = Math.floor(stat.mtimeMs / SECOND);

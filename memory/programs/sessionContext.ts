@@ -14,7 +14,7 @@ import type { Worklog } from '../fold/worklog.js';
 import { runMayLive } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
-import { isUndeclared } from '../sessions/adoption.js';
+import { isAfterthought, isUndeclared } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { hasScreen } from '../sessions/surroundings.js';
@@ -74,7 +74,7 @@ export async function startContext(
 }
 
 function isNothing({ log, fold }: Status): boolean {
-  return fold === null && isUndeclared(log) && !log.facts?.purpose;
+  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isAfterthought(log, fold);
 }
 
 function othersThan({ surroundings }: Memory, others: readonly OpenSession[]): string[] {

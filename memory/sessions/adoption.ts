@@ -151,6 +151,18 @@ export function isImplicit({ facts, lifecycle }: Worklog): boolean {
   return facts !== null && !facts.explicit && lifecycle !== 'ended';
 }
 
+/**
+ * @param seen of its share of the conversation; null: nothing was
+ * @returns whether it only continues an ended one, and nobody has asked or declared anything in it
+ */
+export function isAfterthought(
+  log: Worklog,
+  seen: { readonly prompts: number; readonly isTurnOpen: boolean } | null,
+): boolean {
+  if (!isImplicit(log) || log.facts?.continues == null || !isUndeclared(log)) return false;
+  return seen === null || (seen.prompts === 0 && !seen.isTurnOpen);
+}
+
 /** A session that continues one that has ended leaves that one its share of the conversation. */
 function loserOf({ facts }: Worklog, former: string | null): string | null {
   return former === facts?.continues ? null : former;

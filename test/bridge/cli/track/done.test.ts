@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from '@jest/globals';
+import { afterThisTest } from '../../../harness/scope.js';
+import { WorkScene } from '../work/scene.js';
+
+test('an agent whose session ends goes on in another one, and its commands mean that one', async () => {
+  const scene = new WorkScene();
+  const agent = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [said] = (await once(agent.stdout, 'data')) as [Buffer];
+  const shell = Number(said.toString());
+  afterThisTest(() => {
+    agent.kill('SIGKILL');
+    process.kill(shell, 'SIGKILL');
+  });
+  const variables = { CLAUDE_PID: String(agent.pid), CLAUDE_CODE_SESSION_ID: 'c-1' };
+  const inShell = { pid: shell, variables };
+  const { session_id: id } = JSON.parse((await scene.say('track', ['init', 'Fix it', '--json'], inShell)).out);
+  const done = JSON.parse((await scene.say('track', ['done', '--json'], inShell)).out);
+  expect(done).toEqual({ session_id: id, reason: 'completed', next: expect.stringMatching(/^ses_/) });
+  const note = JSON.parse((await scene.say('track', ['note', 'x', '--json'], inShell)).out);
+  expect(note).toMatchObject({ session_id: done.next });
+  // Nobody goes on outside of an agent.
+  const { session_id: own } = JSON.parse((await scene.say('track', ['init', 'Mine', '--json'])).out);
+  expect((await scene.say('track', ['done', '--session', own])).out).toBe(`session ${own} has ended: completed\n`);
+});

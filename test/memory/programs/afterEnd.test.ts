@@ -1,0 +1,119 @@
+/** An agent goes on in the window in which its session has ended. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { crashOf } from '../../../memory/brief/crashReport.js';
+import { keepSession } from '../../../memory/keeping/keep.js';
+import { goOnAfter } from '../../../memory/programs/afterEnd.js';
+import { startConversation } from '../../../memory/programs/conversationStart.js';
+import { boundSession, endRun } from '../../../memory/programs/runEnd.js';
+import { startContext } from '../../../memory/programs/sessionContext.js';
+import { lookAt } from '../../../memory/show/status.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { isoTime, MINUTE, SECOND } from '../../../src/time.js';
+import { type MemoryScene, memoryScene } from '../scene.js';
+
+const living = readProcessIdentity('host');
+const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
+
+function launch(conversation: string, transcript: string | null, agent = living) {
+  return { provider: 'claude', conversation, source: 'startup', transcript, agent, launchedIn: null } as const;
+}
+
+/** A session ends in the middle of a turn, as `track done` ends it; later records are of the time after. */
+async function ended(...later: readonly (readonly [seconds: number, record: object])[]) {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const explicit = memory.lifecycle.begin(memory.workspace, {
+    ...{ purpose: 'Fix the login', fields: {}, plan: [], concurrent: false },
+  });
+  const transcript = join(scene.home, '..', 'c-1.jsonl');
+  const from = scene.clock.now();
+  const lines = [[0, asked('fix it')], [SECOND, said('m1', 'tool_use')], ...later] as const;
+  const records = lines.map(([at, record], index) => ({
+    ...{ sessionId: 'c-1', uuid: `u${index}`, isSidechain: false, cwd: scene.directory },
+    timestamp: isoTime(from + at),
+    ...record,
+  }));
+  writeFileSync(transcript, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  startConversation(memory, launch('c-1', transcript)).session.log.close();
+  await scene.clock.advance(MINUTE);
+  explicit.log.refresh();
+  memory.lifecycle.end(explicit, memory.workspace, { lines: () => [], reason: 'completed' });
+  const next = goOnAfter(memory, explicit);
+  if (next === null) throw new Error('nobody goes on');
+  await scene.clock.advance(MINUTE);
+  return { scene, memory, id: explicit.id, next };
+}
+
+const asked = (content: string) => ({ type: 'user', message: { role: 'user', content } });
+const said = (id: string, stop_reason: string) => ({
+  type: 'assistant',
+  message: { id, role: 'assistant', content: [{ type: 'text', text: `said ${id}` }], stop_reason },
+});
+const calls = (id: string) => ({
+  type: 'assistant',
+  message: { id, role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'x' } }] },
+});
+const ANSWER = [MINUTE + SECOND, said('m2', 'end_turn')] as const;
+const NEXT_PROMPT = [MINUTE + 2 * SECOND, asked('and now the door')] as const;
+
+function look(scene: MemoryScene, id: string) {
+  const memory = scene.open();
+  const session = memory.look(id);
+  if (session === null) throw new Error(`there is no session ${id}`);
+  return lookAt(memory, session);
+}
+
+test('what is asked after the end is of a session that continues it; the answer that tells of the end is of the ended one', async () => {
+  const { scene, memory, id, next } = await ended(ANSWER, NEXT_PROMPT, [MINUTE + 3 * SECOND, calls('m3')]);
+  const [before, after] = [await look(scene, id), await look(scene, next)];
+  expect(before.log).toMatchObject({ lifecycle: 'ended', runs: [{ reason: `moved to ${next}` }] });
+  expect(before.fold).toMatchObject({ lastWords: 'said m2', lastPrompt: 'fix it', isTurnOpen: false });
+  expect(after.log).toMatchObject({ facts: { continues: id, explicit: false }, runs: [{ ended_at: null }] });
+  expect(after.fold).toMatchObject({ lastPrompt: 'and now the door', isTurnOpen: true });
+  expect(boundSession(memory, launch('c-1', null))?.id).toBe(next);
+});
+
+test('a crash there is told, with what was asked', async () => {
+  const { scene, next } = await ended(ANSWER, NEXT_PROMPT, [MINUTE + 3 * SECOND, calls('m3')]);
+  kill(scene, next);
+  const memory = scene.open();
+  const started = startConversation(memory, launch('c-2', null));
+  const { text, notice } = await startContext(memory, started, launch('c-2', null));
+  expect(notice).toContain('the last agent here crashed');
+  expect(text).toContain(`Session ${next}: "and now the door"`);
+});
+
+test('if nobody asks anything there it is nothing: no crash, nothing to be told, and it ends with its run', async () => {
+  const { memory, next } = await ended(ANSWER);
+  const session = memory.sessions.open(next);
+  if (session === null) throw new Error('the session is gone');
+  endRun(memory, session, living, 'prompt_input_exit');
+  await keepSession(memory, session, Number.POSITIVE_INFINITY);
+  expect(session.log.state).toMatchObject({ lifecycle: 'ended', end: { reason: 'superseded' } });
+  const killed = await ended(ANSWER);
+  kill(killed.scene, killed.next);
+  const later = killed.scene.open();
+  const found = later.look(killed.next);
+  expect(found && (await crashOf(later, found))).toBeNull();
+  const started = startConversation(later, launch('c-2', null));
+  expect((await startContext(later, started, launch('c-2', null))).text).toBe('');
+});
+
+test('nobody goes on if no agent is known to live', async () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const { session } = startConversation(memory, launch('c-1', null, dead));
+  memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'completed' });
+  expect(goOnAfter(memory, session)).toBeNull();
+});
+
+/** As if the run were of a process that is gone. */
+function kill(scene: MemoryScene, id: string): void {
+  const memory = scene.open();
+  const session = memory.sessions.open(id);
+  const moved = { event: 'run_ended', process: living, reason: 'x' };
+  session?.log.write(() => [moved, { event: 'run_started', process: dead }], memory.stamp, { isFact: true });
+  session?.log.close();
+}
