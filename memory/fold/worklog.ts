@@ -128,6 +128,8 @@ export interface Checkpoint {
   readonly head: string | null;
   readonly branch: string | null;
   readonly dirty_digest: string | null;
+  /** Of the contents of untracked files; null: there were none, or an older version has made it, which did not read them. */
+  readonly untracked_digest: string | null;
   /** Files that were changed or untracked. */
   readonly dirty: number;
   readonly auto: boolean;

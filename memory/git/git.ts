@@ -8,6 +8,8 @@ const LIMIT_MS = 10 * SECOND;
 const LIMIT_AT_START_MS = SECOND;
 const MOST_BYTES = 64 * 1024 * 1024;
 const DIGEST_LENGTH = 16;
+/** How a line of `git status` begins. */
+const UNTRACKED = '??';
 
 export interface GitState {
   /** The commit; null before the first one. */
@@ -18,6 +20,8 @@ export interface GitState {
   readonly dirty_digest: string | null;
   /** Changed and untracked files, relative to the top level. */
   readonly dirty: readonly string[];
+  /** Those of them whose contents are not in the digest: untracked files; before the first commit, all. */
+  readonly undigested: readonly string[];
 }
 
 /** Of the caller: where git is, and its configuration. */
@@ -42,11 +46,13 @@ export class Git {
     if (status === null) return null;
     const changes = status.split('\0').filter((entry) => entry !== '');
     const diff = changes.length === 0 ? '' : (this.#ask('diff', 'HEAD') ?? '');
+    const head = this.#ask('rev-parse', '--verify', '-q', 'HEAD')?.trim() || null;
     return {
-      head: this.#ask('rev-parse', '--verify', '-q', 'HEAD')?.trim() || null,
+      head,
       branch: this.#ask('symbolic-ref', '--short', '-q', 'HEAD')?.trim() || null,
       dirty_digest: changes.length === 0 ? null : digestOf(`${status}\n${diff}`),
-      dirty: changes.map((entry) => entry.slice('XY '.length)),
+      dirty: changes.map(pathOf),
+      undigested: changes.filter((entry) => head === null || entry.startsWith(UNTRACKED)).map(pathOf),
     };
   }
 
@@ -89,6 +95,10 @@ export class Git {
       return null;
     }
   }
+}
+
+function pathOf(entry: string): string {
+  return entry.slice('XY '.length);
 }
 
 function digestOf(text: string): string {

@@ -1,15 +1,13 @@
 /** What files held when a session was kept: whoever goes on sees which were changed since. */
-import { createHash } from 'node:crypto';
-import { constants, fstatSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { resolve } from 'node:path';
-import { withFileSync } from '../../src/files/plainFile.js';
-import { readAt } from '../../src/files/readAt.js';
+import { digestOfFile } from '../../src/files/digestOfFile.js';
 import { MOST_FILES } from '../fold/bounds.js';
 import type { Workspace } from '../workspaces/workspace.js';
 
-const CHUNK_BYTES = 1024 * 1024;
-const LARGEST_FILE_BYTES = 64 * CHUNK_BYTES;
-const MOST_BYTES = 512 * CHUNK_BYTES;
+const MEBIBYTE = 1024 * 1024;
+const LARGEST_FILE_BYTES = 64 * MEBIBYTE;
+const MOST_BYTES = 512 * MEBIBYTE;
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 export interface FileDigest {
@@ -27,9 +25,8 @@ export function digestsOf(workspace: Workspace | null, paths: readonly string[])
   return [...new Set(paths)].slice(0, MOST_FILES).flatMap((path) => {
     if (workspace === null && !path.startsWith('/')) return [];
     try {
-      const read = withFileSync(resolve(workspace?.root ?? '/', path), READ, (descriptor) =>
-        digestOf(descriptor, left),
-      );
+      const place = resolve(workspace?.root ?? '/', path);
+      const read = digestOfFile(place, READ, Math.min(left, LARGEST_FILE_BYTES));
       if (read === null) return [];
       left -= read.bytes;
       return [{ path, digest: read.digest }];
@@ -38,17 +35,4 @@ export function digestsOf(workspace: Workspace | null, paths: readonly string[])
       return [];
     }
   });
-}
-
-function digestOf(descriptor: number, most: number): { readonly bytes: number; readonly digest: string } | null {
-  const stat = fstatSync(descriptor);
-  if (!stat.isFile() || stat.size > Math.min(most, LARGEST_FILE_BYTES)) return null;
-  const hash = createHash('sha256');
-  for (let at = 0; at < stat.size; ) {
-    const chunk = readAt(descriptor, at, Math.min(CHUNK_BYTES, stat.size - at));
-    if (chunk.length === 0) break;
-    hash.update(chunk);
-    at += chunk.length;
-  }
-  return { bytes: stat.size, digest: hash.digest('hex') };
 }

@@ -42,7 +42,7 @@ export function sinceScan(memory: Memory, session: OpenSession, before = lastSca
   // Of the session, wherever the caller is: its scans are compared with each other.
   const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
   const listed = new Git(root, memory.surroundings.variables).files();
-  const isOwn = isBelow(realOf(memory.places.root), root);
+  const isOwn = ownFilesIn(root, memory);
   const scan = scanWorkspace(root, { listed, isOwn }, memory.stamp.redact, memory.clock.now());
   if (before === null) return { since: null, changes: null, complete: scan.complete, scan };
   const exists = (path: string) => seenEntry(join(root, path)) !== undefined;
@@ -51,8 +51,8 @@ export function sinceScan(memory: Memory, session: OpenSession, before = lastSca
 }
 
 /** @returns whether a path, relative to the workspace, is one of the memory's own files, whose changes are no work */
-function isBelow(memory: string, root: string): (path: string) => boolean {
-  const place = relative(root, memory);
+export function ownFilesIn(root: string, { places }: Pick<Memory, 'places'>): (path: string) => boolean {
+  const place = relative(root, realOf(places.root));
   if (place === '' || place.startsWith('..')) return () => false;
   return (path) => path === place || path.startsWith(`${place}${sep}`);
 }

@@ -1,6 +1,9 @@
 import type { Checkpoint } from '../../../memory/fold/worklog.js';
-import type { Git } from '../../../memory/git/git.js';
+import type { GitState } from '../../../memory/git/git.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { ownFilesIn } from '../../../memory/show/scan.js';
+import { contentsDigest } from '../../../memory/workspaces/contents.js';
 import { counted } from '../../../src/counted.js';
 import { UsageError } from '../../../src/errors.js';
 import { isoTime } from '../../../src/time.js';
@@ -31,7 +34,7 @@ export const checkpoint = word({
     if (values.verify !== undefined) {
       const marked = checkpoints.get(values.verify);
       if (marked === undefined) throw new UsageError(`there is no checkpoint "${values.verify}"; --list shows them`);
-      const changes = changesSince(marked, memory.git);
+      const changes = changesSince(marked, memory);
       print(changes.length === 0 ? 'nothing has changed since' : changes.join(', '), { name: marked.name, changes });
       return changes.length === 0 ? 0 : 1;
     }
@@ -41,8 +44,9 @@ export const checkpoint = word({
       );
     const state = memory.git.state();
     const { head = null, branch = null, dirty_digest = null } = state ?? {};
+    const untracked_digest = untrackedDigest(state, memory);
     writeOrRefuse(session, memory.stamp, () => [
-      { event: 'checkpoint', name, head, branch, dirty_digest, dirty: state?.dirty.length ?? 0 },
+      { event: 'checkpoint', name, head, branch, dirty_digest, untracked_digest, dirty: state?.dirty.length ?? 0 },
     ]);
     print(
       `checkpoint "${name}": ${head?.slice(0, DIGEST_LENGTH) ?? 'no commit'}${dirty_digest === null ? '' : ', with uncommitted changes'}`,
@@ -51,6 +55,7 @@ export const checkpoint = word({
         head,
         branch,
         dirty_digest,
+        untracked_digest,
       },
     );
     return 0;
@@ -60,17 +65,30 @@ export const checkpoint = word({
 const DIGEST_LENGTH = 10;
 
 /** @returns a clause for each difference; an empty list if there is none */
-function changesSince({ head, branch, dirty_digest, dirty }: Checkpoint, git: Git): string[] {
-  const now = git.state();
-  const commits = head === null ? 0 : git.commitsSince(head);
+function changesSince(checkpoint: Checkpoint, memory: Memory): string[] {
+  const { head, branch, dirty } = checkpoint;
+  const now = memory.git.state();
+  const commits = head === null ? 0 : memory.git.commitsSince(head);
   const more = (now?.dirty.length ?? 0) - dirty;
   return [
     ...(commits === null ? ['rewritten: the commit of the checkpoint is not among the present ones'] : []),
     ...(commits !== null && commits > 0 ? [`${commits} commit${commits === 1 ? '' : 's'} since`] : []),
     ...(head === null && now?.head ? ['the first commit was made since'] : []),
-    ...(now?.branch === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
+    ...((now?.branch ?? null) === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
     ...(more > 0 ? [counted(more, 'more changed file')] : []),
     ...(more < 0 ? [`${counted(-more, 'changed file')} fewer`] : []),
-    ...(more === 0 && now?.dirty_digest !== dirty_digest ? ['other uncommitted changes'] : []),
+    ...(more === 0 && isOtherDirt(checkpoint, now, memory) ? ['other uncommitted changes'] : []),
   ];
+}
+
+function isOtherDirt({ dirty_digest, untracked_digest }: Checkpoint, now: GitState | null, memory: Memory): boolean {
+  if ((now?.dirty_digest ?? null) !== dirty_digest) return true;
+  return untracked_digest !== null && untrackedDigest(now, memory) !== untracked_digest;
+}
+
+/** The memory can be in the workspace: writing the checkpoint must not change it. */
+function untrackedDigest(state: GitState | null, memory: Memory): string | null {
+  const { root } = memory.workspace;
+  const isOwn = ownFilesIn(root, memory);
+  return contentsDigest(root, state?.undigested.filter((path) => !isOwn(path)) ?? []);
 }

@@ -71,19 +71,18 @@ export const workRules: Rules = {
         head,
         branch: head,
         dirty_digest: head,
+        untracked_digest: head,
         dirty: count,
         auto: z._default(z.boolean(), false),
       }),
-    ({ checkpoints, more }, { name, head: commit, branch, dirty_digest, dirty, auto }, { at }) => {
+    ({ checkpoints, more }, { name, head: commit, branch, dirty_digest, untracked_digest, dirty, auto }, { at }) => {
       if (checkpoints.has(name))
         return {
           code: 'exists',
           message: `there is a checkpoint "${name}" already; drop it first, or take another name`,
         };
-      setIn(checkpoints, [name, { name, head: commit, branch, dirty_digest, dirty, auto, at }], {
-        more,
-        name: 'checkpoints',
-      });
+      const checkpoint = { name, head: commit, branch, dirty_digest, untracked_digest, dirty, auto, at };
+      setIn(checkpoints, [name, checkpoint], { more, name: 'checkpoints' });
       return null;
     },
   ),

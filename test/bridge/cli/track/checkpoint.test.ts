@@ -1,0 +1,77 @@
+// covers: bridge/cli/track/checkpoint.ts memory/git/git.ts
+/** What a checkpoint is compared by, besides commits. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { type Caller, WorkScene } from '../work/scene.js';
+
+const SAME = [0, 'nothing has changed since\n'];
+const OTHER = [1, 'other uncommitted changes\n'];
+
+let scene: WorkScene;
+
+beforeEach(() => {
+  scene = new WorkScene();
+});
+
+const put = (path: string, text: string) => writeFileSync(join(scene.directory, path), text);
+
+function git(...args: string[]): void {
+  const names = ['-c', 'user.email=a@example.com', '-c', 'user.name=a', '-c', 'commit.gpgsign=false'];
+  expect(spawnSync('git', ['-C', scene.directory, ...names, ...args]).status).toBe(0);
+}
+
+async function verify(caller: Caller = {}) {
+  const { code, out } = await scene.say('track', ['checkpoint', '--verify', 'here'], caller);
+  return [code, out];
+}
+
+test('in a plain folder, nothing has changed since', async () => {
+  await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  expect(await verify()).toEqual(SAME);
+});
+
+test.each([
+  ['an untracked file', () => git('commit', '-q', '--allow-empty', '-m', 'first')],
+  ['a file that was added before the first commit', () => git('add', '--intent-to-add', 'new.ts')],
+])('%s has changed if it holds something else, and not by a mere touch', async (_, prepare) => {
+  git('init', '-q');
+  put('new.ts', 'one');
+  prepare();
+  await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  utimesSync(join(scene.directory, 'new.ts'), 5, 5);
+  expect(await verify()).toEqual(SAME);
+  put('new.ts', 'two');
+  expect(await verify()).toEqual(OTHER);
+  put('new.ts', 'one');
+  expect(await verify()).toEqual(SAME);
+  rmSync(join(scene.directory, 'new.ts'));
+  expect((await verify())[0]).toBe(1);
+});
+
+test('a checkpoint of an older version, which did not read untracked files, is compared as it was then', async () => {
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  put('new.ts', 'one');
+  const id = await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  const path = join(scene.home, 'sessions', id, 'worklog.jsonl');
+  const lines = readFileSync(path, 'utf8');
+  const old = lines.replace(/"untracked_digest":"[0-9a-f]+",/, '');
+  expect(old).not.toBe(lines);
+  writeFileSync(path, old);
+  expect(await verify()).toEqual(SAME);
+});
+
+test('what the memory writes is no change, even if it is in the repository', async () => {
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  const caller = { variables: { WATCHKEEPER_HOME: join(scene.directory, 'memory') } };
+  await scene.say('track', ['init', 'T'], caller);
+  await scene.say('track', ['checkpoint', 'here'], caller);
+  await scene.say('track', ['note', 'later'], caller);
+  expect(await verify(caller)).toEqual(SAME);
+});
