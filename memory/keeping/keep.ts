@@ -11,7 +11,7 @@ import { failpoint } from '../../src/failpoints.js';
 import { journalName } from '../../src/journal/path.js';
 import type { JournalRecord } from '../../src/journal/record.js';
 import { withoutTexts } from '../../src/journal/texts.js';
-import { HOUR, isoTime } from '../../src/time.js';
+import { HOUR } from '../../src/time.js';
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { importedLine } from '../../src/transcripts/importTranscript.js';
 import { journalIn } from '../home/places.js';
@@ -25,13 +25,12 @@ import { isAfterthought } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { CopyFile, type SealedCopy } from './copyFile.js';
-import { digestsOf, type FileDigest } from './digests.js';
+import { CopyFile } from './copyFile.js';
+import { digestsOf } from './digests.js';
+import { type FoldedCopy, keptLines } from './keptLines.js';
 import { rebuildSession } from './rebuild.js';
 import { runMayLive } from './runs.js';
 
-/** A line holds so many. */
-const DIGESTS_PER_LINE = 200;
 const TIME_UP = 'it took too long';
 
 export interface KeepResult {
@@ -43,9 +42,8 @@ export interface KeepResult {
   readonly digests: number;
 }
 
-interface Copy extends SealedCopy {
+interface Copy extends FoldedCopy {
   readonly isNew: boolean;
-  /** What was read. */
   readonly fold: Observed;
 }
 
@@ -101,22 +99,6 @@ function changedFiles(copy: Copy | null): string[] {
   return [...copy.fold.files].flatMap(([path, { change }]) =>
     change === 'read' || change === 'deleted' ? [] : [path],
   );
-}
-
-function keptLines(copy: Copy | null, digests: readonly FileDigest[], complete: boolean): NewLine[] {
-  const last = copy?.fold.lastActivity ?? null;
-  const first = {
-    sources: copy?.seal.sources ?? [],
-    copy: copy === null ? null : { bytes: copy.bytes, digest: copy.digest },
-    complete,
-    last_activity: last === null ? null : isoTime(last),
-  };
-  const lines: NewLine[] = [];
-  for (let at = 0; at === 0 || at < digests.length; at += DIGESTS_PER_LINE) {
-    const more = at === 0 ? first : { goes_on: true };
-    lines.push({ event: 'kept', ...more, digests: digests.slice(at, at + DIGESTS_PER_LINE) });
-  }
-  return lines;
 }
 
 /**

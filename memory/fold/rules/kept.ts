@@ -12,7 +12,7 @@ const keptSchema = () =>
     complete: z._default(z.boolean(), false),
     last_activity: z.nullish(z.iso.datetime()),
     digests: z._default(z.array(z.object({ path: z.string(), digest: z.string() })), []),
-    /** Further digests of the line before. */
+    /** Further sources and digests of the line before. */
     goes_on: z._default(z.boolean(), false),
     removed: z._default(z.boolean(), false),
     failure: z.optional(z.string()),

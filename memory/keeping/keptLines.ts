@@ -1,0 +1,64 @@
+/** The lines of a worklog that say what was kept of a session. */
+import { isoTime } from '../../src/time.js';
+import { LONGEST_LINE_BYTES, type NewLine } from '../logs/line.js';
+import type { Observed } from '../observed/observed.js';
+import type { SealedCopy } from './copyFile.js';
+import type { FileDigest } from './digests.js';
+
+/** Of sources and digests in a line. The rest is for their redaction, which can make a short secret four times as long. */
+const MOST_BYTES = LONGEST_LINE_BYTES / 4;
+
+export interface FoldedCopy extends SealedCopy {
+  /** What was read. */
+  readonly fold: Pick<Observed, 'lastActivity'>;
+}
+
+interface Listed {
+  readonly list: 'sources' | 'digests';
+  readonly entry: object;
+}
+
+/**
+ * Paths and ids of conversations have any length, so a line ends where it has enough bytes.
+ * @returns the line that says everything, and lines that go on with its lists
+ */
+export function keptLines(copy: FoldedCopy | null, digests: readonly FileDigest[], complete: boolean): NewLine[] {
+  const last = copy?.fold.lastActivity ?? null;
+  const first = {
+    copy: copy === null ? null : { bytes: copy.bytes, digest: copy.digest },
+    complete,
+    last_activity: last === null ? null : isoTime(last),
+  };
+  const listed: Listed[] = [
+    ...(copy?.seal.sources ?? []).map((entry) => ({ list: 'sources' as const, entry })),
+    ...digests.map((entry) => ({ list: 'digests' as const, entry })),
+  ];
+  return pieces(listed).map((piece, index) => ({
+    event: 'kept',
+    ...(index === 0 ? first : { goes_on: true }),
+    sources: entriesOf(piece, 'sources'),
+    digests: entriesOf(piece, 'digests'),
+  }));
+}
+
+/** @returns the entries in lines; at least one, which may be empty */
+function pieces(listed: readonly Listed[]): Listed[][] {
+  let piece: Listed[] = [];
+  const all = [piece];
+  let bytes = 0;
+  for (const item of listed) {
+    const more = Buffer.byteLength(JSON.stringify(item.entry)) + 1;
+    if (piece.length > 0 && bytes + more > MOST_BYTES) {
+      piece = [];
+      all.push(piece);
+      bytes = 0;
+    }
+    piece.push(item);
+    bytes += more;
+  }
+  return all;
+}
+
+function entriesOf(piece: readonly Listed[], list: Listed['list']): object[] {
+  return piece.filter((item) => item.list === list).map(({ entry }) => entry);
+}
