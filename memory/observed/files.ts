@@ -1,6 +1,7 @@
 /** What became of the files of a session. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { MOST_FILES, type More, setIn } from '../fold/bounds.js';
+import { type LeftTurn, withRenamed } from './leftTurn.js';
 
 export type FileChange = 'created' | 'modified' | 'deleted' | 'renamed' | 'read';
 
@@ -18,6 +19,7 @@ interface ObservedFiles {
   readonly files: Map<string, ObservedFile>;
   /** Since the last end of a turn; the first ones. */
   readonly touched: Set<string>;
+  leftTurns: readonly LeftTurn[];
   readonly more: More;
 }
 
@@ -44,10 +46,13 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
   for (const rename of Array.isArray(record.renamed) ? record.renamed : []) {
     const { from, to } = Object(rename);
     if (typeof from !== 'string' || typeof to !== 'string') continue;
-    const old = nameOf(from);
+    const [old, name] = [nameOf(from), nameOf(to)];
     const first = files.get(old)?.from ?? old;
     files.delete(old);
-    keep(nameOf(to), 'renamed', first);
+    // It is not gone: whether it is half written is seen under its new name.
+    touched.delete(old);
+    observed.leftTurns = observed.leftTurns.map((turn) => withRenamed(turn, old, name));
+    keep(name, 'renamed', first);
   }
 }
 

@@ -22,6 +22,12 @@ export function leftTurn(
   return { conversation, at, files: [...new Set([...files, ...calls.flatMap(({ path }) => path ?? [])])], calls };
 }
 
+/** @returns the turn after a file was renamed: what it left half written is there under the new name */
+export function withRenamed(turn: LeftTurn, from: string, to: string): LeftTurn {
+  if (!turn.files.includes(from)) return turn;
+  return { ...turn, files: [...new Set(turn.files.map((path) => (path === from ? to : path)))] };
+}
+
 /**
  * @param touched in a later turn, which has ended and made calls
  * @returns what is still left of the turn; nothing if it is done
