@@ -5,7 +5,7 @@
 import { readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { conversationOf, isAgentProgram } from '../../memory/sessions/agentProcess.js';
+import { agentProgramOf, conversationOf } from '../../memory/sessions/agentProcess.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
 import { errorCode } from '../../src/errno.js';
@@ -87,7 +87,7 @@ function agentAbove(host: string): ProcessIdentity | null {
   if (parent.pid <= 1 || parent.pid_start === '') return null;
   let at: ProcessIdentity = parent;
   for (let count = 0; count < MOST_SHELLS; count += 1) {
-    if (isAgentProgram(readArguments(at.pid))) return at;
+    if (agentProgramOf(readArguments(at.pid)) !== null) return at;
     const above = systemProcessTable().find(at.pid)?.parent ?? 0;
     if (above <= 1) break;
     at = readProcessIdentity(host, above);
@@ -109,11 +109,7 @@ async function main(): Promise<object | null> {
   if (env.WATCHKEEPER_RUN) return null;
   const host = env.WATCHKEEPER_HOST ?? hostname();
   const agent = agentAbove(host);
-  const isCodex =
-    agent !== null &&
-    readArguments(agent.pid)
-      .slice(0, 2)
-      .some((word) => /\bcodex\b/.test(word));
+  const isCodex = agent !== null && agentProgramOf(readArguments(agent.pid)) === 'codex';
   const payload = readPayload(isCodex);
   if (payload === null) throw new Error('what it was given is no payload of a hook');
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };

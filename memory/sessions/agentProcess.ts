@@ -8,7 +8,7 @@ import type { BoundConversation } from './bindings.js';
 import { conversationIn, type Surroundings } from './surroundings.js';
 
 const MOST_ANCESTORS = 10;
-/** Programs of agents, as they are called. Scripts are the second word of their interpreter. */
+/** Programs of agents, as they are called. */
 const AGENT_PROGRAMS = [
   'claude',
   'codex',
@@ -24,6 +24,10 @@ const AGENT_PROGRAMS = [
 /** As Codex names it in its command line. */
 const SERVER = 'app-server';
 const SCRIPT_END = /\.(?:js|mjs|cjs|py)$/;
+/** Of programs that are downloaded as they were released: `codex-x86_64-unknown-linux-musl`. */
+const PLATFORM_END = /-(?:x86_64|aarch64)-[\w-]+$/;
+/** What runs the scripts of agents; a shell, if somebody has wrapped one. */
+const INTERPRETER = /^(?:node|nodejs|bun|deno|python[\d.]*|sh|bash|dash|zsh)$/;
 
 /** @returns the processes above the caller, the nearest first, at most ten */
 export function ancestorsOf({ process }: Surroundings): ProcessIdentity[] {
@@ -52,7 +56,7 @@ export function agentProcessOf(
   return (
     ancestors.find(isBound) ??
     ancestors.find(({ pid }) => pid === named) ??
-    ancestors.find(({ pid }) => isAgentProgram(readArguments(pid))) ??
+    ancestors.find(({ pid }) => agentProgramOf(readArguments(pid)) !== null) ??
     null
   );
 }
@@ -64,9 +68,17 @@ export function isServer(words: readonly string[]): boolean {
   return words.includes(SERVER);
 }
 
-/** @param words of a process: its program, and what it was called with */
-export function isAgentProgram(words: readonly string[]): boolean {
-  return words.slice(0, 2).some((word) => AGENT_PROGRAMS.includes(basename(word).replace(SCRIPT_END, '')));
+/**
+ * Only names count, not the folders that they are in, and of other programs no argument: `make codex` is no agent.
+ * @param words of a process: its program, and what it was called with
+ * @returns which agent's program it is; null if none that is known
+ */
+export function agentProgramOf(words: readonly string[]): string | null {
+  const [program = '', ...args] = words;
+  // Gemini starts itself again as `node --max-old-space-size=… …/gemini`. A short option may be followed by code instead.
+  const script = INTERPRETER.test(basename(program)) ? args.find((word) => !word.startsWith('--')) : undefined;
+  const names = [program, script ?? ''].map((word) => basename(word).replace(SCRIPT_END, '').replace(PLATFORM_END, ''));
+  return names.find((name) => AGENT_PROGRAMS.includes(name)) ?? null;
 }
 
 /** @returns the conversation in whose agent's shell the process was started; null if in none, or its environment cannot be read */

@@ -1,0 +1,62 @@
+/** Which program is an agent's is said by its name, and by nothing else in its command line. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { agentProgramOf } from '../../../memory/sessions/agentProcess.js';
+import { compiledProgram } from '../../../src/host/program.js';
+import { testFolder } from '../../harness/folder.js';
+
+test.each([
+  ['claude', 'claude'],
+  ['/home/me/.local/bin/claude --resume', 'claude'],
+  ['node /usr/local/bin/codex', 'codex'],
+  ['/usr/bin/node --no-warnings --enable-source-maps /usr/local/bin/claude -p', 'claude'],
+  ['node --max-old-space-size=8192 /usr/bin/gemini', 'gemini'],
+  ['bun /opt/opencode.js', 'opencode'],
+  ['python3.12 /venv/bin/aider', 'aider'],
+  ['sh /home/me/bin/claude', 'claude'],
+  ['/opt/codex-x86_64-unknown-linux-musl app-server', 'codex'],
+  ['/srv/codex-tools/bin/claude.cjs', 'claude'],
+])('%s is %s', (line, name) => {
+  expect(agentProgramOf(line.split(' '))).toBe(name);
+});
+
+test.each([
+  'make codex',
+  'vim claude',
+  'git commit claude',
+  '/srv/claude/server',
+  'node /srv/codex/server.js',
+  'node server.js claude',
+  'node -e claude',
+  'bash -c claude',
+  'codex-linux-sandbox ls',
+  '',
+])('%j is no agent', (line) => {
+  expect(agentProgramOf(line.split(' '))).toBeNull();
+});
+
+test.each([
+  ['make', false],
+  ['node', true],
+])('a command that %s runs, whose argument has the name of an agent: a run of it, %j', (program, isRun) => {
+  const folder = testFolder();
+  const [home, work] = [join(folder, 'home'), join(folder, 'work')];
+  mkdirSync(work);
+  // As `make codex` has a recipe that calls the command.
+  writeFileSync(
+    join(work, 'codex'),
+    `const [main] = process.argv.slice(2);
+const { stdout } = require('node:child_process').spawnSync(process.execPath, [main, 'track', 'init', 'T', '--json']);
+const { session_id } = JSON.parse(stdout);
+const lines = require('node:fs').readFileSync(\`\${process.env.WATCHKEEPER_HOME}/sessions/\${session_id}/worklog.jsonl\`, 'utf8');
+const runs = lines.trim().split('\\n').map((line) => JSON.parse(line)).filter(({ event }) => event === 'run_started');
+console.log(runs.some((run) => run.process.pid === process.pid));`,
+  );
+  const { stdout } = spawnSync(process.execPath, ['codex', compiledProgram('bridge/cli/main')], {
+    ...{ argv0: program, cwd: work, encoding: 'utf8' },
+    env: { PATH: process.env.PATH, WATCHKEEPER_HOME: home },
+  });
+  expect(stdout.trim()).toBe(String(isRun));
+});
