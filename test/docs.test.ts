@@ -14,9 +14,9 @@ import { AGENT_BASICS } from '../src/config/agentUser.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings, VARIABLES } from '../src/config/readSettings.js';
 import { RULES } from '../src/config/rules.js';
-import { SECRETS } from '../src/config/secrets.js';
 import type { Settings } from '../src/config/settings.js';
 import { packageRoot } from '../src/host/program.js';
+import { SECRET_VARIABLES } from '../src/log/redact.js';
 import { DAY } from '../src/time.js';
 import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
@@ -266,7 +266,7 @@ function settingsOf(environment: Readonly<Record<string, string | undefined>>): 
 }
 
 function variablesRead(): string[] {
-  return [...SECRETS, ...SECRETS.map((name) => `${name}_FILE`), ...Object.keys(VARIABLES)];
+  return [...SECRET_VARIABLES, ...SECRET_VARIABLES.map((name) => `${name}_FILE`), ...Object.keys(VARIABLES)];
 }
 
 interface JsonSchema {

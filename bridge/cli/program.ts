@@ -11,7 +11,7 @@ import { armFailpoint } from '../../src/failpoints.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { packageRoot } from '../../src/host/program.js';
-import { createRedactor, type Redact, redactJsonLine, secretsInAddress } from '../../src/log/redact.js';
+import { createRedactor, ownSecretsIn, type Redact, redactJsonLine } from '../../src/log/redact.js';
 import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
@@ -132,10 +132,7 @@ class ProcessContext implements CommandContext {
   #stdoutFault: Error | null = null;
 
   constructor() {
-    const { TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, REDIS_URL, WATCHDOG_PING_URL } = process.env;
-    const inAddress = secretsInAddress(REDIS_URL ?? '');
-    for (const secret of [TELEGRAM_BOT_TOKEN, GITHUB_TOKEN, WATCHDOG_PING_URL, ...inAddress])
-      if (secret) this.#secrets.add(secret);
+    for (const secret of ownSecretsIn(process.env)) this.#secrets.add(secret);
     this.io = {
       stdout: (text) => {
         if (this.#stdoutFault !== null) throw this.#stdoutFault;

@@ -1,12 +1,10 @@
 /** Commands that go on by themselves. */
 import { spawn } from 'node:child_process';
 import { compiledProgram } from '../../src/host/program.js';
+import { SECRET_VARIABLES } from '../../src/log/redact.js';
 
 /** Where it finds transcripts, as whom it runs, and what it must not write anywhere. */
-const VARIABLES = [
-  ...['HOME', 'PATH', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'WATCHKEEPER_HOST'],
-  ...['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'],
-];
+const VARIABLES = ['HOME', 'PATH', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'WATCHKEEPER_HOST', ...SECRET_VARIABLES];
 
 /**
  * Begins another command of this program. It outlives this process, and nobody reads what it prints.

@@ -1,7 +1,7 @@
 /** Runs other programs for a command, such as the installers of agents: their output is kept, their time limited. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { SECRETS } from '../../src/config/secrets.js';
 import { errorCode } from '../../src/errno.js';
+import { SECRET_VARIABLES } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
 import { signalGroup } from '../agents/program/probe.js';
 
@@ -35,7 +35,7 @@ export type RunProgram = (call: ProgramCall) => Promise<ProgramEnd>;
 
 /** @param environment of this process; the programs get it without the secrets of a bridge */
 export function programRunner(environment: Readonly<Record<string, string | undefined>>, clock: Clock): RunProgram {
-  const ours = new Set<string>(SECRETS.flatMap((name) => [name, `${name}_FILE`]));
+  const ours = new Set<string>(SECRET_VARIABLES.flatMap((name) => [name, `${name}_FILE`]));
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !ours.has(name)));
   return (call) => run(call, env, clock);
 }

@@ -14,7 +14,7 @@ import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { readArguments } from '../../src/host/procfs.js';
-import { createRedactor } from '../../src/log/redact.js';
+import { createRedactor, ownSecretsIn } from '../../src/log/redact.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
 import { startDetached } from '../command/detached.js';
@@ -34,9 +34,7 @@ const [WAIT_MS, MOST_WAITS] = [5, 400];
 const MOST_SHELLS = 3;
 
 const { env } = process;
-const redact = createRedactor(
-  [env.TELEGRAM_BOT_TOKEN, env.GITHUB_TOKEN, env.WATCHDOG_PING_URL].flatMap((secret) => secret ?? []),
-);
+const redact = createRedactor(ownSecretsIn(env));
 
 /**
  * Reads to the end of the payload, which need not be that of the input. One that is too long is read to its end, too: the agent

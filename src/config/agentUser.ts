@@ -1,7 +1,8 @@
 /** As whom agents run, and the environment that they inherit. */
 import { readFileSync } from 'node:fs';
+import { SECRET_VARIABLES } from '../log/redact.js';
 import type { Faults } from './faults.js';
-import { holdsSecret, SECRETS, type Secrets } from './secrets.js';
+import { holdsSecret, type Secrets } from './secrets.js';
 
 /** What every program needs; everything else must be named in AGENT_ENV. */
 export const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
@@ -56,7 +57,7 @@ export function agentEnvironment(
   const { named, user, secrets } = given;
   const names = (named ?? '').split(/[\s,]+/).filter((name) => name !== '');
   for (const name of names) {
-    const isOurs = SECRETS.some((secret) => name === secret || name === `${secret}_FILE`);
+    const isOurs = SECRET_VARIABLES.some((secret) => name === secret || name === `${secret}_FILE`);
     if (isOurs) faults.add(`AGENT_ENV: ${name} is Watchkeeper's own secret and is never given to an agent; remove it`);
     else if (holdsSecret(environment[name] ?? '', secrets)) {
       faults.add(

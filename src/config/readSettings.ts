@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import { SECRET_VARIABLES } from '../log/redact.js';
 import { DAY } from '../time.js';
 import { agentEnvironment, agentUserIn } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, FOR_TRYING_OUT, readConfigFile } from './configFile.js';
@@ -13,7 +14,7 @@ import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from './rules.js';
 import { cronPattern, timeZone } from './schedules.js';
-import { checkPingUrl, checkRedisUrl, readSecrets, SECRETS, type SecretPlaces, secretValues } from './secrets.js';
+import { checkPingUrl, checkRedisUrl, readSecrets, type SecretPlaces, secretValues } from './secrets.js';
 import { type Settings, timings } from './settings.js';
 
 /** The environment and folder of the process. */
@@ -138,7 +139,7 @@ function noConfigFile(workingDirectory: string): string {
 
 /** A misspelt name would silently do nothing, so names that begin like ours are checked. */
 function noteUnknownNames(environment: Surroundings['environment'], faults: Faults): void {
-  const known = [...SECRETS, ...Object.keys(VARIABLES), ...SECRETS.map((name) => `${name}_FILE`)];
+  const known = [...SECRET_VARIABLES, ...Object.keys(VARIABLES), ...SECRET_VARIABLES.map((name) => `${name}_FILE`)];
   for (const name of Object.keys(environment)) {
     const looksOurs = /^(WATCHDOG|WATCHKEEPER|DAYDREAM|RETENTION)_/.test(name);
     if (looksOurs && !known.includes(name) && !OTHER_NAMES.test(name))
@@ -147,7 +148,7 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
 }
 
 function ownFilesIn({ environment, workingDirectory }: Surroundings, configFile: string): Settings['ownFiles'] {
-  const secret = [...SECRETS.map((name) => environment[`${name}_FILE`]?.trim() || '.env'), '.env'];
+  const secret = [...SECRET_VARIABLES.map((name) => environment[`${name}_FILE`]?.trim() || '.env'), '.env'];
   return {
     secret: secret.map((path) => resolve(workingDirectory, path)),
     settled: [resolve(workingDirectory, configFile)],

@@ -1,7 +1,7 @@
 /** The secrets of Watchkeeper itself, each in a variable or in a file that a variable names. */
 import { resolve } from 'node:path';
 import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
-import { createRedactor, OWN_SECRET, secretsInAddress } from '../log/redact.js';
+import { createRedactor, OWN_SECRET, ownSecretsIn, SECRET_VARIABLES } from '../log/redact.js';
 import { Faults } from './faults.js';
 
 export interface SecretPlaces {
@@ -11,10 +11,9 @@ export interface SecretPlaces {
   onSecret?(secret: string): void;
 }
 
-export const SECRETS = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'] as const;
 const LONGEST_SECRET_BYTES = 64 * 1024;
 
-export type Secrets = Partial<Record<(typeof SECRETS)[number], string>>;
+export type Secrets = Partial<Record<(typeof SECRET_VARIABLES)[number], string>>;
 
 /** First of all, so that no later error message shows one. */
 export async function readSecrets({ environment, workingDirectory, onSecret }: SecretPlaces): Promise<{
@@ -23,7 +22,7 @@ export async function readSecrets({ environment, workingDirectory, onSecret }: S
 }> {
   const secrets: Secrets = {};
   const complaints: string[] = [];
-  for (const name of SECRETS) {
+  for (const name of SECRET_VARIABLES) {
     const direct = environment[name]?.trim();
     const path = environment[`${name}_FILE`]?.trim();
     if (direct && path) complaints.push(`${name} is given twice; keep either ${name} or ${name}_FILE`);
@@ -41,9 +40,8 @@ export async function readSecrets({ environment, workingDirectory, onSecret }: S
       'TELEGRAM_BOT_TOKEN: is not a bot token; @BotFather gives one like 123456:ABC-DEF (value not shown)',
     );
   }
-  const values = secretValues(secrets);
-  for (const value of [...values, ...secretsInAddress(secrets.REDIS_URL ?? '')]) if (value) onSecret?.(value);
-  const faults = new Faults(createRedactor(values));
+  for (const value of ownSecretsIn(secrets)) onSecret?.(value);
+  const faults = new Faults(createRedactor(secretValues(secrets)));
   for (const complaint of complaints) faults.add(complaint);
   return { secrets, faults };
 }
@@ -100,9 +98,7 @@ export function checkPingUrl(text: string | undefined, faults: Faults): string |
 
 /** @returns whether the value is one of our secrets, or contains one in any form in which they occur */
 export function holdsSecret(value: string, secrets: Secrets): boolean {
-  const own = [...secretValues(secrets), ...secretsInAddress(secrets.REDIS_URL ?? '')].filter(
-    (secret) => secret !== '',
-  );
+  const own = ownSecretsIn(secrets);
   return (
     own.includes(value.trim()) || createRedactor(own)(value).split(OWN_SECRET).length > value.split(OWN_SECRET).length
   );

@@ -15,6 +15,17 @@ export type Redact = (text: string) => string;
 
 /** Replaces our own secrets. */
 export const OWN_SECRET = '[redacted:own_secret]';
+/** In which our own secrets are given. Named here, because programs that read no settings must redact them, too. */
+export const SECRET_VARIABLES = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'] as const;
+
+/** @returns our own secrets in it: of the address of Redis those parts that must not be shown, of the others all */
+export function ownSecretsIn(environment: Readonly<Record<string, string | undefined>>): string[] {
+  return SECRET_VARIABLES.flatMap((name) => {
+    const value = environment[name]?.trim();
+    if (!value) return [];
+    return name === 'REDIS_URL' ? secretsInAddress(value) : [value];
+  });
+}
 
 /**
  * @param address of a server, perhaps with a login in it

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../src/host/program.js';
-import { createRedactor, redactJsonLine, secretsInAddress } from '../../../src/log/redact.js';
+import { createRedactor, ownSecretsIn, redactJsonLine, secretsInAddress } from '../../../src/log/redact.js';
 import { withoutInvisible } from '../../../src/log/visibleText.js';
 import { patience } from '../../harness/patience.js';
 
@@ -227,5 +227,20 @@ describe('an address', () => {
       'x=a-secret',
     ]);
     expect(secretsInAddress('hunter2 is no address')).toEqual(['hunter2 is no address']);
+  });
+
+  test('of Redis is no secret of ours but for these parts; tokens and the address to ping are', () => {
+    const given = {
+      TELEGRAM_BOT_TOKEN: 'one\n',
+      GITHUB_TOKEN: '',
+      WATCHDOG_PING_URL: 'https://ping.example/two',
+      HOME: 'x',
+    };
+    expect(ownSecretsIn({ ...given, REDIS_URL: 'redis://me:three@localhost' })).toEqual([
+      'one',
+      'three',
+      'https://ping.example/two',
+    ]);
+    expect(ownSecretsIn({ REDIS_URL: 'redis://localhost:6379' })).toEqual([]);
   });
 });
