@@ -6,6 +6,7 @@ import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/words.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { atMost, SECOND } from '../../src/time.js';
 import type { Payload } from './payload.js';
 
@@ -59,7 +60,8 @@ async function atStart(call: HookCall): Promise<object | null> {
     const context = startContext(memory, started, launch, told);
     const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
     noteGiven(memory, session, given);
-    return answer(payload.event, given);
+    const shown = [...(given.notice === null ? [] : [given.notice]), ...started.told.map(oneLine)];
+    return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });
   } finally {
     session.log.close();
     call.roundLater();

@@ -24,8 +24,9 @@ export function planOf(log: Worklog, level: ContextLevel, words: Words): Section
   return { title: `Steps, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
 }
 
+/** A failed one may be tried again. */
 export function isOpen({ status }: { readonly status: StepStatus }): boolean {
-  return status === 'in_progress' || status === 'pending';
+  return status === 'in_progress' || status === 'pending' || status === 'failed';
 }
 
 export function notesOf(notes: readonly Note[], level: ContextLevel, words: Words): Section {

@@ -17,6 +17,8 @@ export interface StartedConversation {
   readonly session: OpenSession;
   /** The session as it was before; null: it began now. */
   readonly before: OpenSession | null;
+  /** What became of other sessions of the directory, in sentences, for the person who begins this one; nobody is told again. */
+  readonly told: readonly string[];
 }
 
 /** @throws UnreachableError if the memory cannot be written; RefusedError in that of a bridge */
@@ -26,12 +28,13 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   const id = known === null ? sessionFor(memory, launch) : goneOn(memory, known);
   const found = id === null ? null : memory.look(id);
   const before = found === null || isUnbegun(found) ? null : found;
+  const told = before === null ? (memory.claims.read(memory.workspace)?.told ?? []) : [];
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
   // The hook that began the session may have been killed before it entered the workspace.
   if (before !== null) memory.claims.enter(memory.workspaceOf(before.log.state) ?? memory.workspace, session.id);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
-  return { session, before };
+  return { session, before, told };
 }
 
 /** @returns the session that goes on; null if it has ended, or is gone, so that another one continues it */

@@ -23,7 +23,8 @@ export const status = word({
     const attention = await attentionOf(memory, session, shown);
     const before = lastScan(session);
     const since = before === null ? null : sinceScan(memory, session, before);
-    const waits = waitsOf(shown);
+    // No hook says when a dialog is answered; the transcript shows that its agent has gone on.
+    const waits = attention.attention === null || attention.attention === 'waiting' ? waitsOf(shown) : [];
     const { log, now } = shown;
     const lines = [
       ...statusLines(shown),

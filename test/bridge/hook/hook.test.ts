@@ -55,6 +55,19 @@ test('a crash is told to the model and to the person, as the agents read it', as
   });
 });
 
+test('what became of sessions of the directory is shown to the person at the next start, once', async () => {
+  const place = scene();
+  await hook(place, payload(place, 'SessionStart', { source: 'startup' }));
+  const folder = join(place.home, 'workspaces');
+  const [log = ''] = readdirSync(folder);
+  const line = { v: 1, id: 't', timestamp: new Date().toISOString(), origin: 'watchkeeper', event: 'told' };
+  const sentence = 'session x rested for more than 30 days';
+  writeFileSync(join(folder, log), `${JSON.stringify({ ...line, session_id: 'x', sentence })}\n`, { flag: 'a' });
+  const start = (session_id: string) => hook(place, payload(place, 'SessionStart', { source: 'startup', session_id }));
+  expect(JSON.parse((await start('c-2')).out)).toEqual({ systemMessage: sentence });
+  expect((await start('c-3')).out).toBe('');
+});
+
 test.each<[string, string | Buffer]>([
   ['nothing', ''],
   ['binary input', Buffer.from([0, 255, 1, 254, 125])],

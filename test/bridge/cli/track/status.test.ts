@@ -98,6 +98,14 @@ test('a notice that nobody has closed says nothing of an agent that has gone on 
   expect([code, out]).toEqual([0, expect.stringContaining('nothing was seen for 3 min (over, or excused)\n')]);
 });
 
+test('a dialog that was answered is not waited for any more, though no hook says so', async () => {
+  write('wait_start', { kind: 'permission' });
+  const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(3_600, 't1'), says(3_601, 'Done.', 'end_turn')]);
+  write('conversation', { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path });
+  expect(await json()).toMatchObject({ attention: 'idle', waits: [] });
+  expect((await status()).out).not.toContain('waiting, since');
+});
+
 test('to look is no activity, however often and in whatever way', async () => {
   await scene.say('track', ['step', '1', '--start', '--file', 'a']);
   await scene.say('track', ['checkpoint', 'c']);
