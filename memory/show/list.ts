@@ -5,9 +5,10 @@ import { UnreachableError } from '../../src/errors.js';
 import { isCrashed } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
+import { runMayLive } from '../keeping/runs.js';
 import { combinedState } from '../observed/combined.js';
 import { readPurpose } from '../observed/purpose.js';
-import { observeKept } from '../observed/sources.js';
+import { observe, observeKept } from '../observed/sources.js';
 import type { Memory } from '../sessions/memory.js';
 import { presentState } from '../sessions/stateFile.js';
 import { END_REASONS, type EndReason, LIFECYCLES, type Lifecycle } from '../words.js';
@@ -63,7 +64,10 @@ export async function listSessions(
   const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
   const rows: ListedSession[] = [];
   for (const folder of folders) {
-    const state = writtenState(folder) ?? (await foldedState(memory, basename(folder), onUnreadable));
+    const written = writtenState(folder);
+    // What its agent does is in its transcript only.
+    const isPresent = written !== null && !runMayLive(memory, written);
+    const state = isPresent ? written : await foldedState(memory, basename(folder), onUnreadable);
     if (state === null || state.log.lines === 0) continue;
     const { archived, workspace, end } = state;
     if (archived !== (which === 'archived')) continue;
@@ -112,7 +116,11 @@ async function foldedState(
     session?.log.close();
     if (session === null) return null;
     const { state, at, counts } = session.log;
-    const observed = await observeKept({ log: state, folder: session.folder, workspace: memory.workspaceOf(state) });
+    const kept = { log: state, folder: session.folder, workspace: memory.workspaceOf(state) };
+    const observed =
+      state.lifecycle === 'ended'
+        ? await observeKept(kept)
+        : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
     const combined = stateSchema.parse({ ...combinedState(state, at, observed), log: counts });
     if (combined.purpose !== '') return combined;
     return { ...combined, purpose: await readPurpose(state, memory.programs, memory.stamp.redact) };

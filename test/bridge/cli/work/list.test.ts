@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
 import { WorkScene } from './scene.js';
 
@@ -198,4 +199,32 @@ test('where the disk takes no more, the generated files stay as they were, and t
   expect([state, text, log.startsWith(before[2] ?? '-')]).toEqual([before[0], before[1], true]);
   expect((await scene.say('track', ['note', 'later', '--session', id])).code).toBe(0);
   expect(stateOf(id)).toMatchObject({ at: worklogBytes(id), notes: [{ text: 'later' }] });
+});
+
+test('of a session at work the list says what its transcript shows now, also where an older state is written', async () => {
+  const id = await scene.begin('T');
+  await scene.say('work', ['rebuild', id]);
+  const transcript = join(scene.home, '..', 'c1.jsonl');
+  const worklog = fileOf(id, 'worklog.jsonl');
+  const line = (lineId: string, fields: object) =>
+    `${JSON.stringify({ v: 1, id: lineId, timestamp: new Date().toISOString(), origin: 'program', session_id: id, ...fields })}\n`;
+  appendFileSync(
+    worklog,
+    line('a', { event: 'conversation', provider: 'claude', conversation: 'c1', source: 'startup', transcript }) +
+      line('b', { event: 'run_started', process: readProcessIdentity('host') }),
+  );
+  for (const hour of [1, 2]) {
+    const timestamp = `2099-01-01T0${hour}:00:00.000Z`;
+    const said = {
+      type: 'user',
+      sessionId: 'c1',
+      uuid: `u${hour}`,
+      timestamp,
+      message: { role: 'user', content: 'go' },
+    };
+    appendFileSync(transcript, `${JSON.stringify(said)}\n`);
+    // As long as nothing is declared, this is what was written last.
+    if (hour === 1) await scene.say('work', ['rebuild', id]);
+    expect(await all()).toMatchObject([{ session_id: id, last_activity: Date.parse(timestamp) }]);
+  }
 });
