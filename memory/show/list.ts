@@ -2,10 +2,9 @@
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
-import { isCrashed } from '../fold/crash.js';
+import { isCrashed, livenessOf } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
-import { runMayLive } from '../keeping/runs.js';
 import { combinedState } from '../observed/combined.js';
 import { readPurpose } from '../observed/purpose.js';
 import { observe, observeKept } from '../observed/sources.js';
@@ -66,7 +65,7 @@ export async function listSessions(
   for (const folder of folders) {
     const written = writtenState(folder);
     // What its agent does is in its transcript only.
-    const isPresent = written !== null && !runMayLive(memory, written);
+    const isPresent = written !== null && !mayWork(memory, written);
     const state = isPresent ? written : await foldedState(memory, basename(folder), onUnreadable);
     if (state === null || state.log.lines === 0) continue;
     const { archived, workspace, end } = state;
@@ -76,6 +75,10 @@ export async function listSessions(
     rows.push(rowOf(memory, basename(folder), state));
   }
   return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+}
+
+function mayWork({ surroundings }: Memory, { lifecycle, runs }: State): boolean {
+  return lifecycle !== 'ended' && ['alive', 'unknown'].includes(livenessOf({ runs }, surroundings.process));
 }
 
 function rowOf({ surroundings }: Memory, id: string, { end, log, runs, notices, ...state }: State): ListedSession {

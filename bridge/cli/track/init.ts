@@ -47,6 +47,8 @@ export const init = word({
       await stopMonitor(memory, holder);
       archiveSession(memory, holder, 'cancelled');
       keepLater(context, memory, holder);
+    } else if (holder !== null && titles.length > 0 && mayBePlanned(holder, memory)) {
+      return plan(holder, task, titles, call);
     } else if (holder !== null) {
       context.io.stderr(`${await reportOn(holder, memory)}\n`);
       return 1;
@@ -82,7 +84,8 @@ function planOf(titles: readonly string[]): NewLine[] {
 }
 
 /** An agent of a bridge has a session already: the steps are its plan, and the task is an entry of its log. */
-function planBridges(task: string, titles: readonly string[], { memory, values, print }: Call): ExitCode {
+function planBridges(task: string, titles: readonly string[], call: Call): ExitCode {
+  const { memory, values, print } = call;
   if (values['archive-existing'] || values.concurrent) requireOwnMemory(memory.places);
   const session = memory.which(textOf(values.session));
   const { id, folder } = session;
@@ -90,6 +93,22 @@ function planBridges(task: string, titles: readonly string[], { memory, values, 
     print(`going on with session ${id}`, { session_id: id, folder, resumed: true });
     return 0;
   }
+  return plan(session, task, titles, call);
+}
+
+/** The agent in this shell has begun it with `work start`, which makes no plan. */
+function mayBePlanned({ id, log: { state } }: OpenSession, { conversation, bindings }: Memory): boolean {
+  const isOwn = conversation !== null && bindings.sessionOf(conversation) === id;
+  return isOwn && state.facts?.explicit === true && state.steps.size === 0;
+}
+
+function plan(
+  session: OpenSession,
+  task: string,
+  titles: readonly string[],
+  { memory, print }: Pick<Call, 'memory' | 'print'>,
+): ExitCode {
+  const { id, folder } = session;
   writeOrRefuse(session, memory.stamp, ({ steps }) => {
     if (steps.size > 0) throw hasPlan(id, [...steps.values()]);
     return [{ event: 'log', message: task }, ...planOf(titles)];

@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import { WorkScene } from '../work/scene.js';
+
+const AGENT = { variables: { CLAUDE_CODE_SESSION_ID: 'c-1' } };
+
+test('an agent that has begun its session without a plan plans that one; a person begins another one', async () => {
+  const scene = new WorkScene();
+  const { session_id: id } = await scene.json('work', ['start', '--purpose', 'Fix the login'], AGENT);
+  const init = ['init', 'With tests', '--step', 'a', '--step', 'b'];
+  expect((await scene.say('track', init)).code).toBe(1);
+  expect((await scene.say('track', ['init', 'Without steps'], AGENT)).code).toBe(1);
+  expect(await scene.json('track', init, AGENT)).toMatchObject({ session_id: id, steps: 2 });
+  expect((await scene.say('track', init, AGENT)).code).toBe(1);
+  expect(await scene.json('track', ['status'])).toMatchObject({ session_id: id, purpose: 'Fix the login' });
+});
