@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { listPids, readArguments } from '../../src/host/procfs.js';
 import { packageRoot } from '../../src/host/program.js';
 import { toolResults } from '../peers/anthropic/messages.js';
 import { type Block, call, say } from '../peers/modelBlocks.js';
@@ -125,6 +126,9 @@ describeWithClaude('a real Claude Code with 200 calls', (claude) => {
         await askClaude(place, claude, 'once more', { words: ['--continue'] }).ended;
         const events = () => [...worklogsIn(place).values()].flat().map(({ event }) => event);
         await eventually(() => events().filter((event) => event === 'kept').length === 2, { what: 'the kept copy' });
+        // It writes generated files after that line, each by a name of its own first.
+        const isAtWork = (pid: number) => readArguments(pid).includes(place.home);
+        await eventually(() => !listPids().some(isAtWork), { what: 'the end of whatever works on the home' });
         expect(events()).toContain('context_given');
         expect(changedBetween(left, filesBelow(place.work))).toEqual([]);
         expect(git('status', '--porcelain')).toBe('A  new.txt\n');
