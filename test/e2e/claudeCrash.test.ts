@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { compiledProgram } from '../../src/host/program.js';
 import { call, say } from '../peers/modelBlocks.js';
 import {
   askClaude,
@@ -25,6 +26,7 @@ import {
 
 const LIMIT_MS = 240_000;
 const WROTE = 'half';
+const WATCHKEEPER = `${process.execPath} ${compiledProgram('bridge/cli/main')}`;
 const ALLOWED = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write', 'TaskCreate', 'TaskUpdate'] };
 
 const DEEDS: Deeds = {
@@ -43,6 +45,14 @@ const DEEDS: Deeds = {
   'paint the door': [[say('The door is green.')]],
   'mow the lawn': [[say('The lawn is short.')]],
   'just say hi': [[say('hi')]],
+  'build the shed': [
+    [call('Bash', { command: `${WATCHKEEPER} track init "Build the shed" && ${WATCHKEEPER} track done` })],
+    [say('The shed is built.')],
+  ],
+  'paint the roof': [
+    [call('Write', { file_path: './roof.ts', content: WROTE })],
+    [call('Bash', { command: LASTING, timeout: 600_000 })],
+  ],
   'go on here': [[say('I was told.')]],
 };
 
@@ -109,6 +119,32 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
       const [of = ''] = toldWith(place, 'go on here, too');
       expect(of).toContain(`Session ${door}: "paint the door"`);
       expect(of).toContain('ran before this host was started again');
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'in the window in which its session had ended is told to the next one, with what it was asked since',
+    async () => {
+      const place = await terminalPlace((request) => nextOf(DEEDS, request) ?? [say('A title.')], ALLOWED);
+      const victim = new ClaudeTerminal(place, claude, place.work);
+      await victim.type('build the shed');
+      await victim.shows('The shed is built.');
+      await victim.type('paint the roof');
+      await victim.until('the last call', () => existsSync(join(place.work, 'started')));
+      await victim.until('the last call in the transcript', () => transcriptsIn(place).includes(LASTING));
+      const roof = [...worklogsIn(place).keys()].at(-1) ?? '';
+      await killAtOnce(processesOf(worklogsIn(place).get(roof)).at(-1));
+      await victim.ended;
+      const next = new ClaudeTerminal(place, claude, place.work);
+      await next.type('go on here');
+      await next.shows('watchkeeper: the last agent here crashed, just now: paint the roof.');
+      const [context = ''] = toldWith(place, 'go on here');
+      expect(context).toContain(`Session ${roof}: "paint the roof"`);
+      expect(context).toContain(`"roof.ts": ${WROTE.length} bytes`);
+      const listed = shown<{ session_id: string; purpose: string }[]>(place, 'work list --all --json');
+      const shed = listed.find(({ purpose }) => purpose === 'Build the shed');
+      expect(JSON.stringify(shown(place, `work show ${shed?.session_id} --json`))).not.toContain('roof.ts');
     },
     LIMIT_MS,
   );
