@@ -1,16 +1,16 @@
 /** Checks whether agents can work in their directories, and whether the logs folder can be written. */
 import { type ExecFileException, execFile } from 'node:child_process';
 import { access, constants, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AgentUser } from '../../src/config/agentUser.js';
 import { isDirectory, servedDirectories } from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
 import { errorCode } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
+import { nearestExisting, probeFolder } from '../../src/files/probe.js';
 import { SECOND } from '../../src/time.js';
 import { lineOfUser } from '../agents/program/agentUser.js';
-import { probeFolder } from '../health/gauges.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const run = promisify(execFile);
@@ -141,17 +141,6 @@ async function accessAs(user: AgentUser, path: string): Promise<void> {
   await run(command, [...args], { cwd: '/', env: {}, timeout: GIT_WITHIN_MS }).catch(() => {
     throw Object.assign(new Error('refused'), { code: 'EACCES' });
   });
-}
-
-/** @returns the path, or the nearest folder above it that exists */
-export async function nearestExisting(path: string): Promise<string> {
-  for (let at = path; ; at = dirname(at)) {
-    const exists = await access(at).then(
-      () => true,
-      (error: unknown) => errorCode(error) !== 'ENOENT',
-    );
-    if (exists || at === dirname(at)) return at;
-  }
 }
 
 function userId(): string {

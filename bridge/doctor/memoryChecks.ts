@@ -1,18 +1,17 @@
 /** Session memory of this user: whether its home can be used, its settings, and what of its logs cannot be read. */
-import { constants } from 'node:fs';
-import { access, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { homeFolder, Places, worklogIn } from '../../memory/home/places.js';
+import { homeTrouble } from '../../memory/home/recordable.js';
 import { readMemorySettings } from '../../memory/home/settings.js';
 import type { LogKind } from '../../memory/logs/kind.js';
 import { Log } from '../../memory/logs/log.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { counted } from '../../src/counted.js';
-import { errorCode } from '../../src/errno.js';
 import { describeError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { nearestExisting } from '../../src/files/probe.js';
 import { redactShapes } from '../../src/log/redact.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
-import { nearestExisting } from './folderChecks.js';
 
 const HOME = 'memory home';
 const SETTINGS = 'memory settings';
@@ -24,32 +23,28 @@ const MOST_NAMED = 3;
 /** Only whether lines can be read, not what they mean. */
 const ANY: LogKind<null> = { name: 'any', begin: () => null, apply: () => null };
 
-/** @param isQuick the logs are not read */
+/** @param isQuick nothing is written, and the logs are not read */
 export async function checkMemory({ variables }: Surroundings, isQuick: boolean): Promise<CheckResult[]> {
   let places: Places;
   try {
     places = new Places(homeFolder(variables));
-    places.requireOwn();
   } catch (error) {
-    const remedy = 'correct that; until then no session of this user can be recorded';
+    if (!(error instanceof UsageError)) throw error;
     // Who runs nothing but the bridge needs no home.
-    return [error instanceof UsageError ? warning(HOME, error.message, remedy) : faultOf(HOME, error, remedy)];
+    return [warning(HOME, error.message, 'correct that; until then no session of this user can be recorded')];
   }
-  const home = await checkHome(places);
+  const home = await checkHome(places, isQuick);
   if (home.verdict !== 'ok') return [home];
   return [home, checkSettings(places), ...(isQuick ? [] : await checkLogs(places))];
 }
 
-async function checkHome({ root }: Places): Promise<CheckResult> {
-  const there = await nearestExisting(root);
-  try {
-    await access(there, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const found = `${there} cannot be written (${errorCode(error)}): no session of this user can be recorded`;
-    const remedy = 'make it writable for this user, or set WATCHKEEPER_HOME to a folder that is';
-    return there === root ? fault(HOME, found, remedy) : warning(HOME, found, remedy);
-  }
-  return ok(HOME, there === root ? `${root} can be written` : `${root} can be created: nothing is recorded yet`);
+async function checkHome(places: Places, isQuick: boolean): Promise<CheckResult> {
+  const { root } = places;
+  const isThere = (await nearestExisting(root)) === root;
+  const trouble = await homeTrouble(places, !isQuick);
+  if (trouble !== null) return (isThere ? fault : warning)(HOME, trouble.found, trouble.remedy);
+  if (!isThere) return ok(HOME, `${root} can be created: nothing is recorded yet`);
+  return ok(HOME, isQuick ? `${root} may be written; --quick does not try` : `${root} can be written`);
 }
 
 function checkSettings({ root }: Places): CheckResult {

@@ -1,9 +1,6 @@
 /** The parts of readiness. Each gauge reads something that was seen to happen, not something that was requested. */
-import { constants } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
-import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
+import { probeFolder } from '../../src/files/probe.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import { refusalIn } from '../../src/storeTrouble.js';
 import { type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
@@ -16,8 +13,6 @@ const JOB_LATE_MS = 90 * SECOND;
 const LAG_LIMIT_MS = 5 * SECOND;
 /** Counted from when the tick was due: it may take its time. */
 const TICK_LATE_MS = 3 * MINUTE;
-/** A link in its place would make the probe write another file of this user. */
-const PROBE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 export interface IntakeSigns {
   /** When the last `getUpdates` completed, epoch milliseconds; the only proof that the bot receives. */
@@ -128,19 +123,6 @@ export function logsGauge(logsFolder: string, events: { owed(): Promise<number> 
     if (refused !== null) return { ok: false, reading: `it takes nothing (${refused})${lines}` };
     return { ok: waiting === 0, reading: `it takes files${lines}` };
   });
-}
-
-/**
- * Writes a small file and removes it: nothing else shows a full or read-only disk.
- * @throws the file system's error
- */
-export async function probeFolder(folder: string): Promise<void> {
-  const probe = join(folder, `.probe-${process.pid}`);
-  try {
-    await writeFile(probe, 'may go\n', { flag: PROBE_FLAGS, mode: PRIVATE_FILE });
-  } finally {
-    await rm(probe, { force: true }).catch(() => undefined);
-  }
 }
 
 export function lagGauge(beat: { readonly lagMs: number }): Gauge {

@@ -1,5 +1,6 @@
 /** Whether sessions in terminals record themselves: what each agent has of the plugin, and whether its hooks find the program. */
 import type { Places } from '../../memory/home/places.js';
+import { homeTrouble } from '../../memory/home/recordable.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { AGENT_NAMES, type AgentLook, type AgentName, type Asker, isInstalled, type PluginAgent } from './agent.js';
 import { claude } from './claude.js';
@@ -19,6 +20,18 @@ export interface PluginStatus {
 /** @returns the agents that are on PATH */
 export function agentsHere(surroundings: Surroundings): PluginAgent[] {
   return AGENT_NAMES.filter((name) => isInstalled(name, surroundings)).map((name) => AGENTS[name]);
+}
+
+/**
+ * As {@link statusOf}, with what keeps hooks that start from recording anything. The doctor has checks of their own for that.
+ */
+export async function wholeStatusOf(
+  places: Places,
+  agents: readonly PluginAgent[],
+  asker: Asker,
+): Promise<PluginStatus> {
+  const [status, home] = await Promise.all([statusOf(places, agents, asker), homeTrouble(places, true)]);
+  return { ...status, trouble: [...status.trouble, ...(home === null ? [] : [{ agent: null, ...home }])] };
 }
 
 /** @param agents the ones to look at */

@@ -5,7 +5,7 @@ import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfInstall, type Done, install as installPlugin } from '../../plugin/change.js';
 import { installationFile } from '../../plugin/installation.js';
-import { statusOf } from '../../plugin/status.js';
+import { wholeStatusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue, troubleLines } from './lines.js';
 
@@ -20,7 +20,7 @@ export async function install(call: PluginCall): Promise<ExitCode> {
   }
   const asker = { run: context.runProgram, surroundings: context.surroundings };
   const done = await installPlugin({ places, root, node: process.execPath }, agents, asker);
-  const { trouble: all } = await statusOf(places, agents, asker);
+  const { trouble: all } = await wholeStatusOf(places, agents, asker);
   const next = [
     ...(isOnPath(context.surroundings.variables.PATH ?? '')
       ? []

@@ -25,7 +25,8 @@ own installers, for each of the two that is on PATH.
       repeated, and has to be after an update or a move of this folder
   status
       what each agent has of the plugin, whether it is there twice or only as
-      copied skills, and whether its hooks find the program
+      copied skills, whether its hooks find the program, and whether anything
+      keeps them from recording
   remove
       takes the plugin back. What is recorded stays
 

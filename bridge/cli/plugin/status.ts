@@ -2,13 +2,13 @@ import type { ExitCode } from '../../command/command.js';
 import { columnsOf, renderTable } from '../../command/table.js';
 import type { AgentLook } from '../../plugin/agent.js';
 import type { InstallationLook } from '../../plugin/installation.js';
-import { AGENTS, hasPlugin, statusOf } from '../../plugin/status.js';
+import { AGENTS, hasPlugin, wholeStatusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { troubleLines } from './lines.js';
 
 export async function status({ context, places, agents, print }: PluginCall): Promise<ExitCode> {
   const asker = { run: context.runProgram, surroundings: context.surroundings };
-  const { installation, agents: looks, trouble } = await statusOf(places, agents, asker);
+  const { installation, agents: looks, trouble } = await wholeStatusOf(places, agents, asker);
   const isInstalled = looks.some(hasPlugin);
   const lines = [
     renderTable(['AGENT', 'HOOKS', 'SKILLS', 'PLUGIN'], looks.map(rowOf), { columns: columnsOf(context.io) }),

@@ -14,6 +14,7 @@ import { describe, expect, test } from '@jest/globals';
 import { checkMemory } from '../../../bridge/doctor/memoryChecks.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram } from '../../../src/host/program.js';
+import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
 import { memoryScene } from '../../memory/scene.js';
 import { watchkeeper } from '../cli/program.js';
@@ -93,6 +94,42 @@ describe('session memory', () => {
       { name: 'memory home', verdict: 'fault', found: expect.stringMatching(/EACCES/) },
     ]);
     expect(said(join(closed, 'in it'))).toMatchObject([{ name: 'memory home', verdict: 'warning' }]);
+  });
+
+  testWithMounts(
+    'is in a home whose disk is full or read-only: writing shows it, and leaves nothing there',
+    async () => {
+      const home = join(testFolder(), 'home');
+      onSmallDisk(home);
+      mkdirSync(join(home, 'sessions'));
+      const all = () => readdirSync(home, { recursive: true });
+      expect(await inShort(home)).toContain('ok memory home');
+      expect(all()).toEqual(['sessions']);
+      NO_SPACE.begin(home);
+      expect(await look(home)).toMatchObject([
+        {
+          verdict: 'fault',
+          found: expect.stringMatching(/cannot be written \(the disk takes no more, ENOSPC\)/),
+          remedy: expect.stringContaining('make room'),
+        },
+      ]);
+      expect(all().sort()).toEqual(['filler', 'sessions']);
+      // It may write nothing, so it does not see that.
+      expect((await look(home, true))[0]).toMatchObject({ verdict: 'ok' });
+      NO_SPACE.end(home);
+      execFileSync('mount', ['-o', 'remount,ro', home]);
+      expect(await look(home)).toMatchObject([{ verdict: 'fault', found: expect.stringMatching(/read-only, EROFS/) }]);
+      expect((await look(home, true))[0]).toMatchObject({ verdict: 'fault' });
+    },
+  );
+
+  test('is in a home in which one of the folders takes no files', async () => {
+    const { home } = recorded();
+    rmSync(join(home, 'bindings'), { recursive: true, force: true });
+    writeFileSync(join(home, 'bindings'), '', { mode: 0o700 });
+    expect(await look(home)).toMatchObject([
+      { verdict: 'fault', found: expect.stringContaining(`${join(home, 'bindings')} cannot be written (ENOTDIR)`) },
+    ]);
   });
 
   test('is checked although Redis is unreachable', () => {

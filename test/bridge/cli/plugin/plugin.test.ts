@@ -1,5 +1,5 @@
 /** `watchkeeper plugin` with programs that stand in for the agents. */
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { command } from '../../../../bridge/cli/plugin/plugin.js';
@@ -132,6 +132,28 @@ describe('plugin status', () => {
     const amiss = await call(scene, 'status');
     expect(amiss).toMatchObject({ code: 1, out: expect.stringMatching(/Codex +untrusted +plugin/) });
     expect(amiss.out).toMatch(/codex: it runs no hook .*\n {4}→ start `codex`/);
+  });
+});
+
+describe('plugin status, while hooks that are on can record nothing', () => {
+  /** Everything but what each test breaks is well. */
+  async function working() {
+    const scene = standIns();
+    await call(scene, 'install');
+    installed(scene);
+    return scene;
+  }
+
+  test('names a home that takes no files, as the doctor does', async () => {
+    const scene = await working();
+    const sessions = join(scene.home, 'sessions');
+    rmSync(sessions, { recursive: true, force: true });
+    writeFileSync(sessions, '', { mode: 0o700 });
+    const { code, out } = await call(scene, 'status');
+    expect({ code, out }).toMatchObject({ code: 1, out: expect.stringMatching(/Claude Code +on/) });
+    expect(out).toContain(
+      `\n${sessions} cannot be written (ENOTDIR): no session of this user can be recorded\n    → make`,
+    );
   });
 });
 
