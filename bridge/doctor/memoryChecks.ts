@@ -2,15 +2,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { homeFolder, Places, worklogIn } from '../../memory/home/places.js';
-import { homeTrouble } from '../../memory/home/recordable.js';
-import { readMemorySettings } from '../../memory/home/settings.js';
+import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
 import type { LogKind } from '../../memory/logs/kind.js';
 import { Log } from '../../memory/logs/log.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { counted } from '../../src/counted.js';
-import { describeError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { describeError, UsageError } from '../../src/errors.js';
 import { nearestExisting } from '../../src/files/probe.js';
-import { redactShapes } from '../../src/log/redact.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const HOME = 'memory home';
@@ -47,13 +45,11 @@ async function checkHome(places: Places, isQuick: boolean): Promise<CheckResult>
   return ok(HOME, isQuick ? `${root} may be written; --quick does not try` : `${root} can be written`);
 }
 
-function checkSettings({ root }: Places): CheckResult {
-  try {
-    readMemorySettings(root, redactShapes);
-    return ok(SETTINGS, 'settings.json has no fault, or there is none');
-  } catch (error) {
-    return faultOf(SETTINGS, error, 'correct them; until then `track` and `work` refuse to run');
-  }
+function checkSettings(places: Places): CheckResult {
+  const trouble = settingsTrouble(places);
+  return trouble === null
+    ? ok(SETTINGS, 'settings.json has no fault, or there is none')
+    : fault(SETTINGS, trouble.found, trouble.remedy);
 }
 
 async function checkLogs(places: Places): Promise<CheckResult[]> {
@@ -118,9 +114,4 @@ async function logsOf(places: Places): Promise<string[]> {
 function firstOf(all: readonly string[]): string {
   const rest = all.length - MOST_NAMED;
   return `${all.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${counted(rest, 'more file')}` : ''}`;
-}
-
-function faultOf(name: string, error: unknown, remedy: string): CheckResult {
-  if (!(error instanceof WatchkeeperError)) throw error;
-  return fault(name, error.message, remedy);
 }

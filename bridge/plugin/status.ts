@@ -1,6 +1,6 @@
 /** Whether sessions in terminals record themselves: what each agent has of the plugin, and whether its hooks find the program. */
 import type { Places } from '../../memory/home/places.js';
-import { homeTrouble } from '../../memory/home/recordable.js';
+import { recordingTroubles } from '../../memory/home/recordable.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { AGENT_NAMES, type AgentLook, type AgentName, type Asker, isInstalled, type PluginAgent } from './agent.js';
 import { claude } from './claude.js';
@@ -30,8 +30,8 @@ export async function wholeStatusOf(
   agents: readonly PluginAgent[],
   asker: Asker,
 ): Promise<PluginStatus> {
-  const [status, home] = await Promise.all([statusOf(places, agents, asker), homeTrouble(places, true)]);
-  return { ...status, trouble: [...status.trouble, ...(home === null ? [] : [{ agent: null, ...home }])] };
+  const [status, troubles] = await Promise.all([statusOf(places, agents, asker), recordingTroubles(places)]);
+  return { ...status, trouble: [...status.trouble, ...troubles.map((trouble) => ({ agent: null, ...trouble }))] };
 }
 
 /** @param agents the ones to look at */

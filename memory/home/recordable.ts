@@ -6,10 +6,13 @@ import { errorCode } from '../../src/errno.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { nearestExisting, probeFolder } from '../../src/files/probe.js';
 import { isFull } from '../../src/files/storageFault.js';
+import { redactShapes } from '../../src/log/redact.js';
 import type { Places } from './places.js';
+import { readMemorySettings } from './settings.js';
 
 /** In each of them a recording writes. */
 const WRITTEN = ['.', 'sessions', 'workspaces', 'bindings'];
+const CORRECT = 'correct that; until then no session of this user can be recorded';
 
 export interface HomeTrouble {
   /** A sentence: what is amiss. */
@@ -27,7 +30,7 @@ export async function homeTrouble(places: Places, mayWrite: boolean): Promise<Ho
     places.requireOwn();
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
-    return { found: error.message, remedy: 'correct that; until then no session of this user can be recorded' };
+    return { found: error.message, remedy: CORRECT };
   }
   const there = await nearestExisting(places.root);
   const written = there === places.root ? WRITTEN.map((name) => join(there, name)) : [there];
@@ -42,6 +45,23 @@ export async function homeTrouble(places: Places, mayWrite: boolean): Promise<Ho
     }
   }
   return null;
+}
+
+/** @returns why the settings cannot be used, in one line; null if they can, or there are none */
+export function settingsTrouble({ root }: Places): HomeTrouble | null {
+  try {
+    readMemorySettings(root, redactShapes);
+    return null;
+  } catch (error) {
+    if (!(error instanceof WatchkeeperError)) throw error;
+    const [head, ...faults] = error.message.split(/\n *- /);
+    return { found: faults.length === 0 ? error.message : `${head} ${faults.join(', and ')}`, remedy: CORRECT };
+  }
+}
+
+/** @returns everything that keeps sessions from being recorded */
+export async function recordingTroubles(places: Places): Promise<HomeTrouble[]> {
+  return [await homeTrouble(places, true), settingsTrouble(places)].flatMap((trouble) => trouble ?? []);
 }
 
 function troubleOf(folder: string, error: unknown): HomeTrouble {

@@ -1,6 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { Places } from '../../../memory/home/places.js';
+import { settingsTrouble } from '../../../memory/home/recordable.js';
 import { readMemorySettings } from '../../../memory/home/settings.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { redactShapes } from '../../../src/log/redact.js';
@@ -40,4 +42,19 @@ test('what is no JSON, or no file, says so', () => {
   const home = testFolder();
   mkdirSync(join(home, 'settings.json'));
   expect(() => readMemorySettings(home, redactShapes)).toThrow(UnreachableError);
+});
+
+test('settings that cannot be used keep everything from being recorded, and one line says why', () => {
+  const home = testFolder();
+  const settings = join(home, 'settings.json');
+  const found = (text: string) => {
+    writeFileSync(settings, text);
+    return settingsTrouble(new Places(home))?.found;
+  };
+  expect(found('{"keep_days":7}')).toBeUndefined();
+  expect(found('{"keep_days":"x"}')).toBe(`${settings} has a fault: keep_days: must be a number; given "x"`);
+  expect(found('{"keep_days":0,"text":1}')).toMatch(/^\S+ has 2 faults: keep_days: .*; given 0, and \S+: unknown key/);
+  rmSync(settings);
+  mkdirSync(settings);
+  expect(settingsTrouble(new Places(home))?.found).toMatch(/^\S+ cannot be read: it is a directory/);
 });

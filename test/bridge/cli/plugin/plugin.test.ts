@@ -155,6 +155,15 @@ describe('plugin status, while hooks that are on can record nothing', () => {
       `\n${sessions} cannot be written (ENOTDIR): no session of this user can be recorded\n    → make`,
     );
   });
+
+  test('names the fault of the settings in a line', async () => {
+    const scene = await working();
+    const settings = join(scene.home, 'settings.json');
+    writeFileSync(settings, '{"keep_days":"x"}');
+    const { code, out } = await call(scene, 'status');
+    expect({ code, out }).toMatchObject({ code: 1, out: expect.stringMatching(/Claude Code +on/) });
+    expect(out).toContain(`\n${settings} has a fault: keep_days: must be a number; given "x"\n    → correct that`);
+  });
 });
 
 describe('plugin remove', () => {
