@@ -44,8 +44,9 @@ export const init = word({
       return 0;
     }
     if (holder !== null && values['archive-existing']) {
-      await stopMonitor(memory, holder);
+      // Refused while another live agent works on it, who keeps the monitor then.
       archiveSession(memory, holder, 'cancelled');
+      await stopMonitor(memory, holder);
       keepLater(context, memory, holder);
     } else if (holder !== null && titles.length > 0 && mayBePlanned(holder, memory)) {
       return plan(holder, task, titles, call);

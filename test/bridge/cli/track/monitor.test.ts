@@ -2,12 +2,17 @@
 /** The monitor as people call it: in a process of its own, which is found, stopped, and never mistaken for another one. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { command as track } from '../../../../bridge/cli/track/track.js';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { eventually } from '../../../e2e/eventually.js';
 import { testFolder } from '../../../harness/folder.js';
 import { patience } from '../../../harness/patience.js';
 import { afterThisTest } from '../../../harness/scope.js';
+import { startAgent } from '../agent.js';
+import { runCommand } from '../inProcess.js';
 import { watchkeeper } from '../program.js';
 
 const LIMIT_MS = 60_000 * patience();
@@ -66,6 +71,31 @@ test(
     say('done --complete');
     expect(stranger.exitCode).toBeNull();
     expect(stranger.signalCode).toBeNull();
+  },
+  LIMIT_MS,
+);
+
+test(
+  'outlives the refusal to archive its session, and ends when that is done',
+  async () => {
+    const agent = await startAgent();
+    const surroundings = {
+      directory,
+      process: readProcessIdentity(hostname(), agent.shell),
+      variables: { WATCHKEEPER_HOME: home, CLAUDE_PID: String(agent.pid) },
+    };
+    await runCommand(track, ['init', '--resume'], { surroundings });
+    const { pid } = JSON.parse(say('monitor --start --json').out);
+    afterThisTest(() => void say(`monitor --stop --session ${id}`));
+    const over = 'init U --archive-existing';
+    expect(say(over)).toMatchObject({ code: 1, err: expect.stringContaining(`process ${agent.pid} works on session`) });
+    expect(JSON.parse(say('monitor --start --json').out)).toMatchObject({ pid, already: true });
+    await agent.kill();
+    expect(say(over)).toMatchObject({ code: 0 });
+    expect(say(`monitor --stop --session ${id}`)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('no monitor'),
+    });
   },
   LIMIT_MS,
 );
