@@ -7,8 +7,8 @@ import type { Worklog } from '../fold/worklog.js';
  */
 export function goOnCommand({ session_id, lifecycle, archived, facts }: Worklog, name = session_id): string {
   if (lifecycle === 'ended') return `watchkeeper work reopen ${name}`;
-  // None of these holds its directory, so the directory does not lead to it.
   if (archived !== null || facts?.concurrent === true || facts?.explicit === false)
     return `watchkeeper work continue ${name}`;
-  return 'watchkeeper track init --resume';
+  // Where this is read, another session may hold the directory.
+  return `watchkeeper track init --resume --session ${name}`;
 }

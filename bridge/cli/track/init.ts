@@ -13,12 +13,14 @@ import { counted } from '../../../src/counted.js';
 import { UsageError } from '../../../src/errors.js';
 import { textOf } from '../../../src/journal/record.js';
 import type { ExitCode } from '../../command/command.js';
+import { goOnWith } from '../../command/goOnWith.js';
 import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { stopMonitor } from '../../command/monitorProcess.js';
 import { type Call, word } from '../../command/word.js';
 
 export const init = word({
-  usage: 'init TASK [--step TITLE]… [--steps A,B] [--name NAME]\n       [--resume|--archive-existing|--concurrent]',
+  usage:
+    'init TASK [--step TITLE]… [--steps A,B] [--name NAME]\n       [--resume [--session ID]|--archive-existing|--concurrent]',
   summary: 'begin a session with a plan',
   options: {
     step: { type: 'string', multiple: true },
@@ -37,10 +39,14 @@ export const init = word({
     const titles = [...(values.step ?? []), ...(values.steps?.split(',') ?? [])].map((title) => title.trim());
     if (titles.includes('')) throw new UsageError('a step without a title: give each --step some words');
     if (memory.isBridges) return planBridges(task, titles, call);
+    const named = textOf(values.session);
+    if (named !== null && !values.resume)
+      throw new UsageError('--session names a session to go on with: add --resume, or leave it out to begin one');
     const holder = values.concurrent ? null : memory.holder();
-    if (holder !== null && values.resume) {
-      adoptCaller(memory, holder);
-      print(`going on with session ${holder.id}`, { session_id: holder.id, folder: holder.folder, resumed: true });
+    const meant = named === null ? holder : memory.which(named);
+    if (meant !== null && values.resume) {
+      const { folder } = goOnWith(memory, meant);
+      print(`going on with session ${meant.id}`, { session_id: meant.id, folder, resumed: true });
       return 0;
     }
     if (holder !== null && values['archive-existing']) {

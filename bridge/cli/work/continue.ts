@@ -1,7 +1,5 @@
-import { unarchiveSession } from '../../../memory/keeping/archive.js';
-import { RefusedError } from '../../../memory/logs/log.js';
-import { adoptCaller } from '../../../memory/sessions/adoption.js';
 import { UsageError } from '../../../src/errors.js';
+import { goOnWith } from '../../command/goOnWith.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
@@ -17,18 +15,11 @@ export const goOn = word({
       throw new UsageError(
         `no agent works in this shell, so there is nothing to move; \`watchkeeper track resume ${session.id}\` shows how to go on`,
       );
-    if (session.log.state.lifecycle === 'ended')
-      throw new RefusedError({
-        code: 'ended',
-        message: `session ${session.id} has ended; first: watchkeeper work reopen ${session.id}`,
-      });
-    const wasArchived = session.log.state.archived !== null;
-    const folder = wasArchived ? unarchiveSession(memory, session) : session.folder;
-    adoptCaller(memory, session);
-    print(`going on with session ${session.id}${wasArchived ? ', which is out of the archive' : ''}`, {
+    const { folder, unarchived } = goOnWith(memory, session);
+    print(`going on with session ${session.id}${unarchived ? ', which is out of the archive' : ''}`, {
       session_id: session.id,
       folder,
-      unarchived: wasArchived,
+      unarchived,
     });
     return 0;
   },

@@ -55,6 +55,8 @@ async function say(command: Command, args: readonly string[], from: From = {}) {
   }
 }
 
+const idOf = ({ out }: { readonly out: string }) => String(JSON.parse(out).session_id);
+
 async function json(command: Command, args: readonly string[], from: From = {}) {
   const { out } = await say(command, [...args, '--json'], from);
   return JSON.parse(out);
@@ -296,7 +298,7 @@ describe('a crash', () => {
     expect(found.out).toMatch(/\[~\] 1 one\n {2}\[ \] 2 two/);
     expect(found.out).toContain('src/a.ts: 12 bytes, changed since it was last mentioned, step 1');
     // Nobody should type the words of others into a shell.
-    expect(found.out).toContain('Go on with the session: watchkeeper track init --resume\n');
+    expect(found.out).toMatch(/Go on with the session: watchkeeper track init --resume --session \S+-build-it\n/);
     expect((await say(track, ['init', 'Another'])).err).toContain('crashed');
     const resume = await say(track, ['resume']);
     expect(resume.out).toMatch(/^<session-record>\n/);
@@ -318,6 +320,30 @@ test('a session is resumed with the files and notes of its own directory, wherev
   const { out } = await runCommand(track, ['resume', session_id], { surroundings });
   expect(out).toMatch(/"half": 1 bytes/);
   expect(out).toContain('the API wants UTC');
+});
+
+test('the command to go on leads to its session also from a directory that another one holds', async () => {
+  const id = idOf(await say(track, ['init', 'there', '--name', 'other', '--json']));
+  const here = { where: testFolder() };
+  await say(track, ['init', 'here'], here);
+  const { out } = await say(track, ['resume', id], here);
+  const [, words = ''] = /To go on with it: watchkeeper track (.*?);/.exec(out) ?? [];
+  expect(words).toBe(`init --resume --session ${id}`);
+  expect((await say(track, words.split(' '), here)).out).toBe(`going on with session ${id}\n`);
+  expect(await json(track, ['init', '--resume', '--session', 'other'], here)).toMatchObject({ session_id: id });
+  expect((await say(track, ['init', '--resume'], here)).out).toMatch(/^going on with session \S+-here\n$/);
+  expect(await say(track, ['init', 'new', '--session', id, '--concurrent'], here)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--resume'),
+  });
+  await say(work, ['archive', id]);
+  const back = await json(track, ['init', '--resume', '--session', id], here);
+  expect(back.folder).toBe(join(home, 'sessions', id));
+  await say(work, ['end', id]);
+  expect(await say(track, ['init', '--resume', '--session', id], here)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`work reopen ${id}`),
+  });
 });
 
 test('a record that rested for a week is acknowledged before anybody goes on with it', async () => {

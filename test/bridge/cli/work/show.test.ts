@@ -75,7 +75,7 @@ test('an agent that begins a session with work start works on it, so its death i
   const id = idOf(await saidInAgent(work, ['start', '--purpose', 'p', '--json']));
   const { code, out } = await say(track, ['crash-detect']);
   expect([code, out]).toEqual([1, expect.stringContaining(`${id} crashed`)]);
-  expect(out).toContain('Go on with the session: watchkeeper track init --resume');
+  expect(out).toContain(`Go on with the session: watchkeeper track init --resume --session ${id}\n`);
 });
 
 test('a crashed session that holds no directory is gone on with by its id', async () => {
