@@ -41,6 +41,9 @@ const TYPES =
 const CALL_OR_MEMBER = /^(?:[([{]|[&*!]{0,2}[A-Za-z_$][\w$.?!]{0,120}(?:\(|\[|::|->|<))/;
 const DOTTED = /^[A-Za-z_$][\w$]{0,80}(?:(?:\?|!)?\.[A-Za-z_$][\w$]{0,80})+[!;,)\]}]*$/;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const OF_ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/;
+/** In a name a digit ends a word: `token2`, `oauth2Token`, `s3_secret`. A password goes on behind it: `hunter2secret`. */
+const DIGIT_WITHIN_WORD = /\d(?:[a-z]{2}|[A-Z]{2})/;
 const LETTERS = /^\p{L}[\p{L}_' .-]*$/u;
 const DIGITS = /^\d+(?:[.,]\d+)?$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i;
@@ -53,7 +56,7 @@ export function isSecretValue(named: NamedValue): boolean {
   if (kind === 'key_data') return looksRandom(value);
   if (kind === 'auth') return isLogin(value) || (looksRandom(value) && !UUID.test(value));
   if (looksRandom(value)) return true;
-  if (PLACE.test(value) || (!isQuoted && isCode(value))) return false;
+  if (PLACE.test(value) || (!isQuoted && isCode(value, isLiteral(named)))) return false;
   return kind === 'password' || kind === 'secret' ? isPassword(named) : isShortToken(named);
 }
 
@@ -65,35 +68,54 @@ export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER_WORDS.test(typed) || (/[A-Za-z]/.test(typed) && FILLED_IN_LATER.test(typed));
 }
 
-/** @returns whether an unquoted value is an expression or a type of a program */
-export function isCode(value: string): boolean {
+/**
+ * @param isPlain whether it cannot be the name of a variable: then a dot between letters and digits makes none of it
+ * @returns whether an unquoted value is an expression or a type of a program
+ */
+export function isCode(value: string, isPlain = false): boolean {
   if (TYPES.test(value) || CALL_OR_MEMBER.test(value) || value.includes('=>')) return true;
-  return DOTTED.test(value) && (!/\d/.test(value) || NAME_OF_SECRET.test(value));
+  return DOTTED.test(value) && (!/\d/.test(value) || (!isPlain && NAME_OF_SECRET.test(value)));
 }
 
 /** People choose words as passwords, so only signs against a secret count. */
-function isPassword({ kind, name, value, isQuoted, isTight, endsLine }: NamedValue): boolean {
+function isPassword(named: NamedValue): boolean {
+  const { kind, name, value, isQuoted, isTight, endsLine } = named;
   if (DIGITS.test(value)) return kind === 'password' && name !== 'pass' && value.length >= 4;
-  const isOfEnvironment = /^[A-Z][A-Z0-9_]*$/.test(name);
   if (isQuoted && /\s/.test(value)) return !PROSE.test(value) && !NAME_OF_SECRET.test(value);
   if (LETTERS.test(value)) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: everything beyond ASCII is looked for
-    if (NAME_OF_SECRET.test(value) || /[^\u0000-\u007f]/.test(value)) return false;
-    if (isOfEnvironment && isTight) return true;
+    if (/[^\u0000-\u007f]/.test(value)) return false;
+    const isOfEnvironment = isTight && OF_ENVIRONMENT.test(name);
+    // `TLS_SECRET=my-secret` names one that is kept elsewhere, `PASSWORD=DB_PASSWORD` a variable.
+    if (NAME_OF_SECRET.test(value)) return isOfEnvironment && kind === 'password' && !OF_ENVIRONMENT.test(value);
+    if (isOfEnvironment) return true;
     if (isQuoted) return kind === 'password' && value.length >= 6;
     // In a program it would be the name of something.
     return kind === 'password' && value.length >= 6 && endsLine && !/[a-z][A-Z]/.test(value);
   }
   if (!/\p{L}|\d/u.test(value)) return false;
-  if (IDENTIFIER.test(value) && NAME_OF_SECRET.test(value)) return false;
+  if (isNameOfSecret(named)) return false;
   return value.length >= (kind === 'password' ? 4 : 6);
 }
 
 /** Too short to look random, so it needs a digit and the position of a value. */
-function isShortToken({ kind, name, value, isQuoted, isTight }: NamedValue): boolean {
+function isShortToken(named: NamedValue): boolean {
+  const { kind, name, value, isQuoted, isTight } = named;
   if (value.length < 6 || DIGITS.test(value) || !/[A-Za-z]/.test(value) || !/\d/.test(value)) return false;
-  if (/\s/.test(value) || (IDENTIFIER.test(value) && NAME_OF_SECRET.test(value))) return false;
-  return isQuoted || isTight || (kind === 'key' && /^[A-Z][A-Z0-9_]*$/.test(name));
+  if (/\s/.test(value) || isNameOfSecret(named)) return false;
+  return isQuoted || isTight || (kind === 'key' && OF_ENVIRONMENT.test(name));
+}
+
+/** @returns whether the value, which has a digit, is what a program calls a secret, and not one itself */
+function isNameOfSecret(named: NamedValue): boolean {
+  const { value } = named;
+  if (isLiteral(named) || !IDENTIFIER.test(value) || !NAME_OF_SECRET.test(value)) return false;
+  return !DIGIT_WITHIN_WORD.test(value);
+}
+
+/** Whether no variable of a program can be there: the value of an environment variable or of an option, or a text in quotes. */
+function isLiteral({ name, isQuoted, isTight }: NamedValue): boolean {
+  return isQuoted || name.startsWith('-') || (isTight && OF_ENVIRONMENT.test(name));
 }
 
 /** @returns whether the value is base64 of a name, a colon and a password */

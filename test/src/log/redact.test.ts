@@ -82,6 +82,16 @@ describe('shapes of secrets', () => {
     ['value', 'hunter2', 'https://example.org/?access_token=hunter2&x=1'],
     ['value', 'hunter2', 'password: hunter2'],
     ['value', 'swordfish', 'password: "swordfish"'],
+    ['value', 'hunter2secret', 'PGPASSWORD=hunter2secret psql'],
+    ['value', 'hunter2secret', 'mytool --password=hunter2secret --verbose'],
+    ['value', 'hunter2secret', 'mytool --password hunter2secret --verbose'],
+    ['value', 'secret2024', "mytool --password 'secret2024'"],
+    ['value', 'mytoken1', 'API_TOKEN=mytoken1 npm start'],
+    ['value', 'otter7.secret', 'DB_PASSWORD=otter7.secret'],
+    ['value', 'sunshinesecret', 'DB_PASSWORD=sunshinesecret npm start'],
+    ['value', 'hunter2secret', '{"password":"hunter2secret"}'],
+    ['value', 'hunter2secret', 'spring.datasource.password=hunter2secret'],
+    ['value', 'hunter2secret', 'password: hunter2secret'],
   ];
 
   test.each(secrets)('%s %s', (kind, secret, text = `before ${secret} after`) => {
@@ -120,6 +130,10 @@ describe('shapes of secrets', () => {
     'commit 9fceb02d0ae598e95dc970b74767f19372d61af8',
     'tg_popoto_-5294327191_4469',
     'a bearer certificate, the authorization failed',
+    'password=mySecret, token=oauth2Token, login(password=password2, secret=s3_secret)',
+    'password = config.secret2;',
+    'PASSWORD=DB_PASSWORD TLS_SECRET=my-app-secret make',
+    'the --password mySecret option',
   ])('innocent: %s', (text) => {
     expect(redact(text)).toBe(text);
   });
