@@ -19,6 +19,7 @@ import { ActivityPulse } from './activityPulse.js';
 import { Coalesced } from './coalesced.js';
 import type { KnownRun, Learned } from './knownRun.js';
 import { promptOf } from './prompt.js';
+import { RepeatedCalls } from './repeatedCalls.js';
 import type { RunContext } from './runContext.js';
 import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
@@ -39,6 +40,7 @@ export class AgentStream {
   /** An agent may fail faster than the store can be updated, and its stream must not wait for that. */
   readonly #wake: Coalesced;
   readonly #pulse: ActivityPulse;
+  readonly #repeated = new RepeatedCalls();
   #hasSucceeded = false;
   /** What the agent was told of its first attempt. */
   #given = '';
@@ -175,8 +177,12 @@ export class AgentStream {
     this.#context.display.update(this.#known.session.session_id, this.#known.activity);
   }
 
-  /** A failure may complete a cascade, and a revival's first success is its recovery; the deadlines find everything else. */
+  /**
+   * A failure may complete a cascade, a repeated call a loop, and a revival's first success is its recovery; the deadlines find
+   * everything else.
+   */
   #isWorthALook(line: JournalEvent): boolean {
+    if (this.#repeated.take(line)) return true;
     if (line.event !== 'post_tool_use') return false;
     if (line.outcome === 'failed') return true;
     const isFirstSuccess = this.#known.session.attempt === 2 && line.outcome === 'ok' && !this.#hasSucceeded;

@@ -82,6 +82,22 @@ const PROJECTS: Record<string, SceneProject> = {
       },
     ],
   },
+  looping: {
+    chats: [{ id: 71 }],
+    scenarios: [
+      {
+        steps: [
+          {
+            do: 'repeat',
+            times: 6,
+            steps: [{ do: 'call', tool: 'bash', input: { command: 'make' }, output: 'made', takes_ms: 50 }],
+          },
+          { do: 'sleep', ms: 3_000 },
+          { do: 'answer', text: 'done at last' },
+        ],
+      },
+    ],
+  },
   spreading: {
     chats: [{ id: 41 }],
     thresholds: { silence_ms: SILENCE_MS, tool_wait_ms: SILENCE_MS },
@@ -155,6 +171,20 @@ describeScenes('an unhealthy session', () => {
       expect(
         scene.github.writes.filter(({ method, path }) => method === 'POST' && path.endsWith('/issues')),
       ).toHaveLength(2);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that repeats itself is reported at the call that completes the loop, while it works on',
+    async () => {
+      const asked = ask('looping', 71, 'go round');
+      await asked.answered('done at last');
+      const detected = asked.events().find((event) => stepOf(event) === 'detected');
+      const calls = scene.evidence.journal(asked.session).filter(({ event }) => event === 'post_tool_use');
+      expect(detected).toMatchObject({ rule: 'loop' });
+      // Whatever is slow here, the next regular look is minutes away.
+      expect(Date.parse(detected?.timestamp ?? '') - Date.parse(String(calls.at(-1)?.timestamp))).toBeLessThan(2_900);
     },
     SCENE_TIMEOUT_MS,
   );
