@@ -11,7 +11,7 @@ import { failpoint } from '../../src/failpoints.js';
 import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
-import { BEGIN_FLAGS, openLogFile, READ_FLAGS, sizeOfLog, unusable, WRITE_FLAGS } from './logFile.js';
+import { type LogFile, openLogFile, sizeOfLog, unusable } from './logFile.js';
 import { type LogCounts, LogReader } from './reader.js';
 
 /** How often lines are written again that were lost: each time, another writer must have died within a line. */
@@ -34,29 +34,25 @@ export interface WriteOptions {
 }
 
 interface Opened<State> {
-  readonly descriptor: number;
+  readonly file: LogFile;
   readonly kind: LogKind<State>;
-  /** Which file it is, also if another one gets its place. */
-  readonly file: string;
   readonly reader: LogReader<State>;
 }
 
 export class Log<State> {
   readonly path: string;
-  readonly #descriptor: number;
+  readonly #file: LogFile;
   readonly #kind: LogKind<State>;
   readonly #reader: LogReader<State>;
-  readonly #file: string;
   /** Bytes that were appended here. */
   #appended = 0;
   /** The length of the file, as far as it was read or appended here. */
   #end = 0;
 
-  private constructor(path: string, { descriptor, kind, file, reader }: Opened<State>) {
+  private constructor(path: string, { file, kind, reader }: Opened<State>) {
     this.path = path;
-    this.#descriptor = descriptor;
-    this.#kind = kind;
     this.#file = file;
+    this.#kind = kind;
     this.#reader = reader;
     this.#end = reader.position;
   }
@@ -67,7 +63,8 @@ export class Log<State> {
    * @throws UnreachableError if it cannot be created
    */
   static begin<State>(path: string, kind: LogKind<State>): Log<State> | null {
-    return Log.#open(path, BEGIN_FLAGS, kind, { otherwise: 'EEXIST', earlier: undefined });
+    const file = openLogFile(path, 'begin');
+    return file === null ? null : new Log(path, { file, kind, reader: new LogReader(kind) });
   }
 
   /**
@@ -76,7 +73,15 @@ export class Log<State> {
    * @throws UnreachableError if it cannot be opened for writing
    */
   static open<State>(path: string, kind: LogKind<State>, earlier?: Log<State>): Log<State> | null {
-    return Log.#open(path, WRITE_FLAGS, kind, { otherwise: 'ENOENT', earlier });
+    return Log.#read(path, openLogFile(path, 'write'), kind, earlier);
+  }
+
+  /**
+   * As {@link open}; a log that its user may only read is opened for that, and then takes no line.
+   * @throws UnreachableError if it cannot be read either
+   */
+  static openOrRead<State>(path: string, kind: LogKind<State>): Log<State> | null {
+    return Log.#read(path, openLogFile(path, 'write or read'), kind);
   }
 
   /**
@@ -86,32 +91,30 @@ export class Log<State> {
    * @throws UnreachableError if it cannot be read
    */
   static read<State>(path: string, kind: LogKind<State>, earlier?: Log<State>): Log<State> | null {
-    return Log.#open(path, READ_FLAGS, kind, { otherwise: 'ENOENT', earlier });
+    return Log.#read(path, openLogFile(path, 'read'), kind, earlier);
   }
 
-  static #open<State>(
+  static #read<State>(
     path: string,
-    flags: number,
+    file: LogFile | null,
     kind: LogKind<State>,
-    { otherwise, earlier }: { readonly otherwise: string; readonly earlier: Log<State> | undefined },
+    earlier?: Log<State>,
   ): Log<State> | null {
-    const opened = openLogFile(path, flags, otherwise);
-    if (opened === null) return null;
-    const { descriptor, file, size } = opened;
+    if (file === null) return null;
     try {
-      const known = earlier === undefined ? null : earlier.#readerOf(file, size);
-      const log = new Log(path, { descriptor, kind, file, reader: known ?? new LogReader(kind) });
-      if (flags !== BEGIN_FLAGS) log.refresh();
+      const known = earlier === undefined ? null : earlier.#readerOf(file);
+      const log = new Log(path, { file, kind, reader: known ?? new LogReader(kind) });
+      log.refresh();
       return log;
     } catch (error) {
-      closeSync(descriptor);
+      closeSync(file.descriptor);
       throw unusable(path, error);
     }
   }
 
   /** A log only grows, unless somebody has put another one in its place: then what was read is of no use. */
-  #readerOf(file: string, size: number): LogReader<State> | null {
-    return this.#file === file && this.#reader.position <= size ? this.#reader : null;
+  #readerOf({ file, size }: LogFile): LogReader<State> | null {
+    return this.#file.file === file && this.#reader.position <= size ? this.#reader : null;
   }
 
   get state(): State {
@@ -179,7 +182,7 @@ export class Log<State> {
   }
 
   close(): void {
-    closeSync(this.#descriptor);
+    closeSync(this.#file.descriptor);
   }
 
   /**
@@ -211,7 +214,7 @@ export class Log<State> {
       const size = this.#size();
       // Nobody else has written in between if the file is as long as what was read and what was appended.
       if (appended !== undefined && size === reader.position + appended.length) reader.take(appended, seen);
-      else if (size !== reader.position) reader.readOn(this.#descriptor, seen);
+      else if (size !== reader.position) reader.readOn(this.#file.descriptor, seen);
       this.#end = reader.position;
     } catch (error) {
       throw unusable(this.path, error);
@@ -219,20 +222,22 @@ export class Log<State> {
   }
 
   #size(): number {
-    return sizeOfLog(this.path, this.#descriptor);
+    return sizeOfLog(this.path, this.#file.descriptor);
   }
 
   #append(text: string, isDurable: boolean): Buffer {
     const isTorn = this.#end === this.#reader.position && this.#reader.isTorn;
     const bytes = Buffer.from(isTorn ? `\n${text}` : text);
+    const { descriptor, unwritable } = this.#file;
+    if (unwritable !== null) throw unwritable;
     try {
       failpoint('log.append.before');
-      const written = writeSync(this.#descriptor, bytes);
+      const written = writeSync(descriptor, bytes);
       this.#appended += written;
       if (written < bytes.length)
         throw new Error(`only ${written} of ${bytes.length} bytes were written; ${MAKE_ROOM}`);
       this.#end += written;
-      if (isDurable) fsyncSync(this.#descriptor);
+      if (isDurable) fsyncSync(descriptor);
       failpoint('log.append.after');
       return bytes;
     } catch (error) {

@@ -7,28 +7,54 @@ import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 
 /** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
-export const WRITE_FLAGS = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-export const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-export const BEGIN_FLAGS = WRITE_FLAGS | constants.O_CREAT | constants.O_EXCL;
+const WRITE = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const BEGIN = WRITE | constants.O_CREAT | constants.O_EXCL;
 /** It is read at once, and a bridge has other work: a second is what it may take. */
 export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
+/** What opening a file for writing answers where its user may only read. */
+const UNWRITABLE = ['EROFS', 'EACCES', 'EPERM'];
 /** What opening a link, a folder or a pipe answers. */
 const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
 
-interface LogFile {
+export interface LogFile {
   readonly descriptor: number;
   /** Which file it is, also if another one gets its place. */
   readonly file: string;
   /** In bytes. */
   readonly size: number;
+  /** Why it was opened only to be read, although somebody may want to write; null if that is not so. */
+  readonly unwritable: UnreachableError | null;
 }
 
+/** `write or read`: for reading where its user may only read. */
+export type OpenedTo = 'begin' | 'write' | 'read' | 'write or read';
+
 /**
- * @param otherwise the error code for which there is no file to open
- * @returns null for that
+ * @returns null if it is there already, when it is begun; else, if there is none
  * @throws UnreachableError if it cannot be opened, or is no plain file
  */
-export function openLogFile(path: string, flags: number, otherwise: string): LogFile | null {
+export function openLogFile(path: string, to: OpenedTo): LogFile | null {
+  switch (to) {
+    case 'begin':
+      return opened(path, BEGIN, 'EEXIST');
+    case 'write':
+      return opened(path, WRITE, 'ENOENT');
+    case 'read':
+      return opened(path, READ, 'ENOENT');
+    case 'write or read':
+      try {
+        return opened(path, WRITE, 'ENOENT');
+      } catch (error) {
+        if (!(error instanceof UnreachableError && UNWRITABLE.includes(errorCode(error.cause)))) throw error;
+        const file = opened(path, READ, 'ENOENT');
+        return file === null ? null : { ...file, unwritable: error };
+      }
+  }
+}
+
+/** @param otherwise the error code for which there is no file to open: the result is null then */
+function opened(path: string, flags: number, otherwise: string): LogFile | null {
   let descriptor: number;
   try {
     descriptor = openSync(path, flags, PRIVATE_FILE);
@@ -39,7 +65,7 @@ export function openLogFile(path: string, flags: number, otherwise: string): Log
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new NotPlainError(linkWords(path));
-    return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size };
+    return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size, unwritable: null };
   } catch (error) {
     closeSync(descriptor);
     throw unusable(path, error);

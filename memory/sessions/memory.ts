@@ -130,7 +130,7 @@ export class Memory {
   }
 
   #open(id: string): OpenSession | null {
-    const session = this.sessions.open(id);
+    const session = this.sessions.openOrRead(id);
     if (session !== null) this.opened.push(session);
     return session;
   }

@@ -101,8 +101,12 @@ export class Sessions {
    * @throws UnreachableError if its log cannot be opened
    */
   open(id: string): OpenSession | null {
-    const session = this.#opened(id, (path) => Log.open(path, worklogKind));
-    return session === null ? null : { ...session, folder: moveToPlace(session, this.#places) ?? session.folder };
+    return this.#inPlace(this.#opened(id, (path) => Log.open(path, worklogKind)));
+  }
+
+  /** Like {@link open}, for a command that may only read: a log that cannot be written is refused when it is to take a line. */
+  openOrRead(id: string): OpenSession | null {
+    return this.#inPlace(this.#opened(id, (path) => Log.openOrRead(path, worklogKind)));
   }
 
   /** Like {@link open}, without writing: also for a folder that cannot be written to. */
@@ -130,6 +134,10 @@ export class Sessions {
 
   archivedFolders(): string[] {
     return sessionsAmong(this.#places.archivedFolders());
+  }
+
+  #inPlace(session: OpenSession | null): OpenSession | null {
+    return session === null ? null : { ...session, folder: moveToPlace(session, this.#places) ?? session.folder };
   }
 
   #opened(id: string, openLog: (path: string) => Log<Worklog> | null): OpenSession | null {

@@ -120,7 +120,13 @@ describe('a home that cannot be used', () => {
     chmodSync(home, 0);
     for (const command of COMMANDS) expect(say(...command)).toMatchObject(denied);
     chmodSync(home, 0o700);
-    expect(say('track', 'init', 'T')).toMatchObject({ code: 0, err: '' });
+    const { folder: session } = JSON.parse(say('track', 'init', 'T', '--json').out);
+    chmodSync(join(session, 'worklog.jsonl'), 0o400);
+    expect(say('track', 'status')).toMatchObject({ code: 0, out: expect.stringContaining('T\n'), err: '' });
+    expect(say('track', 'note', 'x')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/worklog\.jsonl: EACCES.*make it readable and writable/),
+    });
     chmodSync(join(home, 'sessions'), 0);
     for (const command of [
       ['work', 'list'],
@@ -175,6 +181,31 @@ describe('a disk that takes no more', () => {
     expect(say('track', 'status').out).toContain('[ ] 1 a');
     NO_SPACE.end(home);
     expect(say('track', 'note', 'x').code).toBe(0);
+  });
+
+  testWithMounts('is read by everything that only reads; what writes says why it cannot', () => {
+    const folder = testFolder();
+    const home = join(folder, 'home');
+    onSmallDisk(home);
+    const say = homeOf(folder, home);
+    const { session_id: id } = JSON.parse(say('track', 'init', 'T', '--step', 'a', '--json').out);
+    execFileSync('mount', ['-o', 'remount,ro', home]);
+    const reads = [
+      ...['status', 'resume', 'crash-detect', 'sync'].map((word) => ['track', word]),
+      ...['show', 'verify', 'export'].map((word) => ['work', word, id]),
+      ['work', 'list'],
+      ['track', 'checkpoint', '--list'],
+    ];
+    for (const command of reads)
+      expect([command, say(...command)]).toEqual([command, expect.objectContaining({ code: 0, err: '' })]);
+    const readOnly = { code: 3, err: expect.stringMatching(/EROFS: read-only file system.*readable and writable/) };
+    for (const command of [
+      ['track', 'note', 'x'],
+      ['track', 'done', '--complete'],
+      ['track', 'init', 'U', '--archive-existing'],
+      ['work', 'archive', id],
+    ])
+      expect([command, say(...command)]).toEqual([command, expect.objectContaining(readOnly)]);
   });
 
   test('keeps no half of a line as a line, and says what to do', () => {
