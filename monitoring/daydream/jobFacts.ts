@@ -65,12 +65,17 @@ export function jobsOf(stories: readonly IncidentStory[]): Job[] {
   return grouped(inOrder, jobIdOf).map(jobOf);
 }
 
+/**
+ * An incident stays open until its issue is filed, which an unreachable GitHub may put off for days. A job whose chat was notified
+ * of the failure is over before that, and no issue shows it to anybody.
+ */
 function jobOf(stories: readonly [IncidentStory, ...IncidentStory[]]): Job {
   const [first] = stories;
   const story = stories.at(-1) ?? first;
   const { last, closed_at, told, not_revived_because, evidence } = story;
   const revived = stories.some((each) => each.revived);
-  const end = stories.some((each) => each.closed_at === null) ? 'open' : endOf(last, revived);
+  const isOpen = told === null && stories.some((each) => each.closed_at === null);
+  const end = isOpen ? 'open' : endOf(last, revived);
   return {
     project: last.project_key ?? '',
     session_id: first.last.session_id ?? '',
@@ -91,7 +96,7 @@ function jobOf(stories: readonly [IncidentStory, ...IncidentStory[]]): Job {
   };
 }
 
-/** @param last the line that closed its last incident */
+/** @param last the last line of its last incident */
 function endOf({ event, details }: CriticalEvent, revived: boolean): JobEnd {
   if (event === 'session_recovered') return revived ? 'recovered' : 'passed';
   if (event === 'session_unrecoverable') return revived || details?.attempt === 2 ? 'failed_again' : 'not_revived';

@@ -257,6 +257,24 @@ describe('the facts of a day', () => {
     ]);
   });
 
+  test('need a person once the chat was notified, even while their incidents wait for an issue', () => {
+    const [detected, revived, , second, told] = failingTwice('A', 'docs', 3, MORNING);
+    if (!detected || !revived || !second || !told) throw new Error('too few lines');
+    const unfiled = [detected, revived, second, told].map((event) => ({ ...event, github_issue: null }));
+    const untried = incident('B', { ...job('api', 4), github_issue: null }, [
+      { step: 'detected', at: MORNING },
+      toldAt(MORNING + 1, 'failure_message_given_up'),
+    ]);
+    const day = factsOf([...unfiled, ...untried]);
+    expect(day.jobs).toMatchObject([
+      { session_id: 'tg_docs_1_3', end: 'failed_again', told: 'failure_message_sent', issue: null },
+      { session_id: 'tg_api_1_4', end: 'not_revived', told: 'failure_message_given_up', issue: null },
+    ]);
+    const page = pageOf(day);
+    expect(page).toContain('**Needs you: 2 jobs**');
+    expect(page).not.toContain('Not over at the end of the day');
+  });
+
   test('do not count an outage and a backlog as trouble of the session that represents them', () => {
     const { jobs, others } = factsOf([
       ...incident('A', job('api', 1), [{ step: 'detected', at: MORNING }, revivedAt(MORNING + 1, 'tg_api_1_1_r1')]),
