@@ -26,7 +26,7 @@ export interface Admitted {
   readonly project: Project;
 }
 
-interface Refused {
+export interface Refused {
   readonly admitted: false;
   readonly why: 'unlisted_chat' | 'sender_not_allowed';
   readonly answer: string;
@@ -34,13 +34,15 @@ interface Refused {
 
 export class Admission {
   readonly #settings: Settings;
-  readonly #refusedBefore: OncePer;
+  readonly #answeredBefore: OncePer;
+  readonly #reportedBefore: OncePer;
   readonly #base: ChatFoundation;
 
   constructor(settings: Settings, base: ChatFoundation) {
     this.#settings = settings;
     this.#base = base;
-    this.#refusedBefore = new OncePer(base.clock, HOUR);
+    this.#answeredBefore = new OncePer(base.clock, HOUR);
+    this.#reportedBefore = new OncePer(base.clock, HOUR);
   }
 
   /** @returns whether any project lists the chat, in whatever topic */
@@ -69,10 +71,14 @@ export class Admission {
    * @returns the answer for the chat; null if it was sent within the last hour
    */
   refuse(message: ChatMessage, refused: Refused): string | null {
-    const who = refused.why === 'unlisted_chat' ? message.chatId : `${message.chatId} ${message.sender.id}`;
-    if (!this.#refusedBefore.first(`${refused.why} ${who}`)) return null;
-    if (refused.why === 'unlisted_chat') this.#reportUnroutable(message);
-    return refused.answer;
+    const key = refusalKey(message, refused);
+    if (refused.why === 'unlisted_chat' && this.#reportedBefore.first(key)) this.#reportUnroutable(message);
+    return this.#answeredBefore.first(key) ? refused.answer : null;
+  }
+
+  /** The answer to a refusal did not arrive: the next message gets it. */
+  forgetAnswer(message: ChatMessage, refused: Refused): void {
+    this.#answeredBefore.forget(refusalKey(message, refused));
   }
 
   /** Never throws: what could not be written is in the log. */
@@ -86,6 +92,10 @@ export class Admission {
       .logCriticalEvent(event)
       .catch((err: unknown) => logger.error({ err, event }, 'a critical event was not written'));
   }
+}
+
+function refusalKey({ chatId, sender }: ChatMessage, { why }: Refused): string {
+  return `${why} ${why === 'unlisted_chat' ? chatId : `${chatId} ${sender.id}`}`;
 }
 
 /** The group's own id would admit everybody who may write anonymously there. */
@@ -114,5 +124,10 @@ export class OncePer {
     if (last !== undefined && now - last < this.#periodMs) return false;
     this.#said.set(key, now);
     return true;
+  }
+
+  /** The next yes for this key needs no wait. */
+  forget(key: string): void {
+    this.#said.delete(key);
   }
 }

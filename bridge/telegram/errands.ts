@@ -1,3 +1,4 @@
+import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { ChatError } from './chatError.js';
@@ -5,11 +6,23 @@ import { ChatError } from './chatError.js';
 /** Beyond this many at once, further ones are dropped: a chat that hangs must not fill the memory. */
 const MOST_AT_ONCE = 200;
 const STOP_LIMIT_MS = 2 * SECOND;
+/** No try begins later than this after the first one: Telegram usually asks to wait for less than a minute. */
+const LAST_TRY_AFTER_MS = 90 * SECOND;
+const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 20 * SECOND };
 
-/** Calls that may be lost and that nobody waits for: reactions, short answers, typing. */
+type ErrandName = 'answer' | 'reaction' | 'commands';
+type Errand = (signal: AbortSignal) => Promise<unknown>;
+
+/**
+ * Small calls that nobody waits for: short answers, reactions, the list of commands. One that fails is repeated for about a
+ * minute, even if its outcome is unknown: the same short answer twice is better than none. They are kept in memory only.
+ */
 export class Errands {
   readonly #logger: Logger;
   readonly #clock: Clock;
+  /** No further try begins. */
+  readonly #stopping = new AbortController();
+  /** Calls in progress end. */
   readonly #ending = new AbortController();
   readonly #running = new Set<Promise<void>>();
 
@@ -18,32 +31,58 @@ export class Errands {
     this.#clock = clock;
   }
 
-  /** Never throws, and never rejects. */
-  run(name: string, errand: (signal: AbortSignal) => Promise<unknown>): void {
-    if (this.#running.size >= MOST_AT_ONCE || this.#ending.signal.aborted) {
+  /**
+   * Never throws, and never rejects.
+   * @param onLost called if it did not succeed, and a later one might
+   */
+  run(name: ErrandName, errand: Errand, onLost: () => void = () => undefined): void {
+    if (this.#running.size >= MOST_AT_ONCE || this.#stopping.signal.aborted) {
       const said = 'dropped: too many minor chat calls are in progress, or the bridge is stopping';
       this.#logger.warn({ errand: name }, said);
+      onLost();
       return;
     }
-    const run = this.#attempt(name, errand).finally(() => this.#running.delete(run));
+    const run = this.#runOne(name, errand, onLost).finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
-  async #attempt(name: string, errand: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    const { signal } = this.#ending;
-    try {
-      await errand(signal);
-    } catch (err) {
-      const level = err instanceof ChatError ? 'debug' : 'warn';
-      if (!signal.aborted) this.#logger[level]({ err, errand: name }, 'a small call to the chat failed');
+  async #runOne(name: ErrandName, errand: Errand, onLost: () => void): Promise<void> {
+    const [stopping, ending] = [this.#stopping.signal, this.#ending.signal];
+    const lastTryAt = this.#clock.monotonic() + LAST_TRY_AFTER_MS;
+    for (let tries = 1; ; tries += 1) {
+      const err = await errand(ending).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
+      if (err === null) return;
+      // The end cut it short: that says nothing about Telegram.
+      if (ending.aborted) return onLost();
+      const pauseMs = pauseBefore(err, tries);
+      if (pauseMs !== null && this.#clock.monotonic() + pauseMs <= lastTryAt) {
+        await this.#clock.sleep(pauseMs, stopping);
+        if (!stopping.aborted) continue;
+      }
+      const isRefused = err instanceof ChatError && err.kind === 'refused';
+      // Some chats allow no reactions, and then it is the same with every message.
+      const level = isRefused && name === 'reaction' ? 'debug' : 'warn';
+      this.#logger[level]({ err, errand: name, tries }, 'a small call to the chat failed');
+      return isRefused ? undefined : onLost();
     }
   }
 
   /** Gives calls in progress a moment, then ends them; resolves when none is left. */
   async stop(): Promise<void> {
+    this.#stopping.abort();
     const idle = Promise.all(this.#running).then(() => this.#ending.abort());
     await Promise.race([idle, this.#clock.sleep(STOP_LIMIT_MS, this.#ending.signal)]);
     this.#ending.abort();
     await Promise.all(this.#running);
   }
+}
+
+/** @returns how long to wait before the next try, in milliseconds; null if a repetition cannot help */
+function pauseBefore(err: unknown, tries: number): number | null {
+  if (!(err instanceof ChatError) || err.kind === 'refused' || err.kind === 'unauthorized') return null;
+  // A limit may ask to wait for nothing at all.
+  return Math.max(err.pauseMs ?? 0, pauseAfter(tries, BACKOFF));
 }

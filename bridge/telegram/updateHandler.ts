@@ -56,9 +56,17 @@ export class UpdateHandler {
     return admission.admit(message).admitted && acceptor.faultOf(message.text) === null ? message : null;
   }
 
-  /** Answers a message, as far as the chat can be reached; `text` is plain. */
-  say(message: ChatMessage, text: string): void {
-    this.#answer(message, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null });
+  /**
+   * Answers a message, as far as the chat can be reached; `text` is plain.
+   * @param onLost called if the answer was not sent, and another one could be
+   */
+  say(message: ChatMessage, text: string, onLost?: () => void): void {
+    this.#answer(message, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null }, onLost);
+  }
+
+  /** As {@link say}, but only the first time for this key and day, if that was sent. */
+  #sayOnce(key: string, message: ChatMessage, text: string): void {
+    if (this.#answered.first(key)) this.say(message, text, () => this.#answered.forget(key));
   }
 
   #sayMarkdown(message: ChatMessage, text: string): void {
@@ -66,9 +74,9 @@ export class UpdateHandler {
     if (part !== undefined) this.#answer(message, part);
   }
 
-  #answer(message: ChatMessage, text: Text): void {
+  #answer(message: ChatMessage, text: Text, onLost?: () => void): void {
     const to = { chatId: message.chatId, threadId: message.threadId, replyTo: message.messageId };
-    this.#errands.run('answer', (signal) => this.#parts.api.sendMessage(to, text, { signal }));
+    this.#errands.run('answer', (signal) => this.#parts.api.sendMessage(to, text, { signal }), onLost);
   }
 
   /** Anybody can let a group of their own migrate: only a listed one needs any action. */
@@ -92,21 +100,21 @@ export class UpdateHandler {
     if (command === 'for_another') return;
     const found = this.#parts.admission.admit(message);
     if (!found.admitted) {
-      const answer = this.#parts.admission.refuse(message, found);
+      const { admission } = this.#parts;
+      const answer = admission.refuse(message, found);
       const { chatId: chat_id, messageId: message_id, sender } = message;
       const fields = { chat_id, message_id, sender_id: sender.id, why: found.why };
       this.#parts.logger.info(fields, 'a message was refused');
-      if (answer !== null) this.say(message, answer);
+      if (answer !== null) this.say(message, answer, () => admission.forgetAnswer(message, found));
       return;
     }
     if (incoming.kind === 'edited') return this.#noteEdit(message, found);
     if (incoming.kind === 'not_text') {
+      const answer = `I can only read text messages, and this is ${incoming.what}. Nothing was started. Please send your request as text.`;
       // An album comes as one update per picture.
-      if (incoming.album !== null && !this.#answered.first(`album ${incoming.album}`)) return;
-      return this.say(
-        message,
-        `I can only read text messages, and this is ${incoming.what}. Nothing was started. Please send your request as text.`,
-      );
+      return incoming.album === null
+        ? this.say(message, answer)
+        : this.#sayOnce(`album ${incoming.album}`, message, answer);
     }
     if (command !== null) {
       const { chatId, threadId, replyTo } = message;
@@ -133,8 +141,8 @@ export class UpdateHandler {
     const id = await records.sessionOfMessage(project.key, message.chatId, message.messageId);
     const session = id === null ? null : await records.session(id);
     if (session === null || session.request.message_text === message.text) return;
-    if (!this.#answered.first(`edit ${message.chatId} ${message.messageId}`)) return;
-    this.say(
+    this.#sayOnce(
+      `edit ${message.chatId} ${message.messageId}`,
       message,
       'I ignore edits and continue with the original text. To change your request, send it as a new message. To stop the old one, reply to it with /cancel.',
     );

@@ -665,6 +665,80 @@ describeWithRedis('the poll', () => {
   });
 });
 
+describeWithRedis('an answer that Telegram does not take', () => {
+  const LOST = 'a small call to the chat failed';
+
+  test.each([
+    ['asks to wait', { kind: 'too_many_requests', retryAfterS: 7 }, 7 * SECOND],
+    ['asks to wait for nothing', { kind: 'too_many_requests', retryAfterS: 0 }, SECOND],
+    ['fails', { kind: 'server_error', status: 500 }, SECOND],
+    ['breaks the connection', { kind: 'reset' }, SECOND],
+  ] as const)('because it %s is sent again later, and delays no message', async (_what, fault, pauseMs) => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    scene.peer.inject({ ...fault, method: 'sendMessage' });
+    scene.peer.inject({ ...fault, method: 'setMessageReaction' });
+    const asked = scene.peer.say(CHAT, '/status', { userId: 1 });
+    const work = scene.peer.say(CHAT, 'fix the test', { userId: 1 });
+    await intake.runOnce();
+    expect(await scene.store.records.session(`tg_popoto_${CHAT}_${work}`)).toMatchObject({ status: 'pending' });
+    await until(() => scene.clock.sleepers === 2);
+    await scene.clock.advance(pauseMs - 1);
+    expect(scene.clock.sleepers).toBe(2);
+    await scene.clock.advance(1);
+    await scene.peer.waitFor(() => reactions(scene, work).includes('👀') && scene.peer.botMessages(CHAT).length > 0);
+    expect(scene.peer.botMessages(CHAT)).toMatchObject([{ replyTo: asked }]);
+    expect(scene.logged.filter((line) => line.includes(LOST))).toEqual([]);
+  });
+
+  test('is given up after a minute and logged; then the next message of a refused sender gets it', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    const fault = scene.peer.inject({ kind: 'server_error', method: 'sendMessage', times: Number.POSITIVE_INFINITY });
+    scene.peer.say(CHAT, 'let me in', { userId: STRANGER });
+    scene.peer.say(OTHER_CHAT, 'anybody?', { userId: STRANGER });
+    const began = scene.clock.monotonic();
+    await intake.runOnce();
+    const lost = () => scene.logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === LOST);
+    while (lost().length < 2) {
+      await until(() => scene.clock.sleepers === 2 || lost().length > 0);
+      await scene.clock.advance(scene.clock.nextInMs ?? 0);
+    }
+    expect(scene.clock.monotonic() - began).toBe(71 * SECOND);
+    expect(lost()).toMatchObject(Array(2).fill({ level: 'warn', errand: 'answer', tries: 8 }));
+    fault.remove();
+    for (const chat of [CHAT, OTHER_CHAT]) {
+      const again = [1, 2].map(() => scene.peer.say(chat, 'and now?', { userId: STRANGER }));
+      await intake.runOnce();
+      await scene.peer.waitFor(() => scene.peer.botMessages(chat).length > 0);
+      expect(scene.peer.botMessages(chat)).toMatchObject([{ replyTo: again[0] }]);
+    }
+    expect(scene.told.map(({ event }) => event)).toEqual(['message_unroutable']);
+  });
+
+  test('because the bot may not write there is sent once, and counts for the hour', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    scene.peer.inject({ kind: 'forbidden', method: 'sendMessage' });
+    for (const text of ['let me in', 'please']) scene.peer.say(CHAT, text, { userId: STRANGER });
+    await intake.runOnce();
+    await until(() => scene.logged.some((line) => line.includes(LOST)));
+    expect(scene.clock.sleepers).toBe(0);
+    expect(scene.peer.botMessages(CHAT)).toEqual([]);
+  });
+
+  test('waits for no second try when the bridge stops', async () => {
+    const scene = await openScene();
+    const { intake } = await takingIn(scene, {}, false);
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 30, method: 'sendMessage' });
+    scene.peer.say(CHAT, '/help', { userId: 1 });
+    await intake.runOnce();
+    await until(() => scene.clock.sleepers === 1);
+    await intake.stop();
+    expect(scene.logged.filter((line) => line.includes(LOST))).toHaveLength(1);
+  });
+});
+
 /** Like the product's connection for commands, with less patience. */
 function impatientRedis(url: string): Redis {
   const redis = new Redis(url, { maxRetriesPerRequest: 1, commandTimeout: 500, retryStrategy: () => 20 });
@@ -738,6 +812,11 @@ function said(scene: Scene, words: RegExp | string): boolean {
   return scene.peer
     .botMessages(CHAT)
     .some(({ text }) => (typeof words === 'string' ? text === words : words.test(text)));
+}
+
+/** Resolves once it happened in this process: the peer sees only calls. */
+async function until(happened: () => boolean): Promise<void> {
+  while (!happened()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Ends each pause as soon as one begins, until `happened`. */
