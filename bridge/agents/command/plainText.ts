@@ -3,9 +3,9 @@
  * answer if it exits with 0. It has no calls, so only the rules silence, runaway, crash and orphan can find anything.
  */
 import { ForeignTail } from '../../../src/log/foreignTail.js';
-import { endsInsideKey } from '../../../src/log/privateKeys.js';
+import { endsInsideKey, KEY_BEGINS } from '../../../src/log/privateKeys.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
-import { lastOf, shortenToEnd } from '../../../src/log/shorten.js';
+import { lastOf, shortenToEnd, TORN_EDGE } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import { type Dialect, LONGEST_ANSWER } from '../program/programStream.js';
 
@@ -17,6 +17,8 @@ const CUT = '[…]\n';
 const KEPT = LONGEST_ANSWER - CUT.length;
 /** Leaves room for what redaction removes. */
 const WINDOW = 1.5 * KEPT;
+/** The beginning of such a line may be the second half of a secret of ours, and is never kept. */
+const LONG_LINE = KEPT + TORN_EDGE;
 /** Colours and other terminal commands: CSI and OSC sequences (ECMA-48). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
@@ -27,11 +29,15 @@ const LINE_OF_KEY = /^\s*(?:[A-Za-z0-9+/=]*|[A-Za-z-]{1,40}: .*)\s*$/;
 export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect {
   const printed = new ForeignTail(WINDOW);
   const isOfKey = keyLines();
+  let hasCutLine = false;
   let lastSign = Number.NEGATIVE_INFINITY;
   return {
     line(text) {
       const shown = asShown(text);
-      printed.push(`${shown}\n`);
+      // The window is cut at line ends only, so that one long line would leave nothing. Here it can be redacted as a whole.
+      const isLong = shown.length > LONG_LINE;
+      hasCutLine ||= isLong;
+      printed.push(`${isLong ? endOfLine(shown, redact) : shown}\n`);
       // A note is a single line, which does not show whether it belongs to a key.
       return isOfKey(shown) || shown.trim() === '' ? [] : [{ kind: 'note', text: shown }];
     },
@@ -44,7 +50,7 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
     exited(code) {
       const whole = printed.last(Number.POSITIVE_INFINITY, redact);
       if (whole === '') return [];
-      const wasCut = printed.hasDropped || whole.length > KEPT;
+      const wasCut = hasCutLine || printed.hasDropped || whole.length > KEPT;
       const text = `${wasCut ? CUT : ''}${lastOf(whole, KEPT)}`;
       if (code === 0) return [{ kind: 'answer', text }];
       // The output may be a question that nobody could answer, or the reason of a failure: programs print both on standard
@@ -52,6 +58,12 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
       return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${shortenToEnd(text, LONGEST_QUOTE)}` }];
     },
   };
+}
+
+/** @returns the end of a long line, from which the lines after it are still recognised as those of a key that begins in it */
+function endOfLine(line: string, redact: Redact): string {
+  const end = lastOf(redact(line), KEPT);
+  return endsInsideKey(line) && !endsInsideKey(end) ? `${end}\n${KEY_BEGINS}` : end;
 }
 
 /** @returns a function that says whether the next line belongs to a private key; call it with every line, in order */

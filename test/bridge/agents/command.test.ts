@@ -181,6 +181,29 @@ describe('a program that prints plain text', () => {
     expect(answer.length).toBeLessThan(140_000);
   });
 
+  test('answers with the end of a line that is too long, and with no part of a secret', async () => {
+    const secret = `own-${'s3cret-'.repeat(20)}`;
+    const request = { redact: createRedactor([secret]) };
+    const printing = (script: string) => run({ command: node(`process.stdout.write(${script})`, secret) }, request);
+    const answerOf = async (script: string) => {
+      const { end } = await printing(script);
+      return end.kind === 'answered' ? end.answer : '';
+    };
+    const plain = await answerOf("'first\\n' + 'QUJD'.repeat(1e5) + 'end'");
+    // Quoting them whole would fill the report of a failure.
+    expect([plain.slice(0, 4), plain.slice(-7)]).toEqual(['[…]\n', 'QUJDend']);
+    expect(plain.length).toBe(128 * 1024);
+    const many = await answerOf("(process.argv[1] + ' ').repeat(10_000)");
+    expect(many.slice(-22)).toContain('[redacted:own_secret]');
+    expect(many.includes('s3cret')).toBe(false);
+    const lineOfKey = `${'aB3+'.repeat(16)}\\n`;
+    const key = await answerOf(
+      `'x'.repeat(4e5) + ' -----BEGIN PRIVATE KEY----- aB3+aB3+\\n' + '${lineOfKey}'.repeat(5) + 'it broke'`,
+    );
+    expect(key.slice(-8)).toBe('it broke');
+    expect(key.includes('aB3+')).toBe(false);
+  });
+
   // rule: an-agent-leaves-others-a-turn
   test('yields to other work, however many lines it prints at once', async () => {
     const lines = 100_000;
