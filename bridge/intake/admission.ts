@@ -1,6 +1,6 @@
 /** Who may start work from which chat, by the configuration alone; a message from an unlisted chat is a critical event. */
 import { noticeEvent } from '../../monitoring/events/notice.js';
-import { type Project, placeOf, type Settings } from '../../src/config/settings.js';
+import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
 import { ulid } from '../../src/ids.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Sender } from '../../src/jobs/model.js';
@@ -24,6 +24,7 @@ export interface ChatMessage {
 export interface Admitted {
   readonly admitted: true;
   readonly project: Project;
+  readonly place: Place;
 }
 
 export interface Refused {

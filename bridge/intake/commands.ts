@@ -28,6 +28,8 @@ export interface Command {
 /** Where a command was typed. */
 interface CommandPlace {
   readonly project: Project;
+  /** The one in which the place's messages are run. */
+  readonly directory: string;
   readonly chatId: string;
   readonly threadId: string | null;
   readonly replyTo: string | null;
@@ -97,9 +99,9 @@ export class Commands {
     }
   }
 
-  async #status(place: CommandPlace): Promise<string> {
+  async #status(at: CommandPlace): Promise<string> {
     const now = this.#base.clock.now();
-    const { running, waiting, elsewhere } = await this.#sessionsOf(place);
+    const { running, waiting, elsewhere } = await this.#sessionsOf(at);
     const excerpt = (session: AgentSession) => excerptOf(session, this.#base.redact);
     const lines = running.map((session) => {
       const activity = inCode(this.#describeActivity(session.session_id)) ?? 'working';
@@ -123,7 +125,7 @@ export class Commands {
     if (lines.length === 0) lines.push(NOTHING_HERE);
     const hidden = lines.length - MOST_SHOWN;
     const more = hidden > 0 ? [`… and ${hidden} more`] : [];
-    const terminals = terminalNote(this.#terminals.live, place.project, now);
+    const terminals = terminalNote(this.#terminals.live, at, now);
     return [...lines.slice(0, MOST_SHOWN), ...more, ...elsewhereNote(elsewhere), ...terminals].join('\n\n');
   }
 

@@ -1,21 +1,44 @@
 /** What a chat is told of agents in terminals: that they are there, and nothing that anybody has typed. */
-import { isOfProject } from '../../monitoring/terminals/directoryRules.js';
+import { isOfProject, isWithin } from '../../monitoring/terminals/directoryRules.js';
 import type { LiveTerminal } from '../../monitoring/terminals/terminalWatch.js';
 import type { Project } from '../../src/config/settings.js';
 import { spokenDuration } from '../../src/time.js';
 
+/** Where a chat's messages work. */
+interface ChatPlace {
+  readonly project: Project;
+  /** That of the chat or topic, a real path. */
+  readonly directory: string;
+}
+
 /**
  * @param now UTC epoch milliseconds
- * @returns one line; none if no agent works in the project's directories
+ * @returns one line for the chat's own directory and one for the project's others, each only if an agent works there
  */
-export function terminalNote(terminals: readonly LiveTerminal[], project: Project, now: number): string[] {
-  const here = terminals.filter(({ directory }) => directory !== null && isOfProject(project, directory));
-  if (here.length === 0) return [];
-  const isOne = here.length === 1;
-  const who = isOne ? 'An agent in a terminal uses' : `${here.length} agents in terminals use`;
-  const stuck = here.flatMap(({ stuckSince }) => stuckSince ?? []);
-  const since = Math.min(...stuck);
-  const trouble =
-    stuck.length === 0 ? '' : ` ${isOne ? 'It' : 'One'} has seemed stuck for ${spokenDuration(now - since)}.`;
-  return [`${who} this directory.${trouble}`];
+export function terminalNote(terminals: readonly LiveTerminal[], { project, directory }: ChatPlace, now: number) {
+  const here: LiveTerminal[] = [];
+  const others: LiveTerminal[] = [];
+  for (const terminal of terminals) {
+    if (terminal.directory === null) continue;
+    if (isWithin(directory, terminal.directory)) here.push(terminal);
+    else if (isOfProject(project, terminal.directory)) others.push(terminal);
+  }
+  const where = others.length === 1 ? 'another directory of this project' : 'other directories of this project';
+  return [...sentence(here, 'this directory', now), ...sentence(others, where, now)];
+}
+
+function sentence(terminals: readonly LiveTerminal[], where: string, now: number): string[] {
+  if (terminals.length === 0) return [];
+  const who = terminals.length === 1 ? 'An agent in a terminal uses' : `${terminals.length} agents in terminals use`;
+  return [`${who} ${where}.${trouble(terminals, now)}`];
+}
+
+function trouble(terminals: readonly LiveTerminal[], now: number): string {
+  const stuck = terminals.flatMap(({ stuckSince }) => stuckSince ?? []);
+  if (stuck.length === 0) return '';
+  const longest = spokenDuration(now - Math.min(...stuck));
+  if (terminals.length === 1) return ` It has seemed stuck for ${longest}.`;
+  if (stuck.length === 1) return ` One has seemed stuck for ${longest}.`;
+  const all = terminals.length === 2 ? 'Both' : `All ${terminals.length}`;
+  return ` ${stuck.length === terminals.length ? all : stuck.length} have seemed stuck, one of them for ${longest}.`;
 }

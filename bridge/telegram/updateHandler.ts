@@ -118,8 +118,9 @@ export class UpdateHandler {
     }
     if (command !== null) {
       const { chatId, threadId, replyTo } = message;
-      const place = { project: found.project, chatId, threadId, replyTo };
-      return this.#sayMarkdown(message, await this.#parts.commands.answer(command, place));
+      const { project, place } = found;
+      const at = { project, directory: place.directory, chatId, threadId, replyTo };
+      return this.#sayMarkdown(message, await this.#parts.commands.answer(command, at));
     }
     await this.#accept(message, found, fence);
   }

@@ -85,8 +85,9 @@ export class TerminalIntake implements Service {
   async #answer(order: Order): Promise<string> {
     const command = parseCommand(order.text, null);
     if (command !== null && command !== 'for_another') {
-      const place = { project: this.#parts.project, chatId: TERMINAL_CHAT, threadId: null, replyTo: null };
-      return this.#parts.commands.answer(command, place);
+      const { project, commands } = this.#parts;
+      const at = { project, directory: project.directory, chatId: TERMINAL_CHAT, threadId: null, replyTo: null };
+      return commands.answer(command, at);
     }
     const { session } = await this.#parts.acceptor.acceptOrder(order);
     return `[${session.session_id}] accepted`;

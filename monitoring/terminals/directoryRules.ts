@@ -24,7 +24,15 @@ export function rulesIn(projects: Iterable<Project>, directory: string | null): 
 
 /** @returns whether the directory is one of the project's, or in one */
 export function isOfProject(project: Pick<Project, 'directory' | 'places'>, directory: string): boolean {
-  return directoriesOf(project).some((own) => isIn(own, realOf(directory)));
+  return directoriesOf(project).some((own) => isWithin(own, directory));
+}
+
+/**
+ * @param own a real path
+ * @returns whether the directory is this one, or in it
+ */
+export function isWithin(own: string, directory: string): boolean {
+  return isIn(own, realOf(directory));
 }
 
 /** One project may lie in the directory of another. */

@@ -471,18 +471,38 @@ describeWithRedis('a command', () => {
     const scene = await openScene();
     const { directory } = scene.settings.projects.get('popoto') ?? { directory: '' };
     const since = scene.clock.now() - 12 * MINUTE;
-    const live: LiveTerminal[] = [{ directory: '/elsewhere', stuckSince: null }];
+    const live: LiveTerminal[] = [
+      { directory: '/elsewhere', stuckSince: null },
+      { directory: `${directory}2`, stuckSince: null },
+    ];
     await takingIn(scene, { terminals: live });
     await ask(scene, '/status', {}, /^Nothing is running or waiting here\.$/);
     live.push({ directory: join(directory, 'below'), stuckSince: null });
     await ask(scene, '/status', {}, /here\.\n\nAn agent in a terminal uses this directory\.$/);
     live.push({ directory, stuckSince: since });
-    await ask(
-      scene,
-      '/status',
-      {},
-      /2 agents in terminals use this directory\. One has seemed stuck for 12 minutes\.$/,
-    );
+    const two = '2 agents in terminals use this directory.';
+    await ask(scene, '/status', {}, new RegExp(`${two} One has seemed stuck for 12 minutes\\.$`));
+    live.splice(2, 1, { directory, stuckSince: since + MINUTE });
+    await ask(scene, '/status', {}, new RegExp(`${two} Both have seemed stuck, one of them for 12 minutes\\.$`));
+    live.push({ directory, stuckSince: null });
+    await ask(scene, '/status', {}, /use this directory\. 2 have seemed stuck, one of them for 12 minutes\.$/);
+  });
+
+  test('tells agents in terminals of its own directory from those of the project: status', async () => {
+    const scene = await openScene();
+    const root = project('popoto', '/srv/popoto', [CHAT]);
+    const own = (id: number, name: string) => ({ chatId: String(id), threadId: null, directory: join('/srv', name) });
+    const places = [own(CHAT, 'popoto/own'), own(OTHER_CHAT, 'popoto/own2')];
+    const live: LiveTerminal[] = [{ directory: '/srv/popoto/own', stuckSince: null }];
+    await takingIn(scene, { settings: testSettings([{ ...root, places }]), terminals: live });
+    await ask(scene, '/status', {}, /here\.\n\nAn agent in a terminal uses this directory\.$/);
+    live.splice(0, 1, { directory: '/srv/popoto/own2/below', stuckSince: scene.clock.now() - 12 * MINUTE });
+    const another =
+      'An agent in a terminal uses another directory of this project. It has seemed stuck for 12 minutes.';
+    await ask(scene, '/status', {}, new RegExp(`here\\.\n\n${another}$`));
+    live.push({ directory: '/srv/popoto', stuckSince: null }, { directory: '/srv/popoto/own', stuckSince: null });
+    const others = '2 agents in terminals use other directories of this project. One has seemed stuck for 12 minutes.';
+    await ask(scene, '/status', {}, new RegExp(`An agent in a terminal uses this directory\\.\n\n${others}$`));
   });
 
   test('says when a message continues that waits for the end of a limit of the provider: status', async () => {
