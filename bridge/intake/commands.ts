@@ -103,10 +103,11 @@ export class Commands {
     const now = this.#base.clock.now();
     const { running, waiting, elsewhere } = await this.#sessionsOf(at);
     const excerpt = (session: AgentSession) => excerptOf(session, this.#base.redact);
+    const reported = await this.#onlyReported();
     const lines = running.map((session) => {
       const activity = inCode(this.#describeActivity(session.session_id)) ?? 'working';
       const since = describeDuration(Math.max(now - (session.started_at ?? now), 0));
-      return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session)}`;
+      return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session, reported)}`;
     });
     const positions = await this.#positions(waiting);
     const blocked = new Set((await this.#base.store.blockedLanes.all()).map(({ lane }) => lane));
@@ -123,8 +124,8 @@ export class Commands {
       lines.push(`Waiting for ${waited}, ${place}: ${excerpt(session)}${kept}${missing}`);
     }
     if (lines.length === 0) lines.push(NOTHING_HERE);
-    const hidden = lines.length - MOST_SHOWN;
-    const more = hidden > 0 ? [`… and ${hidden} more`] : [];
+    const left = lines.length - MOST_SHOWN;
+    const more = left > 0 ? [`… and ${left} more`] : [];
     const terminals = terminalNote(this.#terminals.live, at, now);
     return [...lines.slice(0, MOST_SHOWN), ...more, ...elsewhereNote(elsewhere), ...terminals].join('\n\n');
   }
@@ -183,6 +184,12 @@ export class Commands {
     };
   }
 
+  /** @returns the incidents that end nothing: the agent goes on, and an issue says so */
+  async #onlyReported(): Promise<ReadonlySet<string>> {
+    const open = await this.#base.store.records.openIncidents();
+    return new Set(open.filter(({ acting }) => !acting).map(({ incident_id }) => incident_id));
+  }
+
   /** @returns how many sessions are ahead of each, in its lane */
   async #positions(sessions: readonly AgentSession[]): Promise<Map<string, number>> {
     const positions = new Map<string, number>();
@@ -216,7 +223,9 @@ function elsewhereNote(count: number): string[] {
   return [`In other topics of this chat ${count === 1 ? '1 message is' : `${count} messages are`} running or waiting.`];
 }
 
-function stateNote(session: AgentSession): string {
-  if (session.stop !== null) return ' · being stopped';
-  return session.incident_id === null ? '' : ' · it has a problem; I am handling it';
+function stateNote({ stop, incident_id }: AgentSession, onlyReported: ReadonlySet<string>): string {
+  if (stop !== null) return ' · being stopped';
+  if (incident_id === null) return '';
+  const what = onlyReported.has(incident_id) ? 'I only report it, and the agent goes on' : 'I am handling it';
+  return ` · it has a problem; ${what}`;
 }

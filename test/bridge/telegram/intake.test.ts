@@ -13,12 +13,14 @@ import { TelegramIntake } from '../../../bridge/telegram/intake.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
 import { UpdateHandler } from '../../../bridge/telegram/updateHandler.js';
+import { newIncident } from '../../../monitoring/incident/newIncident.js';
 import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
 import type { LiveTerminal } from '../../../monitoring/terminals/terminalWatch.js';
+import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import type { Settings } from '../../../src/config/settings.js';
 import { openStore, type Store } from '../../../src/jobs/store.js';
 import { createRedactor } from '../../../src/log/redact.js';
-import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
+import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { RedisGate } from '../../harness/redisGate.js';
@@ -513,6 +515,25 @@ describeWithRedis('a command', () => {
     await scene.store.transitions.interrupt(running.session_id, proof.run_id, proof, scene.clock.now() + HOUR);
     scene.peer.say(CHAT, '/status', { userId: 1 });
     await scene.peer.waitFor(() => said(scene, /usage limit is reached.* will continue at .*\n"fix the login test"$/));
+  });
+
+  test.each([
+    ['revive', 'I am handling it'],
+    ['report', 'I only report it, and the agent goes on'],
+  ] as const)('says of a silence with the action %s what is done about it: status', async (silence, what) => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'fix the login test'));
+    const since = isoTime(scene.clock.now());
+    const finding = { rule: 'silence', reason: 'silent', since, evidence: [], waits_considered: [] } as const;
+    const evidence = {
+      findings: [finding],
+      actions: { ...DEFAULT_ACTIONS, silence },
+      toolCount: 0,
+      lastToolCall: null,
+    };
+    await scene.store.incidents.open(running, newIncident(scene.clock, { session: running, ...evidence }), []);
+    await ask(scene, '/status', {}, new RegExp(`working · it has a problem; ${what}$`));
   });
 
   // rule: an-unproven-run-blocks-its-lane
