@@ -40,6 +40,8 @@ const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
 const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
+const USED_BY_TOPIC = '; a message of another topic uses this directory';
+const USED_BY_CHAT = "; another chat's message uses this directory";
 const NOTHING_HERE = 'Nothing is running or waiting here.';
 const KEPT_DIRECTORY =
   'Its directory is still held by an earlier run that could not be ended. My operator can see what is left of it with `watchkeeper doctor`.';
@@ -101,7 +103,7 @@ export class Commands {
 
   async #status(at: CommandPlace): Promise<string> {
     const now = this.#base.clock.now();
-    const { running, waiting, elsewhere } = await this.#sessionsOf(at);
+    const { running, waiting, elsewhere, hidden } = await this.#sessionsOf(at);
     const excerpt = (session: AgentSession) => excerptOf(session, this.#base.redact);
     const reported = await this.#onlyReported();
     const lines = running.map((session) => {
@@ -117,7 +119,7 @@ export class Commands {
         continue;
       }
       const ahead = positions.get(session.session_id) ?? 0;
-      const place = ahead === 0 ? 'next in line' : `${ahead} before it`;
+      const place = ahead === 0 ? `next in line${hidden.get(session.lane) ?? ''}` : `${ahead} before it`;
       const kept = blocked.has(session.lane) ? `\n${KEPT_DIRECTORY}` : '';
       const missing = this.#isMissing(session.working_directory) ? `\n${MISSING_DIRECTORY}` : '';
       const waited = describeDuration(now - session.created_at);
@@ -167,20 +169,26 @@ export class Commands {
 
   /**
    * The unfinished sessions of a topic, or of a chat outside its topics, in the order in which they came; `elsewhere` counts
-   * those in the other topics. A person who writes in one topic need not be able to read the others.
+   * those in the other topics. A person who writes in one topic need not be able to read the others: `hidden` says of each lane
+   * that one of their messages, or of another chat's, uses it, and nothing else.
    */
   async #sessionsOf({ project, chatId, threadId }: CommandPlace) {
     const { records } = this.#base.store;
     const ids = [...(await records.activeRevisions()).keys(), ...(await records.sessionIds('pending'))];
-    const ofChat = (await records.sessions(ids))
+    const all = (await records.sessions(ids))
       .flatMap((session) => (session instanceof CorruptRecordError ? [] : [session]))
-      .filter((session) => session.project_key === project.key && session.request.chat_id === chatId)
       .sort((one, other) => one.created_at - other.created_at);
+    const ofChat = all.filter((session) => session.project_key === project.key && session.request.chat_id === chatId);
     const sessions = ofChat.filter((session) => session.request.thread_id === threadId);
     return {
       running: sessions.filter((session) => session.status === 'active'),
       waiting: sessions.filter((session) => session.status === 'pending'),
       elsewhere: ofChat.length - sessions.length,
+      hidden: new Map(
+        all
+          .filter((session) => session.status === 'active' && !sessions.includes(session))
+          .map(({ lane, request }) => [lane, request.chat_id === chatId ? USED_BY_TOPIC : USED_BY_CHAT]),
+      ),
     };
   }
 

@@ -536,6 +536,33 @@ describeWithRedis('a command', () => {
     await ask(scene, '/status', {}, new RegExp(`working · it has a problem; ${what}$`));
   });
 
+  test('says that a message of another chat or topic uses the directory, without a word of it: status', async () => {
+    const scene = await openScene();
+    const settings = testSettings([project('popoto', '/srv/popoto', [CHAT, OTHER_CHAT])]);
+    await takingIn(scene, { settings });
+    const topic = scene.peer.createTopic(CHAT, 'Plans', { userId: 1 });
+    const first = await activeSession(scene, { chat: OTHER_CHAT, text: 'the salaries' });
+    const second = await sayAndAccept(scene, 'mine', { threadId: topic });
+    await sayAndAccept(scene, 'yours');
+    const inTopic = { threadId: topic };
+    await ask(
+      scene,
+      '/status',
+      inTopic,
+      /^Waiting for .*, next in line; another chat's message uses this directory: "mine"/,
+    );
+    await ask(scene, '/status', {}, /^Waiting for .*, 1 before it: "yours"/);
+    await answered(scene, first, 'done');
+    await begun(scene, second);
+    await ask(
+      scene,
+      '/status',
+      {},
+      /^Waiting for .*, next in line; a message of another topic uses this directory: "yours"/,
+    );
+    expect(scene.peer.botMessages(CHAT).filter(({ text }) => text.includes('salaries'))).toEqual([]);
+  });
+
   // rule: an-unproven-run-blocks-its-lane
   test('reports messages that wait for a directory held by a run that could not be ended: status', async () => {
     const scene = await openScene();
