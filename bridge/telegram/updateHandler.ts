@@ -3,6 +3,7 @@
  * and reactions follow on their own.
  */
 import type { Update } from 'grammy/types';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import type { Check } from '../../src/redis/commit.js';
@@ -142,10 +143,28 @@ export class UpdateHandler {
     const id = await records.sessionOfMessage(project.key, message.chatId, message.messageId);
     const session = id === null ? null : await records.session(id);
     if (session === null || session.request.message_text === message.text) return;
-    this.#sayOnce(
-      `edit ${message.chatId} ${message.messageId}`,
-      message,
-      'I ignore edits and continue with the original text. To change your request, send it as a new message. To stop the old one, reply to it with /cancel.',
-    );
+    const end = endOf(session);
+    const answer =
+      end === null
+        ? 'I ignore edits and continue with the original text. To change your request, send it as a new message. To stop the old one, reply to it with /cancel.'
+        : `I ignore edits, and that message ${end}. To ask for something else, send it as a new message.`;
+    this.#sayOnce(`edit ${message.chatId} ${message.messageId} ${end}`, message, answer);
+  }
+}
+
+/** @returns what has become of a message, as the end of a clause; null while there is work for it */
+function endOf({ status, stop }: AgentSession): string | null {
+  switch (status) {
+    case 'completed':
+      return 'was already answered';
+    case 'failed':
+      return 'has already failed';
+    case 'cancelled':
+      return 'was cancelled';
+    case 'pending':
+    case 'active':
+      return stop?.cause === 'cancel' ? 'is being cancelled' : null;
+    default:
+      return status satisfies never;
   }
 }

@@ -225,7 +225,7 @@ describeScenes('bad input', () => {
       for (const { conversation, said, logged } of asked) {
         const { text } = await conversation.answered(FAILURE_PARAGRAPH);
         expect(text).toContain(said);
-        expect(text).toContain('I did not try again: something that the agent needs to start is missing');
+        expect(text).toContain('I will not try again: something that the agent needs to start is missing');
         expect(text).not.toContain(scene.folder);
         expect(text).not.toContain('ENOENT');
         const closing = await conversation.closing();

@@ -26,7 +26,8 @@ export function failureText(incident: Incident): string {
   const excerpt = endWords(incident.untrusted_excerpt, leadingFinding(incident)?.evidence ?? []);
   if (excerpt !== '') paragraphs.push(`How it ended: ${inCode(shorten(redactShapes(excerpt), LONGEST_EXCERPT))}`);
   if (incident.not_revived_because !== null && incident.attempt === 1) {
-    paragraphs.push(`I did not try again: ${incident.not_revived_because}.`);
+    // It may have been run several times, after interruptions or waits for the end of a limit: these are no second attempt.
+    paragraphs.push(`I will not try again: ${incident.not_revived_because}.`);
   } else if (incident.attempt === 2) {
     paragraphs.push('This was the second attempt, so I will not try again. To start over, send the message again.');
   }

@@ -18,6 +18,7 @@ import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js'
 import type { LiveTerminal } from '../../../monitoring/terminals/terminalWatch.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import type { Settings } from '../../../src/config/settings.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
 import { openStore, type Store } from '../../../src/jobs/store.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../../../src/time.js';
@@ -267,6 +268,34 @@ describeWithRedis('a message', () => {
     await scene.peer.waitFor(() => said(scene, /ignore edits/) && scene.peer.unconfirmedUpdates === 0);
     expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
     expect(await scene.store.records.session(session.session_id)).toMatchObject({ request: { message_text: 'one' } });
+  });
+
+  test('that is edited after its end is not promised to continue, nor that it could be stopped', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'one'));
+    const waiting = await sayAndAccept(scene, 'two');
+    const answers: string[] = [];
+    const edited = async ({ request }: AgentSession, text: string) => {
+      const before = scene.peer.botMessages(CHAT).length;
+      scene.peer.edit(CHAT, Number(request.message_id), text);
+      await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length > before);
+      answers.push(scene.peer.botMessages(CHAT).at(-1)?.text ?? '');
+    };
+    await scene.store.transitions.cancel(waiting.session_id, CANCELLED_TEXT);
+    await edited(waiting, 'two!');
+    await edited(running, 'one!');
+    await scene.store.transitions.cancel(running.session_id, CANCELLED_TEXT);
+    await edited(running, 'one!!');
+    await answered(scene, running, 'done');
+    await edited(running, 'one!!!');
+    const asNew = 'To ask for something else, send it as a new message.';
+    expect(answers).toEqual([
+      `I ignore edits, and that message was cancelled. ${asNew}`,
+      expect.stringContaining('I ignore edits and continue with the original text.'),
+      `I ignore edits, and that message is being cancelled. ${asNew}`,
+      `I ignore edits, and that message was already answered. ${asNew}`,
+    ]);
   });
 
   test('with only a changed link preview is not treated as edited', async () => {

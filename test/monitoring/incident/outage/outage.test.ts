@@ -251,7 +251,7 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
     await atRest(scene);
     for (const session of affected) expect(await statusOf(scene, session)).toBe('failed');
     await until(() => scene.said.filter((text) => text.includes('Sorry')).length === 6);
-    const last = scene.said.filter((text) => text.includes('I did not try again: the model provider was down'));
+    const last = scene.said.filter((text) => text.includes('I will not try again: the model provider was down'));
     expect(last).toHaveLength(1);
   }, 60_000);
 

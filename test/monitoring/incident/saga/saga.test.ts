@@ -190,7 +190,7 @@ describeWithRedis('a cause that is not revived', () => {
       await settle(saga, incident.incident_id);
       expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told', not_revived_because: because });
       expect(await scene.store.records.claimOf(session)).toBeNull();
-      expect(scene.said.join('')).toContain(`I did not try again: ${because}.`);
+      expect(scene.said.join('')).toContain(`I will not try again: ${because}.`);
     });
   }
 
@@ -247,7 +247,7 @@ describeWithRedis('a failure after which the run must not be tried again', () =>
     await releaseRun(scene, session);
     await settle(saga, incident.incident_id);
     expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'told', revival_session_id: null });
-    expect(scene.said.join('')).toContain('I did not try again: its host was lost.');
+    expect(scene.said.join('')).toContain('I will not try again: its host was lost.');
   });
 });
 

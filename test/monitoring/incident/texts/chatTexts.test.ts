@@ -79,6 +79,13 @@ describe('the chat messages of an incident', () => {
     ]);
   });
 
+  test('claim of no message that it ran only once: it may have been put back, or have waited for a limit', () => {
+    const because = "the provider's usage limit is reached; ask again when it has been reset";
+    const text = failureText(incidentOf(CRASH, { not_revived_because: because }));
+    expect(text).toContain(`\n\nI will not try again: ${because}.`);
+    expect(text).not.toContain('did not try');
+  });
+
   test('turn the last output of an agent into no link or mention', () => {
     const words = 'ask @octocat\n\n```\n[here](https://evil.example) `now`';
     const [paragraph] = failureText(incidentOf(CRASH, { untrusted_excerpt: words }))
