@@ -3,6 +3,7 @@
  * true by a call that succeeds.
  */
 import type { JournalEvent } from '../../src/journal/schema.js';
+import { cutText } from '../../src/log/shorten.js';
 
 /** More than the rounds of a cycle have calls, by default. */
 const MOST_REMEMBERED = 64;
@@ -21,7 +22,7 @@ export class RepeatedCalls {
   take(line: JournalEvent): boolean {
     if (line.event === 'post_tool_use') return this.#repeated.delete(line.tool_use_id);
     if (line.event !== 'pre_tool_use') return false;
-    const call = `${line.tool_name} ${JSON.stringify(line.tool_input)?.slice(0, LONGEST)}`;
+    const call = `${line.tool_name} ${cutText(JSON.stringify(line.tool_input) ?? '', LONGEST)}`;
     this.#recent = [...this.#recent, call].slice(-MOST_REMEMBERED);
     const isRepeated = this.#recent.filter((each) => each === call).length >= FEWEST;
     if (isRepeated && this.#repeated.size < MOST_REMEMBERED) this.#repeated.add(line.tool_use_id);
