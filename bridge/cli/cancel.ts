@@ -1,15 +1,18 @@
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
+import { UsageError } from '../../src/errors.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from '../command/command.js';
 import { readOptions } from '../command/options.js';
 import { readSessionId, sessionOf } from './session.js';
+import { isOfTerminal } from './sessionMemory.js';
 
 export const command: Command = {
   help: `usage: watchkeeper cancel SESSION_ID [--json]
 
 Cancels a waiting session at once. For a running session, its bridge first ends
 the agent and all of its processes, then cancels the session and notifies the
-chat. A cancelled message is never tried again.
+chat. A cancelled message is never tried again. A session of a terminal can only
+be stopped there, by its person.
 
 exit code: 0 cancelled or asked to end, 1 it had already ended, 2 no such
 session, 3 Redis is unreachable
@@ -20,6 +23,10 @@ example:
     const { io } = context;
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
     const sessionId = readSessionId(positionals);
+    if (isOfTerminal(sessionId, context)) {
+      const why = `${sessionId} is a session of a terminal, and only its person can stop it there`;
+      throw new UsageError(`${why}; \`watchkeeper session ${sessionId}\` shows it`);
+    }
     return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const before = await sessionOf(sessionId, store);
       const after = await store.transitions.cancel(sessionId, CANCELLED_TEXT);

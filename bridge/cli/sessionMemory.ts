@@ -26,21 +26,28 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
 }
 
 /**
- * A home that cannot be used hides no session of the bridge: it is said, and nothing else happens.
  * @returns null if no session of a terminal has this id
  * @throws UnreachableError, UsageError if there is one that cannot be read
  */
 export async function shownInTerminals(sessionId: string, context: CommandContext): Promise<Shown | null> {
+  if (!isOfTerminal(sessionId, context)) return null;
+  return shownIn(terminalFolder(context.surroundings), sessionId, context);
+}
+
+/**
+ * A home that cannot be used hides no session of the bridge: it is said, and nothing else happens.
+ * @returns whether a session of a terminal has this id
+ */
+export function isOfTerminal(sessionId: string, { surroundings, io }: CommandContext): boolean {
   try {
-    const places = new Places(terminalFolder(context.surroundings));
+    const places = new Places(terminalFolder(surroundings));
     places.requireOwn();
-    if (places.findSession(sessionId) === null) return null;
+    return places.findSession(sessionId) !== null;
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
-    context.io.stderr(`${error.message}\n`);
-    return null;
+    io.stderr(`${error.message}\n`);
+    return false;
   }
-  return shownIn(terminalFolder(context.surroundings), sessionId, context);
 }
 
 /** @throws UnreachableError, UsageError if the memory cannot be read */

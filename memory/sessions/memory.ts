@@ -171,12 +171,7 @@ export class Memory {
   }
 
   #candidate({ id, log: { state } }: OpenSession): string {
-    const { process } = this.surroundings;
-    const how = isCrashed(state, process)
-      ? 'crashed'
-      : livenessOf(state, process) === 'alive'
-        ? 'its agent is alive'
-        : '';
+    const how = conditionOf(state, this.surroundings.process);
     return `  ${[id, how, oneLine(state.facts?.purpose ?? '')].filter((word) => word !== '').join('  ')}`;
   }
 
@@ -212,4 +207,11 @@ export class Memory {
 function folderOf(variables: Surroundings['variables']): string {
   const { WATCHKEEPER_MEMORY } = variables;
   return WATCHKEEPER_MEMORY ? absolute('WATCHKEEPER_MEMORY', WATCHKEEPER_MEMORY) : homeFolder(variables);
+}
+
+/** @returns how its agent is; empty if nobody can say */
+function conditionOf(log: Worklog, here: ProcessIdentity): string {
+  if (isCrashed(log, here)) return 'crashed';
+  if (log.notices.length > 0) return 'its agent seems stuck';
+  return livenessOf(log, here) === 'alive' ? 'its agent is alive' : '';
 }

@@ -5,7 +5,7 @@ import { sumOf } from '../fold/state.js';
 import { stepOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { lookAt, type Status, statusLines, stepLine, stepsOf } from './status.js';
+import { ago, lookAt, type Status, statusLines, stepLine, stepsOf } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
 const MOST_FILES = 20;
@@ -32,13 +32,15 @@ export async function showSession(memory: Memory, session: OpenSession): Promise
 /** @returns the session for a person: how it is, what was kept and what was done last */
 export function shownLines(shown: Shown): string[] {
   const { status, tree, directory } = shown;
-  const { end, recent } = status.log;
-  const [first = '', ...rest] = statusLines(status);
+  const { end, recent, notices } = status.log;
+  const [first = '', axes = '', ...rest] = statusLines(status);
   const entries = recent.map(({ at, words }) => oneLine(`${isoTime(at)}  ${words}`));
   return [
     first,
     ...(directory === null ? [] : [`in ${oneLine(directory)}`]),
     ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
+    axes,
+    ...notices.map(({ at, sentence }) => oneLine(`seems stuck, noticed ${ago(status.now - at)}: ${sentence}`)),
     ...rest,
     ...section('files:', firstOf(restingFiles(status), MOST_FILES, 'files')),
     ...section('notes:', firstOf(noteLines(status), MOST_NOTES, 'earlier notes')),

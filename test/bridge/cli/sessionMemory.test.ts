@@ -57,6 +57,15 @@ test('session says of one that seems stuck what was noticed, with the exit code'
   ]);
 });
 
+test('cancel stops none, and says who can', () => {
+  const id = begin();
+  const { code, out, err } = say('cancel', id);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toBe(
+    `watchkeeper: ${id} is a session of a terminal, and only its person can stop it there; \`watchkeeper session ${id}\` shows it\n`,
+  );
+});
+
 test('sessions lists the unfinished ones first, and still exits with 3 if Redis is unreachable', () => {
   const id = begin();
   const { code, out, err } = say('sessions');

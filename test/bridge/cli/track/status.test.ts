@@ -70,6 +70,23 @@ test('a notice is shown, with exit code 1, until it is closed; what is waited fo
   expect(await status()).toMatchObject({ code: 0, out: expect.not.stringContaining('notice') });
 });
 
+test('a notice is shown by work show, and beside the session where no directory is held', async () => {
+  scene = new WorkScene();
+  id = (await scene.json('track', ['init', 'Fix the login', '--concurrent', '--step', 'a'])).session_id;
+  const choice = () => scene.say('track', ['status']);
+  expect(await choice()).toMatchObject({ code: 2, err: expect.stringMatching(/\n {2}\S+ {2}Fix the login$/) });
+  write('notice', { rule: 'silence', sentence: 'nothing was seen for 3 min' });
+  const stuck = { code: 2, err: expect.stringMatching(/\n {2}\S+ {2}its agent seems stuck {2}Fix the login$/) };
+  expect(await choice()).toMatchObject(stuck);
+  const shown = await scene.say('work', ['show', id]);
+  expect(shown.out.split('\n').slice(2, 4)).toEqual([
+    expect.stringMatching(/^planned; fresh/),
+    'seems stuck, noticed just now: nothing was seen for 3 min',
+  ]);
+  write('notice_closed', { notice: `x${lines}` });
+  expect((await scene.say('work', ['show', id])).out).not.toContain('stuck');
+});
+
 test('an agent that is silent in the middle of its turn is stuck, unless a ping, a wait or its end says why', async () => {
   const path = transcript([asks(0, 'go'), calls(1, 't1', 'Bash', { command: 'sleep 1' })]);
   const talk = { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path };
