@@ -2,13 +2,11 @@
  * Whether a run repeats its calls. Every other rule becomes true at an instant that is known before, or by a failure; a loop becomes
  * true by a call that succeeds.
  */
+import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
-import { cutText } from '../../src/log/shorten.js';
 
 /** More than the rounds of a cycle have calls, by default. */
 const MOST_REMEMBERED = 64;
-/** Of an input, in characters: two that differ later cost a needless look. */
-const LONGEST = 1_000;
 /** A loop is never shorter than that. */
 const FEWEST = 3;
 
@@ -22,7 +20,7 @@ export class RepeatedCalls {
   take(line: JournalEvent): boolean {
     if (line.event === 'post_tool_use') return this.#repeated.delete(line.tool_use_id);
     if (line.event !== 'pre_tool_use') return false;
-    const call = `${line.tool_name} ${cutText(JSON.stringify(line.tool_input) ?? '', LONGEST)}`;
+    const call = `${line.tool_name} ${line.input_digest ?? contentDigest(canonicalJson(line.tool_input))}`;
     this.#recent = [...this.#recent, call].slice(-MOST_REMEMBERED);
     const isRepeated = this.#recent.filter((each) => each === call).length >= FEWEST;
     if (isRepeated && this.#repeated.size < MOST_REMEMBERED) this.#repeated.add(line.tool_use_id);
