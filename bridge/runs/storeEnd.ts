@@ -6,7 +6,7 @@
  * | answered | anything | the answer, unless the run was released before |
  * | failed | nothing | an incident with the rule `crash`, then the release |
  * | failed for a limit with a known end | nothing, or the bridge's own stop or fence | back at its lane's head until then; a crash after too many times |
- * | any | a person's cancellation | release and cancellation; an open incident ends it |
+ * | any | a person's cancellation | release and cancellation; an incident that acts cancels by itself |
  * | any | an incident's stop | the release: the incident goes on from there |
  * | failed | nothing, and the bridge is being stopped | as stopped by the bridge's own stop |
  * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |

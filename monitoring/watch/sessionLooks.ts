@@ -169,14 +169,16 @@ export class SessionLooks {
     const verdict = await this.#judge.judge(sessionId, leaseUntil, owners);
     if (verdict === null) return [];
     const { session, rules, assessment } = verdict;
-    const { findings, tool_count: toolCount, last_tool_call: lastToolCall } = assessment;
+    const { findings, attention, tool_count: toolCount, last_tool_call: lastToolCall } = assessment;
     if (!act || signal?.aborted) return findings;
     agenda.lookAt(sessionId, verdict.nextLook);
     this.#judge.note(verdict);
     if (!folders.actsFor(session.run?.logs_id)) return findings;
     if (findings.length === 0) {
-      // A watchdog that cannot see the journal does not know which rules another one found true in it.
-      if (session.incident_id !== null && !watched.isForeign(session)) await saga.closeHealthy(session.incident_id);
+      // A watchdog that cannot see the journal does not know which rules another one found true in it. An agent at rest has not
+      // recovered: its run is ending, and how it ends closes the incident.
+      const isAtWork = attention !== 'idle' && !watched.isForeign(session);
+      if (session.incident_id !== null && isAtWork) await saga.closeHealthy(session.incident_id);
     } else {
       const evidence = { findings, actions: rules.actions, toolCount, lastToolCall };
       if (!(await saga.accuse(session, evidence))) agenda.lookAt(sessionId, clock.now() + CHANGED_MS);

@@ -19,6 +19,7 @@ import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
 import { newSession, type SessionDraft } from './newRecords.js';
 import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
+import { endRunBesideReport } from './runEnds.js';
 import {
   type Change,
   changeSession,
@@ -200,13 +201,17 @@ export class Transitions extends StorePart {
     });
   }
 
-  /** `active → cancelled`, if a person requested it, once the run is proven dead and no incident has the session. */
+  /**
+   * `active → cancelled`, if a person requested it, once the run is proven dead. An incident that only reports ends with it.
+   * @returns null if that is not so, or an acting incident has the session
+   */
   async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
-    return this.#update(sessionId, (session) => {
-      if (!isRunBy(session, runId) || session.incident_id !== null) return null;
+    const ended = await endRunBesideReport(this.context, sessionId, 'cancelled_by_person', (session) => {
+      if (!isRunBy(session, runId)) return null;
       if (session.released === null || session.stop?.cause !== 'cancel') return null;
-      return cancelledChange(this.context, session, text);
+      return { at: 'cancel', ...cancelledChange(this.context, session, text) };
     });
+    return ended?.session ?? null;
   }
 
   async #update(sessionId: string, decide: Decide): Promise<AgentSession | null> {

@@ -7,9 +7,19 @@ import { afterThisTest } from '../harness/scope.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { findRun } from './processScan.js';
+import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 const SOON_MS = 2_000;
+/** Longer than a test: what follows it is not the end of a lease. */
+const RUN_LEASE_MS = 60_000;
+const LOOP: Scenario['steps'] = [
+  {
+    do: 'repeat',
+    times: 400,
+    steps: [{ do: 'call', tool: 'bash', input: { command: 'ls' }, output: 'nothing', takes_ms: 100 }],
+  },
+];
 
 describeScenes('control', () => {
   let scene: BridgeScene;
@@ -17,6 +27,7 @@ describeScenes('control', () => {
   beforeAll(async () => {
     scene = await openTestScene({
       concurrency: 2,
+      timings: { runLeaseMs: RUN_LEASE_MS },
       projects: {
         crew: {
           chats: [
@@ -27,6 +38,12 @@ describeScenes('control', () => {
             { when: { message: '^hang' }, steps: [{ do: 'hanging_tool', own_session: true, ignores_sigterm: true }] },
             { steps: [{ do: 'answer', text: 'turn {{turn}} of {{conversation}}' }] },
           ],
+        },
+        mill: {
+          chats: [{ id: 3 }],
+          // A session at work is looked at once per silence.
+          thresholds: { silence_ms: 1_500 },
+          scenarios: [{ when: { message: '^loop' }, steps: LOOP }, { steps: [{ do: 'answer', text: 'answered' }] }],
         },
       },
     });
@@ -80,6 +97,26 @@ describeScenes('control', () => {
         expect(asked.starts(asked.revival)).toEqual([]);
       }
       expect(scene.evidence.criticalEvents()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  // rule: a-report-changes-no-end
+  test(
+    '/cancel ends an agent at once whose loop was only reported, and the incident closes as cancelled',
+    async () => {
+      const looping = new Conversation(scene, 'mill', 3, 'loop');
+      await looping.event(({ action_taken }) => action_taken === 'reported');
+      const waiting = new Conversation(scene, 'mill', 3, 'wait behind it');
+      expect(await reply(new Conversation(scene, 'mill', 3, '/cancel'))).toContain('Stopping');
+      await looping.answered('Cancelled');
+      await waiting.answered('answered');
+      const closing = await looping.closing();
+      expect(closing).toMatchObject({ event: 'session_unhealthy', details: { outcome: 'cancelled_by_person' } });
+      const [issue] = scene.github.issues();
+      await scene.until('the closed issue', () => issue?.state === 'closed');
+      expect(issue?.body).toContain('**Needs nobody:** a person cancelled the message.');
+      expect(issue?.comments.at(-1)?.body).toContain('It needs nobody any more: a person cancelled the message.');
     },
     SCENE_TIMEOUT_MS,
   );

@@ -15,6 +15,7 @@ import { standIn } from '../harness/standIn.js';
 import {
   acceptMessage,
   eventLines,
+  incidentNow,
   LANE,
   LEASE_MS,
   must,
@@ -201,6 +202,28 @@ describeWithRedis('an action', () => {
     await report.sagaOfIt.settle();
     expect((await openIncidents(report))[0]).toMatchObject({ step: 'detected', acting: false });
     expect(await sessionNow(report, session)).toMatchObject({ status: 'active', stop: null });
+  });
+
+  // rule: a-report-changes-no-end
+  test('report: the incident closes as recovered if the agent works on, but not if its run only ends', async () => {
+    for (const [event, outcome] of [
+      [{ event: 'assistant_message' }, 'recovered'],
+      [{ event: 'session_end', reason: 'stopped' }, null],
+    ] as const) {
+      const scene = await openWatchdogScene({ actions: { silence: 'report' } });
+      const session = await runOf(scene);
+      const journal = journalOf(scene, session);
+      for (const line of BEGINNING) journal.append(line);
+      await scene.watchdogLease.start();
+      await scene.clock.advance(SILENCE_MS + 1);
+      await scene.watchdog.checkAllSessions();
+      await scene.sagaOfIt.settle();
+      const incident = must((await openIncidents(scene))[0]);
+      journal.append(event);
+      await scene.watchdog.checkAllSessions();
+      await scene.sagaOfIt.settle();
+      expect(await incidentNow(scene, incident)).toMatchObject({ acting: false, outcome });
+    }
   });
 
   test('of a project that is no longer configured is the default one', async () => {

@@ -225,8 +225,9 @@ function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
 function closingComment({ occurrences }: IssueRecord): string {
   // An occurrence that failed no longer counts once a person has closed the issue after it.
   const hasFailed = occurrences.some(({ needs }) => needs.who !== 'nobody');
+  const need = hasFailed ? 'needs' : 'need';
   const count = hasFailed ? 'Every occurrence since it was last opened' : `All ${occurrences.length} occurrences`;
-  const ended = occurrences.length === 1 ? 'It ended well' : `${count} ended well; the last`;
+  const ended = occurrences.length === 1 ? 'It needs nobody any more' : `${count} ${need} nobody any more; the last`;
   const last = occurrences.at(-1)?.needs.what ?? 'it is over.';
   return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }

@@ -10,7 +10,8 @@
  * ```
  *
  * The report runs beside the steps; the revival and the failure message wait for its URL for a bounded time. A stored answer,
- * or a person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`.
+ * or a person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`,
+ * and the run's own bridge stores its outcome together with the end of the run (`src/jobs/runEnds.ts`).
  *
  * The end has two parts: the outcome is decided by a commit, then the closing line is written, the outcome noted on the issue
  * (afterFork.ts), and the incident closed. So no line announces an end that a faster change had prevented.
@@ -90,11 +91,15 @@ export class IncidentSaga {
     return session.incident_id === null ? this.#open(session, evidence) : this.#join(session.incident_id, evidence);
   }
 
-  /** No rule is true any more: an incident that only reports ends once its report has ended. */
+  /**
+   * No rule is true any more: an incident that only reports ends once its report has ended. If its run is being ended, that is
+   * why, and the end of the run is its outcome.
+   */
   async closeHealthy(incidentId: string): Promise<void> {
     const incident = await this.#context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
     if (!this.#context.folders.actsFor(incident.logs_id)) return;
+    if (incident.subject === undefined && (await this.#isRunEnding(incident.session_id))) return;
     await decide(this.#context, incident, 'recovered');
     await this.advance(incidentId);
   }
@@ -134,6 +139,13 @@ export class IncidentSaga {
     return true;
   }
 
+  async #isRunEnding(sessionId: string): Promise<boolean> {
+    const { store, wasStopping } = this.#context;
+    const session = await store.records.session(sessionId);
+    if (session?.status !== 'active') return false;
+    return session.stop !== null || session.released !== null || (await wasStopping(session));
+  }
+
   async #takeSteps(incidentId: string): Promise<number | null> {
     const { records } = this.#context.store;
     for (let steps = 0; steps < MOST_STEPS; steps += 1) {
@@ -161,20 +173,20 @@ export class IncidentSaga {
   }
 
   async #takeStep(incident: Incident, session: AgentSession | null, admission: Admission): Promise<Progress> {
-    if (incident.subject?.kind === 'provider' && incident.step !== 'opened') {
+    // Also if its outcome is known by now: every incident has the line of its detection.
+    if (incident.step === 'opened') return this.#detect(incident, session);
+    if (incident.subject?.kind === 'provider') {
       const progress = await this.#outage.advance(incident);
       if (incident.outcome === null) return progress;
     }
-    if (incident.subject?.kind === 'provider_in_project' && incident.step !== 'opened') {
+    if (incident.subject?.kind === 'provider_in_project') {
       const progress = await advancePart(this.#context, incident, incident.subject.outage);
       if (incident.outcome === null) return progress;
     }
     if (incident.outcome !== null) return closeIncident(this.#context, incident, session, incident.outcome);
     // There is no run to end: the code that opened it closes it.
-    if (incident.subject !== undefined && incident.step !== 'opened') return { waitUntil: null };
+    if (incident.subject !== undefined) return { waitUntil: null };
     switch (incident.step) {
-      case 'opened':
-        return this.#detect(incident, session);
       case 'detected':
       case 'stopping':
       case 'released':

@@ -498,6 +498,17 @@ describeWithRedis('the end of a run: its end was requested', () => {
     expect(after).toMatchObject({ status: 'active', released: { by: 'scan' }, incident_id: incident.incident_id });
   });
 
+  // rule: a-report-changes-no-end
+  test('by a person while an incident only reports: the session is cancelled at once', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { reportOnly: true });
+    await scene.store.transitions.cancel(session.session_id, 'x');
+    const after = await store(scene, session, { end: STOPPED, stopCause: 'requested' });
+    expect(after).toMatchObject({ status: 'cancelled', incident_id: null });
+    expect(await incidentNow(scene, incident)).toMatchObject({ outcome: 'cancelled_by_person', acting: false });
+  });
+
   test('by an incident and a person: the incident ends it', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);

@@ -261,7 +261,7 @@ describe('an issue whose occurrences have all ended well', () => {
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
     expect(peer.issues()[0]?.body).toContain('**Needs nobody:** the second attempt is working.');
     expect(peer.issues()[0]?.comments.map(({ body }) => body)).toEqual([
-      'All 2 occurrences ended well; the last: the second attempt is working. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
+      'All 2 occurrences need nobody any more; the last: the second attempt is working. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
     ]);
 
     await reporter.createInvestigationIssue(occurrence('C'));
@@ -285,7 +285,7 @@ describe('an issue whose occurrences have all ended well', () => {
     await reporter.createInvestigationIssue(recovered('C'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
     expect(peer.issues()[0]?.comments.at(-1)?.body).toMatch(
-      /^Every occurrence since it was last opened ended well; the last: the second attempt is working\. /,
+      /^Every occurrence since it was last opened needs nobody any more; the last: the second attempt is working\. /,
     );
   });
 

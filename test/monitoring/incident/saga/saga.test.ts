@@ -456,6 +456,14 @@ function journalOf({ folder, clock }: SagaScene, { session_id: sessionId }: Pick
   return { logsFolder, journal };
 }
 
+/** What the bridge stores of a run that a person cancelled. */
+async function cancelByItsBridge(scene: SagaScene, session: AgentSession): Promise<void> {
+  const { session_id: sessionId } = session;
+  await scene.store.transitions.cancel(sessionId, 'Cancelled at your request.');
+  await releaseRun(scene, session);
+  must(await scene.store.transitions.cancelReleased(sessionId, runIdOf(session), 'Cancelled at your request.'));
+}
+
 describeWithRedis('a cancellation while the incident is open', () => {
   for (const reportOnly of [false, true]) {
     test(`ends the session as cancelled and notifies the chat once (${reportOnly ? 'only reported' : 'acting'})`, async () => {
@@ -703,6 +711,43 @@ describeWithRedis('an incident that only reports', () => {
     });
   });
 
+  // rule: a-report-changes-no-end
+  test('does not close as recovered while its run is being ended', async () => {
+    for (const by of ['a person', 'a person, proven dead', 'a stop of its bridge'] as const) {
+      const scene = await openSagaScene();
+      const saga = scene.saga({ wasStopping: async () => by === 'a stop of its bridge' });
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { reportOnly: true });
+      await settle(saga, incident.incident_id);
+      if (by !== 'a stop of its bridge') await scene.store.transitions.cancel(session.session_id, 'x');
+      if (by === 'a person, proven dead') await releaseRun(scene, session);
+      await saga.closeHealthy(incident.incident_id);
+      await saga.settle();
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'detected', outcome: null });
+    }
+  });
+
+  // rule: a-report-changes-no-end
+  test('is detected, reported and closed with the truth, however early a person cancelled its run', async () => {
+    for (const isDetected of [false, true]) {
+      const scene = await openSagaScene();
+      const saga = scene.saga();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { reportOnly: true });
+      if (isDetected) await settle(saga, incident.incident_id);
+      await cancelByItsBridge(scene, session);
+      await settle(saga, incident.incident_id);
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'cancelled_by_person' });
+      const lines = eventLines(scene);
+      expect(stepsOf(lines)).toEqual(['detected', 'reported', 'closed']);
+      expect(lines.at(-1)).toMatchObject({
+        event: 'session_unhealthy',
+        details: { outcome: 'cancelled_by_person' },
+      });
+      expect(issueText(scene)).toContain('A person cancelled the message.');
+    }
+  });
+
   test('starts to stop the run when a revive rule joins', async () => {
     const scene = await openSagaScene();
     const saga = scene.saga();
@@ -898,11 +943,21 @@ const cancelled: Story = async (scene, go) => {
   return incident;
 };
 
+const cancelledBesideReport: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session, { reportOnly: true });
+  await go(incident.incident_id);
+  await cancelByItsBridge(scene, session);
+  await go(incident.incident_id);
+  return incident;
+};
+
 describeWithRedis('a crash at any effect, resumed by another process,', () => {
   const stories: [string, Story, string[], string][] = [
     ['revived', revived, ['detected', 'reported', 'revived', 'closed'], 'recovered'],
     ['told', told, ['detected', 'reported', 'told', 'closed'], 'told'],
     ['cancelled', cancelled, ['detected', 'reported', 'closed'], 'cancelled_by_person'],
+    ['cancelled, only reported', cancelledBesideReport, ['detected', 'reported', 'closed'], 'cancelled_by_person'],
   ];
   for (const [name, story, steps, outcome] of stories) {
     for (const when of ['after', 'before'] as const) {
