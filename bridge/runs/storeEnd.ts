@@ -10,6 +10,7 @@
  * | any | an incident's stop | the release: the incident goes on from there |
  * | failed | nothing, and the bridge is being stopped | as stopped by the bridge's own stop |
  * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |
+ * | stopped | the same, and an incident acts | the release: the incident goes on from there |
  * | any | the lane is another run's | nothing: others have decided |
  *
  * An answer is stored and sent even if a process of the run could not be ended. Its lane is then blocked until the rest is
@@ -83,7 +84,7 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<bo
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
   if (end.kind === 'stopped' && isInterrupted && proof !== null) {
     if ((await transitions.interrupt(sessionId, runId, proof)) !== null) return false;
-    await accuseOfCrash(context, ended, INTERRUPTED_TOO_OFTEN);
+    if (await isInterruptedTooOften(context, ended)) await accuseOfCrash(context, ended, INTERRUPTED_TOO_OFTEN);
   }
   if (proof === null) return false;
   await transitions.release(sessionId, proof);
@@ -134,8 +135,14 @@ const INTERRUPTED_TOO_OFTEN: Failure = {
   kind: 'failed',
   cause: 'crash',
   reason: 'run_interrupted_too_often',
-  detail: `the bridge was stopped during every one of ${MOST_INTERRUPTIONS + 1} attempts to run it`,
+  detail: `each of ${MOST_INTERRUPTIONS + 1} attempts to run it was interrupted`,
 };
+
+/** An interruption is also refused for other reasons: an incident acts, a person cancelled, or the lane is another run's. */
+async function isInterruptedTooOften({ store }: EndContext, { sessionId }: EndedRun): Promise<boolean> {
+  const session = await store.records.session(sessionId);
+  return session !== null && session.interruptions >= MOST_INTERRUPTIONS;
+}
 
 const NOT_REVIVED_BECAUSE: Readonly<Record<FailureCause, string | null>> = {
   crash: null,

@@ -83,7 +83,7 @@ export function joiningFindings(
 /** A run that has ended must be dealt with even if its rule only reports: otherwise its lane would be held for ever. */
 const ENDS_OF_RUNS: readonly Rule[] = ['crash', 'orphan'];
 
-function isActedOn(rule: Rule, actions: Readonly<Record<Rule, RuleAction>>): boolean {
+export function isActedOn(rule: Rule, actions: Readonly<Record<Rule, RuleAction>>): boolean {
   return actions[rule] === 'revive' || ENDS_OF_RUNS.includes(rule);
 }
 

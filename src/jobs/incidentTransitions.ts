@@ -9,14 +9,11 @@ import { laneBlockWrites, laneEntryWrites } from './lanes.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from './model.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import { changeSession, laneReleaseWrites, outboxWrites, sessionWrites, wakeWrite } from './sessionChange.js';
-import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from './sessionEnds.js';
+import { cancelledChange, endedChange, interruptedChange, type KnownEnd, OUTCOME_OF } from './sessionEnds.js';
 import { StorePart } from './storePart.js';
 
 /** The check in every commit of the acting watchdog; empty for the owner of a run that opens its own incident. */
 export type Guard = readonly Check[];
-
-/** The outcome of the incident by the kind of the final message that was found. */
-const OUTCOME_OF = { answer: 'answered', failure: 'told', cancelled: 'cancelled_by_person' } as const;
 
 export class IncidentTransitions extends StorePart {
   /**

@@ -17,6 +17,9 @@ export interface KnownEnd {
   readonly mayBeInChat: boolean;
 }
 
+/** The outcome of the session's incident by the kind of the final message that was found. */
+export const OUTCOME_OF = { answer: 'answered', failure: 'told', cancelled: 'cancelled_by_person' } as const;
+
 /** @returns the record's changes for a session that ended so, including the state of its final message */
 export function endPatch({ kind, text, mayBeInChat }: KnownEnd) {
   const request = { delivery: mayBeInChat ? 'sending' : 'queued' } as const;

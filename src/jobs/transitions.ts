@@ -29,7 +29,7 @@ import {
   type WakeOption,
   wakeWrite,
 } from './sessionChange.js';
-import { cancelledChange, endedChange, interruptedChange, type KnownEnd } from './sessionEnds.js';
+import { cancelledChange, endedChange, interruptedChange, type KnownEnd, OUTCOME_OF } from './sessionEnds.js';
 import { StorePart } from './storePart.js';
 
 export interface AcceptedMessage {
@@ -141,21 +141,23 @@ export class Transitions extends StorePart {
 
   /**
    * The same with an end that the store has forgotten: for a run that is proven dead, or that never began.
-   * @returns null if the session is not active, or an incident has it
+   * @returns null if the session is not active, or an acting incident has it
    */
   async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
-    return this.#end(sessionId, (session) => {
-      if (!isRunBy(session, runId) || session.incident_id !== null) return null;
+    const ended = await endRunBesideReport(this.context, sessionId, OUTCOME_OF[end.kind], (session) => {
+      if (!isRunBy(session, runId)) return null;
       const change = endedChange(this.context, session, end, true);
       return { at: 'complete_forgotten', ...change, checks: [holderCheck(this.keys, session)] };
     });
+    return ended && { session: ended.session, next: ended.found[0] ?? null };
   }
 
   /**
    * `active → pending` for an orderly interruption: the same session, back at its lane's head.
    * @param proof that no process of the run is left
    * @param notBefore epoch ms, if a provider's limit has to end first
-   * @returns null if an incident or a person has the session already, or it was interrupted too often
+   * @returns null if a person or an acting incident has asked for its end, it was interrupted too often, or its lane is another
+   *   run's
    */
   async interrupt(
     sessionId: string,
@@ -164,15 +166,13 @@ export class Transitions extends StorePart {
     notBefore: number | null = null,
   ): Promise<AgentSession | null> {
     if (proof.run_id !== runId) return null;
-    return this.#update(sessionId, (session) => {
-      if (!isRunBy(session, runId) || session.incident_id !== null || session.stop !== null) return null;
+    const ended = await endRunBesideReport(this.context, sessionId, 'put_back', (session) => {
+      if (!isRunBy(session, runId) || session.stop !== null) return null;
       if (session.interruptions >= MOST_INTERRUPTIONS) return null;
-      return {
-        at: 'interrupt',
-        ...interruptedChange(this.context, session, notBefore),
-        checks: [holderCheck(this.keys, session)],
-      };
+      const change = interruptedChange(this.context, session, notBefore);
+      return { at: 'interrupt', ...change, checks: [holderCheck(this.keys, session)] };
     });
+    return ended?.session ?? null;
   }
 
   /**

@@ -17,7 +17,8 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_credit: "Add credit to the agent's account: there is none left.",
   run_failed_rate_limit: "The provider's limit is reached: wait for its end, or raise it.",
   run_failed_context_overflow: 'The conversation no longer fits the model: send the message in a new conversation.',
-  run_interrupted_too_often: 'The bridge was stopped during every attempt: find out what stops it.',
+  run_interrupted_too_often:
+    'Every attempt was interrupted: the log of the bridge says whether by its stops or by a limit of the provider.',
 };
 
 const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {

@@ -8,6 +8,7 @@ import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession, Run } from '../../../src/jobs/model.js';
 import { revivalOf } from '../../../src/jobs/newRecords.js';
 import { publishWake } from '../../../src/jobs/wakes.js';
+import { type Evidence, isActedOn } from '../newIncident.js';
 import type { Admission, OutageGate } from '../outage/gate.js';
 import { decide, type Progress, type SagaContext, saveAndLook } from '../sagaContext.js';
 import { CANCELLED_TEXT, failureText } from '../texts/chatTexts.js';
@@ -140,19 +141,20 @@ async function isPutBack(context: SagaContext, incident: Incident, session: Agen
 
 /**
  * A run of a bridge that was killed while stopping has not failed. It is put back without an incident, or given the end that
- * this host knows of, so nothing is reported. Until its lease expires, its end may still be proven; after that an incident is
- * opened as for any lost run.
- * @param session active, without an incident
+ * this host knows of, so nothing more is reported. Until its lease expires, its end may still be proven; after that it is
+ * accused like any lost run.
+ * @param session active, without an incident that acts
  * @returns whether to accuse nobody now: it waits again, has ended, or the proof that its run has ended is still to come
  */
 export async function isSpared(
   context: SagaContext,
   session: AgentSession,
-  findings: readonly Finding[],
+  { findings, actions }: Pick<Evidence, 'findings' | 'actions'>,
 ): Promise<boolean> {
   const { store, clock, keptBack, proveDead, endOnDisk, wasStopping } = context;
   const { session_id, run } = session;
-  if (run === null || !isOnlyLost(findings)) return false;
+  const acting = findings.filter(({ rule }) => isActedOn(rule, actions));
+  if (run === null || acting.length === 0 || !isOnlyLost(acting)) return false;
   if (session.stop?.cause === 'cancel') return isCancelled(context, session, run);
   if (!(await wasStopping(session))) return false;
   const proof = session.released ?? (await proveDead(session));

@@ -88,7 +88,8 @@ export class IncidentSaga {
    * @returns false if a record has changed, or is about to: look again
    */
   async accuse(session: WatchedRecord, evidence: Evidence): Promise<boolean> {
-    return session.incident_id === null ? this.#open(session, evidence) : this.#join(session.incident_id, evidence);
+    const { incident_id: incidentId } = session;
+    return incidentId === null ? this.#open(session, evidence) : this.#join(session, incidentId, evidence);
   }
 
   /**
@@ -118,9 +119,8 @@ export class IncidentSaga {
 
   async #open(watched: WatchedRecord, evidence: Evidence): Promise<boolean> {
     const { store, clock, logger, folders } = this.#context;
-    const session = await store.records.session(watched.session_id);
-    if (session === null || session.rev !== watched.rev) return false;
-    if (await isSpared(this.#context, session, evidence.findings)) return false;
+    const session = await this.#unchanged(watched);
+    if (session === null || (await isSpared(this.#context, session, evidence))) return false;
     const step = await this.#context.stepOf(session.session_id);
     const incident = newIncident(clock, { session, step, ...evidence });
     if (!(await store.incidents.open(session, incident, folders.guard()))) return false;
@@ -129,14 +129,23 @@ export class IncidentSaga {
     return true;
   }
 
-  async #join(incidentId: string, { findings, actions }: Evidence): Promise<boolean> {
+  async #join(watched: WatchedRecord, incidentId: string, evidence: Evidence): Promise<boolean> {
     const incident = await this.#context.store.records.incident(incidentId);
-    const joining = incident === null ? null : joiningFindings(incident, findings, actions);
+    const joining = incident === null ? null : joiningFindings(incident, evidence.findings, evidence.actions);
     if (incident === null || joining === null) return true;
+    if (!incident.acting && joining.acting === true) {
+      const session = await this.#unchanged(watched);
+      if (session === null || (await isSpared(this.#context, session, evidence))) return false;
+    }
     if ((await save(this.#context, incident, joining)) === null) return false;
     logAccusation(this.#context.logger, incident, joining.findings.slice(incident.findings.length));
     this.drive(incidentId);
     return true;
+  }
+
+  async #unchanged({ session_id, rev }: WatchedRecord): Promise<AgentSession | null> {
+    const session = await this.#context.store.records.session(session_id);
+    return session?.rev === rev ? session : null;
   }
 
   async #isRunEnding(sessionId: string): Promise<boolean> {

@@ -544,6 +544,44 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     });
   }
 
+  for (const stopCause of ['shutdown', 'self_fenced'] as const) {
+    // rule: a-report-changes-no-end
+    test(`(${stopCause}) and an incident only reports: put back as without one, and no crash joins`, async () => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { reportOnly: true });
+      const after = await store(scene, session, { end: STOPPED, stopCause });
+      expect(after).toMatchObject({ status: 'pending', attempt: 1, interruptions: 1, incident_id: null });
+      expect(await incidentNow(scene, incident)).toMatchObject({
+        outcome: 'put_back',
+        acting: false,
+        findings: incident.findings,
+      });
+    });
+
+    test(`(${stopCause}) and an incident acts: only the release, because nothing was interrupted too often`, async () => {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session);
+      const after = await store(scene, session, { end: STOPPED, stopCause });
+      expect(after).toMatchObject({ status: 'active', released: { by: 'scan' }, incident_id: incident.incident_id });
+      expect(await incidentNow(scene, incident)).toEqual(incident);
+    });
+  }
+
+  test('too often while an incident only reports: the crash joins it, and it acts', async () => {
+    const scene = await openSagaScene();
+    let session = await activeSession(scene);
+    for (let count = 1; count <= MOST_INTERRUPTIONS; count += 1) {
+      session = await startRun(scene, await store(scene, session, { end: STOPPED, stopCause: 'shutdown' }));
+    }
+    const incident = await openIncident(scene, session, { reportOnly: true });
+    expect(await store(scene, session, { end: STOPPED, stopCause: 'shutdown' })).toMatchObject({ status: 'active' });
+    const joined = await incidentNow(scene, incident);
+    expect(joined).toMatchObject({ acting: true, untrusted_excerpt: 'each of 4 attempts to run it was interrupted' });
+    expect(joined.findings.map(({ reason }) => reason)).toContain('run_interrupted_too_often');
+  });
+
   test('and a person requested it, too: the session is cancelled, and not run again', async () => {
     for (const stopCause of ['shutdown', 'self_fenced'] as const) {
       const scene = await openSagaScene();
@@ -613,6 +651,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     await scene.store.redis.set(scene.store.keys.laneHolder(LANE), 'another');
     const after = await store(scene, session, { end: STOPPED, stopCause: 'self_fenced' });
     expect(after).toMatchObject({ status: 'active', interruptions: 0 });
+    expect(await scene.store.records.openIncidents()).toEqual([]);
   });
 });
 

@@ -11,8 +11,16 @@ import type { AgentSession, DeathProof } from '../../../src/jobs/model.js';
 import { markUnsent } from '../../../src/journal/unsent.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
-import { LEASE_MS, must, runIdOf, sessionNow } from '../incident/saga/sagaScene.js';
-import { BEGINNING, deadProcess, journalOf, openWatchdogScene, runOf } from '../watchdogScene.js';
+import { incidentNow, LEASE_MS, must, openIncident, runIdOf, sessionNow } from '../incident/saga/sagaScene.js';
+import {
+  BEGINNING,
+  deadProcess,
+  journalOf,
+  openWatchdogScene,
+  runOf,
+  SILENCE_MS,
+  type WatchdogOptions,
+} from '../watchdogScene.js';
 
 // covers: bridge/runs/predecessors.ts
 // covers: bridge/runs/stopMark.ts
@@ -20,12 +28,12 @@ import { BEGINNING, deadProcess, journalOf, openWatchdogScene, runOf } from '../
 // covers: src/journal/unsent.ts
 
 /** @returns a scene whose mark names the dead owner of a run, and what the watchdog's next look proves of that run */
-async function openStopped() {
+async function openStopped(actions: WatchdogOptions['actions'] = { silence: 'off' }) {
   let proof: DeathProof | null = null;
   let mark: StopMark | null = null;
   let disk: DiskContext | null = null;
   const scene = await openWatchdogScene({
-    actions: { silence: 'off' },
+    actions,
     saga: {
       proveDead: async () => proof,
       wasStopping: (session) => must(mark).wasStopping(session),
@@ -97,6 +105,25 @@ describeWithRedis('a run whose bridge was killed while it stopped', () => {
     expect(await sessionNow(scene, session)).toMatchObject({ status: 'cancelled', incident_id: null });
     expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'cancelled' });
     expect(await whatIsTold()).toEqual(NOTHING);
+  });
+
+  // rule: a-report-changes-no-end
+  test('waits again in the same attempt also if an incident only reported it, whether its rule is still true or not', async () => {
+    for (const isTrue of [true, false]) {
+      const { scene, session, prove, look } = await openStopped(isTrue ? { silence: 'report' } : { silence: 'off' });
+      if (isTrue) await scene.clock.advance(SILENCE_MS + 1);
+      // Its bridge renewed the lease until it died.
+      await scene.store.transitions.renewLease(session, LEASE_MS, scene.clock.now() - SILENCE_MS - 1);
+      const incident = await openIncident(scene, session, { reportOnly: true });
+      await look();
+      expect(await sessionNow(scene, session)).toMatchObject({ status: 'active', incident_id: incident.incident_id });
+      prove();
+      await look();
+      expect(await sessionNow(scene, session)).toMatchObject({ status: 'pending', attempt: 1, interruptions: 1 });
+      await look();
+      expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'put_back', acting: false });
+      expect(scene.said).toEqual([]);
+    }
   });
 
   test('is lost like any other if its end is not proven within its lease', async () => {

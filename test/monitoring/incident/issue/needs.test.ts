@@ -71,7 +71,10 @@ describe('an incident that has ended', () => {
       'run_failed_context_overflow',
       'The conversation no longer fits the model: send the message in a new conversation.',
     ],
-    ['run_interrupted_too_often', 'The bridge was stopped during every attempt: find out what stops it.'],
+    [
+      'run_interrupted_too_often',
+      'Every attempt was interrupted: the log of the bridge says whether by its stops or by a limit of the provider.',
+    ],
     ['run_failed_exit_1', 'Find out why the attempt failed. The message is not tried again.'],
   ])('reported as a failure, after %s', (reason, what) => {
     expect(needsOf(incidentOf({ outcome: 'told' }, reason))).toEqual({ who: 'person', what });

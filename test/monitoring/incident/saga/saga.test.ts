@@ -952,11 +952,23 @@ const cancelledBesideReport: Story = async (scene, go) => {
   return incident;
 };
 
+const putBackBesideReport: Story = async (scene, go) => {
+  const session = await activeSession(scene);
+  const incident = await openIncident(scene, session, { reportOnly: true });
+  await go(incident.incident_id);
+  const proof = { run_id: runIdOf(session), proven_at: scene.clock.now(), by: 'scan' } as const;
+  const waiting = must(await scene.store.transitions.interrupt(session.session_id, runIdOf(session), proof));
+  await startRun(scene, waiting);
+  await go(incident.incident_id);
+  return incident;
+};
+
 describeWithRedis('a crash at any effect, resumed by another process,', () => {
   const stories: [string, Story, string[], string][] = [
     ['revived', revived, ['detected', 'reported', 'revived', 'closed'], 'recovered'],
     ['told', told, ['detected', 'reported', 'told', 'closed'], 'told'],
     ['cancelled', cancelled, ['detected', 'reported', 'closed'], 'cancelled_by_person'],
+    ['put back, only reported', putBackBesideReport, ['detected', 'reported', 'closed'], 'put_back'],
     ['cancelled, only reported', cancelledBesideReport, ['detected', 'reported', 'closed'], 'cancelled_by_person'],
   ];
   for (const [name, story, steps, outcome] of stories) {
@@ -982,6 +994,13 @@ describeWithRedis('a crash at any effect, resumed by another process,', () => {
     }
   }
 });
+
+const ISSUE_SAYS: Readonly<Record<string, RegExp>> = {
+  recovered: /that attempt is working/,
+  told: /The chat was notified/,
+  put_back: /the message is back in its queue/,
+  cancelled_by_person: /A person cancelled/,
+};
 
 async function checkOutcome(scene: SagaScene, incident: Incident, steps: string[], outcome: string, where: string) {
   const lines = eventLines(scene);
@@ -1010,11 +1029,5 @@ async function checkOutcome(scene: SagaScene, incident: Incident, steps: string[
     waiting: [],
     open: 0,
   });
-  expect(issueText(scene)).toMatch(
-    outcome === 'recovered'
-      ? /that attempt is working/
-      : outcome === 'told'
-        ? /The chat was notified/
-        : /A person cancelled/,
-  );
+  expect(issueText(scene)).toMatch(must(ISSUE_SAYS[outcome]));
 }

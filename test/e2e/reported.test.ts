@@ -1,0 +1,82 @@
+/** An agent whose loop is only reported: its run ends as if nothing had been reported. */
+import { expect, test } from '@jest/globals';
+import type { BridgeScene } from './bridgeScene.js';
+import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
+import type { Scenario } from './sceneFiles.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+const CHAT = 1;
+
+function loop(times: number): Scenario['steps'] {
+  return [
+    {
+      do: 'repeat',
+      times,
+      steps: [{ do: 'call', tool: 'bash', input: { command: 'ls' }, output: 'nothing', takes_ms: 100 }],
+    },
+  ];
+}
+
+/** @returns a scene whose agents repeat one call until they are interrupted, and a bridge in it */
+async function openLoopingScene() {
+  const scene = await openTestScene({
+    projects: {
+      mill: {
+        chats: [{ id: CHAT }],
+        // A session at work is looked at once per silence.
+        thresholds: { silence_ms: 1_500 },
+        scenarios: [
+          { when: { message: 'You were interrupted' }, steps: [{ do: 'answer', text: 'done after all' }] },
+          { when: { attempt: 2 }, steps: [...loop(60), { do: 'answer', text: 'done at the second attempt' }] },
+          { when: { message: '^fail' }, steps: [{ do: 'exit', code: 1 }] },
+          { steps: loop(400) },
+        ],
+      },
+    },
+  });
+  return {
+    scene,
+    bridge: await scene.startBridge(),
+    asks: (text: string) => new Conversation(scene, 'mill', CHAT, text),
+  };
+}
+
+async function expectUnharmed(scene: BridgeScene, asked: Conversation, session: string): Promise<void> {
+  const closing = await asked.closing(session);
+  expect(closing).toMatchObject({ event: 'session_unhealthy', rule: 'loop', details: { outcome: 'put_back' } });
+  expect(await scene.store.records.session(session)).toMatchObject({ status: 'completed', interruptions: 1 });
+  expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
+}
+
+describeScenes('an agent whose loop is only reported', () => {
+  // rule: a-report-changes-no-end
+  test(
+    'continues in the same attempt after an orderly stop of the bridge',
+    async () => {
+      const { scene, bridge, asks } = await openLoopingScene();
+      const asked = asks('loop');
+      await asked.event(({ action_taken }) => action_taken === 'reported');
+      await bridge.stop();
+      await scene.startBridge();
+      await asked.answered('done after all');
+      await expectUnharmed(scene, asked, asked.session);
+      expect(asked.starts(asked.revival)).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  // rule: a-report-changes-no-end
+  test(
+    'continues its second attempt after an orderly stop of the bridge',
+    async () => {
+      const { scene, bridge, asks } = await openLoopingScene();
+      const asked = asks('fail, then loop');
+      await asked.event(({ action_taken }) => action_taken === 'reported', asked.revival);
+      await bridge.stop();
+      await scene.startBridge();
+      await asked.answered('done at the second attempt');
+      await expectUnharmed(scene, asked, asked.revival);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
