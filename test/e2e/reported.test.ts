@@ -29,6 +29,10 @@ async function openLoopingScene() {
           { when: { message: 'You were interrupted' }, steps: [{ do: 'answer', text: 'done after all' }] },
           { when: { attempt: 2 }, steps: [...loop(60), { do: 'answer', text: 'done at the second attempt' }] },
           { when: { message: '^fail' }, steps: [{ do: 'exit', code: 1 }] },
+          {
+            when: { message: '^limit' },
+            steps: [...loop(60), { do: 'failure', cause: 'rate_limit', detail: 'no more for now', until_ms: 1_500 }],
+          },
           { steps: loop(400) },
         ],
       },
@@ -76,6 +80,24 @@ describeScenes('an agent whose loop is only reported', () => {
       await scene.startBridge();
       await asked.answered('done at the second attempt');
       await expectUnharmed(scene, asked, asked.revival);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  // rule: a-report-changes-no-end
+  // rule: a-limit-is-waited-for
+  test(
+    'waits for the end of a limit of its provider, in the same attempt',
+    async () => {
+      const { scene, asks } = await openLoopingScene();
+      const asked = asks('limit after a loop');
+      await asked.event(({ action_taken }) => action_taken === 'reported');
+      await asked.answered('done after all');
+      await expectUnharmed(scene, asked, asked.session);
+      const [issue] = scene.github.issues();
+      await scene.until('the closed issue', () => issue?.state === 'closed');
+      expect(issue?.body).toContain('**Needs nobody:** the run was interrupted, and the message is back in its queue.');
+      expect(issue?.body).toContain('its message is back in its queue.');
     },
     SCENE_TIMEOUT_MS,
   );

@@ -101,6 +101,8 @@ function whatWasDone(incident: Incident): string {
         : NO_MORE;
     case 'answered':
       return 'The answer arrived before the run was ended, so nothing was done.';
+    case 'put_back':
+      return 'The run was interrupted, by a stop of its bridge or a limit of the provider; its message is back in its queue.';
     case 'cancelled_by_person':
       return 'A person cancelled the message.';
     case 'revival_failed':

@@ -630,6 +630,25 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     }
   });
 
+  // rule: a-report-changes-no-end
+  test('a rate limit is waited for even if an incident reports the run, but not if it acts', async () => {
+    for (const reportOnly of [true, false]) {
+      const scene = await openSagaScene();
+      const session = await activeSession(scene);
+      const incident = await openIncident(scene, session, { reportOnly });
+      const until = scene.clock.now() + MINUTE;
+      const after = await store(scene, session, { end: { ...CRASHED, cause: 'rate_limit', until } });
+      const joined = await incidentNow(scene, incident);
+      if (reportOnly) {
+        expect(after).toMatchObject({ status: 'pending', attempt: 1, not_before: until, incident_id: null });
+        expect(joined).toMatchObject({ outcome: 'put_back', acting: false, not_revived_because: null });
+      } else {
+        expect(after).toMatchObject({ status: 'active', incident_id: incident.incident_id });
+        expect(joined.findings.map(({ rule }) => rule)).toEqual(['silence', 'crash']);
+      }
+    }
+  });
+
   test('a rate limit is waited for even if the bridge is stopping, but not if a person cancelled', async () => {
     for (const [stopCause, status] of [
       ['shutdown', 'pending'],

@@ -49,7 +49,7 @@ describe('an incident that has ended', () => {
     ['answered', 'the answer arrived after all.'],
     ['cancelled_by_person', 'a person cancelled the message.'],
     ['revival_cancelled', 'a person cancelled the second attempt.'],
-    ['put_back', 'the bridge was stopped, and the message is back in its queue.'],
+    ['put_back', 'the run was interrupted, and the message is back in its queue.'],
     ['session_pending', 'the message is back in its queue.'],
   ])('%s needs nobody', (outcome, what) => {
     expect(needsOf(incidentOf({ outcome }))).toEqual({ who: 'nobody', what });
