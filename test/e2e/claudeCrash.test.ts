@@ -136,8 +136,8 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
       const roof = [...worklogsIn(place).keys()].at(-1) ?? '';
       await killAtOnce(processesOf(worklogsIn(place).get(roof)).at(-1));
       await victim.ended;
+      await askClaude(place, claude, 'go on here').ended;
       const next = new ClaudeTerminal(place, claude, place.work);
-      await next.type('go on here');
       await next.shows('watchkeeper: the last agent here crashed, just now: paint the roof.');
       const [context = ''] = toldWith(place, 'go on here');
       expect(context).toContain(`Session ${roof}: "paint the roof"`);

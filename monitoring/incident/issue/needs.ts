@@ -18,7 +18,7 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_rate_limit: "The provider's limit is reached: wait for its end, or raise it.",
   run_failed_context_overflow: 'The conversation no longer fits the model: send the message in a new conversation.',
   run_interrupted_too_often:
-    'Every attempt was interrupted: the log of the bridge says whether by its stops or by a limit of the provider.',
+    'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
 };
 
 const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {

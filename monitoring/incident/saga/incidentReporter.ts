@@ -102,7 +102,7 @@ function whatWasDone(incident: Incident): string {
     case 'answered':
       return 'The answer arrived before the run was ended, so nothing was done.';
     case 'put_back':
-      return 'The run was interrupted, by a stop of its bridge or a limit of the provider; its message is back in its queue.';
+      return 'The run was interrupted, by its bridge or a limit of the provider; its message is back in its queue.';
     case 'cancelled_by_person':
       return 'A person cancelled the message.';
     case 'revival_failed':

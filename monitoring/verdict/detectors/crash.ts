@@ -19,8 +19,7 @@ const PLAIN_ENDS: Readonly<Record<PlainReason, string>> = {
   run_failed_rate_limit: "the provider's limit is reached",
   run_failed_context_overflow: 'the conversation no longer fits the model',
   run_lost: "the agent's output broke off",
-  run_interrupted_too_often:
-    'every attempt to run it was interrupted, by a stop of the bridge or a limit of the provider',
+  run_interrupted_too_often: 'every attempt to run it was interrupted, by its bridge or a limit of the provider',
 };
 
 /** @returns how a run with the reason, such as `run_failed_exit_1`, ended, as a clause of ours */

@@ -73,7 +73,7 @@ describe('an incident that has ended', () => {
     ],
     [
       'run_interrupted_too_often',
-      'Every attempt was interrupted: the log of the bridge says whether by its stops or by a limit of the provider.',
+      'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
     ],
     ['run_failed_exit_1', 'Find out why the attempt failed. The message is not tried again.'],
   ])('reported as a failure, after %s', (reason, what) => {
