@@ -192,7 +192,7 @@ export class Commands {
     };
   }
 
-  /** @returns the incidents that end nothing: the agent goes on, and an issue says so */
+  /** @returns the incidents that end nothing: an issue reports them, and the agent is left alone */
   async #onlyReported(): Promise<ReadonlySet<string>> {
     const open = await this.#base.store.records.openIncidents();
     return new Set(open.filter(({ acting }) => !acting).map(({ incident_id }) => incident_id));
@@ -234,6 +234,6 @@ function elsewhereNote(count: number): string[] {
 function stateNote({ stop, incident_id }: AgentSession, onlyReported: ReadonlySet<string>): string {
   if (stop !== null) return ' · being stopped';
   if (incident_id === null) return '';
-  const what = onlyReported.has(incident_id) ? 'I only report it, and the agent goes on' : 'I am handling it';
+  const what = onlyReported.has(incident_id) ? 'I only report it, and leave the agent alone' : 'I am handling it';
   return ` · it has a problem; ${what}`;
 }

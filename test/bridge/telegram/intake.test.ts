@@ -548,7 +548,7 @@ describeWithRedis('a command', () => {
 
   test.each([
     ['revive', 'I am handling it'],
-    ['report', 'I only report it, and the agent goes on'],
+    ['report', 'I only report it, and leave the agent alone'],
   ] as const)('says of a silence with the action %s what is done about it: status', async (silence, what) => {
     const scene = await openScene();
     await takingIn(scene);
