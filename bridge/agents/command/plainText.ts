@@ -13,6 +13,8 @@ const SIGN_EVERY_MS = SECOND;
 /** The longest quote of a failed program's output. A chat shows the first 400 characters of how a run ended. */
 const LONGEST_QUOTE = 350;
 const CUT = '[…]\n';
+/** Within a line. */
+const CUT_IN_LINE = '[…] ';
 /** The end is kept: a log may come before the answer. */
 const KEPT = LONGEST_ANSWER - CUT.length;
 /** Leaves room for what redaction removes. */
@@ -50,8 +52,8 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
     exited(code) {
       const whole = printed.last(Number.POSITIVE_INFINITY, redact);
       if (whole === '') return [];
-      const wasCut = hasCutLine || printed.hasDropped || whole.length > KEPT;
-      const text = `${wasCut ? CUT : ''}${lastOf(whole, KEPT)}`;
+      const wasCut = printed.hasDropped || whole.length > KEPT;
+      const text = `${hasCutLine ? CUT_IN_LINE : wasCut ? CUT : ''}${lastOf(whole, KEPT)}`;
       if (code === 0) return [{ kind: 'answer', text }];
       // The output may be a question that nobody could answer, or the reason of a failure: programs print both on standard
       // output, too.

@@ -191,7 +191,7 @@ describe('a program that prints plain text', () => {
     };
     const plain = await answerOf("'first\\n' + 'QUJD'.repeat(1e5) + 'end'");
     // Quoting them whole would fill the report of a failure.
-    expect([plain.slice(0, 4), plain.slice(-7)]).toEqual(['[…]\n', 'QUJDend']);
+    expect([plain.slice(0, 4), plain.slice(-7)]).toEqual(['[…] ', 'QUJDend']);
     expect(plain.length).toBe(128 * 1024);
     const many = await answerOf("(process.argv[1] + ' ').repeat(10_000)");
     expect(many.slice(-22)).toContain('[redacted:own_secret]');
