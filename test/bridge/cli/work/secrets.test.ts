@@ -46,8 +46,8 @@ function run(args: readonly string[], variables: Readonly<Record<string, string>
   printed.set(args.join(' '), said.out + said.err);
 }
 
-/** Every way in which a session is shown, kept and given out. */
-function showAll(id: string, variables: Readonly<Record<string, string>> = {}): void {
+/** Every way in which a session is shown, kept and given out: to people, and as JSON before the last net, which is the printing. */
+async function showAll(id: string, variables: Readonly<Record<string, string>> = {}): Promise<void> {
   for (const format of ['session-tracker', 'idumb'])
     run(['work', 'export', id, '--format', format, '--out', join(scene.home, 'exports', format)], variables);
   for (const words of [
@@ -63,7 +63,9 @@ function showAll(id: string, variables: Readonly<Record<string, string>> = {}): 
     ['track', 'crash-detect'],
   ]) {
     run(words, variables);
-    run([...words, '--json'], variables);
+    const [name, ...args] = words;
+    const said = await scene.say(name as 'track' | 'work', [...args, '--json'], { variables });
+    printed.set(`here ${words.join(' ')} --json`, said.out + said.err);
   }
 }
 
@@ -128,7 +130,7 @@ test(
     agent.kill('SIGKILL');
     process.kill(shell, 'SIGKILL');
     await exited;
-    showAll(id);
+    await showAll(id);
     expect(printed.get('track crash-detect')).toMatch(/is gone/);
     run(['work', 'list', '--all']);
     run(['track', 'init', 'next']);
@@ -190,7 +192,7 @@ test(
     const log = join(scene.home, 'sessions', id, 'worklog.jsonl');
     // The conversation belongs to the session from its beginning on.
     writeFileSync(log, readFileSync(log, 'utf8').replace(/"since":"[^"]+"/, '"since":null'));
-    showAll(id, variables);
+    await showAll(id, variables);
     // Before the last net, which is the printing.
     for (const words of [
       ['show', id],
@@ -198,7 +200,7 @@ test(
     ])
       printed.set(`here ${words.join(' ')}`, (await type('work', words, { variables })).out);
     printed.set('here resume', (await type('track', ['resume', id], { variables })).out);
-    expect(JSON.parse(printed.get(`work show ${id} --json`) ?? '')).toMatchObject({ observed: 'transcript' });
+    expect(JSON.parse(printed.get(`here work show ${id} --json`) ?? '')).toMatchObject({ observed: 'transcript' });
     run(['track', 'done', '--complete', '--json'], variables);
     run(['work', 'archive', id], variables);
     expectNoSecret();
