@@ -47,10 +47,12 @@ function adoptConversation(
   { source, transcript }: Adopted,
 ): void {
   const { provider, conversation } = bound;
-  const former = loserOf(log.state, memory.bindings.bind(bound, id));
+  const before = memory.bindings.bind(bound, id);
+  const former = loserOf(log.state, before);
   const lost = former === null || hasConversation(log.state, bound) ? null : memory.look(former);
   // Its beginning is this session's, too, if nobody else has it: the other session began with it, and has nothing besides.
-  const isWhole = lost === null ? source !== 'bind' : isEmptyWithout(lost.log.state, bound);
+  const isOwn = source !== 'bind' && former === before;
+  const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
   const line = { event: 'conversation', provider, conversation, source, cwd: memory.surroundings.directory };
   const since = isWhole ? null : isoTime(memory.clock.now());
   // Only the program itself says where it is; who reads the session may not have the program's variables.

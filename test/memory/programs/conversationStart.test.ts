@@ -147,7 +147,9 @@ test('the conversation of an ended session begins one that continues it, and the
   end(scene.open(), id);
   const lines = scene.open().look(id)?.log.counts.lines;
   const next = start(scene, 'c-1', { source: 'resume' });
-  expect(stateOf(scene, next)).toMatchObject({ facts: { continues: id }, conversations: [{ id: 'c-1' }] });
+  // What was asked before is the ended one's.
+  const share = { id: 'c-1', since: scene.clock.now() };
+  expect(stateOf(scene, next)).toMatchObject({ facts: { continues: id }, conversations: [share] });
   const { conversations, lifecycle } = stateOf(scene, id);
   expect(lifecycle).toBe('ended');
   expect(conversations).toMatchObject([{ id: 'c-1' }]);
