@@ -14,6 +14,7 @@ import { withoutTexts } from '../../src/journal/texts.js';
 import { HOUR } from '../../src/time.js';
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { importedLine } from '../../src/transcripts/importTranscript.js';
+import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import type { NewLine } from '../logs/line.js';
 import { checkCopy, readSeal } from '../observed/keptCopy.js';
@@ -67,8 +68,10 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   const { id, log } = session;
   const complete = !runMayLive(memory, log.state);
   const copy = await writeCopy(memory, session, until);
-  if (complete && isAfterthought(log.state, copy?.fold ?? null))
-    write(memory, session, [{ event: 'session_ended', reason: 'superseded' }]);
+  // Its conversation may have been resumed meanwhile.
+  const isOver = (state: Worklog) => !runMayLive(memory, state) && isAfterthought(state, copy?.fold ?? null);
+  const end = [{ event: 'session_ended', reason: 'superseded' }];
+  log.write((state) => (isOver(state) ? end : []), { ...memory.stamp, origin: 'watchkeeper' }, { isFact: true });
   const before = log.state.kept;
   const isKnown =
     before !== null &&

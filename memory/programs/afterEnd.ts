@@ -2,26 +2,59 @@
  * The agent of a session that has ended may go on in the same window. What it is asked then is recorded in a session of its own, which
  * continues the ended one: no hook says when somebody asks something.
  */
-import { isProcessAlive } from '../../src/host/identity.js';
-import { presentRun } from '../fold/crash.js';
+import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import type { Conversation, Run, Worklog } from '../fold/worklog.js';
+import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { startConversation } from './conversationStart.js';
 
 /**
  * @param session that has just ended
- * @returns the session in which its agent goes on; null: no agent is known to live here, or its session is of another directory
+ * @returns the session in which the caller goes on, else its last agent; null: no agent is known to live here, or the session is of
+ *   another directory
  */
-export function goOnAfter(memory: Memory, { id, log: { state } }: OpenSession): string | null {
-  const run = memory.isBridges ? null : presentRun(state.runs, memory.surroundings.process);
-  const conversation = state.present;
-  if (run === null || run.ended_at !== null || conversation === null || conversation.moved_at !== null) return null;
-  if (isProcessAlive(run.process, memory.surroundings.process) !== true) return null;
-  const bound = { provider: conversation.provider, conversation: conversation.id };
-  if (memory.bindings.sessionOf(bound) !== id || state.facts?.workspace !== memory.workspace.id) return null;
-  const { transcript } = conversation;
-  const launch = { ...bound, source: 'bind', transcript, agent: run.process, launchedIn: null } as const;
-  const { session } = startConversation(memory, launch);
-  session.log.close();
-  return session.id;
+export function goOnAfter(memory: Memory, { id, log }: OpenSession): string | null {
+  if (memory.isBridges || log.state.facts?.workspace !== memory.workspace.id) return null;
+  const begun = windowsOf(memory, id, log.state).map(({ bound, transcript, agent }) => {
+    const launch = { ...bound, source: 'bind', transcript, agent, launchedIn: null } as const;
+    const { session } = startConversation(memory, launch);
+    session.log.close();
+    const hasRun = ({ runs }: Worklog) =>
+      runs.some((run) => run.ended_at === null && isSameProcess(run.process, agent));
+    // A server that works for several windows is bound to none, so nobody has told the ended one.
+    const moved = { event: 'run_ended', process: agent, reason: `moved to ${session.id}` };
+    log.write((state) => (hasRun(state) ? [moved] : []), memory.stamp, { isFact: true });
+    return session.id;
+  });
+  return begun[0] ?? null;
+}
+
+interface Window {
+  readonly bound: BoundConversation;
+  readonly transcript: string | null;
+  readonly agent: ProcessIdentity;
+}
+
+/** @returns the windows in which agents of the session live, the caller's first. Which run has which conversation is told by their order */
+function windowsOf(memory: Memory, id: string, { conversations, present, runs }: Worklog): Window[] {
+  const { bindings, conversation: own, agentProcess, surroundings } = memory;
+  const isOwn = ({ provider, id: name }: Conversation) => own?.provider === provider && own.conversation === name;
+  const rank = (one: Conversation) => (isOwn(one) ? 2 : one === present ? 1 : 0);
+  const open = conversations
+    .filter(({ provider, id: name, moved_at }) => {
+      return moved_at === null && bindings.sessionOf({ provider, conversation: name }) === id;
+    })
+    .reverse()
+    .sort((left, right) => rank(right) - rank(left));
+  const isCallers = ({ process }: Run) => agentProcess !== null && isSameProcess(process, agentProcess);
+  const living = runs
+    .filter(({ process, ended_at }) => ended_at === null && isProcessAlive(process, surroundings.process) === true)
+    .reverse()
+    .sort((left, right) => Number(isCallers(right)) - Number(isCallers(left)));
+  return living.slice(0, open.length).flatMap(({ process }, index) => {
+    const one = open[index];
+    if (one === undefined) return [];
+    return [{ bound: { provider: one.provider, conversation: one.id }, transcript: one.transcript, agent: process }];
+  });
 }

@@ -34,6 +34,11 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   // The hook that began the session may have been killed before it entered the workspace.
   if (before !== null) memory.claims.enter(memory.workspaceOf(before.log.state) ?? memory.workspace, session.id);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
+  if (session.log.state.lifecycle === 'ended') {
+    // Since this looked, as when nothing had been asked in it.
+    session.log.close();
+    return startConversation(memory, launch);
+  }
   return { session, before, told };
 }
 

@@ -48,13 +48,15 @@ function adoptConversation(
 ): void {
   const { provider, conversation } = bound;
   const before = memory.bindings.bind(bound, id);
-  const former = loserOf(log.state, before);
+  const former = loserOf(memory, log.state, before);
   const lost = former === null || hasConversation(log.state, bound) ? null : memory.look(former);
   // Its beginning is this session's, too, if nobody else has it: the other session began with it, and has nothing besides.
   const isOwn = source !== 'bind' && former === before;
   const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
   const line = { event: 'conversation', provider, conversation, source, cwd: memory.surroundings.directory };
-  const since = isWhole ? null : isoTime(memory.clock.now());
+  const sinceOfLost = lost?.log.state.conversations.find((one) => one.moved_at === null && isMeant(one, bound))?.since;
+  const begun = isWhole ? (sinceOfLost ?? null) : memory.clock.now();
+  const since = begun === null ? null : isoTime(begun);
   // Only the program itself says where it is; who reads the session may not have the program's variables.
   const path = transcript ?? lost?.log.state.conversations.find((one) => isMeant(one, bound))?.transcript ?? null;
   const more = { workspace: memory.workspace.id, since, ...(path !== null && { transcript: path }) };
@@ -107,7 +109,7 @@ export function isAdopted(
 ): boolean {
   const hasLine = state.conversations.some((one) => isMeant(one, bound));
   const hasItsRun = process === null || state.runs.some((run) => isSameProcess(run.process, process));
-  const former = hasLine && hasItsRun ? loserOf(state, memory.bindings.formerOf(bound)) : null;
+  const former = hasLine && hasItsRun ? loserOf(memory, state, memory.bindings.formerOf(bound)) : null;
   const lost = former === null ? undefined : memory.look(former)?.log.state;
   const isTold =
     lost === undefined ||
@@ -166,8 +168,24 @@ export function isAfterthought(
 }
 
 /** A session that continues one that has ended leaves that one its share of the conversation. */
-function loserOf({ facts }: Worklog, former: string | null): string | null {
-  return former === facts?.continues ? null : former;
+function loserOf(memory: Memory, { facts }: Worklog, former: string | null): string | null {
+  if (former === null || former !== facts?.continues) return former;
+  const lifecycle = memory.look(former)?.log.state.lifecycle;
+  // It may have been reopened since.
+  return lifecycle === undefined || lifecycle === 'ended' ? null : former;
+}
+
+/** Writes to a session that goes on which of its conversations another one has. */
+export function tellWhatMoved(memory: Memory, { id, log }: OpenSession): void {
+  log.write(
+    ({ conversations }) =>
+      conversations.flatMap(({ provider, id: conversation, moved_at }) => {
+        const to = moved_at === null ? memory.bindings.sessionOf({ provider, conversation }) : null;
+        return to === null || to === id ? [] : [{ event: 'conversation_moved', provider, conversation, to }];
+      }),
+    memory.stamp,
+    { isFact: true },
+  );
 }
 
 function hasConversation({ conversations }: Worklog, bound: BoundConversation): boolean {

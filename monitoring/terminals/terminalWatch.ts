@@ -29,7 +29,7 @@ const ROUND_EVERY_MS = 15 * SECOND;
 const SHORTEST_ROUND_MS = SECOND / 4;
 /** Rounds in the shortest time that can accuse. */
 const ROUNDS_PER_SILENCE = 4;
-/** A process that does not act, as after a standstill of its host, asks this often whether it acts again. */
+/** After a fault, or a standstill of its host, a process asks this often whether it can act again. */
 const ASK_AGAIN_MS = SECOND;
 /** Other work gets a turn after this many sessions. */
 const MOST_IN_A_ROW = 50;
@@ -131,13 +131,13 @@ export class TerminalWatch implements Service {
     // A deadline that is forgotten here would never come again: a session that hangs has no news.
     this.#standsByUntil = mayAct() ? null : now + ASK_AGAIN_MS;
     if (this.#standsByUntil !== null) return summary;
-    const due = new Set(this.#deadlines.takeUntil(now));
     const isRound = now >= this.#nextRound;
     if (isRound) {
-      this.#nextRound = now + this.#roundEveryMs();
       await gaps.refresh();
+      this.#nextRound = now + this.#roundEveryMs();
       this.#findSessions();
     }
+    const due = new Set(this.#deadlines.takeUntil(now));
     let count = 0;
     for (const [id, session] of this.#sessions) {
       const mustLook = due.has(id) || (isRound && (session.log?.notice != null || session.hasNews));
@@ -153,6 +153,7 @@ export class TerminalWatch implements Service {
     const { clock, logger } = this.#context;
     while (!signal.aborted) {
       await this.runOnce().catch((err: unknown) => {
+        this.#standsByUntil = clock.now() + ASK_AGAIN_MS;
         logger.error({ err }, `the terminals could not be looked at, and will be later: ${describeError(err)}`);
       });
       await clock.sleep(Math.max(this.nextLookAt - clock.now(), 1), signal);

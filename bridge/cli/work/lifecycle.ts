@@ -2,7 +2,7 @@
 
 import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { RefusedError } from '../../../memory/logs/log.js';
-import { adoptCaller } from '../../../memory/sessions/adoption.js';
+import { adoptCaller, tellWhatMoved } from '../../../memory/sessions/adoption.js';
 import { beginChild } from '../../../memory/sessions/delegation.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { END_REASONS } from '../../../memory/words.js';
@@ -74,6 +74,7 @@ export const reopen = word({
         archiveSession(memory, session);
       throw error;
     }
+    tellWhatMoved(memory, session);
     call.print(`session ${session.id} is active again`, { session_id: session.id });
     return 0;
   },

@@ -8,6 +8,7 @@ import { goOnAfter } from '../../../memory/programs/afterEnd.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import { boundSession, endRun } from '../../../memory/programs/runEnd.js';
 import { startContext } from '../../../memory/programs/sessionContext.js';
+import { adopt, tellWhatMoved } from '../../../memory/sessions/adoption.js';
 import { lookAt } from '../../../memory/show/status.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { isoTime, MINUTE, SECOND } from '../../../src/time.js';
@@ -107,6 +108,61 @@ test('nobody goes on if no agent is known to live', async () => {
   const { session } = startConversation(memory, launch('c-1', null, dead));
   memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'completed' });
   expect(goOnAfter(memory, session)).toBeNull();
+});
+
+test('who is begun on purpose in that window takes over what was asked since, and nothing of the ended one', async () => {
+  const { scene, memory, next } = await ended(ANSWER, NEXT_PROMPT);
+  const two = memory.lifecycle.begin(memory.workspace, {
+    ...{ purpose: 'Paint the door', fields: {}, plan: [], concurrent: false },
+  });
+  adopt(memory, two, { ...launch('c-1', null), conversation: launch('c-1', null), process: living, source: 'bind' });
+  expect((await look(scene, next)).log).toMatchObject({ lifecycle: 'ended', end: { reason: 'superseded' } });
+  expect((await look(scene, two.id)).fold).toMatchObject({ prompts: 1, firstPrompt: 'and now the door' });
+});
+
+test('of two windows each goes on in a session of its own, the caller is told of its own one', async () => {
+  const scene = memoryScene();
+  const caller = scene.open({ CLAUDE_CODE_SESSION_ID: 'c-1' });
+  const session = caller.lifecycle.begin(caller.workspace, {
+    ...{ purpose: 'x', fields: {}, plan: [], concurrent: false },
+  });
+  const other = readProcessIdentity('host', process.ppid);
+  for (const [conversation, agent] of [
+    ['c-1', living],
+    ['c-2', other],
+  ] as const)
+    adopt(caller, session, {
+      ...launch(conversation, null, agent),
+      ...{ conversation: launch(conversation, null), process: agent, source: 'bind' },
+    });
+  caller.lifecycle.end(session, caller.workspace, { lines: () => [], reason: 'completed' });
+  const next = goOnAfter(caller, session);
+  const ownerOf = (conversation: string) => caller.bindings.sessionOf(launch(conversation, null));
+  expect([ownerOf('c-1'), ownerOf('c-2') === next, ownerOf('c-2') === session.id]).toEqual([next, false, false]);
+  expect(session.log.state.runs.filter((run) => run.ended_at === null)).toEqual([]);
+});
+
+test('a session that is resumed while its keeper reads does not end', async () => {
+  const { memory, next } = await ended(ANSWER);
+  const session = memory.sessions.open(next);
+  if (session === null) throw new Error('the session is gone');
+  endRun(memory, session, living, 'prompt_input_exit');
+  const find = memory.places.findSession.bind(memory.places);
+  memory.places.findSession = (id) => {
+    session.log.write(() => [{ event: 'run_started', process: living }], memory.stamp, { isFact: true });
+    return find(id);
+  };
+  await keepSession(memory, session, Number.POSITIVE_INFINITY);
+  expect(session.log.state.lifecycle).toBe('active');
+});
+
+test('an ended session that is reopened leaves the conversation to the one that has it now', async () => {
+  const { memory, id, next } = await ended(ANSWER, NEXT_PROMPT);
+  const session = memory.which(id);
+  memory.lifecycle.reopen(session, null);
+  tellWhatMoved(memory, session);
+  expect(session.log.state.conversations).toMatchObject([{ id: 'c-1', moved_at: expect.any(Number) }]);
+  expect(memory.bindings.sessionOf(launch('c-1', null))).toBe(next);
 });
 
 /** As if the run were of a process that is gone. */
