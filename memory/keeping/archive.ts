@@ -15,7 +15,6 @@ import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason } from '../words.js';
-import { lastSeen } from './lastSeen.js';
 import { runMayLive } from './runs.js';
 
 /**
@@ -75,8 +74,12 @@ export function dueSessions(memory: Memory): string[] {
   return sessions.ids().filter((id) => {
     const session = memory.look(id);
     if (session === null || session.log.state.facts === null) return false;
-    if (runMayLive(memory, session.log.state)) return false;
-    return freshnessOf(lastSeen(memory, session.log.state), clock.now(), settings.freshness) === 'archivable';
+    const { last_activity, acknowledged_at, kept } = session.log.state;
+    // What only its transcripts show is activity, too; a round keeps them first.
+    const last = Math.max(last_activity ?? 0, acknowledged_at ?? 0, kept?.last_activity ?? 0) || null;
+    return (
+      !runMayLive(memory, session.log.state) && freshnessOf(last, clock.now(), settings.freshness) === 'archivable'
+    );
   });
 }
 

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { listPids, readArguments } from '../../src/host/procfs.js';
 import { packageRoot } from '../../src/host/program.js';
 import { parseJson } from '../../src/json.js';
 import { isoTime } from '../../src/time.js';
@@ -23,6 +24,8 @@ import { fixture } from './fixtures.js';
 /** Of one shell line. */
 const LIMIT_MS = 60_000;
 const COMMANDS = { wk: 'watchkeeper', 'session-tracker': 'session-tracker' } as const;
+const KEEPERS_LIMIT_MS = 20_000;
+const LOOK_EVERY_MS = 20;
 const INSTANT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 
 export interface Answer {
@@ -103,12 +106,14 @@ export class RowScene {
 
   /** Lets time pass for a session: its lines were written earlier. */
   age(id: string, ms: number): void {
+    this.#awaitKeepers();
     const text = this.worklog(id).replace(INSTANT, (instant) => isoTime(Date.parse(instant) - ms));
     this.rewrite(id, text);
   }
 
-  /** Puts another log in the place of a session's. */
+  /** Puts another log in the place of a session's, once nobody works on it in the background any more. */
   rewrite(id: string, text: string): void {
+    this.#awaitKeepers();
     writeFileSync(this.#worklog(id), text);
     rmSync(join(dirname(this.#worklog(id)), 'state.json'), { force: true });
   }
@@ -168,8 +173,16 @@ export class RowScene {
 
   remove(): void {
     for (const child of this.#agents) child.kill('SIGKILL');
-    // A command may have left something to a process of its own.
+    this.#awaitKeepers();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+
+  /** What a command has left to a process of its own would be written into another time, or into no folder. */
+  #awaitKeepers(): void {
+    const isAtWork = (words: readonly string[]) => words.includes('keep') && words.includes(this.home);
+    const until = performance.now() + KEEPERS_LIMIT_MS;
+    while (listPids().some((pid) => isAtWork(readArguments(pid))) && performance.now() < until)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
   }
 
   #worklog(id: string): string {
