@@ -9,6 +9,6 @@ export function goOnCommand({ session_id, lifecycle, archived, facts }: Worklog,
   if (lifecycle === 'ended') return `watchkeeper work reopen ${name}`;
   if (archived !== null || facts?.concurrent === true || facts?.explicit === false)
     return `watchkeeper work continue ${name}`;
-  // Where this is read, another session may hold the directory.
+  // The reader may be in a directory that another session holds.
   return `watchkeeper track init --resume --session ${name}`;
 }

@@ -19,7 +19,7 @@ interface Listed {
 }
 
 /**
- * Paths and ids of conversations have any length, so a line ends where it has enough bytes.
+ * Paths and ids of conversations have any length, so lines are cut by bytes.
  * @returns the line that says everything, and lines that go on with its lists
  */
 export function keptLines(copy: FoldedCopy | null, digests: readonly FileDigest[], complete: boolean): NewLine[] {

@@ -12,7 +12,7 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const BEGIN = WRITE | constants.O_CREAT | constants.O_EXCL;
 /** It is read at once, and a bridge has other work: a second is what it may take. */
 export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
-/** What opening a file for writing answers where its user may only read. */
+/** Error codes of opening a file for writing if its user may only read it. */
 const UNWRITABLE = ['EROFS', 'EACCES', 'EPERM'];
 /** What opening a link, a folder or a pipe answers. */
 const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
@@ -27,7 +27,7 @@ export interface LogFile {
   readonly unwritable: UnreachableError | null;
 }
 
-/** `write or read`: for reading where its user may only read. */
+/** `write or read`: for reading if its user may only read it. */
 export type OpenedTo = 'begin' | 'write' | 'read' | 'write or read';
 
 /**

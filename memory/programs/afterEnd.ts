@@ -4,6 +4,7 @@
  */
 import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import type { Conversation, Run, Worklog } from '../fold/worklog.js';
+import { endMovedRun } from '../sessions/adoption.js';
 import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -20,11 +21,8 @@ export function goOnAfter(memory: Memory, { id, log }: OpenSession): string | nu
     const launch = { ...bound, source: 'bind', transcript, agent, launchedIn: null } as const;
     const { session } = startConversation(memory, launch);
     session.log.close();
-    const hasRun = ({ runs }: Worklog) =>
-      runs.some((run) => run.ended_at === null && isSameProcess(run.process, agent));
-    // A server that works for several windows is bound to none, so nobody has told the ended one.
-    const moved = { event: 'run_ended', process: agent, reason: `moved to ${session.id}` };
-    log.write((state) => (hasRun(state) ? [moved] : []), memory.stamp, { isFact: true });
+    // A server that works for several windows is bound to no session, so its run is still open in the ended one.
+    endMovedRun(memory, log, agent, session.id);
     return session.id;
   });
   return begun[0] ?? null;
@@ -36,7 +34,7 @@ interface Window {
   readonly agent: ProcessIdentity;
 }
 
-/** @returns the windows in which agents of the session live, the caller's first. Which run has which conversation is told by their order */
+/** @returns the windows in which agents of the session live, the caller's first. Runs and conversations are paired, newest first */
 function windowsOf(memory: Memory, id: string, { conversations, present, runs }: Worklog): Window[] {
   const { bindings, conversation: own, agentProcess, surroundings } = memory;
   const isOwn = ({ provider, id: name }: Conversation) => own?.provider === provider && own.conversation === name;

@@ -54,11 +54,11 @@ function adoptConversation(
   const isOwn = source !== 'bind' && former === before;
   const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
   const line = { event: 'conversation', provider, conversation, source, cwd: memory.surroundings.directory };
-  const sinceOfLost = lost?.log.state.conversations.find((one) => one.moved_at === null && isMeant(one, bound))?.since;
-  const begun = isWhole ? (sinceOfLost ?? null) : memory.clock.now();
+  const theirs = lost?.log.state.conversations.findLast((one) => isMeant(one, bound));
+  const begun = isWhole ? (theirs?.since ?? null) : memory.clock.now();
   const since = begun === null ? null : isoTime(begun);
-  // Only the program itself says where it is; who reads the session may not have the program's variables.
-  const path = transcript ?? lost?.log.state.conversations.find((one) => isMeant(one, bound))?.transcript ?? null;
+  // Only the program's own hook reports the path, and a reader of the session may not have the program's variables.
+  const path = transcript ?? theirs?.transcript ?? null;
   const more = { workspace: memory.workspace.id, since, ...(path !== null && { transcript: path }) };
   log.write(
     (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [{ ...line, ...more }]),
@@ -93,14 +93,21 @@ function adoptProcess(
   log.write((state) => (hasRun(state, process) ? [] : [{ event: 'run_started', process, agent }]), memory.stamp, {
     isFact: true,
   });
-  tell(memory, former, (state) =>
-    hasRun(state, process) ? [{ event: 'run_ended', process, reason: `moved to ${id}` }] : [],
-  );
+  tell(memory, former, (state) => movedRun(state, process, id));
+}
+
+/** Ends the run of a process in a session that it has left for another one. */
+export function endMovedRun(memory: Memory, log: OpenSession['log'], process: ProcessIdentity, to: string): void {
+  log.write((state) => movedRun(state, process, to), memory.stamp, { isFact: true });
+}
+
+function movedRun(state: Worklog, process: ProcessIdentity, to: string): NewLine[] {
+  return hasRun(state, process) ? [{ event: 'run_ended', process, reason: `moved to ${to}` }] : [];
 }
 
 /**
  * @param process the agent; null: nobody knows it
- * @returns whether all of an adoption was written; who was killed at it may have left lines out, also in the session that lost
+ * @returns whether every line of an adoption was written; a killed hook or command leaves some out, also in the former session
  */
 export function isAdopted(
   memory: Memory,

@@ -19,11 +19,13 @@ import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
 import { command as work } from '../../../bridge/cli/work/work.js';
+import { keepLater } from '../../../bridge/command/keepLater.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram, packageRoot } from '../../../src/host/program.js';
 import { HOUR } from '../../../src/time.js';
 import { eventually } from '../../e2e/eventually.js';
 import { testFolder } from '../../harness/folder.js';
+import { memoryScene } from '../../memory/scene.js';
 import { runCommand } from '../cli/inProcess.js';
 import { watchkeeper } from '../cli/program.js';
 
@@ -172,3 +174,15 @@ test('a process of its own keeps the session after the command has ended', async
   expect(tell(['work', 'purge', id, '--yes']).code).toBe(0);
   expect(existsSync(copy)).toBe(false);
 }, 30_000);
+
+test('with a session that continues an ended one, that one is kept again: its last turn went on after its end', () => {
+  const { open } = memoryScene();
+  const memory = open();
+  const session = memory.sessions.openImplicit('ses_next', { workspace: memory.workspace.id, continues: 'ended' });
+  session.log.write(
+    () => [{ event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null }],
+    memory.stamp,
+  );
+  keepLater({ startDetached: (args) => void begun.push(args) }, memory, session);
+  expect(begun).toMatchObject([['work', 'keep', 'ses_next', 'ended', '--dir', memory.places.root]]);
+});

@@ -1,4 +1,6 @@
 /** An agent goes on in the window in which its session has ended. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -9,9 +11,11 @@ import { startConversation } from '../../../memory/programs/conversationStart.js
 import { boundSession, endRun } from '../../../memory/programs/runEnd.js';
 import { startContext } from '../../../memory/programs/sessionContext.js';
 import { adopt, tellWhatMoved } from '../../../memory/sessions/adoption.js';
+import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { lookAt } from '../../../memory/show/status.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { isoTime, MINUTE, SECOND } from '../../../src/time.js';
+import { afterThisTest } from '../../harness/scope.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
 
 const living = readProcessIdentity('host');
@@ -154,6 +158,41 @@ test('a session that is resumed while its keeper reads does not end', async () =
   };
   await keepSession(memory, session, Number.POSITIVE_INFINITY);
   expect(session.log.state.lifecycle).toBe('active');
+});
+
+test('a session that was reopened loses the conversation for good when the one that continued it goes on', async () => {
+  const { memory, id, next } = await ended(ANSWER, NEXT_PROMPT);
+  const first = memory.which(id);
+  memory.lifecycle.reopen(first, null);
+  const moveTo = (session: OpenSession) =>
+    adopt(memory, session, {
+      ...launch('c-1', null),
+      conversation: launch('c-1', null),
+      process: living,
+      source: 'bind',
+    });
+  const second = memory.which(next);
+  second.log.write(() => [{ event: 'note', text: 'stays', priority: 'normal' }], memory.stamp);
+  for (const session of [first, second]) moveTo(session);
+  first.log.refresh();
+  expect(first.log.state.conversations.filter((one) => one.moved_at === null)).toEqual([]);
+  expect(second.log.state.conversations.filter((one) => one.moved_at === null)).toHaveLength(1);
+});
+
+test('a server works on the ended session no more, though no session is bound to it', async () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  // The words of its command line say what it is.
+  const server = spawn('sh', ['-c', 'echo; while :; do sleep 1; done', 'app-server'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  afterThisTest(() => void server.kill('SIGKILL'));
+  await once(server.stdout, 'data');
+  const agent = readProcessIdentity('host', server.pid);
+  const { session } = startConversation(memory, { ...launch('c-1', null, agent), provider: 'codex' });
+  memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'completed' });
+  expect(goOnAfter(memory, session)).not.toBeNull();
+  expect(session.log.state.runs.filter((run) => run.ended_at === null)).toEqual([]);
 });
 
 test('an ended session that is reopened leaves the conversation to the one that has it now', async () => {

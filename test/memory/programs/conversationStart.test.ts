@@ -104,6 +104,22 @@ test('a session that was begun on purpose and is gone is not begun again under i
   expect(start(scene, 'c-1')).toMatch(/^ses_/);
 });
 
+test('a session that ends while a hook takes its conversation is continued by another one', () => {
+  const scene = memoryScene();
+  const id = start(scene, 'c-1');
+  const memory = scene.open();
+  const enter = memory.claims.enter.bind(memory.claims);
+  let looks = 0;
+  memory.claims.enter = (...call) => {
+    looks += 1;
+    if (looks === 1) end(scene.open(), id);
+    enter(...call);
+  };
+  const { session } = startConversation(memory, launch('c-1', { source: 'resume' }));
+  session.log.close();
+  expect(stateOf(scene, session.id)).toMatchObject({ lifecycle: 'active', facts: { continues: id } });
+});
+
 test('after /clear the same process goes on with the same session; its conversations stay in order', () => {
   const scene = memoryScene();
   const id = start(scene, 'c-1');

@@ -388,6 +388,31 @@ describe('a watch', () => {
     expect(scene.noticed).toHaveLength(1);
   });
 
+  test('that fails as a whole at the instant tries again every second, and forgets nobody', async () => {
+    const scene = new TerminalScene();
+    const context = scene.context();
+    let isBroken = false;
+    const refresh = async () => {
+      if (isBroken) throw new Error('Redis is gone');
+      await context.gaps.refresh();
+    };
+    const { gaps } = context;
+    const broken = { now: () => gaps.now(), of: gaps.of.bind(gaps), refresh } as unknown as typeof gaps;
+    const watch = new TerminalWatch({ ...context, gaps: broken });
+    scene.agent().writes(...hangingTurn(scene.seconds));
+    await watch.start();
+    await scene.memory.clock.advance(SILENT_AFTER_MS - MINUTE);
+    isBroken = true;
+    await scene.memory.clock.advance(2 * MINUTE);
+    const faults = scene.logged.filter((line) => line.includes('Redis is gone'));
+    expect(faults.length).toBeLessThanOrEqual(2 * 60);
+    expect(scene.noticed).toEqual([]);
+    isBroken = false;
+    await scene.memory.clock.advance(2 * SECOND);
+    await watch.stop();
+    expect(scene.noticed).toHaveLength(1);
+  });
+
   test('says once what cannot be read, and looks at the others', async () => {
     const scene = new TerminalScene();
     const [broken, hanging] = [scene.agent(), scene.agent()];

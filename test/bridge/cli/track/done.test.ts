@@ -20,6 +20,10 @@ test('an agent whose session ends goes on in another one, and its commands mean 
   expect(done).toEqual({ session_id: id, reason: 'completed', next: expect.stringMatching(/^ses_/) });
   const note = JSON.parse((await scene.say('track', ['note', 'x', '--json'], inShell)).out);
   expect(note).toMatchObject({ session_id: done.next });
+  await scene.say('work', ['reopen', id]);
+  const { conversations } = JSON.parse((await scene.say('work', ['show', id, '--json'])).out);
+  expect(conversations).toMatchObject([{ id: 'c-1', moved_at: expect.any(Number) }]);
+  await scene.say('work', ['end', id]);
   // Nobody goes on outside of an agent.
   const { session_id: own } = JSON.parse((await scene.say('track', ['init', 'Mine', '--json'])).out);
   expect((await scene.say('track', ['done', '--session', own])).out).toBe(`session ${own} has ended: completed\n`);
