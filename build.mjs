@@ -17,19 +17,25 @@ const KEPT = 5;
 /** What the launcher of the plugin starts. */
 const HOOK = 'hook/main.js';
 /** What is compiled to the end. */
-const CLI_PROGRAM = 'cli/program.js';
 const HOOK_PROGRAM = 'hook/program.js';
+/** Of the command line, with the commands that each runs meanwhile. Help loads all that its command needs. */
+const CLI_PROGRAMS = {
+  'cli/program.js': [
+    ['bridge', '--help'],
+    ['doctor', '--help'],
+  ],
+  'cli/quickProgram.js': [
+    ['sessions'],
+    ['events'],
+    ['work', 'list'],
+    ['track', 'init', 'a', '--step', 'b'],
+    ['track', 'step', '1', '--start'],
+    ['track', 'status'],
+    ['track', 'done'],
+  ],
+};
 /** They look for files beside their own. */
-const NOT_BUNDLED = ['js-redis-server', 'msgpackr', 'pino'];
-/** Help loads all that its command needs. */
-const COMPILED_COMMANDS = [
-  ['bridge', '--help'],
-  ['doctor', '--help'],
-  ['sessions'],
-  ['events'],
-  ['work', 'list'],
-  ['track', 'status'],
-];
+const NOT_BUNDLED = ['js-redis-server', 'msgpackr'];
 const COMPILED_EVENTS = [
   ['SessionStart', 'a', { source: 'startup' }],
   ['SessionStart', 'b', { source: 'startup' }],
@@ -120,9 +126,9 @@ function compile(sources) {
   // Under their last names: V8 keeps these paths, for stack traces.
   compileCommands(folder);
   compileHook(folder);
-  const slow = [olderName(CLI_PROGRAM), ...COMPILED_EVENTS.map(([event]) => join(dirname(HOOK), event))].find(
-    (path) => !fs.existsSync(join(folder, 'bridge', `${path}.cache`)),
-  );
+  const programs = Object.keys(CLI_PROGRAMS).map(olderName);
+  const events = COMPILED_EVENTS.map(([event]) => join(dirname(HOOK), event));
+  const slow = [...programs, ...events].find((path) => !fs.existsSync(join(folder, 'bridge', `${path}.cache`)));
   if (slow !== undefined) {
     console.error(`build: what V8 compiled of ${slow} could not be kept in ${folder}; is the disk full?`);
     removeWhole(folder, build);
@@ -170,12 +176,12 @@ function bundle(folder) {
   const older = { ...common, format: 'cjs' };
   buildSync({ ...older, entryPoints: [join('bridge', HOOK)], outfile: join('bridge', olderName(HOOK)) });
   const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
-  for (const program of [CLI_PROGRAM, HOOK_PROGRAM]) {
+  for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM]) {
     buildSync({
       ...older,
       entryPoints: [join('bridge', program)],
       outfile: join('bridge', olderName(program)),
-      keepNames: program === CLI_PROGRAM,
+      keepNames: program !== HOOK_PROGRAM,
       define: { 'import.meta.url': '__meta.url' },
       banner: { js: `(function(require,__filename){${url}` },
       footer: { js: '})' },
@@ -217,8 +223,10 @@ function compileHook(folder) {
 /** The same of the command line. */
 function compileCommands(folder) {
   inScratch((cwd, env) => {
-    const program = join(folder, 'bridge', olderName(CLI_PROGRAM));
-    for (const words of COMPILED_COMMANDS) runCompiling([program, `${program}.cache`, ...words], [], { env, cwd });
+    for (const [source, commands] of Object.entries(CLI_PROGRAMS)) {
+      const program = join(folder, 'bridge', olderName(source));
+      for (const words of commands) runCompiling([program, `${program}.cache`, ...words], [], { env, cwd });
+    }
   });
 }
 

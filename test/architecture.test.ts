@@ -8,6 +8,8 @@ import { codeOnly, importsOf } from './architecture/sourceText.js';
 const ENTRY_PROGRAMS = [
   'bridge/cli/main.ts',
   'bridge/cli/program.ts',
+  'bridge/cli/quickProgram.ts',
+  'bridge/cli/commandLine.ts',
   'bridge/agents/scriptedMain.ts',
   'bridge/agents/claude/claudeMain.ts',
   'bridge/redis/javascriptServerMain.ts',

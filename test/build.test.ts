@@ -158,7 +158,8 @@ async function newPackage(...options: string[]): Promise<string> {
   write(folder, 'package.json', '{ "type": "module" }');
   write(folder, 'tsconfig.json', JSON.stringify(SETTINGS));
   write(folder, 'bridge/cli/main.ts', MAIN);
-  for (const path of ['cli/program', 'hook/main', 'hook/program']) write(folder, `bridge/${path}.ts`, 'export {};');
+  for (const path of ['cli/program', 'cli/quickProgram', 'hook/main', 'hook/program'])
+    write(folder, `bridge/${path}.ts`, 'export {};');
   mkdirSync(join(folder, 'bin'));
   copyFileSync(join(ROOT, 'build.mjs'), join(folder, 'build.mjs'));
   copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));

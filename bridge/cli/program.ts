@@ -1,32 +1,16 @@
-/** The command line. Among the code that commands share, only this reads the process's environment and ends the process. */
+/** The command line, with all its commands. */
 import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
-import type { Settings } from '../../src/config/settings.js';
-import { describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
-import { armFailpoint } from '../../src/failpoints.js';
-import { homeOfUser } from '../../src/host/homeOfUser.js';
-import { readProcessIdentity } from '../../src/host/identity.js';
+import { UsageError } from '../../src/errors.js';
 import { packageRoot } from '../../src/host/program.js';
-import { createRedactor, ownSecretsIn, type Redact, redactJsonLine } from '../../src/log/redact.js';
-import { visible } from '../../src/log/visibleText.js';
-import { systemClock } from '../../src/time.js';
-import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
-import { startDetached } from '../command/detached.js';
-import { currentDirectory } from '../command/directory.js';
-import { programRunner } from '../command/runProgram.js';
-import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
+import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { runCommand, runCommandLine } from './commandLine.js';
 import { COMMANDS } from './commands.js';
 
 const NAMES = Object.keys(COMMANDS);
 const HELP_WORDS = ['help', '--help', '-h'];
 const VERSION_WORDS = ['version', '--version', '-V'];
-
-const STARTED_AGAIN =
-  'this container restarts until that is corrected. Meanwhile, run the doctor with `docker compose run --rm bridge doctor`';
 
 const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them
 die silently
@@ -46,29 +30,8 @@ try it, with no account anywhere (the second line in another terminal):
   watchkeeper bridge
   watchkeeper enqueue --project local --text "say hello"`;
 
-async function main(): Promise<void> {
-  // Of a command that never ends, as Node says of a module.
-  process.exitCode = 13;
-  const context = new ProcessContext();
-  const [name, ...args] = process.argv.slice(2);
-  process.exitCode = await dispatch(name, args, context).catch((error: unknown) => {
-    const code = context.explain(error);
-    if (code === 2 && isStartedAgain(name)) context.io.stderr(`watchkeeper: ${STARTED_AGAIN}\n`);
-    return code;
-  });
-  // Flushes the output, then exits: whatever a command left open must not keep a finished command alive.
-  await new Promise((resolve) => process.stdout.write('', resolve));
-  process.exit();
-}
-
-/** The container image says so itself; `unless-stopped` ignores exit codes. */
-function isStartedAgain(name: string | undefined): boolean {
-  return process.env.WATCHKEEPER_CONTAINER_DIES_WHOLE === 'yes' && (name === 'bridge' || name === 'watchdog');
-}
-
-async function dispatch(name: string | undefined, args: readonly string[], context: ProcessContext): Promise<ExitCode> {
+async function dispatch(name: string | undefined, args: readonly string[], context: CommandContext): Promise<ExitCode> {
   const { io } = context;
-  armFailpoint(process.env.WATCHKEEPER_FAILPOINT);
   if (name === undefined) {
     io.stderr(`${OVERVIEW}\n`);
     return 2;
@@ -83,14 +46,7 @@ async function dispatch(name: string | undefined, args: readonly string[], conte
     io.stdout(`${about === undefined ? OVERVIEW : (await load(about)).help}\n`);
     return 0;
   }
-  const command = await load(name);
-  const end = args.indexOf('--');
-  const options = end === -1 ? args : args.slice(0, end);
-  if (options.includes('--help') || options.includes('-h')) {
-    io.stdout(`${command.help}\n`);
-    return 0;
-  }
-  return command.run(args, context);
+  return runCommand(await load(name), args, context);
 }
 
 async function load(name: string): Promise<Command> {
@@ -108,111 +64,4 @@ async function load(name: string): Promise<Command> {
   );
 }
 
-/** What the process gives a command, and how a command's error is shown. */
-class ProcessContext implements CommandContext {
-  readonly io: CommandIo;
-  readonly logStream = process.stderr;
-  get input() {
-    return process.stdin;
-  }
-  readonly #signals = new ServiceSignals(
-    {
-      on: (signal, listener) => process.on(signal, listener),
-      exit: (code) => process.exit(code),
-      write: (text) => this.io.stderr(text),
-      hasTerminal: [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY === true),
-    },
-    systemClock,
-  );
-  /** Messages from other libraries may contain secrets, so every secret that was read is remembered. */
-  readonly #secrets = new Set<string>();
-  /** Built from the secrets that were known at the last call. */
-  #redactor: { readonly redact: Redact; readonly knows: number } | null = null;
-  #isServing = false;
-  #stdoutFault: Error | null = null;
-
-  constructor() {
-    for (const secret of ownSecretsIn(process.env)) this.#secrets.add(secret);
-    this.io = {
-      stdout: (text) => {
-        if (this.#stdoutFault !== null) throw this.#stdoutFault;
-        process.stdout.write(this.#presentable(text));
-      },
-      stderr: (text) => void process.stderr.write(this.#presentable(text)),
-      columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
-    };
-    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      this.#stdoutFault = error;
-      // A bridge goes on without its terminal.
-      if (this.#isServing) return;
-      // A reader that closes the pipe early (`| head`) is no failure.
-      if (error.code === 'EPIPE') process.exit(0);
-      this.io.stderr(`watchkeeper: the output is incomplete: standard output accepts no more (${error.code})\n`);
-      process.exit(3);
-    });
-  }
-
-  readonly redact: Redact = (text) => {
-    if (this.#redactor?.knows !== this.#secrets.size) {
-      this.#redactor = { redact: createRedactor([...this.#secrets]), knows: this.#secrets.size };
-    }
-    return this.#redactor.redact(text);
-  };
-
-  readonly readSettings = async (): Promise<Settings> => {
-    const { readSettings } = await import('../../src/config/readSettings.js');
-    const { checkAgentOptions } = await import('../agents/options.js');
-    return readSettings({
-      environment: process.env,
-      workingDirectory: currentDirectory(),
-      checkAgent: checkAgentOptions,
-      onSecret: (secret) => this.#secrets.add(secret),
-    });
-  };
-
-  get surroundings(): Surroundings {
-    const environment: NodeJS.ProcessEnv = { ...process.env, HOME: process.env.HOME || homeOfUser() };
-    const variables = SURROUNDING_VARIABLES.map((name) => [name, environment[name]] as const);
-    return {
-      directory: currentDirectory(),
-      process: readProcessIdentity(process.env.WATCHKEEPER_HOST ?? hostname()),
-      variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
-    };
-  }
-
-  startDetached(args: readonly string[]): void {
-    startDetached(args, process.env);
-  }
-
-  readonly runProgram = programRunner(process.env, systemClock);
-
-  openInput(): AsyncIterable<string> | null {
-    return process.stdin.isTTY === true ? createInterface({ input: process.stdin }) : null;
-  }
-
-  untilStopped(): AbortSignal {
-    if (!this.#isServing) this.#signals.listen();
-    this.#isServing = true;
-    return this.#signals.stopping;
-  }
-
-  handleSignals(handlers: SignalHandlers): void {
-    this.#signals.handle(handlers);
-  }
-
-  explain(error: unknown): ExitCode {
-    // Errors of ours are whole sentences, with the cause in them.
-    const message = error instanceof WatchkeeperError ? error.message : describeError(error);
-    this.io.stderr(`watchkeeper: ${message}\n`);
-    if (error instanceof UsageError) return 2;
-    return error instanceof UnreachableError ? 3 : 1;
-  }
-
-  /** Everything that is printed may contain words of people and agents. */
-  #presentable(text: string): string {
-    const body = text.replace(/\n$/, '');
-    return `${visible(redactJsonLine(this.redact, body))}${text.slice(body.length)}`;
-  }
-}
-
-void main();
+void runCommandLine(dispatch);

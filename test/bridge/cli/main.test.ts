@@ -8,7 +8,7 @@ import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
 import { watchkeeper } from './program.js';
 
-// covers: bridge/cli/program.ts
+// covers: bridge/cli/program.ts bridge/cli/commandLine.ts
 // covers: src/files/plainFile.ts
 
 describe('the command line', () => {

@@ -12,7 +12,9 @@ import { HOOK_FLAGS } from '../hook/hookScene.js';
 
 // covers: bridge/command/compiled.ts
 
-const [CLI, HOOK] = ['cli', 'hook'].map((room) => join(compiledProgram(`bridge/${room}/main`), '../program.cjs'));
+const [CLI = '', QUICK = '', HOOK = ''] = ['cli/program', 'cli/quickProgram', 'hook/program'].map((program) =>
+  join(compiledProgram('bridge/cli/main'), '../..', `${program}.cjs`),
+);
 const HOOKS = join(packageRoot(), 'plugin/hooks/hooks.json');
 const MODULE = compiledProgram('bridge/command/compiled');
 
@@ -47,18 +49,18 @@ function flipBit(path: string): void {
   writeFileSync(path, bytes);
 }
 
-test('the command line starts from the code that the build kept', () => {
-  expect(startsCompiled(CLI ?? '')).toBe(true);
+test.each([CLI, QUICK])('the command line starts from the code that the build kept: %s', (program) => {
+  expect(startsCompiled(program)).toBe(true);
 });
 
 test.each(Object.keys(JSON.parse(readFileSync(HOOKS, 'utf8')).hooks))('so does the hook for %s', (event) => {
-  const kept = join(HOOK ?? '', `../${event}.cache`);
-  expect(startsCompiled(HOOK ?? '', kept, HOOK_FLAGS)).toBe(true);
+  const kept = join(HOOK, `../${event}.cache`);
+  expect(startsCompiled(HOOK, kept, HOOK_FLAGS)).toBe(true);
   // With other flags V8 takes none of it.
-  expect(startsCompiled(HOOK ?? '', kept)).toBe(false);
+  expect(startsCompiled(HOOK, kept)).toBe(false);
 });
 
-test.each([CLI, HOOK])('a letter of %s is a byte', (path = '') => {
+test.each([CLI, QUICK, HOOK])('a letter of %s is a byte', (path) => {
   expect(isAscii(readFileSync(path))).toBe(true);
 });
 
@@ -73,15 +75,15 @@ test('letters of all languages in the product mean in its programs what they mea
   expect(Buffer.from(noted, 'latin1').toString('utf8')).toContain('password=[redacted:value] password=••••••••');
 });
 
-test('a stack trace names the program by its path', () => {
-  const { stderr } = spawnSync(
-    process.execPath,
-    ['--stack-trace-limit=50', '--require', thrower(), compiledProgram('bridge/cli/main'), '--version'],
-    {
-      encoding: 'utf8',
-    },
-  );
-  expect(stderr).toContain(`(${realpathSync(CLI ?? '')}:`);
+test.each([
+  ['--version', CLI],
+  ['bridge', CLI],
+  ['track', QUICK],
+  ['sessions', QUICK],
+])('a stack trace names the program of %s by its path', (command, program) => {
+  const words = ['--stack-trace-limit=50', '--require', thrower(), compiledProgram('bridge/cli/main'), command];
+  const { stderr } = spawnSync(process.execPath, [...words, '--help'], { encoding: 'utf8' });
+  expect(stderr).toContain(`(${realpathSync(program)}:`);
 });
 
 test('code of another Node is left alone, even if V8 would take it', () => {

@@ -14,7 +14,7 @@ function newerBuild(folder: string): string {
   const bridge = join(folder, 'dist/bridge');
   cpSync(dirname(dirname(MAIN)), bridge, { recursive: true });
   for (const name of ['node_modules', 'package.json']) symlinkSync(join(packageRoot(), name), join(folder, name));
-  const program = join(bridge, 'cli/program.cjs');
+  const program = join(bridge, 'cli/quickProgram.cjs');
   const [before, ...after] = readFileSync(program, 'utf8').split('LOG_VERSION=1,');
   expect(after).toHaveLength(1);
   writeFileSync(program, `${before}LOG_VERSION=2,${after[0]}`);

@@ -1,0 +1,18 @@
+/** The commands of `quickProgram.ts`, for the one who starts it and must not load them. */
+export const QUICK_NAMES = [
+  'assess',
+  'backtest',
+  'cancel',
+  'daydream',
+  'enqueue',
+  'events',
+  'import',
+  'incidents',
+  'plugin',
+  'session',
+  'sessions',
+  'track',
+  'work',
+] as const;
+
+export type QuickName = (typeof QUICK_NAMES)[number];
