@@ -22,7 +22,8 @@ const CHANGED = SESSIONS / 100;
 const MOST_RATIO = 2;
 const MOST_MEGABYTES = 60;
 const ROUNDS = 50;
-const WARM_UP_ROUNDS = 10;
+/** Until each session has gone on once: a bridge looks round for days, and in 25 minutes as often as this. */
+const WARM_UP_ROUNDS = SESSIONS / CHANGED;
 const LIMIT_MS = 60_000;
 
 class Bare {

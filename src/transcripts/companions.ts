@@ -47,9 +47,8 @@ export function transcriptAt(path: string): TranscriptFiles {
 /** Without `node:fs/promises`, which a hook would have to load. */
 function agentFiles(folder: string, isDeep: boolean): string[] {
   return entriesOf(folder).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return isDeep ? agentFiles(path, true) : [];
-    return entry.isFile() && AGENT_FILE.test(entry.name) ? [path] : [];
+    if (entry.isDirectory()) return isDeep ? agentFiles(join(folder, entry.name), true) : [];
+    return entry.isFile() && AGENT_FILE.test(entry.name) ? [join(folder, entry.name)] : [];
   });
 }
 

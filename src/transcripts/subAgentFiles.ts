@@ -79,9 +79,9 @@ export class SubAgentFiles {
     if (changed === null || changed === folder.readAs) return;
     folder.readAs = this.#clock.now() - changed > SURELY_LATER_MS ? changed : null;
     for (const entry of entriesOf(folder.path)) {
-      const path = join(folder.path, entry.name);
       const isFolder = entry.isDirectory() && folder.isDeep;
       if (!isFolder && !(entry.isFile() && AGENT_FILE.test(entry.name))) continue;
+      const path = join(folder.path, entry.name);
       if (this.#seen.has(path)) continue;
       this.#seen.add(path);
       if (isFolder) this.#folders.push({ path, isDeep: true, readAs: null });
