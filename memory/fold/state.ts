@@ -25,7 +25,12 @@ export function progressOf(steps: readonly { readonly id: string; readonly statu
 
 /** @returns the number of steps that are neither completed nor skipped nor cancelled */
 export function getPendingTodoCount(steps: readonly { readonly status: StepStatus }[]): number {
-  return steps.filter(({ status }) => !SETTLED.includes(status)).length;
+  return unsettledOf(steps).length;
+}
+
+/** @returns the steps that are neither completed nor skipped nor cancelled */
+export function unsettledOf<S extends { readonly status: StepStatus }>(steps: readonly S[]): S[] {
+  return steps.filter(({ status }) => !SETTLED.includes(status));
 }
 
 /** @returns the state as JSON, with the fields in the order of `docs/memory.md` */

@@ -5,7 +5,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { isCrashed, livenessOf, lostRun } from '../fold/crash.js';
 import { freshnessOf, isStateStale, type SessionState, type StateCheck, sessionStateOf } from '../fold/freshness.js';
-import { progressOf, sumOf } from '../fold/state.js';
+import { progressOf, sumOf, unsettledOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
 import { combinedState } from '../observed/combined.js';
@@ -117,7 +117,8 @@ export function stepsOf({ log, fold }: Pick<Status, 'log' | 'fold'>): readonly S
 
 /** @returns its axes in one line */
 export function axesLine({ log, last, computed, now }: Status): string {
-  const end = log.end === null ? '' : `, ${log.end.reason}`;
+  const left = log.end === null ? '' : unsettledWords([...log.steps.values()]);
+  const end = log.end === null ? '' : `, ${log.end.reason}${left === '' ? '' : ` (${left})`}`;
   const agent = computed.crashed ? 'its agent CRASHED' : AGENTS[computed.liveness];
   const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
   return `${log.lifecycle}${end}; ${freshnessWords(computed)}; ${agent}; last activity ${activity}`;
@@ -190,6 +191,17 @@ function observedLines({ files, errors, tokens, agents, more }: Observed): strin
 
 export function stepLine({ id, status, title, reason }: StepLike): string {
   return oneLine(`${MARKS[status]} ${id} ${title}${status === 'failed' && reason ? ` (${reason})` : ''}`);
+}
+
+/** @returns `1 step failed, 2 steps are open`; empty if all are completed, skipped or cancelled */
+export function unsettledWords(steps: readonly StepLike[]): string {
+  const unsettled = unsettledOf(steps);
+  const failed = unsettled.filter(({ status }) => status === 'failed').length;
+  const open = unsettled.length - failed;
+  return [
+    ...(failed === 0 ? [] : [`${counted(failed, 'step')} failed`]),
+    ...(open === 0 ? [] : [`${counted(open, 'step')} ${open === 1 ? 'is' : 'are'} open`]),
+  ].join(', ');
 }
 
 /** For somebody who begins a session where one is unfinished. */

@@ -1,11 +1,11 @@
 import type { Step, Worklog } from '../../../memory/fold/worklog.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
-import { stepLine } from '../../../memory/show/status.js';
+import { stepLine, unsettledWords } from '../../../memory/show/status.js';
 import { END_REASONS, type EndReason } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
 import type { ExitCode } from '../../command/command.js';
-import { endSession } from '../../command/endSession.js';
+import { endSession, undoneSteps } from '../../command/endSession.js';
 import { word } from '../../command/word.js';
 
 export const done = word({
@@ -21,7 +21,7 @@ export const done = word({
     if (open.length > 0 && !values.complete && values.as === undefined) {
       const titles = open.map((step) => `  ${stepLine(step)}`);
       context.io.stderr(
-        `${open.length} steps are open:\n${titles.join('\n')}\nEnd it with --complete (what is in progress counts as completed, the rest as skipped), or with --as failed or --as cancelled (steps stay as they are).\n`,
+        `${unsettledWords(open)}:\n${titles.join('\n')}\nEnd it with --complete (what is in progress counts as completed, the rest as skipped), or with --as failed or --as cancelled (steps stay as they are).\n`,
       );
       return 1;
     }
@@ -30,7 +30,12 @@ export const done = word({
     if (memory.isBridges) {
       const kept = summary === undefined ? [] : [{ event: 'session_changed', summary }];
       writeOrRefuse(session, memory.stamp, (state) => [...lines(state), ...kept]);
-      print(`steps of session ${session.id} are settled; its bridge ends it`, { session_id: session.id, reason: null });
+      const undone = undoneSteps(session);
+      const said =
+        undone.lines.length === 0
+          ? `steps of session ${session.id} are settled; its bridge ends it`
+          : `session ${session.id} goes on until its bridge ends it`;
+      print([said, ...undone.lines].join('\n'), { session_id: session.id, reason: null, ...undone.value });
       return 0;
     }
     await endSession(call, session, { lines, reason, summary });

@@ -102,4 +102,11 @@ describe('its agent', () => {
     expect(record).not.toContain('To go on');
     expect((await scene.say('track', ['step', '--add', 'late'], agent)).err).toContain('has ended');
   });
+
+  test('learns from done which steps are not settled', async () => {
+    await scene.say('track', ['init', 'Sail', '--step', 'Hoist'], agent);
+    expect((await scene.say('track', ['done', '--as', 'failed'], agent)).out).toBe(
+      `session ${ID} goes on until its bridge ends it\nnot done: 1 step is open\n  [ ] 1 Hoist\n`,
+    );
+  });
 });
