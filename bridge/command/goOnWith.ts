@@ -1,23 +1,47 @@
 /** How `work continue` and `track init --resume` go on with a session. */
 import { unarchiveSession } from '../../memory/keeping/archive.js';
+import { otherRun, runWords } from '../../memory/keeping/runs.js';
 import { RefusedError } from '../../memory/logs/log.js';
 import { adoptCaller } from '../../memory/sessions/adoption.js';
 import type { Memory } from '../../memory/sessions/memory.js';
+import { requireOwnMemory } from '../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 
 /**
  * Moves the agent in whose shell the caller runs, if there is one, to the session, which leaves the archive.
+ * @param beside the agent joins another one that works on the session
  * @returns its folder, and whether it was in the archive
- * @throws RefusedError if it has ended
+ * @throws RefusedError if it has ended, another agent works on it, or in the memory of a bridge
  */
-export function goOnWith(memory: Memory, session: OpenSession): { folder: string; unarchived: boolean } {
+export function goOnWith(
+  memory: Memory,
+  session: OpenSession,
+  beside = false,
+): { folder: string; unarchived: boolean } {
   const { lifecycle, archived } = session.log.state;
   if (lifecycle === 'ended')
     throw new RefusedError({
       code: 'ended',
       message: `session ${session.id} has ended; first: watchkeeper work reopen ${session.id}`,
     });
+  requireOwnMemory(memory.places);
+  if (!beside) requireNoOtherAgent(memory, session);
   const folder = archived === null ? session.folder : unarchiveSession(memory, session);
   adoptCaller(memory, session);
   return { folder, unarchived: archived !== null };
+}
+
+/** A caller without an agent moves nobody. One whose conversation the session has already is no newcomer. */
+function requireNoOtherAgent(memory: Memory, { id, log }: OpenSession): void {
+  const { conversation, agentProcess, bindings } = memory;
+  const isOwn = conversation === null ? agentProcess === null : bindings.sessionOf(conversation) === id;
+  const other = isOwn ? null : otherRun(memory, log.state);
+  if (other === null) return;
+  const message = [
+    `session ${id} has an agent: ${runWords(other)}, and two would write into one record`,
+    'End that agent first.',
+    'Or begin beside it: watchkeeper work start --concurrent --purpose TEXT',
+    `Or join it:         watchkeeper work continue ${id} --concurrent`,
+  ].join('\n');
+  throw new RefusedError({ code: 'run_alive', message });
 }

@@ -4,9 +4,8 @@
  * goes on: the move is in `memory/sessions/place.ts`, and a claim of an archived session counts for nothing.
  */
 import { UnreachableError } from '../../src/errors.js';
-import { isProcessAlive, isSameProcess } from '../../src/host/identity.js';
 import { freshnessOf } from '../fold/freshness.js';
-import type { Run, Worklog } from '../fold/worklog.js';
+import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import type { Memory } from '../sessions/memory.js';
@@ -15,7 +14,7 @@ import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason } from '../words.js';
-import { runMayLive } from './runs.js';
+import { otherRun, runMayLive } from './runs.js';
 
 /**
  * @param end how the session ends first, if it has not; null: it is archived as it is
@@ -99,13 +98,6 @@ export function releaseClaim({ claims }: Memory, { id, log }: OpenSession): void
   const workspace = name === null ? null : claims.find(name);
   const claim = workspace === null ? null : claims.claimOf(workspace, id);
   if (workspace !== null && claim !== null) claims.release(workspace, claim);
-}
-
-function otherRun({ surroundings, agentProcess }: Memory, { runs }: Worklog): Run | null {
-  const isOwn = ({ process }: Run) => agentProcess !== null && isSameProcess(process, agentProcess);
-  const isAtWork = ({ process, ended_at }: Run) =>
-    ended_at === null && isProcessAlive(process, surroundings.process) === true;
-  return runs.find((run) => isAtWork(run) && !isOwn(run)) ?? null;
 }
 
 function move({ places }: Memory, session: OpenSession): string {

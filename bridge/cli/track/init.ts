@@ -1,6 +1,7 @@
 import { crashLines, crashOf } from '../../../memory/brief/crashReport.js';
 import type { Step } from '../../../memory/fold/worklog.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
+import { otherRun, runWords } from '../../../memory/keeping/runs.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import { adoptCaller } from '../../../memory/sessions/adoption.js';
@@ -141,6 +142,8 @@ function hasPlan(id: string, steps: readonly Step[]): RefusedError {
 async function reportOn(session: OpenSession, memory: Memory): Promise<string> {
   const now = memory.clock.now();
   const crash = await crashOf(memory, session);
-  if (crash === null) return heldReport(session.id, session.log.state, now);
-  return [...crashLines(crash, now), ...WAYS_ON].join('\n');
+  if (crash !== null) return [...crashLines(crash, now), ...WAYS_ON].join('\n');
+  const other = otherRun(memory, session.log.state);
+  const atWork = other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
+  return [heldReport(session.id, session.log.state, now), ...atWork].join('\n');
 }

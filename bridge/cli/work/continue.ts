@@ -4,18 +4,19 @@ import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
 export const goOn = word({
-  usage: 'continue ID',
-  summary: 'go on with a session: the agent in this shell moves to it',
-  options: {},
+  usage: 'continue ID [--concurrent]',
+  summary:
+    'go on with a session: the agent in this shell moves to it;\n      with --concurrent although another agent works on it',
+  options: { concurrent: { type: 'boolean' } },
   words: 1,
   run(call) {
-    const { memory, print } = call;
+    const { memory, print, values } = call;
     const session = namedSession(call);
     if (memory.conversation === null && memory.agentProcess === null)
       throw new UsageError(
         `no agent works in this shell, so there is nothing to move; \`watchkeeper track resume ${session.id}\` shows how to go on`,
       );
-    const { folder, unarchived } = goOnWith(memory, session);
+    const { folder, unarchived } = goOnWith(memory, session, values.concurrent);
     print(`going on with session ${session.id}${unarchived ? ', which is out of the archive' : ''}`, {
       session_id: session.id,
       folder,
