@@ -15,6 +15,7 @@ import { startDetached } from '../command/detached.js';
 import { currentDirectory } from '../command/directory.js';
 import { programRunner } from '../command/runProgram.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
+import { helpOfWord } from '../command/wordHelp.js';
 
 /** @throws UsageError, UnreachableError */
 export type Dispatch = (
@@ -58,7 +59,8 @@ export async function runCommand(
   const end = args.indexOf('--');
   const options = end === -1 ? args : args.slice(0, end);
   if (!options.includes('--help') && !options.includes('-h')) return command.run(args, context);
-  context.io.stdout(`${command.help}\n`);
+  const word = options.find((option) => !option.startsWith('-'));
+  context.io.stdout(`${helpOfWord(command.help, word)}\n`);
   return 0;
 }
 

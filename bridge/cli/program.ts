@@ -5,6 +5,7 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { packageRoot } from '../../src/host/program.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { helpOfWord } from '../command/wordHelp.js';
 import { runCommand, runCommandLine } from './commandLine.js';
 import { COMMANDS } from './commands.js';
 
@@ -42,8 +43,8 @@ async function dispatch(name: string | undefined, args: readonly string[], conte
     return 0;
   }
   if (HELP_WORDS.includes(name)) {
-    const [about] = args;
-    io.stdout(`${about === undefined ? OVERVIEW : (await load(about)).help}\n`);
+    const [about, word] = args;
+    io.stdout(`${about === undefined ? OVERVIEW : helpOfWord((await load(about)).help, word)}\n`);
     return 0;
   }
   return runCommand(await load(name), args, context);

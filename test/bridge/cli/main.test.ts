@@ -30,6 +30,17 @@ describe('the command line', () => {
     expect(watchkeeper(folder, [])).toMatchObject({ code: 2, out: '' });
   });
 
+  test('explains one word of a command if it is asked for that one', () => {
+    const folder = testFolder();
+    const help = watchkeeper(folder, ['track', 'step', '1', '--start', '--help']);
+    expect(help).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^usage: watchkeeper track step .*\n\n {2}step ID /),
+    });
+    expect(watchkeeper(folder, ['help', 'track', 'step'])).toEqual(help);
+    expect(watchkeeper(folder, ['track', '--help']).out).toMatch(/^usage: watchkeeper track WORD /);
+  });
+
   test.each([
     [['sesions'], /unknown command "sesions"; did you mean "sessions"\?/],
     [['help', 'evnts'], /unknown command "evnts"; did you mean "events"\?/],
