@@ -28,7 +28,8 @@ Reads logs/critical_events.jsonl, each event once. Needs no Redis.
   --after CURSOR  only events after a cursor, in logs/archive/ too; "start" is
                   before the oldest event, and the id of an event is a cursor as
                   well
-  --limit N       at most N events
+  --limit N       at most N events: with --after the next ones, without it the
+                  newest
   --collapse      only the last line of each incident
   --follow        continue with new events until interrupted
   --json          one event per line, exactly as in the file; with --after, the
@@ -113,8 +114,10 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   const after = values.after === undefined ? undefined : parseCursor(values.after);
   const asJson = values.json;
   let count = 0;
-  const print = ({ event, text }: ReadEvent) => {
-    if (Date.parse(event.timestamp) < since) return;
+  const isMeant = ({ event }: ReadEvent) => !(Date.parse(event.timestamp) < since);
+  const print = (read: ReadEvent) => {
+    if (!isMeant(read)) return;
+    const { event, text } = read;
     stdout(`${asJson ? text : fitted(describeEvent(event).map(redact), '  ', context.io)}\n`);
     count += 1;
   };
@@ -131,15 +134,17 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
     return count > 0 ? 1 : 0;
   }
   let place = after ?? null;
-  // The last line of each incident, in the order of these lines.
-  const incidents = new Newest<string, ReadEvent>(Number.POSITIVE_INFINITY);
+  // Known at the end only: the last line of each incident, in the order of these lines; or the newest lines.
+  const last = new Newest<string, ReadEvent>(limit);
+  const isNewest = values.limit !== undefined && after === undefined;
   for await (const read of reader.read(from)) {
     place = read.place;
-    if (values.collapse) incidents.set(read.event.incident_id, read);
-    else print(read);
+    if (values.collapse) last.set(read.event.incident_id, read);
+    else if (!isNewest) print(read);
+    else if (isMeant(read)) last.set(read.event.id, read);
     if (count >= limit) break;
   }
-  for (const read of incidents.values()) print(read);
+  for (const read of last.values()) print(read);
   printCursor(place);
   if (reader.newer > 0) {
     const left = counted(reader.newer, 'event');

@@ -91,12 +91,22 @@ describe('watchkeeper events', () => {
     expect(await ids('--collapse')).toEqual(['b.detected', 'a.closed']);
   });
 
-  test('prints the requested number, oldest first', async () => {
-    const lines = await events('--limit', '2');
-    expect(lines.map((line) => /\((closed: \w+)\)$/.exec(line)?.[1])).toEqual([
+  test('prints the requested number: the newest in their order, and behind a cursor the next ones', async () => {
+    const closings = (lines: readonly string[]) => lines.map((line) => /\((closed: \w+)\)$/.exec(line)?.[1]);
+    expect(closings(await events('--limit', '2'))).toEqual(['closed: cancelled_by_person', 'closed: told']);
+    expect(closings(await events('--after', 'start', '--limit', '2'))).toEqual([
       'closed: revival_failed',
       'closed: cancelled_by_person',
     ]);
+  });
+
+  test('counts only events since the requested instant', async () => {
+    const file = join(testFolder(), 'critical_events.jsonl');
+    const now = systemClock.now();
+    // Events of several processes are only nearly in order.
+    appendLines(file, [eventAt('a', now - 2 * MINUTE), eventAt('b', now), eventAt('c', now - 2 * HOUR)]);
+    const lines = await eventsOf(file, '--since', '1h', '--limit', '2', '--json');
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual(['a.detected', 'b.detected']);
   });
 
   test('includes the archive if the live file begins less than an hour before the requested instant', async () => {
