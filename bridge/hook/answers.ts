@@ -5,6 +5,7 @@ import type { GivenContext } from '../../memory/programs/sessionContext.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/words.js';
+import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { atMost, SECOND } from '../../src/time.js';
@@ -22,11 +23,13 @@ export interface HookCall {
   /** Begins the keeping of a session, or of all whose runs have ended, in a process of its own. */
   keepLater(session: OpenSession): void;
   roundLater(): void;
+  /** Says in one line on standard error that nothing was recorded. */
+  report(error: unknown): void;
 }
 
 /**
  * @returns what the program is answered, as JSON; null: nothing
- * @throws Error for an unknown event; UnreachableError if the memory cannot be written
+ * @throws Error for an unknown event; UnreachableError if the memory cannot be written, except at a start
  */
 export async function answerOf(call: HookCall): Promise<object | null> {
   switch (call.payload.event) {
@@ -49,6 +52,18 @@ async function atStart(call: HookCall): Promise<object | null> {
   const { memory, payload, agent, launchedIn } = call;
   const { provider, conversation, transcript } = payload;
   const launch = { provider, conversation, transcript, source: sourceOf(payload.source), agent, launchedIn };
+  const begun = memory.clock.now();
+  try {
+    return await recordedStart(call, launch);
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    call.report(error);
+    return unrecordedStart(call, launch, { error, withinMs: CONTEXT_WITHIN_MS - (memory.clock.now() - begun) });
+  }
+}
+
+async function recordedStart(call: HookCall, launch: Launch): Promise<object | null> {
+  const { memory, payload } = call;
   const { startConversation } = await import('../../memory/programs/conversationStart.js');
   const started = startConversation(memory, launch);
   const { session } = started;
@@ -66,6 +81,26 @@ async function atStart(call: HookCall): Promise<object | null> {
     session.log.close();
     call.roundLater();
   }
+}
+
+/** What takes nothing more may still be read: a crash is told, and the person learns that nothing is recorded. */
+async function unrecordedStart(
+  { memory, payload }: HookCall,
+  launch: Launch,
+  { error, withinMs }: { readonly error: UnreachableError; readonly withinMs: number },
+): Promise<object | null> {
+  const { unrecordedContext } = await import('../../memory/programs/sessionContext.js');
+  const late = { level: 'root', text: '', notice: null } as const;
+  const context = unrecordedContext(memory, launch).catch((fault: unknown) => {
+    if (fault instanceof UnreachableError) return late;
+    throw fault;
+  });
+  const given = await atMost(memory.clock, Math.max(0, withinMs), context, late);
+  const said = oneLine(`watchkeeper: this session is not recorded: ${memory.stamp.redact(error.message)}`);
+  return answer(payload.event, {
+    ...given,
+    notice: [...(given.notice === null ? [] : [given.notice]), said].join('\n'),
+  });
 }
 
 async function atSubagent({ memory, payload, agent }: HookCall): Promise<object | null> {

@@ -127,7 +127,12 @@ async function main(): Promise<object | null> {
     launchedIn: outer?.conversation === payload.conversation ? null : outer,
     keepLater: (session) => keepLater(starter, memory, session),
     roundLater: () => roundLater(starter, memory),
+    report,
   });
+}
+
+function report(error: unknown): void {
+  process.stderr.write(`watchkeeper: the hook has recorded nothing: ${oneLine(redact(describeError(error)))}\n`);
 }
 
 /** Written as to a file: `process.stdout` takes as long to load as a hook to do its work. It waits if nobody reads at once. */
@@ -144,8 +149,6 @@ async function say(answer: object): Promise<void> {
 
 main()
   .then((answer) => (answer === null ? undefined : say(answer)))
-  .catch((error: unknown) => {
-    process.stderr.write(`watchkeeper: the hook has recorded nothing: ${oneLine(redact(describeError(error)))}\n`);
-  })
+  .catch(report)
   // Nothing that is left open may keep the agent waiting.
   .finally(() => process.exit(0));

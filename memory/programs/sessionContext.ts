@@ -9,6 +9,7 @@ import { quoted } from '../brief/fence.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
 import { isCrashed } from '../fold/crash.js';
+import { newWorklog } from '../fold/newWorklog.js';
 import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { runMayLive } from '../keeping/runs.js';
@@ -60,17 +61,45 @@ export async function startContext(
   candidates = toldAtStart(memory, started, launch),
 ): Promise<GivenContext> {
   const { session } = started;
-  const level = levelOf(launch.source, session.log.state);
+  const { about, given } = await contextOfFirst(memory, candidates, { source: launch.source, own: session });
+  // Who runs to its end with nobody before it keeps no crash from the person, or from the agent that comes then.
+  if (about !== null && about !== session.id && hasScreen(memory.surroundings)) markTold(memory, about, session.id);
+  return given;
+}
+
+/** @returns what is told at the start of a conversation of which nothing can be recorded; it writes nothing, either */
+export async function unrecordedContext(memory: Memory, launch: Launch): Promise<GivenContext> {
+  const { source, agent } = launch;
+  const isSame = source === 'clear' || source === 'compact';
+  const bound = isSame && agent !== null ? memory.bindings.sessionOf({ process: agent }) : null;
+  const id = memory.bindings.sessionOf(launch) ?? bound;
+  const known = id === null ? null : memory.look(id);
+  const own = known === null || known.log.state.lifecycle === 'ended' ? null : known;
+  const others = levelOf(source, newWorklog()) === 'root' ? unfinished(memory, id) : [];
+  const candidates = others.length > 0 || own === null ? others : [own];
+  return (await contextOfFirst(memory, candidates, { source, own })).given;
+}
+
+/**
+ * @param own the session of the conversation; null: it has none
+ * @returns the context about the first session of which there is something to tell, and which that is; else the notes of the directory
+ */
+async function contextOfFirst(
+  memory: Memory,
+  candidates: readonly OpenSession[],
+  { source, own }: { readonly source: Launch['source']; readonly own: OpenSession | null },
+): Promise<{ readonly about: string | null; readonly given: GivenContext }> {
+  const log = own?.log.state ?? newWorklog();
+  const level = levelOf(source, log);
   for (const [index, about] of candidates.entries()) {
     const status = await lookAt(memory, about);
     if (isNothing(status)) continue;
-    // Who runs to its end with nobody before it keeps no crash from the person, or from the agent that comes then.
-    if (about.id !== session.id && hasScreen(memory.surroundings)) markTold(memory, about.id, session.id);
     const further = othersThan(memory, candidates.slice(index + 1));
-    const text = contextOf(memory, status, { level, further, isOwn: about.id === session.id });
-    return { level, text, notice: level === 'root' || level === 'resumed' ? noticeOf(status) : null };
+    const text = contextOf(memory, status, { level, further, isOwn: about.id === own?.id });
+    const notice = level === 'root' || level === 'resumed' ? noticeOf(status) : null;
+    return { about: about.id, given: { level, text, notice } };
   }
-  return { level, text: buildNotesContext({ ...common(memory, session.log.state), level }), notice: null };
+  return { about: null, given: { level, text: buildNotesContext({ ...common(memory, log), level }), notice: null } };
 }
 
 function isNothing({ log, fold }: Status): boolean {
@@ -132,7 +161,7 @@ function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
 }
 
 /** Sessions of the workspace that have not ended, and on which nobody works: first what crashed unnoticed, then the newest. */
-function unfinished(memory: Memory, except: string): readonly OpenSession[] {
+function unfinished(memory: Memory, except: string | null): readonly OpenSession[] {
   const ids = [...(memory.claims.read(memory.workspace)?.sessions ?? [])].reverse().slice(0, MOST_LOOKED_AT);
   const here = memory.surroundings.process;
   const open = ids.flatMap((id) => {

@@ -37,6 +37,7 @@ const LONG_MEGABYTES = 250;
 /** Its own limit is two seconds; the machine of the tests has other work. */
 const LONGEST_ANSWER_MS = 6_000;
 const start = { source: 'startup' };
+const readOnly = (home: string) => void execFileSync('mount', ['-o', 'remount,ro', home]);
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
 testWithMounts('a full disk is said in one line', async () => {
@@ -47,7 +48,7 @@ testWithMounts('a full disk is said in one line', async () => {
   expect(before).toHaveLength(1);
   NO_SPACE.begin(place.home);
   const later = payload(place, 'SessionStart', { source: 'startup', session_id: 'c-2' });
-  expect(await hook(place, later)).toEqual(failed);
+  expectUnrecorded(await hook(place, later));
   NO_SPACE.end(place.home);
   expect((await hook(place, later)).said).toBe('');
   expect(worklogs(place)).toHaveLength(2);
@@ -66,9 +67,52 @@ asRoot('the home of another user is left alone', async () => {
 testWithMounts('a home that cannot be written is said in one line', async () => {
   const place = scene();
   onSmallDisk(place.home);
-  execFileSync('mount', ['-o', 'remount,ro', place.home]);
-  expect(await hook(place, payload(place, 'SessionStart', start))).toEqual(failed);
+  readOnly(place.home);
+  expectUnrecorded(await hook(place, payload(place, 'SessionStart', start)));
+  // Only a start has somebody who reads an answer.
+  expect((await hook(place, payload(place, 'SessionEnd', { reason: 'other' }))).out).toBe('');
 });
+
+testWithMounts.each([
+  ['full', NO_SPACE.begin],
+  ['read-only', readOnly],
+])('a crash in a home that is %s is told to the next start, and that nothing is recorded', async (_, spoil) => {
+  const { place, id } = await afterCrash(() => undefined, onSmallDisk);
+  spoil(place.home);
+  for (const source of ['startup', 'startup', 'fork']) {
+    const later = payload(place, 'SessionStart', { source, session_id: 'c-2' });
+    const { systemMessage, hookSpecificOutput } = expectUnrecorded(await hook(place, later));
+    expect(systemMessage).toMatch(
+      /^watchkeeper: the last agent here crashed, [^\n]+\nwatchkeeper: this session is not recorded: [^\n]+$/,
+    );
+    expect(hookSpecificOutput.additionalContext).toContain(`watchkeeper work continue ${id}`);
+  }
+  expect(worklogs(place).join('')).not.toContain('c-2');
+});
+
+testWithMounts('a conversation that goes on in a home that is read-only is told of its own session', async () => {
+  const { place, id } = await afterCrash(() => undefined, onSmallDisk);
+  const cleared = payload(place, 'SessionStart', { source: 'clear', session_id: 'c-2' });
+  const before = worklogs(place);
+  readOnly(place.home);
+  const resumed = expectUnrecorded(await hook(place, payload(place, 'SessionStart', { source: 'resume' })));
+  expect(resumed.hookSpecificOutput.additionalContext).toContain(id);
+  expect(resumed.systemMessage).toMatch(/^watchkeeper: the last agent here crashed, /);
+  for (const goesOn of [payload(place, 'SessionStart', { source: 'compact' }), cleared]) {
+    const { systemMessage, hookSpecificOutput } = expectUnrecorded(await hook(place, goesOn));
+    expect(hookSpecificOutput.additionalContext).toContain('mind it');
+    expect(systemMessage).toMatch(/^watchkeeper: this session is not recorded: [^\n]+$/);
+  }
+  expect(worklogs(place)).toEqual(before);
+});
+
+/** @returns the answer, which says so to the person */
+function expectUnrecorded({ code, out, said }: { code: unknown; out: string; said: string }) {
+  expect({ code, said }).toEqual({ code: 0, said: failed.said });
+  const answer = JSON.parse(out);
+  expect(answer.systemMessage).toMatch(/^watchkeeper: this session is not recorded: .+$/m);
+  return answer;
+}
 
 test.each<[string, (folder: string) => void, RegExp]>([
   [
@@ -254,8 +298,12 @@ function workspaceLog({ home }: Scene): string {
 }
 
 /** An agent crashed, whose session has a note, and a transcript of which something became. */
-async function afterCrash(change: (transcript: string) => void): Promise<{ place: Scene; id: string }> {
+async function afterCrash(
+  change: (transcript: string) => void,
+  prepare: (home: string) => void = () => undefined,
+): Promise<{ place: Scene; id: string }> {
   const place = scene();
+  prepare(place.home);
   const transcript = join(place.work, 'c-1.jsonl');
   writeFileSync(transcript, readFileSync('test/fixtures/transcripts/claude/work.jsonl'));
   await hook(place, payload(place, 'SessionStart', start));

@@ -103,7 +103,8 @@ test('a home that cannot be used is said in one line', async () => {
   mkdirSync(join(place.home, 'sessions'), { recursive: true, mode: 0o700 });
   writeFileSync(join(place.home, 'bindings'), 'a file');
   chmodSync(join(place.home, 'bindings'), 0o600);
-  expect(await hook(place, payload(place, 'SessionStart'))).toEqual(failed);
+  const out = expect.stringMatching(/^\{"systemMessage":"watchkeeper: this session is not recorded: .+"\}\n$/);
+  expect(await hook(place, payload(place, 'SessionStart'))).toEqual({ ...failed, out });
 });
 
 test('a hook whose folder was removed exits with 0', async () => {
