@@ -112,7 +112,6 @@ export class RunJob {
       const stream = new AgentStream(context, known, { journal, worklog }, this.#stopper.signal);
       const end = await this.#stopper.ended(await stream.follow(conversationId));
       journal.end(end);
-      if (end.kind === 'answered') this.#keepWhileAway(journal);
       const proof = await this.#stopper.proven();
       this.#isGone = proof !== null;
       worklog.end(end, this.#stopper.cause, this.#isGone);
@@ -139,15 +138,9 @@ export class RunJob {
 
   /** @throws ioredis' error if Redis is unavailable: the answer was then not stored */
   async #handOver(journal: RunJournal): Promise<void> {
-    if (this.#keepWhileAway(journal)) await this.#context.store.redis.ping();
+    const { redis } = this.#context.store;
+    if (redis.status !== 'ready') await redis.ping();
     journal.handOver();
-  }
-
-  /** @returns whether the store is unavailable */
-  #keepWhileAway(journal: RunJournal): boolean {
-    if (this.#context.store.redis.status === 'ready') return false;
-    journal.keep();
-    return true;
   }
 
   /**

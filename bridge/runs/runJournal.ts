@@ -17,8 +17,6 @@ export class RunJournal {
   #writer: JournalWriter | null = null;
   #missing = 0;
   #isRefused = false;
-  #isKept = false;
-  #isHandedOver = false;
 
   /** Opens the journal; never throws, like everything here. */
   constructor(context: RunContext, sessionId: string) {
@@ -41,33 +39,29 @@ export class RunJournal {
 
   /**
    * Appends the last line and closes. The sender of an answer first makes that line survive a crash of the host
-   * (`bridge/chat/chatRouter.ts`), so that no lane waits for the disk.
+   * (`bridge/chat/chatRouter.ts`), so that no lane waits for the disk. Until the answer is handed over, any process that finds
+   * it may send it: a watchdog that is ending the run may be faster than the run.
    */
   end(end: AgentEnd): void {
     const answer = end.kind === 'answered' ? { answer: end.answer } : {};
     this.append({ event: 'session_end', reason: end.kind, ...answer });
     this.#orSay(() => this.#writer?.close());
+    if (end.kind === 'answered') markUnsent(this.#logsFolder, this.#sessionId, this.#context.here.boot_id);
   }
 
-  /** The answer waits while the store is unavailable: any process that finds it in the journal may send it. */
-  keep(): void {
-    if (this.#isHandedOver || this.#isKept) return;
-    markUnsent(this.#context.settings.logsFolder, this.#sessionId, this.#context.here.boot_id);
-    this.#isKept = true;
-  }
-
-  /** Called before the answer is stored: from then on it may be sent. */
+  /** Called before the answer is stored: from then on it may have been sent. */
   handOver(): void {
-    if (this.#isKept) takeUnsent(this.#context.settings.logsFolder, this.#sessionId, this.#context.here.boot_id);
-    this.#isHandedOver = true;
-    this.#isKept = false;
+    takeUnsent(this.#logsFolder, this.#sessionId, this.#context.here.boot_id);
+  }
+
+  get #logsFolder(): string {
+    return this.#context.settings.logsFolder;
   }
 
   #open(): JournalWriter {
     if (this.#writer === null) {
-      const { settings, clock, redact } = this.#context;
-      const { logsFolder } = settings;
-      this.#writer = JournalWriter.open({ logsFolder, sessionId: this.#sessionId, clock, redact });
+      const { clock, redact } = this.#context;
+      this.#writer = JournalWriter.open({ logsFolder: this.#logsFolder, sessionId: this.#sessionId, clock, redact });
     }
     return this.#writer;
   }

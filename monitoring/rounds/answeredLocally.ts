@@ -49,8 +49,12 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   const { session_id } = session;
   const answer = await answerInJournal(records, logsFolder, session);
   if (answer !== null) {
-    logger.warn({ session_id }, `session ${session_id}: its journal has an answer, but Redis has lost it`);
-    return { kind: 'answer', text: answer, mayBeInChat: !takeUnsent(logsFolder, session_id, bootId) };
+    const mayBeInChat = !takeUnsent(logsFolder, session_id, bootId);
+    const said = mayBeInChat
+      ? 'that Redis does not have; it may be in the chat already'
+      : 'that was not stored yet; it is stored and sent now';
+    logger[mayBeInChat ? 'warn' : 'info']({ session_id }, `session ${session_id}: its journal has an answer ${said}`);
+    return { kind: 'answer', text: answer, mayBeInChat };
   }
   const kind = await endInChat(session_id, await acceptedAt(records, session));
   if (kind === null) return null;

@@ -195,7 +195,7 @@ describeScenes('a host that dies while its Redis forgets the last second', () =>
         expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
       }
       expect(scene.evidence.criticalEvents()).toEqual([]);
-      await successor.says('its journal has an answer, but Redis has lost it');
+      await successor.says('its journal has an answer that Redis does not have; it may be in the chat already');
     },
     SCENE_TIMEOUT_MS,
   );

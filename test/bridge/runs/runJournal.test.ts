@@ -23,6 +23,7 @@ test('is torn from then on, gets what can be written again, and both are logged 
     logger,
     clock: systemClock,
     redact,
+    here: { boot_id: '' },
   } as RunContext;
   const journal = new RunJournal(context, 'tg_yard_1_1');
   journal.append({ event: 'user_prompt', origin: 'human' });
@@ -42,7 +43,8 @@ test('is torn from then on, gets what can be written again, and both are logged 
 test('keeps no word of a prompt or an answer if the settings say so, but the answer that is to be sent', () => {
   const logsFolder = testFolder();
   const redact = (text: string) => text;
-  const context = { settings: { logsFolder, memory: { texts: false } }, clock: systemClock, redact } as RunContext;
+  const settings = { logsFolder, memory: { texts: false } };
+  const context = { settings, clock: systemClock, redact, here: { boot_id: '' } } as RunContext;
   const journal = new RunJournal(context, 'tg_yard_1_1');
   const call = { tool_use_id: 'a', tool_name: 'Agent' };
   journal.append({ event: 'user_prompt', origin: 'human', text: 'mend the zebra' });

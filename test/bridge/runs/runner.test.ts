@@ -335,6 +335,33 @@ describeWithRedis('a run', () => {
     expect(await now(scene, session)).toMatchObject({ status: 'completed', request: { delivery: 'queued' } });
   });
 
+  // rule: an-answer-on-the-disk-counts
+  test('whose answer a watchdog finds while it ends the run is sent like any other, and nothing is called lost', async () => {
+    const scene = await openScene({
+      changes: ({ store, endOnDisk: onDisk, display }) => ({
+        display: {
+          ...display,
+          // No process of the run is left, and its chat is slow: the answer is not stored yet.
+          end: async (sessionId) => {
+            const session = must(await store.records.session(sessionId));
+            const end = must(await onDisk(session));
+            must(await store.transitions.endForgotten(sessionId, must(session.run).run_id, end));
+          },
+        },
+      }),
+    });
+    const session = await scene.accept('answer me');
+    await scene.runner.execute(session.session_id, noRoom);
+    // In doubt, it would arrive as an edit, of which nobody is notified.
+    expect(await scene.truth.records.outboxEntry(session.session_id)).toMatchObject({
+      text: 'done: answer me',
+      state: 'queued',
+    });
+    expect(await now(scene, session)).toMatchObject({ status: 'completed', request: { delivery: 'queued' } });
+    const said = scene.logged.filter((line) => line.includes('its journal has an answer'));
+    expect(said).toEqual([expect.stringContaining('that was not stored yet; it is stored and sent now')]);
+  });
+
   // rule: a-failover-sends-nothing-twice
   test('with a certainly unsent answer sends it like any other, and it is in doubt from then on', async () => {
     const scene = await openScene();
