@@ -70,7 +70,7 @@ export class OutageGate {
   async #open(incident: Incident, together: readonly string[]): Promise<Admission> {
     const { store, clock, logger, folders, sessions } = this.#context;
     const found = await Promise.all(together.map((id) => store.records.incident(id)));
-    const affected = found.filter((one): one is Incident => one !== null && one.step !== 'closed');
+    const affected = found.filter((one): one is Incident => one !== null && !isOver(one));
     const isGone = (id: string) => together.includes(id) && !affected.some(({ incident_id }) => incident_id === id);
     this.#forgetSigns(isGone);
     if (correlated(this.#signs.values(), signOfOutage(incident) ?? 0, sessions.active()).length === 0) return CHANGED;
@@ -141,4 +141,9 @@ export class OutageGate {
     this.#waits.set(incidentId, null);
     return { kind: 'wait', until };
   }
+}
+
+/** Its message has its end, also if something about it is still to be reported: nothing of it can wait. */
+function isOver({ step, outcome }: Incident): boolean {
+  return step === 'told' || outcome !== null;
 }

@@ -79,7 +79,6 @@ async function incidentOf(
     ...base,
     rule: 'provider_outage',
     findings: [finding],
-    attempt: 1,
     // Sessions that notice a moment later belong in the same text.
     report: { ...base.report, due_at: base.opened_at + SETTLE_MS },
     ...(shown.logs_id !== undefined && { logs_id: shown.logs_id }),
@@ -119,8 +118,9 @@ function namesOf(affected: readonly Incident[], projectKey: string): string {
   const named = own.slice(0, MOST_NAMED).map(({ session_id }) => session_id);
   const more = own.length - named.length;
   const others = affected.length - own.length;
-  const beside = others === 0 ? '' : `, and ${others} of other projects`;
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}${beside}`;
+  const names = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  // Its own may have left the outage, by a cancellation for example.
+  return [names, others === 0 ? '' : `${others} of other projects`].filter((part) => part !== '').join(', and ');
 }
 
 /** @returns the most frequent name; the first to appear among equals */

@@ -7,6 +7,8 @@ import { IncidentReporter } from '../../../../monitoring/incident/saga/incidentR
 import type { Reporter } from '../../../../monitoring/incident/sagaContext.js';
 import { DEFAULT_ACTIONS } from '../../../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS } from '../../../../src/config/rules.js';
+import { UnreachableError } from '../../../../src/errors.js';
+import { revivalSessionId } from '../../../../src/ids.js';
 import type { Incident } from '../../../../src/jobs/incidents.js';
 import { StoredIssueRecords } from '../../../../src/jobs/issueRecords.js';
 import type { AgentSession } from '../../../../src/jobs/model.js';
@@ -378,7 +380,78 @@ describeWithRedis('an outage that affects sessions of two projects', () => {
   }, 60_000);
 });
 
+describeWithRedis('an outage of which one message is in its second attempt', () => {
+  test('says so of the session that it shows', async () => {
+    const { scene, agents } = await provider(8, 0);
+    await crash(scene, must(agents[0]).session);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    const second = await startAgain(scene, await untilTriedAgain(scene, 1));
+    for (const session of [second.session, ...agents.slice(1, 4).map((one) => one.session)])
+      await crash(scene, session);
+    await until(async () => (await outageOf(scene)) !== null);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    await until(async () => (await outageOf(scene))?.report.due_at === null);
+    expect(await outageOf(scene)).toMatchObject({ session_id: second.session.session_id, attempt: 2 });
+    expect(issueText(scene, 2)).toMatch(
+      /· provider_outage\n\n- Session: `tg_popoto_-100_1_r1`\n(?:- .*\n)*- Attempt: 2 of 2\n/,
+    );
+  });
+});
+
+describeWithRedis('an outage whose own project has no message in it any more', () => {
+  // rule: an-outage-keeps-projects-apart
+  test('counts those of other projects, without a list of none', async () => {
+    const projectOf = (number: number) => (number >= 2 && number <= 5 ? 'popoto' : 'cetacea');
+    const { scene, affected, agents } = await provider(10, 5, {}, projectOf);
+    await fallSilent(scene, affected);
+    await until(async () => (await outageOf(scene))?.course?.phase === 'probing');
+    expect(await outageOf(scene)).toMatchObject({ project_key: 'popoto' });
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    for (const session of affected.slice(1)) {
+      await until(async () => {
+        // Whichever attempt it is in: one of them is tried.
+        for (const id of [session.session_id, revivalSessionId(session.session_id)]) {
+          await scene.store.transitions.cancel(id, 'Cancelled at your request.');
+        }
+        return (await incidentOf(scene, session)) === null;
+      });
+    }
+    for (const { session } of agents.slice(5)) await crash(scene, session);
+    const sessionsOf = async () => (await outageOf(scene))?.findings[0]?.evidence.at(-1);
+    await until(async () => (await sessionsOf())?.includes('6 of other projects') === true);
+    expect(await sessionsOf()).toBe('sessions: 6 of other projects');
+  });
+});
+
 describeWithRedis('no outage', () => {
+  // rule: an-outage-needs-many-sick-sessions
+  test('are three messages and one that had failed for good just before', async () => {
+    const opened: { reporter?: Reporter } = {};
+    const reporter: Reporter = {
+      report: (incident, session) => must(opened.reporter).report(incident, session),
+      // So the incident of the failure stays open.
+      noteOutcome: () => Promise.reject(new UnreachableError('away')),
+    };
+    const { scene, agents } = await provider(8, 0, { saga: { reporter } });
+    opened.reporter = scene.reporter;
+    await crash(scene, must(agents[0]).session);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    const second = await startAgain(scene, await untilTriedAgain(scene, 1));
+    await crash(scene, second.session);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    await until(async () => (await openIncidents(scene)).some(({ note }) => note !== undefined));
+    for (const { session } of agents.slice(1, 4)) await crash(scene, session);
+    await atRest(scene);
+    await scene.clock.advance(5 * SECOND);
+    await until(async () => (await outageOf(scene)) !== null || (await secondAttempts(scene)).length === 3);
+    expect(await outageOf(scene)).toBeNull();
+  });
+
   // rule: an-outage-needs-many-sick-sessions
   test('are three sessions, or a quarter: each is handled alone', async () => {
     const { scene, affected } = await provider(12, 3);
