@@ -103,6 +103,16 @@ const reached = z.object({ number: z.number(), of: z.number(), title: z.string()
 /** The step that an agent had reached. */
 export type ReachedStep = Readonly<z.infer<typeof reached>>;
 
+const failedLater = z.object({
+  /** Of the second attempt. */
+  incident_id: z.string(),
+  rule: z.enum(INCIDENT_RULES),
+  /** The issue that has it; null if there is none. */
+  url: z.string().nullable(),
+});
+/** How a second attempt failed that had worked before. */
+export type FailedLater = Readonly<z.infer<typeof failedLater>>;
+
 const incidentSchema = z.object({
   incident_id: z.string(),
   /** If it is about more than one session, the one that shows it best. */
@@ -140,6 +150,8 @@ const incidentSchema = z.object({
   closed_at: z.number().nullable(),
   /** Why it closed; null while it is open. */
   outcome: z.enum(INCIDENT_OUTCOMES).nullable(),
+  /** Present if its outcome is `recovered`, and the second attempt failed after that. */
+  failed_later: failedLater.readonly().exactOptional(),
   /** Present once adding the outcome to the issue has failed; the closing line is then written and the session released. */
   note: note.readonly().exactOptional(),
   /** The last step whose effects outside Redis are done. */

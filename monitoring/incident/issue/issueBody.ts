@@ -2,6 +2,7 @@
 import { type Step, stepPlace } from '../../../memory/observed/step.js';
 import type { PublicDetail } from '../../../src/config/settings.js';
 import { revivalSessionId } from '../../../src/ids.js';
+import type { FailedLater } from '../../../src/jobs/incidents.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
 import { code, fenced, prose } from './defuse.js';
 import { SEVERAL_FAULTS } from './issueMarker.js';
@@ -40,6 +41,22 @@ export function issueBody(record: IssueRecord, detail: PublicDetail, mark: strin
 /** @returns the text of a comment on an issue whose body already holds the occurrence */
 export function issueComment({ at, rule, finding, session_id }: Occurrence): string {
   return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
+}
+
+/** @returns the text of a comment for those who have read that it ended well */
+export function laterComment({ rule, url }: FailedLater): string {
+  return `The second attempt failed later, by ${code(rule)}${url === null ? '.' : `: ${url}`}`;
+}
+
+/** @returns the text of the comment with which the issue is closed */
+export function closingComment({ occurrences }: IssueRecord): string {
+  // An occurrence that failed no longer counts once a person has closed the issue after it.
+  const hasFailed = occurrences.some(({ needs }) => needs.who !== 'nobody');
+  const need = hasFailed ? 'needs' : 'need';
+  const count = hasFailed ? 'Every occurrence since it was last opened' : `All ${occurrences.length} occurrences`;
+  const ended = occurrences.length === 1 ? 'It needs nobody any more' : `${count} ${need} nobody any more; the last`;
+  const last = occurrences.at(-1)?.needs.what ?? 'it is over.';
+  return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }
 
 function render(record: IssueRecord, detail: PublicDetail, extent: Readonly<Extent>): string {
@@ -97,6 +114,7 @@ function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: P
     `- Finding: ${prose(occurrence.finding)}`,
     ...(occurrence.step ? [`- Reached: ${reachedWords(occurrence.step, detail)}`] : []),
     `- What was done: ${prose(occurrence.done)}`,
+    ...(occurrence.failed_later ? [`- Later: ${laterComment(occurrence.failed_later)}`] : []),
     ...(detail === 'full' ? whereToLook(occurrence) : []),
     `- More: \`watchkeeper session ${occurrence.session_id}\``,
   ];

@@ -5,6 +5,7 @@
 import type { Step } from '../../../memory/observed/step.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
 import { timeOfUlid } from '../../../src/ids.js';
+import type { FailedLater } from '../../../src/jobs/incidents.js';
 import type { StoredIssueRecords } from '../../../src/jobs/issueRecords.js';
 import type { Outcome } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
@@ -45,6 +46,8 @@ export interface Occurrence {
   readonly done: string;
   /** What is needed from a person. Reporting an incident again replaces this, too. */
   readonly needs: Needs;
+  /** Null if its second attempt did not fail after it had worked. Reporting an incident again replaces this, too. */
+  readonly failed_later?: FailedLater | null;
   /** The host that ran the session; null if none did, or it is not known. Shown only at full detail. */
   readonly host: string | null;
   /** The session's journal on that host, a path; shown only at full detail. */
@@ -60,6 +63,8 @@ export interface StoredOccurrence extends Occurrence {
   readonly filed: boolean;
   /** It ended well, or the issue was closed after it: it no longer keeps the issue open. */
   readonly settled: boolean;
+  /** Whether a comment says that its second attempt failed later. */
+  readonly is_later_said?: boolean;
 }
 
 /**
@@ -148,11 +153,16 @@ export function withOccurrence(record: IssueRecord, occurrence: Occurrence, file
     const closing = record.closing === 'closing' ? null : record.closing;
     return { ...record, occurrences, dropped: record.dropped + all.length - kept.length, closing, stale: true };
   }
-  const { done, needs } = occurrence;
+  const { done, needs, failed_later = null } = occurrence;
   const former = record.occurrences[known];
-  if (former?.done === done && former.needs.who === needs.who && former.needs.what === needs.what) return record;
+  const isAsBefore =
+    former?.done === done &&
+    former.needs.who === needs.who &&
+    former.needs.what === needs.what &&
+    former.failed_later?.incident_id === failed_later?.incident_id;
+  if (isAsBefore) return record;
   const occurrences = record.occurrences.map((one, index) =>
-    index === known ? { ...one, done, needs, settled: one.settled || isSettled(occurrence) } : one,
+    index === known ? { ...one, done, needs, failed_later, settled: one.settled || isSettled(occurrence) } : one,
   );
   return { ...record, occurrences, stale: true };
 }

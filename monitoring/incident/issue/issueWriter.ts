@@ -6,10 +6,16 @@ import type { PublicDetail } from '../../../src/config/settings.js';
 import { describeError } from '../../../src/errors.js';
 import { failpoint } from '../../../src/failpoints.js';
 import { type Clock, HOUR } from '../../../src/time.js';
-import { issueBody, issueComment } from './issueBody.js';
+import { closingComment, issueBody, issueComment, laterComment } from './issueBody.js';
 import type { IssueLedger } from './issueLedger.js';
 import { type IssueTopic, issueTitle } from './issueMarker.js';
-import { emptyRecord, type IssueRecord, type Occurrence, withOccurrence } from './issueRecords.js';
+import {
+  emptyRecord,
+  type IssueRecord,
+  type Occurrence,
+  type StoredOccurrence,
+  withOccurrence,
+} from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
 const COMMENT_EVERY_MS = 4 * HOUR;
@@ -121,6 +127,25 @@ export class IssueWriter {
   }
 
   /**
+   * Comments, once, that an occurrence that had ended well failed later in another issue.
+   * @throws SinkError
+   */
+  async commentFailedLater(topic: IssueTopic, incidentId: string): Promise<void> {
+    const isOwed = ({ incident_id, is_later_said }: StoredOccurrence) => incident_id === incidentId && !is_later_said;
+    const { issue, left_alone, occurrences } = await this.#ledger.of(topic);
+    const later = occurrences.find(isOwed)?.failed_later ?? null;
+    if (issue === null || left_alone || later === null || later.url === issue.url) return;
+    if ((await this.#sink.get(issue.number))?.closedAs === 'not_planned') return;
+    let due = false;
+    await this.#ledger.change(topic, (current) => {
+      due = current.occurrences.some(isOwed);
+      const noted = current.occurrences.map((one) => (isOwed(one) ? { ...one, is_later_said: true } : one));
+      return due ? { ...current, occurrences: noted } : current;
+    });
+    if (due) await this.#comment(issue.number, laterComment(later));
+  }
+
+  /**
    * Closes the issue of the record if every occurrence has ended well. Called again, it resumes.
    * @throws SinkError
    */
@@ -220,14 +245,4 @@ export class IssueWriter {
 function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
   if (closing !== null) return closing === 'closing';
   return !left_alone && occurrences.length > 0 && occurrences.every(({ settled }) => settled);
-}
-
-function closingComment({ occurrences }: IssueRecord): string {
-  // An occurrence that failed no longer counts once a person has closed the issue after it.
-  const hasFailed = occurrences.some(({ needs }) => needs.who !== 'nobody');
-  const need = hasFailed ? 'needs' : 'need';
-  const count = hasFailed ? 'Every occurrence since it was last opened' : `All ${occurrences.length} occurrences`;
-  const ended = occurrences.length === 1 ? 'It needs nobody any more' : `${count} ${need} nobody any more; the last`;
-  const last = occurrences.at(-1)?.needs.what ?? 'it is over.';
-  return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }

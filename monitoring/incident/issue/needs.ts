@@ -52,9 +52,13 @@ function needsMeanwhile(incident: Incident): Needs {
     : { who: 'person', what: whatToDo(incident) };
 }
 
-function howItRecovered({ rule, acting, subject }: Incident): string {
+function howItRecovered({ rule, acting, subject, failed_later: later, revival_session_id }: Incident): string {
   if (rule === 'provider_outage') return 'the provider answers again.';
-  return acting && subject === undefined ? 'the second attempt is working.' : 'it is over.';
+  if (later !== undefined) {
+    const where = later.url ?? `\`watchkeeper session ${revival_session_id}\``;
+    return `the second attempt failed later, and ${where} says what that needs.`;
+  }
+  return acting && subject === undefined ? 'the second attempt has begun to work.' : 'it is over.';
 }
 
 function whatToDo(incident: Incident): string {

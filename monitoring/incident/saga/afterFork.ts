@@ -4,7 +4,7 @@
  * pauses. The session is free meanwhile, because an unreachable GitHub must not keep its next fault from becoming an incident.
  */
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
-import { describeError, WatchkeeperError } from '../../../src/errors.js';
+import { describeError, unreadable, WatchkeeperError } from '../../../src/errors.js';
 import type { CriticalEventName, Incident, IncidentOutcome, OutcomeNote } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { HOUR, MINUTE } from '../../../src/time.js';
@@ -86,7 +86,7 @@ export async function closeIncident(
       action,
     });
   }
-  const note = await noteOutcome(context, incident);
+  const note = await noteOutcome(context, incident, await correctedFirst(context, incident, session));
   if (note !== null) {
     const freed = await store.incidents.free(session, incident, { note }, folders.guard());
     return freed === null ? 'look' : { waitUntil: note.due_at };
@@ -103,19 +103,51 @@ function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEve
   return outcome === 'told' ? 'session_unrecoverable' : 'session_unhealthy';
 }
 
-/** @returns what is still to be done, and when; null if it is done, given up, or there is no issue */
-async function noteOutcome({ reporter, clock, logger }: SagaContext, incident: Incident): Promise<OutcomeNote | null> {
-  // The issue of an outage covers all incidents that it held, at its own end.
-  if (incident.report.url === null || incident.hold !== undefined) return null;
-  const { incident_id, report } = incident;
+/**
+ * The first attempt's incident is closed as recovered when the second attempt works. If that one fails after all, nobody must
+ * read of the recovery alone.
+ * @returns that incident, which says so now; null if there is none
+ */
+async function correctedFirst(
+  context: SagaContext,
+  incident: Incident,
+  session: AgentSession | null,
+): Promise<Incident | null> {
+  const hasFailed = incident.outcome === 'told' || incident.outcome === 'session_failed';
+  if (!hasFailed || incident.attempt === 1 || session === null) return null;
+  const { records } = context.store;
+  const { incident_id, rule, report } = incident;
+  const claim = await records.claimOf(session);
+  for (let tries = 0; claim !== null && tries < MOST_TRIES; tries += 1) {
+    const first = await records.incident(claim).catch(unreadable);
+    if (first === null || first === 'unreadable' || first.outcome !== 'recovered') return null;
+    if (first.failed_later?.incident_id === incident_id) return first;
+    const corrected = await save(context, first, { failed_later: { incident_id, rule, url: report.url } });
+    if (corrected !== null) return corrected;
+  }
+  return null;
+}
+
+/**
+ * @param first the incident of the first attempt, if its issue has to say what became of the second one
+ * @returns what is still to be done, and when; null if it is done, given up, or there is no issue
+ */
+async function noteOutcome(
+  { reporter, clock, logger }: SagaContext,
+  incident: Incident,
+  first: Incident | null,
+): Promise<OutcomeNote | null> {
+  const { incident_id } = incident;
+  const owed = [incident, first].filter(hasIssueOfItsOwn);
   try {
-    await reporter.noteOutcome(incident);
+    for (const one of owed) await reporter.noteOutcome(one);
     return null;
   } catch (error) {
     const tries = (incident.note?.tries ?? 0) + 1;
     const isHopeless = error instanceof WatchkeeperError && !error.retryable;
     if (isHopeless || tries >= MOST_TRIES) {
-      const said = `incident ${incident_id}: its outcome could not be added to ${report.url}, and was given up after ${tries} tries: ${describeError(error)}`;
+      const issues = owed.map(({ report }) => report.url).join(' and ');
+      const said = `incident ${incident_id}: its outcome could not be added to ${issues}, and was given up after ${tries} tries: ${describeError(error)}`;
       logger.error({ err: error, incident_id }, said);
       return null;
     }
@@ -123,4 +155,9 @@ async function noteOutcome({ reporter, clock, logger }: SagaContext, incident: I
     logger.warn({ err: error, incident_id, retry_in_ms: pauseMs }, 'the outcome could not be added to the issue yet');
     return { tries, due_at: clock.now() + pauseMs, last_error: describeError(error) };
   }
+}
+
+/** The issue of an outage covers all incidents that it held, at its own end. */
+function hasIssueOfItsOwn(incident: Incident | null): incident is Incident {
+  return incident !== null && incident.report.url !== null && incident.hold === undefined;
 }

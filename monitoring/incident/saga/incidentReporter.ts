@@ -84,6 +84,7 @@ export class IncidentReporter implements Reporter {
       needs: needsOf(incident),
       host: session?.run?.owner.host ?? null,
       journal: path,
+      failed_later: incident.failed_later ?? null,
       done: this.#events.trouble === null ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
       excerpt: endWords(incident.untrusted_excerpt, finding?.evidence ?? []) || null,
       calls: calls.map(reportedCall),
@@ -97,7 +98,7 @@ function whatWasDone(incident: Incident): string {
   switch (incident.outcome) {
     case 'recovered':
       return incident.acting
-        ? `The message was run again as ${incident.revival_session_id}, and that attempt is working.`
+        ? `The message was run again as ${incident.revival_session_id}, and that attempt has begun to work.`
         : NO_MORE;
     case 'answered':
       return 'The answer arrived before the run was ended, so nothing was done.';

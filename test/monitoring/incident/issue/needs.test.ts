@@ -45,7 +45,7 @@ describe('an open incident', () => {
 
 describe('an incident that has ended', () => {
   test.each<[NonNullable<Incident['outcome']>, string]>([
-    ['recovered', 'the second attempt is working.'],
+    ['recovered', 'the second attempt has begun to work.'],
     ['answered', 'the answer arrived after all.'],
     ['cancelled_by_person', 'a person cancelled the message.'],
     ['revival_cancelled', 'a person cancelled the second attempt.'],
@@ -53,6 +53,18 @@ describe('an incident that has ended', () => {
     ['session_pending', 'the message is back in its queue.'],
   ])('%s needs nobody', (outcome, what) => {
     expect(needsOf(incidentOf({ outcome }))).toEqual({ who: 'nobody', what });
+  });
+
+  test.each([
+    ['https://github.com/harbour/popoto/issues/46', 'https://github.com/harbour/popoto/issues/46 says'],
+    [null, '`watchkeeper session tg_popoto_-1_2_r1` says'],
+  ])('whose second attempt failed later says where that is: %s', (url, where) => {
+    const failed_later = { incident_id: 'B', rule: 'crash', url } as const;
+    const ended = incidentOf({ outcome: 'recovered', revival_session_id: 'tg_popoto_-1_2_r1', failed_later });
+    expect(needsOf(ended)).toEqual({
+      who: 'nobody',
+      what: `the second attempt failed later, and ${where} what that needs.`,
+    });
   });
 
   test('by itself needs nobody, and claims no second attempt', () => {

@@ -127,7 +127,7 @@ describeWithRedis('a first failure', () => {
     hasWorked = true;
     await settle(saga, incident.incident_id);
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', outcome: null });
-    expect(issueText(scene)).not.toContain('that attempt is working');
+    expect(issueText(scene)).not.toContain('that attempt has begun to work');
 
     await settle(saga, second.incident_id);
     await releaseRun(scene, revival);
@@ -996,7 +996,7 @@ describeWithRedis('a crash at any effect, resumed by another process,', () => {
 });
 
 const ISSUE_SAYS: Readonly<Record<string, RegExp>> = {
-  recovered: /that attempt is working/,
+  recovered: /that attempt has begun to work/,
   told: /The chat was notified/,
   put_back: /the message is back in its queue/,
   cancelled_by_person: /A person cancelled/,
