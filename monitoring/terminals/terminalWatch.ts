@@ -235,17 +235,16 @@ export class TerminalWatch implements Service {
 
   /** The notice stays until its session goes on, so that what cannot be told now is told at a later round. */
   async #notify(noticed: NoticedSession): Promise<void> {
-    const { id } = noticed.notice;
-    if (this.#told.has(id)) return;
+    if (this.#told.has(noticed.notice.id)) return;
     await this.#context.onNotice(noticed);
-    this.#told.add(id);
+    this.#told.add(noticed.notice.id);
   }
 }
 
 /** @returns the leading finding; null if there is none, or nobody can know whether the agent still exists */
 function noticeable({ findings, liveness, run }: Sight, { actions }: ProjectRules, now: number): Finding | null {
   if (run === null) return null;
-  const found = findings.find(({ rule }) => actions[rule] !== 'off') ?? null;
-  const isOld = found !== null && now - Date.parse(found.since) > UNKNOWN_FOR_MS;
-  return liveness === 'unknown' && isOld ? null : found;
+  const found = findings.find(({ rule }) => actions[rule] !== 'off');
+  if (found === undefined) return null;
+  return liveness === 'unknown' && now - Date.parse(found.since) > UNKNOWN_FOR_MS ? null : found;
 }
