@@ -1,12 +1,11 @@
 /** How many columns a text takes in a monospaced font. */
+import { signsIn } from './signs.js';
 
 /** East Asian letters and most emoji take two columns (https://www.unicode.org/reports/tr11/). */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const NO_WIDTH = /[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/u;
 
-/** What looks like one character may be several code points: a flag, a family, a coloured hand. Finding them is slow. */
-const SIGNS = new Intl.Segmenter();
 const MAY_BE_COMPOSED = /[\u200D\uFE0F\p{Regional_Indicator}\p{Emoji_Modifier}]/u;
 /** Shown as an emoji, including a letter that becomes one by the selector after it: ⚠️. */
 const PICTURE = /^(?:\p{Emoji_Presentation}|\p{Emoji}\uFE0F)/u;
@@ -17,7 +16,7 @@ export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   if (!MAY_BE_COMPOSED.test(text)) return widthOfLetters(text);
   let width = 0;
-  for (const { segment } of SIGNS.segment(text)) width += PICTURE.test(segment) ? 2 : widthOfLetters(segment);
+  for (const { segment } of signsIn(text)) width += PICTURE.test(segment) ? 2 : widthOfLetters(segment);
   return width;
 }
 

@@ -2,6 +2,7 @@
  * Lines of styled text as Telegram's HTML (https://core.telegram.org/bots/api#html-style): tags are always balanced, because
  * each span and each block has its own.
  */
+import { signsIn } from '../../src/signs.js';
 
 /** Text in one style. */
 export interface Span {
@@ -42,8 +43,6 @@ interface CodeBlock {
 const NO_TAGS = ['', ''] as const;
 const QUOTE_TAGS = ['<blockquote>', '</blockquote>'] as const;
 const SPECIAL = /[&<>]/;
-/** A family, a coloured hand, a flag, a letter with its accents: several characters each. */
-const SIGNS = new Intl.Segmenter();
 /** UTF-16 units; a longer one may be cut. */
 const LONGEST_SIGN = 64;
 
@@ -153,7 +152,7 @@ function fittingEnd(text: string, room: number, mayTear: boolean): number {
     if (left < 0) break;
     end += letter.length;
   }
-  const cutSign = SIGNS.segment(text.slice(0, end + LONGEST_SIGN)).containing(end);
+  const cutSign = signsIn(text.slice(0, end + LONGEST_SIGN)).containing(end);
   return cutSign === undefined || (cutSign.index === 0 && mayTear) ? end : cutSign.index;
 }
 

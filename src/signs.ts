@@ -1,0 +1,10 @@
+/** What people take for one character, and may be several code points: a flag, a family, a coloured hand, a letter with its accents. */
+
+/** Made late: that takes as long as loading a hundred modules, and few texts need it. */
+let segmenter: Intl.Segmenter | undefined;
+
+/** @returns the signs of the text; finding them is slow */
+export function signsIn(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+}
