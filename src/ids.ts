@@ -20,7 +20,7 @@ const randomness = { bytes: Buffer.alloc(64 * RANDOM_DIGITS), used: 64 * RANDOM_
  * @param clock for the time part
  * @returns a ULID: 26 characters, sorted by time (specification: github.com/ulid/spec)
  */
-export function ulid(clock: Clock): string {
+export function ulid(clock: Pick<Clock, 'now'>): string {
   let time = clock.now();
   let head = '';
   for (let index = 0; index < TIME_DIGITS; index += 1) {

@@ -1,11 +1,11 @@
 /** What a command leaves to a process of its own, so that nobody waits for it. */
-import { randomUUID } from 'node:crypto';
 import { constants, futimesSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { withFileSync } from '../../src/files/plainFile.js';
 import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
+import { ulid } from '../../src/ids.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
 
@@ -43,7 +43,7 @@ export function roundLater(context: Starter, memory: Memory): void {
  */
 export function takeRound(root: string, now: number): boolean {
   const path = join(root, ROUND_FILE);
-  const taken = join(root, `.${ROUND_FILE}.${randomUUID()}`);
+  const taken = join(root, `.${ROUND_FILE}.${ulid({ now: () => now })}`);
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
       if (isRecent(path, now)) return false;

@@ -20,8 +20,6 @@ export function lightCrypto(load: Load) {
   return {
     createHash: (algorithm: string) => new LightHash(algorithm, load),
     randomFillSync: (bytes: Buffer) => (fillFromSystem(bytes) ? bytes : load().randomFillSync(bytes)),
-    randomBytes: (size: number) => load().randomBytes(size),
-    randomUUID: () => load().randomUUID(),
   };
 }
 
