@@ -23,7 +23,9 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
  */
 export function keepLater(context: Starter, memory: Memory, { id, log }: OpenSession): void {
   const { conversations, facts } = log.state;
-  if (conversations.length > 0) begin(context, memory, [id, ...(facts?.continues ? [facts.continues] : [])]);
+  if (conversations.length === 0) return;
+  begin(context, memory, id);
+  if (facts?.continues) begin(context, memory, facts.continues);
 }
 
 /** The first start in an hour begins a round over all sessions. */
@@ -32,7 +34,7 @@ export function roundLater(context: Starter, memory: Memory): void {
   const now = clock.now();
   // Without a mark of the last hour, and before the sessions are counted: that takes longer.
   if (isMarked(places.root, now) || sessions.ids().length <= 1) return;
-  if (takeRound(places.root, now)) begin(context, memory, []);
+  if (takeRound(places.root, now)) begin(context, memory);
 }
 
 /**
@@ -73,8 +75,9 @@ function isRecent(path: string, now: number): boolean {
   return stat.isFile() && Math.abs(now - stat.mtimeMs) < BETWEEN_ROUNDS_MS;
 }
 
-function begin(context: Starter, { places, isBridges }: Memory, ids: readonly string[]): void {
-  if (!isBridges) context.startDetached(['work', 'keep', ...ids, '--dir', resolve(places.root)]);
+function begin(context: Starter, { places, isBridges }: Memory, id?: string): void {
+  const named = id === undefined ? [] : [id];
+  if (!isBridges) context.startDetached(['work', 'keep', ...named, '--dir', resolve(places.root)]);
 }
 
 /** Prints what became of sessions of this directory since the last one began here. */

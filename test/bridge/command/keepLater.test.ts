@@ -20,12 +20,12 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
 import { command as work } from '../../../bridge/cli/work/work.js';
 import { keepLater } from '../../../bridge/command/keepLater.js';
+import { Memory } from '../../../memory/sessions/memory.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram, packageRoot } from '../../../src/host/program.js';
-import { HOUR } from '../../../src/time.js';
+import { HOUR, systemClock } from '../../../src/time.js';
 import { eventually } from '../../e2e/eventually.js';
 import { testFolder } from '../../harness/folder.js';
-import { memoryScene } from '../../memory/scene.js';
 import { runCommand } from '../cli/inProcess.js';
 import { watchkeeper } from '../cli/program.js';
 
@@ -175,14 +175,29 @@ test('a process of its own keeps the session after the command has ended', async
   expect(existsSync(copy)).toBe(false);
 }, 30_000);
 
-test('with a session that continues an ended one, that one is kept again: its last turn went on after its end', () => {
-  const { open } = memoryScene();
-  const memory = open();
-  const session = memory.sessions.openImplicit('ses_next', { workspace: memory.workspace.id, continues: 'ended' });
-  session.log.write(
+test('with a session that continues an ended one, that one is kept again: its last turn went on after its end', async () => {
+  const ended = idOf(await say(track, ['init', 'T', '--json'], ID));
+  await say(track, ['done'], ID);
+  const surroundings = {
+    directory: join(folder, 'work'),
+    process: readProcessIdentity('host'),
+    variables: { WATCHKEEPER_HOME: home, HOME: join(folder, 'person') },
+  };
+  const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact: (text) => text });
+  const next = memory.sessions.openImplicit('ses_next', { workspace: memory.workspace.id, continues: ended });
+  next.log.write(
     () => [{ event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null }],
     memory.stamp,
   );
-  keepLater({ startDetached: (args) => void begun.push(args) }, memory, session);
-  expect(begun).toMatchObject([['work', 'keep', 'ses_next', 'ended', '--dir', memory.places.root]]);
+  const keeping = (args: readonly string[]) => {
+    const said = watchkeeper(folder, args, { HOME: join(folder, 'person') });
+    begun.push([String(said.code), said.err, said.out.split(' ').slice(0, 3).join(' ')]);
+  };
+  begun = [];
+  keepLater({ startDetached: keeping }, memory, next);
+  expect(begun).toEqual([
+    ['0', '', 'session ses_next is'],
+    ['0', '', `session ${ended} is`],
+  ]);
+  for (const id of ['ses_next', ended]) expect(existsSync(join(home, 'sessions', id, 'tool_use.jsonl'))).toBe(true);
 });
