@@ -5,7 +5,7 @@ import { isoTime } from '../../src/time.js';
 import { isCrashed, presentRun } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
-import { purposeOf } from '../observed/purpose.js';
+import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { isAfterthought } from '../sessions/adoption.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
@@ -23,6 +23,8 @@ const GO_ON_ITSELF = ['Start an agent in this directory: it is given this record
 export interface CrashReport {
   readonly session_id: string;
   readonly purpose: string;
+  /** Null: nothing else than its purpose. */
+  readonly last_asked: string | null;
   readonly proof: string;
   readonly created_at: number | null;
   readonly last_activity: number | null;
@@ -59,6 +61,7 @@ export function crashReport(
   return {
     session_id: log.session_id ?? '',
     purpose: purposeOf(log, fold),
+    last_asked: lastAskedOf(log, fold),
     proof: proofOf(log, here),
     created_at: log.created_at,
     last_activity: last,
@@ -91,13 +94,26 @@ function recentOf({ recent }: Worklog, fold: Status['fold']): CrashReport['recen
 
 /** @returns the report for a person */
 export function crashLines(
-  { session_id, purpose, proof, created_at, last_activity, steps, left, files, recent, advice }: CrashReport,
+  {
+    session_id,
+    purpose,
+    last_asked,
+    proof,
+    created_at,
+    last_activity,
+    steps,
+    left,
+    files,
+    recent,
+    advice,
+  }: CrashReport,
   now: number,
 ): string[] {
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
   return [
     `${session_id} crashed: ${proof}`,
     `task:           ${oneLine(purpose)}`,
+    ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(created_at)}`,
     `last activity:  ${time(last_activity)}`,
     ...section('steps:', steps),

@@ -54,10 +54,11 @@ export function entries(rank: Rank, lines: readonly string[]): Entry[] {
 
 /** @returns the agent's words at its end, whether it was at work then, and which turns were left before */
 export function turnLines(observed: Observed, words: Words): string[] {
-  const { lastWords, leftTurns } = observed;
+  const { lastWords, hasSpoken, leftTurns } = observed;
+  const when = hasSpoken ? '' : ', from before its last prompt';
   return [
     turnLine(observed, words),
-    ...(lastWords === null ? [] : [`The agent's last words: ${words.text(lastWords)}`]),
+    ...(lastWords === null ? [] : [`The agent's last words${when}: ${words.text(lastWords)}`]),
     ...leftTurns.map(
       ({ at }) =>
         `Before that, an earlier conversation of it stopped in the middle of a turn, at ${isoTime(at)}: what it was doing may be half done.`,

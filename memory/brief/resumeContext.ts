@@ -8,7 +8,7 @@ import { lostRun } from '../fold/crash.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
-import { purposeOf } from '../observed/purpose.js';
+import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { ago, stepsOf } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
@@ -140,9 +140,10 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
         ...(fold === null || !isLeft(options)
           ? []
-          : holds(level, 'turn')
-            ? turnLines(fold, words)
-            : [turnLine(fold, words)]),
+          : [
+              ...askedLines(log, options, words),
+              ...(holds(level, 'turn') ? turnLines(fold, words) : [turnLine(fold, words)]),
+            ]),
       ]),
       ...entries(
         'rest',
@@ -152,6 +153,12 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
       ),
     ],
   };
+}
+
+/** The message of a second attempt says itself what is asked. */
+function askedLines(log: Worklog, { fold, level }: ContextOptions, words: Words): string[] {
+  const asked = level === 'revival' ? null : lastAskedOf(log, fold);
+  return asked === null ? [] : [`It was last asked: ${words.text(asked)}`];
 }
 
 /** Who goes on with its own conversation knows all of it, but not that it was killed in the middle of a turn. */

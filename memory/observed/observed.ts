@@ -9,14 +9,13 @@ import { type Action, callWords, faultWords, type ObservedError, type OpenCall, 
 import { type ObservedFile, takeFiles } from './files.js';
 import { Layer } from './layer.js';
 import { goneOnWith, type LeftTurn, leftTurn, MOST_LEFT } from './leftTurn.js';
+import { takePrompt } from './prompt.js';
 import { planItemsOf, Todos } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
 
 /** A journal's word for how a call ended, if it did not do what was asked. */
 const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
 const MAIN = 'main';
-/** What Claude Code makes of a shell line that a person typed, and of its output: nothing is asked by it. */
-const OF_A_SHELL = /^<bash-(?:input|stdout|stderr)>/;
 
 export class Observed {
   /** @returns one name for all spellings of a path; paths stay as they are if it is missing */
@@ -32,8 +31,11 @@ export class Observed {
   /** What a person asked first; of a session without people, what a program did. */
   firstPrompt: string | null = null;
   lastPrompt: string | null = null;
+  isPersonHeard = false;
   prompts = 0;
   lastWords: string | null = null;
+  /** Since the last prompt: else its last words are older than that. */
+  hasSpoken = false;
   firstActivity: number | null = null;
   lastActivity: number | null = null;
   /** The main agent owes an answer. */
@@ -59,7 +61,6 @@ export class Observed {
   #conversation: string | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
-  #isPersonHeard = false;
   #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
   /** Batches of calls of which one failed: their other calls are cancelled with it. */
   #failedBatches = new Layer<true>();
@@ -84,7 +85,6 @@ export class Observed {
     });
     copy.#conversation = this.#conversation;
     copy.#hasCalled = this.#hasCalled;
-    copy.#isPersonHeard = this.#isPersonHeard;
     copy.#calls = new Map(
       [...this.#calls].map(([id, call]) => [id, { ...call, action: actions.get(call.action) ?? { ...call.action } }]),
     );
@@ -109,7 +109,7 @@ export class Observed {
         this.#prompt(record, agent);
         break;
       case 'assistant_message':
-        if (agent === MAIN) this.lastWords = textOf(record.text) ?? this.lastWords;
+        if (agent === MAIN) this.#say(textOf(record.text));
         break;
       case 'pre_tool_use':
         this.#call(record, agent, at);
@@ -167,13 +167,13 @@ export class Observed {
     this.prompts += 1;
     this.#beginTurn();
     this.isCompacted = false;
-    const text = textOf(record.text);
-    const isPerson = record.origin === 'human';
-    if (text === null || OF_A_SHELL.test(text) || (this.#isPersonHeard && !isPerson)) return;
-    if (isPerson && !this.#isPersonHeard) this.firstPrompt = null;
-    this.#isPersonHeard ||= isPerson;
-    this.firstPrompt ??= text;
-    this.lastPrompt = text;
+    this.hasSpoken = false;
+    takePrompt(this, record);
+  }
+
+  #say(text: string | null): void {
+    this.lastWords = text ?? this.lastWords;
+    this.hasSpoken ||= text !== null;
   }
 
   #beginTurn(): void {

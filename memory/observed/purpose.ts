@@ -20,6 +20,15 @@ export function purposeOf({ facts }: Pick<Worklog, 'facts'>, fold: Pick<Observed
   return facts?.purpose || asked || (facts === null ? LOST_BEGINNING : '');
 }
 
+/** @returns what its agent was asked last, unless that is its purpose; null: nothing else is known */
+export function lastAskedOf(
+  log: Pick<Worklog, 'facts'>,
+  fold: Pick<Observed, 'firstPrompt' | 'lastPrompt'> | null,
+): string | null {
+  const asked = shorten(fold?.lastPrompt ?? '', LONGEST_PROMPT);
+  return asked === '' || asked === purposeOf(log, fold) ? null : asked;
+}
+
 /**
  * Reads the transcripts of a session as far as its first prompt.
  * @param folders null: there are none, or they are not to be used

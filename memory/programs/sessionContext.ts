@@ -14,7 +14,7 @@ import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { runMayLive } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
-import { purposeOf } from '../observed/purpose.js';
+import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { isAfterthought, isUndeclared } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -221,8 +221,11 @@ function noticeOf(status: Status): string | null {
   const progress = total === 0 ? '' : ` (${done} of ${counted(total, 'step')} done)`;
   const when = last === null ? '' : `, ${ago(now - last)}`;
   const what = `${purpose === '' ? '' : `: ${purpose}`}${progress}`;
+  // What it had answered was not broken off.
+  const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
+  const broken = asked === null ? '' : `; last asked: ${shorten(oneLine(asked), LONGEST_PURPOSE)}`;
   if (computed.crashed)
-    return `watchkeeper: the last agent here crashed${when}${what}. The new agent has its record; you can read it with: watchkeeper track resume ${log.session_id}`;
+    return `watchkeeper: the last agent here crashed${when}${what}${broken}. The new agent has its record; you can read it with: watchkeeper track resume ${log.session_id}`;
   return `watchkeeper: the last session here is old${when}${what}. Much may have changed: watchkeeper track resume ${log.session_id}`;
 }
 

@@ -53,6 +53,8 @@ const DEEDS: Deeds = {
     [call('Write', { file_path: './roof.ts', content: WROTE })],
     [call('Bash', { command: LASTING, timeout: 600_000 })],
   ],
+  'first make a b': [[say('I wrote b.')]],
+  'after the clear, do more': [[call('Bash', { command: LASTING, timeout: 600_000 })]],
   'go on here': [[say('I was told.')]],
 };
 
@@ -145,6 +147,35 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
       const listed = shown<{ session_id: string; purpose: string }[]>(place, 'work list --all --json');
       const shed = listed.find(({ purpose }) => purpose === 'Build the shed');
       expect(JSON.stringify(shown(place, `work show ${shed?.session_id} --json`))).not.toContain('roof.ts');
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'is told to the next one and to the person with what it was asked last, also after /clear',
+    async () => {
+      const place = await terminalPlace((request) => nextOf(DEEDS, request) ?? [say('A title.')], ALLOWED);
+      const victim = new ClaudeTerminal(place, claude, place.work);
+      await victim.type('first make a b');
+      await victim.shows('I wrote b.');
+      await victim.type('/clear');
+      const conversations = () =>
+        [...worklogsIn(place).values()].flat().filter(({ event }) => event === 'conversation');
+      await victim.until('the new conversation', () => conversations().length === 2);
+      await victim.type('after the clear, do more');
+      await victim.until('the call in the transcript', () => transcriptsIn(place).includes(LASTING));
+      await killAtOnce(processesOf([...worklogsIn(place).values()].at(-1)).at(-1));
+      await victim.ended;
+      const [report] = shown<{ last_asked: string }[]>(place, 'track crash-detect --json');
+      expect(report?.last_asked).toBe('after the clear, do more');
+      const next = new ClaudeTerminal(place, claude, place.work);
+      await next.type('go on here');
+      await next.shows('crashed, just now: first make a b; last asked: after the clear, do more. The new agent');
+      await next.shows('I was told.');
+      const [context = ''] = toldWith(place, 'go on here');
+      process.stdout.write(`${context}\n`);
+      expect(context).toContain('\nIt was last asked: "after the clear, do more"\nIts last turn did not end');
+      expect(context).toContain(`The agent's last words, from before its last prompt: "I wrote b."`);
     },
     LIMIT_MS,
   );

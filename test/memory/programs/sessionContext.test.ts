@@ -283,6 +283,45 @@ test('the turn that an agent was killed in is told to whoever comes later, also 
   expect(text).toMatch(/Open when the record stopped:\n- "Write/);
 });
 
+test('what the broken turn was asked is told to the next agent, to the person and by the report, once; older words are called so', async () => {
+  const scene = memoryScene();
+  const before = transcriptOf(scene, 'c-1', asked('first make a b'), answers('I wrote b.'));
+  const { id } = await start(scene, 'c-1', { agent: dead, transcript: before });
+  await scene.clock.advance(HOUR);
+  const broken = transcriptOf(
+    scene,
+    'c-2',
+    asked('then do more'),
+    calls('Write', { file_path: 'c.txt', content: 'x' }),
+  );
+  const cleared = { agent: dead, transcript: broken, source: 'clear' } as const;
+  expect((await start(scene, 'c-2', cleared)).id).toBe(id);
+  const session = scene.open().look(id);
+  if (session === null) throw new Error('the session is gone');
+  const report = crashReport(await lookAt(scene.open(), session), scene.directory, living);
+  expect(report).toMatchObject({ purpose: 'first make a b', last_asked: 'then do more' });
+  expect(crashLines(report, scene.clock.now())).toContain('last asked:     then do more');
+
+  const { text, notice } = await start(scene, 'c-3');
+  const turn = 'Its last turn did not end: the agent was at work when the record stopped.';
+  const words = `The agent's last words, from before its last prompt: "I wrote b."`;
+  expect(text).toContain(`\nIt was last asked: "then do more"\n${turn}\n${words}\n`);
+  expect(text.match(/then do more/g)).toHaveLength(1);
+  expect(notice).toContain('crashed, just now: first make a b; last asked: then do more. The new agent');
+  const resumed = await start(scene, 'c-2', { source: 'resume', transcript: broken });
+  expect(resumed.text).toContain(`It was last asked: "then do more"\n${turn}\n`);
+});
+
+test('nothing is said to be broken off by an agent that died after its answer', async () => {
+  const scene = memoryScene();
+  const records = [asked('make a b'), answers('I wrote b.'), asked('and a c'), answers('I wrote c.')];
+  await start(scene, 'c-1', { agent: dead, transcript: transcriptOf(scene, 'c-1', ...records) });
+  const { text, notice } = await start(scene, 'c-2');
+  expect(text).toContain(`It was last asked: "and a c"\nIts last turn ended: the agent had given its answer.\n`);
+  expect(text).toContain(`The agent's last words: "I wrote c."`);
+  expect(notice).toContain(': make a b. The new agent');
+});
+
 test('whoever resumes a conversation is told what its turn was doing when its agent was killed, and nothing of an ended turn', async () => {
   const scene = memoryScene();
   const half = { file_path: join(scene.directory, 'half.ts'), content: 'x' };
