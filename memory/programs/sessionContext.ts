@@ -16,9 +16,9 @@ import { runMayLive } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { isAfterthought, isUndeclared } from '../sessions/adoption.js';
+import { hasScreen } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { hasScreen } from '../sessions/surroundings.js';
 import { ago, lookAt, type Status, stepsOf } from '../show/status.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
@@ -63,7 +63,8 @@ export async function startContext(
   const { session } = started;
   const { about, given } = await contextOfFirst(memory, candidates, { source: launch.source, own: session });
   // Who runs to its end with nobody before it keeps no crash from the person, or from the agent that comes then.
-  if (about !== null && about !== session.id && hasScreen(memory.surroundings)) markTold(memory, about, session.id);
+  if (about !== null && about !== session.id && hasScreen(memory.surroundings, launch.agent))
+    markTold(memory, about, session.id);
   return given;
 }
 

@@ -21,8 +21,9 @@ const AGENT_PROGRAMS = [
   'qwen',
   'copilot',
 ];
-/** As Codex names it in its command line. */
+/** As Codex (0.169) names them in its command line. */
 const SERVER = 'app-server';
+const WITHOUT_SCREEN = ['exec', 'e', 'review'];
 const SCRIPT_END = /\.(?:js|mjs|cjs|py)$/;
 /** Of programs that are downloaded as they were released: `codex-x86_64-unknown-linux-musl`. */
 const PLATFORM_END = /-(?:x86_64|aarch64)-[\w-]+$/;
@@ -79,6 +80,17 @@ export function agentProgramOf(words: readonly string[]): string | null {
   const script = INTERPRETER.test(basename(program)) ? args.find((word) => !word.startsWith('--')) : undefined;
   const names = [program, script ?? ''].map((word) => basename(word).replace(SCRIPT_END, '').replace(PLATFORM_END, ''));
   return names.find((name) => AGENT_PROGRAMS.includes(name)) ?? null;
+}
+
+/**
+ * @param agent the program; null: nobody knows it
+ * @returns whether a person may see what the program's hook has it show: `claude -p` (2.1) and `codex exec` have no screen. Where the
+ *   command line cannot be read, Codex counts as one that has
+ */
+export function hasScreen({ variables }: Surroundings, agent: ProcessIdentity | null): boolean {
+  if (variables.CLAUDE_CODE_ENTRYPOINT === 'sdk-cli') return false;
+  const words = agent === null ? [] : readArguments(agent.pid);
+  return agentProgramOf(words) !== 'codex' || !words.some((word) => WITHOUT_SCREEN.includes(word));
 }
 
 /** @returns the conversation in whose agent's shell the process was started; null if in none, or its environment cannot be read */

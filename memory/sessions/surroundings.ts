@@ -46,8 +46,3 @@ export function conversationIn({
   if (CLAUDE_CODE_SESSION_ID) return { provider: 'claude', conversation: CLAUDE_CODE_SESSION_ID };
   return CODEX_THREAD_ID ? { provider: 'codex', conversation: CODEX_THREAD_ID } : null;
 }
-
-/** @returns whether a person may see what a program's hook has it show: `claude -p` (2.1) has no screen */
-export function hasScreen({ variables }: Surroundings): boolean {
-  return variables.CLAUDE_CODE_ENTRYPOINT !== 'sdk-cli';
-}

@@ -1,5 +1,6 @@
 // covers: memory/sessions/leftProcesses.ts
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -225,6 +226,28 @@ testWithProc('what a dead agent has begun and what goes on is told; what others 
   const { text } = await start(scene, 'c-3');
   expect(text).toContain(`before you do the same again:\n- process ${left}: "sleep 1001"\n`);
 });
+
+testWithProc(
+  'a crash that only `codex exec` was told, which has no screen, is told to the next agent and its person',
+  async () => {
+    const scene = memoryScene();
+    const { id } = await start(scene, 'c-1', { agent: dead });
+    write(scene, id, step('1', 'Write the tests'), begun('1'));
+    // Its command line is as long as it lives.
+    const words = ['-e', 'process.stdin.resume()', 'exec'];
+    const child = spawn(process.execPath, words, { argv0: 'codex', stdio: ['pipe', 'ignore', 'ignore'] });
+    afterThisTest(() => void child.kill('SIGKILL'));
+    await once(child, 'spawn');
+    const agent = readProcessIdentity('host', child.pid);
+    const headless = await start(scene, 'c-2', { provider: 'codex', agent });
+    expect(headless.text).toContain(`Session ${id}`);
+    write(scene, headless.id, step('1', 'Go on'), () => [{ event: 'run_ended', process: agent, reason: 'exit' }]);
+    const next = await start(scene, 'c-3');
+    expect(next.text).toContain(`Session ${id}`);
+    expect(next.notice).toContain('the last agent here crashed');
+    expect((await start(scene, 'c-4')).notice).toBeNull();
+  },
+);
 
 test('of the shell of Claude Code only what it was to run is told', () => {
   const shell = (words: string) =>
