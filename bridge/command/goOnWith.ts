@@ -2,33 +2,42 @@
 import { unarchiveSession } from '../../memory/keeping/archive.js';
 import { otherRun, runWords } from '../../memory/keeping/runs.js';
 import { RefusedError } from '../../memory/logs/log.js';
-import { adoptCaller } from '../../memory/sessions/adoption.js';
+import { adoptCaller, isInAgent } from '../../memory/sessions/adoption.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import { requireOwnMemory } from '../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
+import { UsageError } from '../../src/errors.js';
 
 /**
  * Moves the agent in whose shell the caller runs, if there is one, to the session, which leaves the archive.
  * @param beside the agent joins another one that works on the session
  * @returns its folder, and whether it was in the archive
- * @throws RefusedError if it has ended, another agent works on it, or in the memory of a bridge
+ * @throws RefusedError if it has ended, another agent works on it, or in the memory of a bridge; UsageError if nobody could go on
  */
 export function goOnWith(
   memory: Memory,
   session: OpenSession,
   beside = false,
 ): { folder: string; unarchived: boolean } {
-  const { lifecycle, archived } = session.log.state;
+  const { lifecycle, archived, facts } = session.log.state;
   if (lifecycle === 'ended')
     throw new RefusedError({
       code: 'ended',
       message: `session ${session.id} has ended; first: watchkeeper work reopen ${session.id}`,
     });
   requireOwnMemory(memory.places);
+  // It holds no directory, so that no command of a person would mean it.
+  if (facts?.explicit === false && !isInAgent(memory)) throw nothingToMove(session);
   if (!beside) requireNoOtherAgent(memory, session);
   const folder = archived === null ? session.folder : unarchiveSession(memory, session);
   adoptCaller(memory, session);
   return { folder, unarchived: archived !== null };
+}
+
+export function nothingToMove({ id }: OpenSession): UsageError {
+  return new UsageError(
+    `no agent works in this shell, so there is nothing to move; \`watchkeeper track resume ${id}\` shows how to go on`,
+  );
 }
 
 /** A caller without an agent moves nobody. One whose conversation the session has already is no newcomer. */

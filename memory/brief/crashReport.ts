@@ -12,13 +12,10 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { ago, leftLine, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
 import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
-import { goOnCommand } from './goOn.js';
+import { type WayOn, wayOnFor } from './goOn.js';
 
 /** For people. */
 const MOST_FILES_NAMED = 50;
-
-/** Of a session that records itself: the next agent needs no command. */
-const GO_ON_ITSELF = ['Start an agent in this directory: it is given this record.'];
 
 export interface CrashReport {
   readonly session_id: string;
@@ -42,18 +39,17 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   if (!isCrashed(session.log.state, process)) return null;
   const status = await lookAt(memory, session);
   if (isAfterthought(status.log, status.fold)) return null;
-  return crashReport(status, (memory.workspaceOf(status.log) ?? memory.workspace).root, process);
+  const { root } = memory.workspaceOf(status.log) ?? memory.workspace;
+  return crashReport(status, { root, here: process, way: wayOnFor(memory, status.log) });
 }
 
 /**
  * @param status of a crashed session
- * @param root of its workspace
- * @param here the identity of a process of this host
+ * @param at the directory of its workspace, the identity of a process of this host, and how its reader goes on with it
  */
 export function crashReport(
   { log, fold, last, left }: Pick<Status, 'log' | 'fold' | 'last' | 'left'>,
-  root: string,
-  here: ProcessIdentity,
+  { root, here, way }: { readonly root: string; readonly here: ProcessIdentity; readonly way: WayOn },
 ): CrashReport {
   const files = filesInDoubt({ log, fold }, root);
   const steps = stepsOf({ log, fold });
@@ -76,8 +72,8 @@ export function crashReport(
         ? []
         : [`Step ${current.id} was in progress: ${oneLine(current.title)}. Do it again, or finish it.`]),
       `See all that the next agent needs to know: watchkeeper track resume ${log.session_id}`,
-      ...(log.facts?.explicit === false ? GO_ON_ITSELF : []),
-      `Go on with the session: ${goOnCommand(log)}`,
+      ...(way.command === null ? [] : [`Go on with the session: ${way.command}`]),
+      ...way.further,
       `If nobody goes on with it: watchkeeper work end ${log.session_id} --as cancelled`,
     ],
   };

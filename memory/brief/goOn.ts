@@ -1,5 +1,19 @@
 /** How to go on with a session. */
 import type { Worklog } from '../fold/worklog.js';
+import { transcriptOf } from '../observed/programFolders.js';
+import { isInAgent } from '../sessions/adoption.js';
+import type { Memory } from '../sessions/memory.js';
+import { Words } from './observedSections.js';
+
+const RESUMES: Readonly<Record<string, string>> = { claude: 'claude --resume', codex: 'codex resume' };
+
+/** What somebody can do who goes on with a session. */
+export interface WayOn {
+  /** That they type; null: only an agent can. */
+  readonly command: string | null;
+  /** Sentences. */
+  readonly further: readonly string[];
+}
 
 /**
  * @param name the session's id, quoted if it is not plain
@@ -11,4 +25,28 @@ export function goOnCommand({ session_id, lifecycle, archived, facts }: Worklog,
     return `watchkeeper work continue ${name}`;
   // The reader may be in a directory that another session holds.
   return `watchkeeper track init --resume --session ${name}`;
+}
+
+/** @returns how whoever calls goes on: in a shell in which no agent works there is none that a command could move */
+export function wayOnFor(memory: Memory, log: Worklog): WayOn {
+  const words = new Words(memory.stamp.redact);
+  const command = goOnCommand(log, words.name(log.session_id ?? ''));
+  if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
+  const conversation = log.conversations.findLast(
+    (one) => one.moved_at === null && one.provider in RESUMES && transcriptOf(one, memory.surroundings.variables),
+  );
+  const directory = words.path(conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root);
+  const back =
+    conversation === undefined
+      ? []
+      : [
+          `Or go on with its conversation, in ${directory}: ${RESUMES[conversation.provider]} ${words.name(conversation.id)}`,
+        ];
+  if (log.facts?.explicit !== false) return { command, further: back };
+  // Once it was told to an agent, the next one is given what is newer.
+  const given = log.told_at === null ? '; if it has the plugin, it is given this record' : '';
+  return {
+    command: null,
+    further: [`Start an agent in ${directory}${given}. To go on with the session, it runs: ${command}`, ...back],
+  };
 }

@@ -16,7 +16,7 @@ import { proofOf } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { filesInDoubt } from './filesInDoubt.js';
-import { goOnCommand } from './goOn.js';
+import { goOnCommand, type WayOn } from './goOn.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import {
   callsOf,
@@ -60,6 +60,8 @@ export interface ContextOptions {
   readonly settings: MemorySettings;
   /** Whether the agent that is told works on the session already. */
   readonly isOwn?: boolean;
+  /** How its reader goes on with it; missing: an agent does. */
+  readonly way?: WayOn;
   /** Whether it is a session of a bridge. */
   readonly isBridges?: boolean;
   /** What goes on of its agent that crashed. */
@@ -212,7 +214,7 @@ function nextOf(log: Worklog, options: ContextOptions, words: Words): Section {
     title: '',
     entries: entries('next', [
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
-      ...(holds(level, 'way_on') ? [waysOn(log, name, options)] : []),
+      ...(holds(level, 'way_on') ? waysOn(log, name, options) : []),
     ]),
   };
 }
@@ -236,10 +238,12 @@ function wayBack(log: Worklog, { level, parent = null, subAgent = null }: Contex
   ];
 }
 
-function waysOn(log: Worklog, name: string, { isBridges = false, isOwn = false }: ContextOptions): string {
+function waysOn(log: Worklog, name: string, options: ContextOptions): string[] {
+  const { isBridges = false, isOwn = false, way = { command: goOnCommand(log, name), further: [] } } = options;
   // A bridge decides itself what becomes of its sessions.
-  if (isBridges) return `To see all of it, where its bridge runs: watchkeeper session ${name}`;
+  if (isBridges) return [`To see all of it, where its bridge runs: watchkeeper session ${name}`];
   const all = `to see all of it: watchkeeper work show ${name}`;
-  if (isOwn) return `The agent that reads this works on that session already; ${all}`;
-  return `To go on with it: ${goOnCommand(log, name)}; ${all}`;
+  if (isOwn) return [`The agent that reads this works on that session already; ${all}`];
+  if (way.command !== null) return [`To go on with it: ${way.command}; ${all}`, ...way.further];
+  return [...way.further, `To see all of it: watchkeeper work show ${name}`];
 }

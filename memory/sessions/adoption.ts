@@ -22,6 +22,11 @@ export interface Adopted {
   readonly transcript: string | null;
 }
 
+/** @returns whether there is an agent in whose shell the caller runs */
+export function isInAgent({ conversation, agentProcess }: Memory): boolean {
+  return conversation !== null || agentProcess !== null;
+}
+
 /** The conversation and the process are those of the agent in whose shell the caller runs. */
 export function adoptCaller(memory: Memory, session: OpenSession): void {
   const { conversation, agentProcess: process } = memory;

@@ -4,7 +4,7 @@ import { archiveSession } from '../../../memory/keeping/archive.js';
 import { otherRun, runWords } from '../../../memory/keeping/runs.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { RefusedError } from '../../../memory/logs/log.js';
-import { adoptCaller } from '../../../memory/sessions/adoption.js';
+import { adoptCaller, isInAgent } from '../../../memory/sessions/adoption.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { requireOwnMemory } from '../../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
@@ -47,7 +47,9 @@ export const init = word({
     const meant = named === null ? holder : memory.which(named);
     if (meant !== null && values.resume) {
       const { folder } = goOnWith(memory, meant);
-      print(`going on with session ${meant.id}`, { session_id: meant.id, folder, resumed: true });
+      const isMeant = isInAgent(memory) || meant.id === holder?.id;
+      const how = isMeant ? '' : ': name it with --session, because no agent works in this shell';
+      print(`going on with session ${meant.id}${how}`, { session_id: meant.id, folder, resumed: true });
       return 0;
     }
     if (holder !== null && values['archive-existing']) {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { wayOnFor } from '../../../memory/brief/goOn.js';
 import { buildResumeContext } from '../../../memory/brief/resumeContext.js';
 import { transcriptBrief } from '../../../memory/brief/transcriptBrief.js';
 import { readTranscript } from '../../../memory/observed/transcript.js';
@@ -69,6 +70,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     fold,
     left,
     settings: memory.settings,
+    way: wayOnFor(memory, log),
     isBridges: memory.isBridges,
     pinned: memory.claims.read(workspace)?.notes ?? [],
     redact: context.redact,

@@ -1,5 +1,5 @@
-import { UsageError } from '../../../src/errors.js';
-import { goOnWith } from '../../command/goOnWith.js';
+import { isInAgent } from '../../../memory/sessions/adoption.js';
+import { goOnWith, nothingToMove } from '../../command/goOnWith.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
@@ -12,10 +12,7 @@ export const goOn = word({
   run(call) {
     const { memory, print, values } = call;
     const session = namedSession(call);
-    if (memory.conversation === null && memory.agentProcess === null)
-      throw new UsageError(
-        `no agent works in this shell, so there is nothing to move; \`watchkeeper track resume ${session.id}\` shows how to go on`,
-      );
+    if (!isInAgent(memory)) throw nothingToMove(session);
     const { folder, unarchived } = goOnWith(memory, session, values.concurrent);
     print(`going on with session ${session.id}${unarchived ? ', which is out of the archive' : ''}`, {
       session_id: session.id,

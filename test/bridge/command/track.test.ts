@@ -329,7 +329,9 @@ test('the command to go on leads to its session also from a directory that anoth
   const { out } = await say(track, ['resume', id], here);
   const [, words = ''] = /To go on with it: watchkeeper track (.*?);/.exec(out) ?? [];
   expect(words).toBe(`init --resume --session ${id}`);
-  expect((await say(track, words.split(' '), here)).out).toBe(`going on with session ${id}\n`);
+  expect((await say(track, words.split(' '), here)).out).toBe(
+    `going on with session ${id}: name it with --session, because no agent works in this shell\n`,
+  );
   expect(await json(track, ['init', '--resume', '--session', 'other'], here)).toMatchObject({ session_id: id });
   expect((await say(track, ['init', '--resume'], here)).out).toMatch(/^going on with session \S+-here\n$/);
   expect(await say(track, ['init', 'new', '--session', id, '--concurrent'], here)).toMatchObject({

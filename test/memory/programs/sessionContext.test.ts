@@ -21,6 +21,8 @@ const testWithProc = existsSync('/proc/self/environ') ? test : test.skip;
 const living = readProcessIdentity('host');
 const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
 
+const here = ({ directory }: MemoryScene) => ({ root: directory, here: living, way: { command: null, further: [] } });
+
 /** As one hook does it: binds, tells, and notes what was told. */
 async function start(scene: MemoryScene, conversation: string, more: Partial<Launch> = {}) {
   const memory = scene.open();
@@ -221,7 +223,7 @@ testWithProc('what a dead agent has begun and what goes on is told; what others 
   // Not if an agent that lives has begun it.
   expect(leftProcesses([{ provider: 'claude', conversation: 'c-1' }], [process.pid])).toEqual([]);
   expect(statusLines(status)).toContain(`still running, begun by an agent that is gone: process ${left}: sleep 1001`);
-  const report = crashLines(crashReport(status, scene.directory, living), scene.clock.now());
+  const report = crashLines(crashReport(status, here(scene)), scene.clock.now());
   expect(report).toContain(`  process ${left}: sleep 1001`);
   const { text } = await start(scene, 'c-3');
   expect(text).toContain(`before you do the same again:\n- process ${left}: "sleep 1001"\n`);
@@ -321,7 +323,7 @@ test('what the broken turn was asked is told to the next agent, to the person an
   expect((await start(scene, 'c-2', cleared)).id).toBe(id);
   const session = scene.open().look(id);
   if (session === null) throw new Error('the session is gone');
-  const report = crashReport(await lookAt(scene.open(), session), scene.directory, living);
+  const report = crashReport(await lookAt(scene.open(), session), here(scene));
   expect(report).toMatchObject({ purpose: 'first make a b', last_asked: 'then do more' });
   expect(crashLines(report, scene.clock.now())).toContain('last asked:     then do more');
 
