@@ -8,7 +8,7 @@ import { describeFinding } from '../../../monitoring/verdict/describe.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 
 export interface Attention {
-  /** Null: nothing of the agent's work can be seen. */
+  /** Null: nothing of the agent's work can be seen, or it crashed. */
   readonly attention: 'working' | 'in_tool' | 'waiting' | 'idle' | null;
   readonly stuck: boolean;
   /** Why. */
@@ -24,7 +24,8 @@ export const DOING: Readonly<Record<NonNullable<Attention['attention']>, string>
 };
 
 /** @param status as it was just looked at */
-export async function attentionOf(memory: Memory, { id }: OpenSession, { log, now }: Status): Promise<Attention> {
+export async function attentionOf(memory: Memory, { id }: OpenSession, status: Status): Promise<Attention> {
+  const { log, now, computed } = status;
   const sight = await new TerminalSession(memory, id).look({ now, thresholds: DEFAULT_THRESHOLDS, gaps: [] });
   const isPinged = log.ping !== null && log.ping.until >= now;
   // Without a watcher, nobody has closed the notice of an agent that has gone on since.
@@ -32,7 +33,7 @@ export async function attentionOf(memory: Memory, { id }: OpenSession, { log, no
   const isNoticed = log.notices.length > 0 && !isPinged && !isOver;
   // An agent that is dead, or has ended, is not stuck; and before anything was begun, nobody works.
   if (sight === null || !sight.mayWork || log.lifecycle !== 'active')
-    return { attention: 'idle', stuck: isNoticed, findings: [] };
+    return { attention: computed.crashed ? null : 'idle', stuck: isNoticed, findings: [] };
   const { assessment } = sight;
   const findings = sight.findings.map((finding) => ({
     rule: finding.rule,

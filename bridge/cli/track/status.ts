@@ -24,8 +24,9 @@ export const status = word({
     const before = lastScan(session);
     const since = before === null ? null : sinceScan(memory, session, before);
     // No hook says when a dialog is answered; the transcript shows that its agent has gone on.
-    const waits = attention.attention === null || attention.attention === 'waiting' ? waitsOf(shown) : [];
-    const { log, now } = shown;
+    const mayWait = attention.attention === null || attention.attention === 'waiting';
+    const { log, now, computed } = shown;
+    const waits = mayWait && !computed.crashed ? waitsOf(shown) : [];
     const lines = [
       ...statusLines(shown),
       ...(attention.attention === null ? [] : [`attention: ${DOING[attention.attention]}`]),
@@ -39,7 +40,7 @@ export const status = word({
     ];
     print(lines.join('\n'), {
       ...shown.state,
-      ...shown.computed,
+      ...computed,
       ...attention,
       waits,
       notices: log.notices,

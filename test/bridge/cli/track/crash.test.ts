@@ -18,17 +18,16 @@ let scene: WorkScene;
 let id = '';
 let path = '';
 
-/** As the hook of an agent does it. */
-function begin(conversation: string, agent = dead): string {
+/** As a hook does it. */
+function open(): Memory {
   const variables = { WATCHKEEPER_HOME: scene.home };
   const surroundings = { directory: scene.directory, process: living, variables };
-  const memory = new Memory({
-    surroundings,
-    folder: null,
-    clock: systemClock,
-    redact: redactShapes,
-    origin: 'program',
-  });
+  return new Memory({ surroundings, folder: null, clock: systemClock, redact: redactShapes, origin: 'program' });
+}
+
+/** @returns the session that a hook of the agent begins */
+function begin(conversation: string, agent = dead): string {
+  const memory = open();
   const launch = {
     provider: 'claude',
     conversation,
@@ -82,4 +81,17 @@ test('nobody is told that a session goes on for which there is no agent', async 
   );
   const runs = (await scene.json('work', ['show', id])).conversations;
   expect(runs).toHaveLength(2);
+});
+
+test('a dead agent is not called idle, nor does it wait', async () => {
+  const memory = open();
+  const session = memory.sessions.open(id);
+  session?.log.write(() => [{ event: 'wait_start', kind: 'permission' }], memory.stamp);
+  session?.log.close();
+  const { code, out } = await scene.say('track', ['status', '--session', id]);
+  expect(code).toBe(0);
+  expect(out).toContain('its agent CRASHED');
+  expect(out).not.toMatch(/attention|waiting/);
+  const status = await scene.json('track', ['status', '--session', id]);
+  expect(status).toMatchObject({ crashed: true, attention: null, waits: [], stuck: false });
 });
