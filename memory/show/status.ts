@@ -204,9 +204,9 @@ export function unsettledWords(steps: readonly StepLike[]): string {
   ].join(', ');
 }
 
-/** For somebody who begins a session where one is unfinished. */
-export const WAYS_ON = [
-  'Go on with it:            watchkeeper track init --resume',
+const GO_ON = 'Go on with it:            watchkeeper track init --resume';
+/** For somebody who begins a session where one is unfinished, and does not go on with that. */
+export const WAYS_AROUND = [
   'Put it away as cancelled: watchkeeper track init --archive-existing "TASK"',
   'Work beside it:           watchkeeper track init --concurrent "TASK"',
 ];
@@ -218,7 +218,8 @@ export function heldReport(id: string, log: Worklog, now: number): string {
   return [
     `session ${id} is unfinished here: ${purposeOf(log, null)} (${done} of ${total} steps${last})`,
     ...[...log.steps.values()].map((step) => `  ${stepLine(step)}`),
-    ...WAYS_ON,
+    GO_ON,
+    ...WAYS_AROUND,
   ].join('\n');
 }
 

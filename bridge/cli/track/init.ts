@@ -9,7 +9,7 @@ import type { Memory } from '../../../memory/sessions/memory.js';
 import { requireOwnMemory } from '../../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
-import { heldReport, stepLine, WAYS_ON } from '../../../memory/show/status.js';
+import { heldReport, stepLine, WAYS_AROUND } from '../../../memory/show/status.js';
 import { counted } from '../../../src/counted.js';
 import { UsageError } from '../../../src/errors.js';
 import { textOf } from '../../../src/journal/record.js';
@@ -144,7 +144,8 @@ function hasPlan(id: string, steps: readonly Step[]): RefusedError {
 async function reportOn(session: OpenSession, memory: Memory): Promise<string> {
   const now = memory.clock.now();
   const crash = await crashOf(memory, session);
-  if (crash !== null) return [...crashLines(crash, now), ...WAYS_ON].join('\n');
+  // Its advice says how to go on.
+  if (crash !== null) return [...crashLines(crash, now), ...WAYS_AROUND].join('\n');
   const other = otherRun(memory, session.log.state);
   const atWork = other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
   return [heldReport(session.id, session.log.state, now), ...atWork].join('\n');

@@ -299,7 +299,10 @@ describe('a crash', () => {
     expect(found.out).toContain('src/a.ts: 12 bytes, changed since it was last mentioned, step 1');
     // Nobody should type the words of others into a shell.
     expect(found.out).toMatch(/Go on with the session: watchkeeper track init --resume --session \S+-build-it\n/);
-    expect((await say(track, ['init', 'Another'])).err).toContain('crashed');
+    const { err } = await say(track, ['init', 'Another']);
+    expect(err).toContain('crashed');
+    expect(err.match(/--resume/g)).toHaveLength(1);
+    expect(err).toContain('--archive-existing');
     const resume = await say(track, ['resume']);
     expect(resume.out).toMatch(/^<session-record>\n/);
     expect(resume.out).toContain('Its agent crashed');
