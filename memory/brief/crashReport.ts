@@ -43,6 +43,18 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   return crashReport(status, { root, here: process, way: wayOnFor(memory, status.log) });
 }
 
+/** @returns the sessions of the caller's directory that crashed and are not archived, in the order in which they began */
+export async function crashesHere(memory: Memory): Promise<{ session: OpenSession; report: CrashReport }[]> {
+  const crashes: { session: OpenSession; report: CrashReport }[] = [];
+  for (const id of memory.claims.read(memory.workspace)?.sessions ?? []) {
+    const session = memory.look(id);
+    if (session === null || session.log.state.archived !== null) continue;
+    const report = await crashOf(memory, session);
+    if (report !== null) crashes.push({ session, report });
+  }
+  return crashes;
+}
+
 /**
  * @param status of a crashed session
  * @param at the directory of its workspace, the identity of a process of this host, and how its reader goes on with it

@@ -1,4 +1,4 @@
-import { type CrashReport, crashLines, crashOf } from '../../../memory/brief/crashReport.js';
+import { crashesHere, crashLines } from '../../../memory/brief/crashReport.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
@@ -8,14 +8,7 @@ export const crashDetect = word({
   options: {},
   words: 0,
   async run({ memory, print }): Promise<ExitCode> {
-    const here = [...(memory.claims.read(memory.workspace)?.sessions ?? [])];
-    const reports: CrashReport[] = [];
-    for (const id of here) {
-      const session = memory.look(id);
-      if (session === null || session.log.state.archived !== null) continue;
-      const report = await crashOf(memory, session);
-      if (report !== null) reports.push(report);
-    }
+    const reports = (await crashesHere(memory)).map(({ report }) => report);
     const now = memory.clock.now();
     print(
       reports

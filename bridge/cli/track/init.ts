@@ -1,7 +1,5 @@
-import { crashLines, crashOf } from '../../../memory/brief/crashReport.js';
 import type { Step } from '../../../memory/fold/worklog.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
-import { otherRun, runWords } from '../../../memory/keeping/runs.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import { adoptCaller, isInAgent } from '../../../memory/sessions/adoption.js';
@@ -9,7 +7,7 @@ import type { Memory } from '../../../memory/sessions/memory.js';
 import { requireOwnMemory } from '../../../memory/sessions/ownMemory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
-import { heldReport, stepLine, WAYS_AROUND } from '../../../memory/show/status.js';
+import { stepLine } from '../../../memory/show/status.js';
 import { counted } from '../../../src/counted.js';
 import { UsageError } from '../../../src/errors.js';
 import { textOf } from '../../../src/journal/record.js';
@@ -18,6 +16,7 @@ import { goOnWith } from '../../command/goOnWith.js';
 import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { stopMonitor } from '../../command/monitorProcess.js';
 import { type Call, word } from '../../command/word.js';
+import { inTheWay, onlyCrashed, reportOn } from './inTheWay.js';
 
 export const init = word({
   usage:
@@ -44,24 +43,26 @@ export const init = word({
     if (named !== null && !values.resume)
       throw new UsageError('--session names a session to go on with: add --resume, or leave it out to begin one');
     const holder = values.concurrent ? null : memory.holder();
-    const meant = named === null ? holder : memory.which(named);
-    if (meant !== null && values.resume) {
+    const meant = values.resume ? await resumed(memory, holder, values) : null;
+    if (meant !== null) {
       const { folder } = goOnWith(memory, meant);
       const isMeant = isInAgent(memory) || meant.id === holder?.id;
       const how = isMeant ? '' : ': name it with --session, because no agent works in this shell';
       print(`going on with session ${meant.id}${how}`, { session_id: meant.id, folder, resumed: true });
       return 0;
     }
-    if (holder !== null && values['archive-existing']) {
-      // Refused while another live agent works on it, who keeps the monitor then.
-      archiveSession(memory, holder, 'cancelled');
-      await stopMonitor(memory, holder);
-      keepLater(context, memory, holder);
-    } else if (holder !== null && titles.length > 0 && mayBePlanned(holder, memory)) {
+    if (holder !== null && titles.length > 0 && !values['archive-existing'] && mayBePlanned(holder, memory))
       return plan(holder, task, titles, call);
-    } else if (holder !== null) {
-      context.io.stderr(`${await reportOn(holder, memory)}\n`);
+    const others = values.concurrent ? [] : await inTheWay(memory, holder);
+    if (others.length > 0 && !values['archive-existing']) {
+      context.io.stderr(`${await reportOn(others, memory)}\n`);
       return 1;
+    }
+    for (const other of others) {
+      // Refused while another live agent works on it, who keeps the monitor then.
+      archiveSession(memory, other, 'cancelled');
+      await stopMonitor(memory, other);
+      keepLater(context, memory, other);
     }
     if (values.resume && task.trim() === '')
       throw new UsageError('no session holds this directory, so there is nothing to go on with');
@@ -82,6 +83,16 @@ export const init = word({
     return 0;
   },
 });
+
+async function resumed(
+  memory: Memory,
+  holder: OpenSession | null,
+  { session, concurrent }: Call['values'],
+): Promise<OpenSession | null> {
+  const named = textOf(session);
+  if (named !== null) return memory.which(named);
+  return holder ?? (concurrent ? null : onlyCrashed(memory));
+}
 
 function stepsOf(titles: readonly string[]): string {
   return titles.length === 0
@@ -138,15 +149,4 @@ function hasPlan(id: string, steps: readonly Step[]): RefusedError {
     'Go on with it: watchkeeper track step …; add to it: watchkeeper track step --add TITLE',
   ].join('\n');
   return new RefusedError({ code: 'has_plan', message });
-}
-
-/** What holds the directory: a crashed session with its proof, or one that is unfinished. */
-async function reportOn(session: OpenSession, memory: Memory): Promise<string> {
-  const now = memory.clock.now();
-  const crash = await crashOf(memory, session);
-  // Its advice says how to go on.
-  if (crash !== null) return [...crashLines(crash, now), ...WAYS_AROUND].join('\n');
-  const other = otherRun(memory, session.log.state);
-  const atWork = other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
-  return [heldReport(session.id, session.log.state, now), ...atWork].join('\n');
 }

@@ -1,7 +1,8 @@
-// covers: memory/brief/goOn.ts
+// covers: memory/brief/goOn.ts bridge/cli/track/inTheWay.ts
 /** An agent that recorded itself is dead: what a person reads in its directory, and what another agent does. */
 import { rmSync } from 'node:fs';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { contextTold } from '../../../../memory/brief/contextGiven.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { Memory } from '../../../../memory/sessions/memory.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
@@ -94,4 +95,46 @@ test('a dead agent is not called idle, nor does it wait', async () => {
   expect(out).not.toMatch(/attention|waiting/);
   const status = await scene.json('track', ['status', '--session', id]);
   expect(status).toMatchObject({ crashed: true, attention: null, waits: [], stuck: false });
+});
+
+describe('track init', () => {
+  const NEW = ['init', 'New thing', '--step', 'a'];
+
+  test('reports a crash to whoever was not told, and begins beside it, or once it is put away', async () => {
+    const { code, err } = await scene.say('track', NEW);
+    expect([code, err]).toEqual([1, expect.stringContaining(`${id} crashed: process `)]);
+    expect(err).toMatch(/\ntask: +Paint the door\n.*\nPut it away as cancelled: [^\n]*\nWork beside it: [^\n]*\n$/s);
+    // An agent without the plugin was not told, either.
+    expect((await scene.say('track', NEW, AGENT)).code).toBe(1);
+    expect((await scene.say('track', [...NEW, '--concurrent'])).code).toBe(0);
+    expect((await scene.say('track', [...NEW, '--archive-existing'])).code).toBe(0);
+    expect(await scene.json('work', ['show', id])).toMatchObject({ lifecycle: 'ended' });
+    expect((await scene.say('track', ['crash-detect'])).out).toBe('no crashed session here\n');
+  });
+
+  test('--resume goes on with the only crashed session, for an agent; of several one must be named', async () => {
+    expect(await scene.say('track', ['init', '--resume'])).toMatchObject({ code: 2, err: expect.stringContaining(id) });
+    const second = begin('c-3', { ...dead, pid_start: '2' });
+    const both = expect.stringContaining(`${id}, ${second}`);
+    expect(await scene.say('track', ['init', '--resume'], AGENT)).toMatchObject({ code: 2, err: both });
+    await scene.say('work', ['end', second, '--as', 'cancelled']);
+    expect((await scene.say('track', ['init', '--resume'], AGENT)).out).toBe(`going on with session ${id}\n`);
+  });
+
+  test('adopts the session that a hook has begun for the agent, which was told of the crash', async () => {
+    const own = begin('c-2', living);
+    const { session_id } = await scene.json('track', NEW, AGENT);
+    expect(await scene.json('track', ['status'], AGENT)).toMatchObject({ session_id });
+    expect(await scene.json('work', ['show', own])).toMatchObject({ lifecycle: 'ended' });
+  });
+
+  test('refuses nobody because of a crash that another agent was told, or of an agent that was asked nothing', async () => {
+    const memory = open();
+    const session = memory.sessions.open(id);
+    session?.log.write(() => [contextTold('ses_other')], memory.stamp);
+    session?.log.close();
+    path = transcript([]);
+    begin('c-3', { ...dead, pid_start: '2' });
+    expect((await scene.say('track', NEW)).code).toBe(0);
+  });
 });

@@ -1,0 +1,58 @@
+/** What keeps `track init` from beginning a session in a directory before somebody has said what becomes of it. */
+import { crashesHere, crashLines, crashOf } from '../../../memory/brief/crashReport.js';
+import { otherRun, runWords } from '../../../memory/keeping/runs.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
+import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { heldReport, WAYS_AROUND } from '../../../memory/show/status.js';
+import { UsageError } from '../../../src/errors.js';
+
+/** @returns the session that holds the directory; else those that crashed here, of which neither the caller nor another agent was told */
+export async function inTheWay(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
+  if (holder !== null) return [holder];
+  // An agent whose hook has begun its session was told then.
+  if (hasSession(memory)) return [];
+  const crashes = await crashesHere(memory);
+  // A window that was closed before anything was asked is no news.
+  const untold = crashes.filter(
+    ({ session, report }) =>
+      session.log.state.told_at === null && (report.purpose !== '' || report.steps.length + report.files.length > 0),
+  );
+  return untold.map(({ session }) => memory.which(session.id));
+}
+
+/**
+ * @returns the session that crashed here, for a caller who names none and goes on; null if none did
+ * @throws UsageError if there are several
+ */
+export async function onlyCrashed(memory: Memory): Promise<OpenSession | null> {
+  const ids = (await crashesHere(memory)).map(({ session }) => session.id);
+  if (ids.length > 1)
+    throw new UsageError(`${ids.length} sessions crashed here; name one with --session: ${ids.join(', ')}`);
+  return ids[0] === undefined ? null : memory.which(ids[0]);
+}
+
+/** @returns for a person: crashed sessions with their proof, or the one that is unfinished, and what can be done */
+export async function reportOn(sessions: readonly OpenSession[], memory: Memory): Promise<string> {
+  const now = memory.clock.now();
+  const lines: string[] = [];
+  for (const session of sessions) {
+    const crash = await crashOf(memory, session);
+    if (crash === null) return heldBy(session, memory, now);
+    lines.push(...crashLines(crash, now));
+  }
+  // The advice of each says how to go on.
+  return [...lines, ...WAYS_AROUND].join('\n');
+}
+
+function heldBy({ id, log }: OpenSession, memory: Memory, now: number): string {
+  const other = otherRun(memory, log.state);
+  const atWork = other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
+  return [heldReport(id, log.state, now), ...atWork].join('\n');
+}
+
+function hasSession({ conversation, agentProcess, bindings }: Memory): boolean {
+  return (
+    (conversation !== null && bindings.sessionOf(conversation) !== null) ||
+    (agentProcess !== null && bindings.sessionOf({ process: agentProcess }) !== null)
+  );
+}
