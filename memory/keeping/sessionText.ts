@@ -3,6 +3,8 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Step, Tokens, Worklog } from '../fold/worklog.js';
+import type { ShownFile } from '../observed/combined.js';
+import type { FileChange } from '../observed/files.js';
 import type { StepStatus } from '../words.js';
 import { yamlOf } from './yaml.js';
 
@@ -23,11 +25,14 @@ export interface Totals {
   readonly tokens: { readonly total: Tokens; readonly by_agent: Readonly<Record<string, Tokens>> };
   /** UTC epoch milliseconds. */
   readonly last_activity: number | null;
+  readonly files: Readonly<Record<string, ShownFile>>;
 }
+
+type Files = Totals['files'];
 
 export function sessionText(log: Worklog, totals: Totals): string {
   const steps = [...log.steps.values()];
-  const phases = steps.flatMap((step, index) => ['', ...phaseLines(step, index + 1)]);
+  const phases = steps.flatMap((step, index) => ['', ...phaseLines(step, index + 1, totals.files)]);
   const lines = [
     '---',
     ...yamlOf(frontMatter(log, totals)),
@@ -44,10 +49,7 @@ export function sessionText(log: Worklog, totals: Totals): string {
       'Log',
       log.log.map(({ message, step, at }) => `${isoTime(at)}${step === null ? '' : ` step ${step}`} ${message}`),
     ),
-    ...section(
-      'Files',
-      [...log.files].map(([path, { status, step }]) => `${path}: ${status}${step === null ? '' : `, step ${step}`}`),
-    ),
+    ...section('Files', Object.entries(totals.files).flatMap(fileLines)),
     ...section(
       'Left out',
       Object.entries(log.more).map(([name, count]) => `${name}: ${count}`),
@@ -56,7 +58,10 @@ export function sessionText(log: Worklog, totals: Totals): string {
   return `${lines.join('\n')}\n`;
 }
 
-function frontMatter(log: Worklog, { purpose, tokens, last_activity }: Totals): Readonly<Record<string, unknown>> {
+function frontMatter(
+  log: Worklog,
+  { purpose, tokens, last_activity, files }: Totals,
+): Readonly<Record<string, unknown>> {
   const { facts, steps } = log;
   const set = facts?.set ?? {};
   const pathOf = (which: string) => Object(Object(set.documents)[which]).path ?? null;
@@ -82,11 +87,12 @@ function frontMatter(log: Worklog, { purpose, tokens, last_activity }: Totals): 
       total_cached: total.cached,
       by_agent,
     },
-    phases: phases.map((step) => phaseOf(step, log)),
+    phases: phases.map((step) => phaseOf(step, log, files)),
   };
 }
 
-function phaseOf(step: Step, { errors }: Worklog): Readonly<Record<string, unknown>> {
+function phaseOf(step: Step, { errors }: Worklog, files: Files): Readonly<Record<string, unknown>> {
+  const changed = changedIn(step, files);
   const own = errors.filter((error) => error.step === step.id);
   return {
     id: step.id,
@@ -97,9 +103,9 @@ function phaseOf(step: Step, { errors }: Worklog): Readonly<Record<string, unkno
     started: timeOf(step.started_at),
     completed: timeOf(step.ended_at),
     blocked_by: step.blocked_by,
-    files_created: step.files.created,
-    files_modified: step.files.modified,
-    files_deleted: step.files.deleted,
+    files_created: changed.created,
+    files_modified: changed.modified,
+    files_deleted: changed.deleted,
     downstream_context: step.context ?? {},
     errors: own.map(({ agent, at, type, message, resolution, resolved }) => ({
       ...{ agent, timestamp: isoTime(at), type, message, resolution, resolved },
@@ -108,9 +114,32 @@ function phaseOf(step: Step, { errors }: Worklog): Readonly<Record<string, unkno
   };
 }
 
-function phaseLines(step: Step, number: number): string[] {
-  const { title, status, reason, output, context, validation, files } = step;
-  const changes = Object.entries(files).flatMap(([kind, paths]) => paths.map((path) => `${path} (${kind})`));
+/** What was declared of a step, and what was observed of other files while it was in progress. */
+function changedIn({ id, files: declared }: Step, files: Files): Step['files'] {
+  const named = new Set(Object.values(declared).flat());
+  const own = Object.entries(files).filter(([path, { step }]) => step === id && !named.has(path));
+  const observed = (...changes: readonly FileChange[]) =>
+    own.flatMap(([path, { change }]) => (change !== undefined && changes.includes(change) ? [path] : []));
+  return {
+    // These lists know no renaming: the new name has come, and the old one has gone.
+    created: [...declared.created, ...observed('created', 'renamed')],
+    modified: [...declared.modified, ...observed('modified')],
+    deleted: [...declared.deleted, ...observed('deleted'), ...own.flatMap(([, { from }]) => from ?? [])],
+  };
+}
+
+function fileLines([path, { change, from, status, step }]: readonly [string, ShownFile]): string[] {
+  if (change === 'read' && status === null) return [];
+  const what = change === undefined || change === 'read' ? [] : [from ? `${change} from ${from}` : change];
+  const words = [...what, ...(status === null ? [] : [status]), ...(step === null ? [] : [`step ${step}`])];
+  return [`${path}: ${words.join(', ')}`];
+}
+
+function phaseLines(step: Step, number: number, files: Files): string[] {
+  const { title, status, reason, output, context, validation } = step;
+  const changes = Object.entries(changedIn(step, files)).flatMap(([kind, paths]) =>
+    paths.map((path) => `${path} (${kind})`),
+  );
   const learned = Object.entries(context ?? {}).flatMap(([kind, texts]) => texts.map((text) => `${kind}: ${text}`));
   return [
     `## Phase ${number}: ${oneLine(title)} ${MARKS[status]}`,

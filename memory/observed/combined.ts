@@ -3,6 +3,7 @@ import { MOST_ENTRIES, MOST_FILES, type More } from '../fold/bounds.js';
 import { filesOf, progressOf, stateOf, sumOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { FileStatus } from '../words.js';
+import type { FileChange } from './files.js';
 import type { Observed } from './observed.js';
 import { purposeOf } from './purpose.js';
 import type { Observation } from './sources.js';
@@ -23,7 +24,7 @@ export function combinedState(
   const plan = [...log.steps.values()];
   const todos = fold.todos.list;
   const more = sumsOf(log.more, fold.more);
-  const files: Record<string, ShownFile> = { ...observedFiles(fold, log), ...filesOf(log) };
+  const files: Record<string, ShownFile> = { ...filesOf(log), ...observedFiles(fold, log) };
   const isWorkedOn = ([, { status }]: readonly [string, ShownFile]) => status === 'working';
   return {
     ...state,
@@ -58,10 +59,16 @@ export function combinedState(
   };
 }
 
-/** Observed or declared. */
-interface ShownFile {
+/** What was observed, if anything was, and beside it what was declared. */
+export interface ShownFile {
   readonly at: number;
+  /** Missing: nothing was observed of it. */
+  readonly change?: FileChange;
+  /** Of a renamed one. */
+  readonly from?: string | null;
+  /** Null: nothing was declared of it. */
   readonly status: FileStatus | null;
+  readonly step: string | null;
 }
 
 function sumsOf(left: More, right: More): More {

@@ -2,6 +2,7 @@
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { sumOf } from '../fold/state.js';
+import type { ShownFile } from '../observed/combined.js';
 import { stepOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -80,18 +81,12 @@ function noteLines({ log }: Status): string[] {
     .reverse();
 }
 
-/** As the combined state has them. */
-interface ShownFile {
-  readonly change?: string;
-  readonly from?: string | null;
-  readonly status?: string | null;
-}
-
 function changedFiles({ state }: Status): string[] {
   return Object.entries((state.files ?? {}) as Record<string, ShownFile>).flatMap(
     ([path, { change, from, status }]) => {
-      if (change === 'read' || (change === undefined && status === 'reading')) return [];
-      const what = change === undefined ? [] : [from ? `${change} from ${from}` : change];
+      const isChanged = change !== undefined && change !== 'read';
+      if (!isChanged && (status === null || status === 'reading')) return [];
+      const what = isChanged ? [from ? `${change} from ${from}` : change] : [];
       const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
       return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
     },

@@ -77,6 +77,17 @@ test('the copy shows what the transcripts showed, also after they are gone, and 
   expect(faults()).toEqual([]);
 });
 
+test('session.md has the files that were observed, also those that somebody declared', async () => {
+  const memory = open();
+  const declared = { event: 'file', path: '/home/me/popoto/made.txt', to: 'done' };
+  memory.which(id).log.write(() => [declared], memory.stamp);
+  await keep();
+  const [, files = ''] = readFileSync(join(folderOf(open()), 'session.md'), 'utf8').split('\n## Files\n');
+  expect(files.split('\n')).toEqual(
+    expect.arrayContaining(['- /home/me/popoto/keep.txt: modified', '- /home/me/popoto/made.txt: created, done']),
+  );
+});
+
 test('the same input gives the same bytes, and writes nothing a second time', async () => {
   await keep();
   const [bytes, worklog] = [copy(), join(folderOf(open()), 'worklog.jsonl')].map((path) => readFileSync(path, 'utf8'));

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { sessionText } from '../../../memory/keeping/sessionText.js';
+import { sessionText, type Totals } from '../../../memory/keeping/sessionText.js';
 import { yamlOf } from '../../../memory/keeping/yaml.js';
+import type { FileChange } from '../../../memory/observed/files.js';
 import { WorklogScene } from '../worklogScene.js';
 
 type Data = { [key: string]: unknown };
@@ -31,9 +32,10 @@ function frontMatter(text: string): Data {
   return readYaml(front.trimEnd().split('\n'));
 }
 
-function textOf({ log }: WorklogScene): string {
+function textOf({ log }: WorklogScene, files: Totals['files'] = {}): string {
   const tokens = { total: { input: 5, output: 2, cached: 1 }, by_agent: { no: { input: 5, output: 2, cached: 1 } } };
-  return sessionText(log, { purpose: log.facts?.purpose ?? '', tokens, last_activity: log.last_activity });
+  const purpose = log.facts?.purpose ?? '';
+  return sessionText(log, { purpose, tokens, last_activity: log.last_activity, files });
 }
 
 function scene(): WorklogScene {
@@ -98,6 +100,34 @@ test('below it are the phases with their marks, and no word of an agent becomes 
   expect(lines).toEqual(
     expect.arrayContaining(['> # not a heading', '- a.ts (created)', 'Validation: passed, 12 tests']),
   );
+});
+
+test('a phase has its declared files, and those that were observed while it alone was in progress', () => {
+  const of = (step: string | null, change?: FileChange, from: string | null = null) => {
+    const status = step === null || change === undefined ? ('done' as const) : null;
+    return { at: 1, status, step, ...(change !== undefined && { change, from }) };
+  };
+  const text = textOf(scene(), {
+    'a.ts': of('1', 'modified'),
+    'b.ts': of('1', 'created'),
+    'new.ts': of('1', 'renamed', 'old.ts'),
+    'seen.ts': of('1', 'read'),
+    'said.ts': of('2'),
+    'other.ts': of(null, 'deleted'),
+  });
+  expect(frontMatter(text).phases).toMatchObject([
+    { files_created: ['a.ts', 'b.ts', 'new.ts'], files_modified: [], files_deleted: ['old.ts'] },
+    { files_created: [], files_modified: [], files_deleted: [] },
+    {},
+  ]);
+  const [, files = ''] = text.split('## Files\n\n');
+  expect(files.trimEnd().split('\n')).toEqual([
+    '- a.ts: modified, step 1',
+    '- b.ts: created, step 1',
+    '- new.ts: renamed from old.ts, step 1',
+    '- said.ts: done, step 2',
+    '- other.ts: deleted, done',
+  ]);
 });
 
 test('a session that has ended shows how', () => {

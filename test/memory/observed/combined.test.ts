@@ -36,6 +36,20 @@ test('what was declared and what was observed have one bound together, with coun
   });
 });
 
+test('declaring a file hides nothing that was observed of it', () => {
+  const { log, write } = sceneOf();
+  const fold = new Observed();
+  const at = Date.UTC(2026, 0);
+  write('file', { path: 'two.txt', to: 'done', step: '2' });
+  write('file', { path: 'said.txt', to: 'done' });
+  fold.take({ event: 'files', timestamp: isoTime(at), created: ['two.txt', 'one.txt'] } as never);
+  expect(combinedState(log, 0, { observed: 'transcript', fold }).files).toMatchObject({
+    'one.txt': { change: 'created', status: null },
+    'two.txt': { change: 'created', at, status: 'done', step: '2' },
+    'said.txt': { status: 'done' },
+  });
+});
+
 function sceneOf() {
   const scene = new WorklogScene();
   const write = (event: string, fields: Record<string, unknown>) => scene.write(event, fields);
