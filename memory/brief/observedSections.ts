@@ -4,7 +4,7 @@ import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf, sumOf } from '../fold/state.js';
 import type { OpenCall } from '../observed/calls.js';
-import type { ObservedFile } from '../observed/files.js';
+import { changeWords, type ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { MARKS } from '../show/status.js';
@@ -169,12 +169,16 @@ export function errorsOf({ errors, more }: Observed, words: Words): Section {
 }
 
 /** @param directory as in {@link nameIn} */
-export function changedOf({ files }: Observed, directory: string, words: Words): Section {
+export function changedOf({ files, more }: Observed, directory: string, words: Words): Section {
   const name = (path: string) => words.path(nameIn(directory, path));
   const line = ([path, { change, from }]: readonly [string, ObservedFile]) =>
-    `- ${change}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
+    `- ${changeWords(change)}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
   const changed = [...files].filter(([, { change }]) => change !== 'read');
-  return { title: 'Files that it changed, the latest first:', entries: entries('notes', changed.map(line).reverse()) };
+  const others = more.files ? ' (there may be others: not every file was recorded)' : '';
+  return {
+    title: `Files that it changed, the latest first${others}:`,
+    entries: entries('notes', changed.map(line).reverse()),
+  };
 }
 
 export function callsOf({ actions }: Observed, count: number, words: Words): Section {

@@ -1,10 +1,11 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import type { More } from '../fold/bounds.js';
 import { progressOf } from '../fold/state.js';
 import type { Step, Tokens, Worklog } from '../fold/worklog.js';
 import type { ShownFile } from '../observed/combined.js';
-import type { FileChange } from '../observed/files.js';
+import { changeWords, type FileChange } from '../observed/files.js';
 import type { StepStatus } from '../words.js';
 import { yamlOf } from './yaml.js';
 
@@ -26,6 +27,7 @@ export interface Totals {
   /** UTC epoch milliseconds. */
   readonly last_activity: number | null;
   readonly files: Readonly<Record<string, ShownFile>>;
+  readonly more: More;
 }
 
 type Files = Totals['files'];
@@ -52,7 +54,7 @@ export function sessionText(log: Worklog, totals: Totals): string {
     ...section('Files', Object.entries(totals.files).flatMap(fileLines)),
     ...section(
       'Left out',
-      Object.entries(log.more).map(([name, count]) => `${name}: ${count}`),
+      Object.entries(totals.more).map(([name, count]) => `${name}: ${count}`),
     ),
   ];
   return `${lines.join('\n')}\n`;
@@ -121,7 +123,8 @@ function changedIn({ id, files: declared }: Step, files: Files): Step['files'] {
   const observed = (...changes: readonly FileChange[]) =>
     own.flatMap(([path, { change }]) => (change !== undefined && changes.includes(change) ? [path] : []));
   return {
-    // These lists know no renaming: the new name has come, and the old one has gone.
+    // These lists know no renaming: the new name has come, and the old one has gone. A file of which nobody knows how it was
+    // changed is only in the list of all files.
     created: [...declared.created, ...observed('created', 'renamed')],
     modified: [...declared.modified, ...observed('modified')],
     deleted: [...declared.deleted, ...observed('deleted'), ...own.flatMap(([, { from }]) => from ?? [])],
@@ -130,7 +133,7 @@ function changedIn({ id, files: declared }: Step, files: Files): Step['files'] {
 
 function fileLines([path, { change, from, status, step }]: readonly [string, ShownFile]): string[] {
   if (change === 'read' && status === null) return [];
-  const what = change === undefined || change === 'read' ? [] : [from ? `${change} from ${from}` : change];
+  const what = change === undefined || change === 'read' ? [] : [changeWords(change, from)];
   const words = [...what, ...(status === null ? [] : [status]), ...(step === null ? [] : [`step ${step}`])];
   return [`${path}: ${words.join(', ')}`];
 }

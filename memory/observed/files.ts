@@ -3,7 +3,17 @@ import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { MOST_FILES, type More, setIn } from '../fold/bounds.js';
 import { type LeftTurn, withRenamed } from './leftTurn.js';
 
-export type FileChange = 'created' | 'modified' | 'deleted' | 'renamed' | 'read';
+/** `changed`: a shell command created, modified or deleted it, and its program does not say which. */
+export type FileChange = 'created' | 'modified' | 'deleted' | 'changed' | 'renamed' | 'read';
+
+/** After one of these, `modified` says less of what became of a file. */
+const STAYING: readonly FileChange[] = ['created', 'renamed', 'changed'];
+
+/** @returns for people, how a file was changed */
+export function changeWords(change: FileChange, from: string | null = null): string {
+  if (from !== null) return `${change} from ${from}`;
+  return change === 'changed' ? 'changed by a shell command' : change;
+}
 
 export interface ObservedFile {
   readonly change: FileChange;
@@ -32,7 +42,7 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
     const before = files.get(path);
     // What was created or renamed in the session stays so when it is changed again; a look changes nothing.
     if (before !== undefined && change === 'read') return;
-    const stays = change === 'modified' && (before?.change === 'created' || before?.change === 'renamed');
+    const stays = change === 'modified' && before !== undefined && STAYING.includes(before.change);
     const entry = { ...(stays ? before : { change, from }), at, tool_use_id };
     setIn(files, [path, entry], {
       more,
@@ -41,7 +51,7 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
       isSettled: (file) => file.change === 'read',
     });
   };
-  for (const change of ['read', 'created', 'modified', 'deleted'] as const)
+  for (const change of ['read', 'created', 'modified', 'deleted', 'changed'] as const)
     for (const path of textsOf(record[change])) keep(nameOf(path), change);
   for (const rename of Array.isArray(record.renamed) ? record.renamed : []) {
     const { from, to } = Object(rename);
@@ -54,6 +64,8 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
     observed.leftTurns = observed.leftTurns.map((turn) => withRenamed(turn, old, name));
     keep(name, 'renamed', first);
   }
+  const unnamed = typeof record.more === 'number' ? record.more : 0;
+  if (unnamed > 0) more.files = (more.files ?? 0) + unnamed;
 }
 
 function textsOf(value: unknown): string[] {

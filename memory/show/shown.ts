@@ -3,6 +3,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { sumOf } from '../fold/state.js';
 import type { ShownFile } from '../observed/combined.js';
+import { changeWords } from '../observed/files.js';
 import { stepOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -43,7 +44,7 @@ export function shownLines(shown: Shown): string[] {
     axes,
     ...notices.map(({ at, sentence }) => oneLine(`seems stuck, noticed ${ago(status.now - at)}: ${sentence}`)),
     ...rest,
-    ...section('files:', firstOf(restingFiles(status), MOST_FILES, 'files')),
+    ...section('files:', namedFiles(status, restingFiles(status))),
     ...section('notes:', firstOf(noteLines(status), MOST_NOTES, 'earlier notes')),
     ...section('the last entries:', entries),
     ...treeLines(tree),
@@ -63,7 +64,7 @@ export function memoryLines({ status, tree }: Shown): (readonly [name: string, t
     crash: computed.crashed ? ['its agent CRASHED: its process is gone, and nobody said that it ended'] : [],
     step: step === null ? [] : [stepWords(step)],
     steps: steps.map(stepLine),
-    files: firstOf(changedFiles(status), MOST_FILES, 'files'),
+    files: namedFiles(status, changedFiles(status)),
     notes: firstOf(noteLines(status), MOST_NOTES, 'earlier notes'),
     summary: log.end?.summary ? [oneLine(log.end.summary)] : [],
     tree: treeLines(tree),
@@ -86,7 +87,7 @@ function changedFiles({ state }: Status): string[] {
     ([path, { change, from, status }]) => {
       const isChanged = change !== undefined && change !== 'read';
       if (!isChanged && (status === null || status === 'reading')) return [];
-      const what = isChanged ? [from ? `${change} from ${from}` : change] : [];
+      const what = isChanged ? [changeWords(change, from)] : [];
       const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
       return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
     },
@@ -96,6 +97,11 @@ function changedFiles({ state }: Status): string[] {
 /** Without those that are named as in progress. */
 function restingFiles(status: Status): string[] {
   return changedFiles(status).filter((line) => !/\((?:.*, )?in progress\)$/.test(line));
+}
+
+function namedFiles({ fold }: Status, lines: readonly string[]): string[] {
+  const rest = fold?.more.files ? ['there may be others: not every file was recorded'] : [];
+  return [...firstOf(lines, MOST_FILES, 'files'), ...rest];
 }
 
 function firstOf(lines: readonly string[], most: number, what: string): string[] {

@@ -50,7 +50,11 @@ export type ObservedEvent =
       readonly modified?: readonly string[];
       readonly deleted?: readonly string[];
       readonly read?: readonly string[];
+      /** Created, modified or deleted: nobody says which. */
+      readonly changed?: readonly string[];
       readonly renamed?: readonly { readonly from: string; readonly to: string }[];
+      /** How many others it changed, which nobody names. */
+      readonly more?: number;
     }
   /** Tokens of one message; a message counts once. */
   | {

@@ -90,10 +90,12 @@ const lineSchema = z.discriminatedUnion('event', [
     modified: paths,
     deleted: paths,
     read: paths,
+    changed: paths,
     renamed: z
       .array(z.object({ from: id, to: id }))
       .readonly()
       .exactOptional(),
+    more: z.int().nonnegative().exactOptional(),
     ...lineage,
   }),
   z.object({ event: z.literal('usage'), message_id: id, input: tokens, output: tokens, cached: tokens, ...lineage }),

@@ -2,9 +2,12 @@
 import type { Changes } from '../draft/deeds.js';
 import { type Fields, listAt, numberAt, textAt } from '../draft/fields.js';
 
+const KINDS = ['created', 'modified', 'deleted', 'changed'] as const;
+
 interface Change {
   readonly path: string;
-  readonly kind: 'created' | 'modified' | 'deleted';
+  /** `changed`: it is not said which of the others. */
+  readonly kind: (typeof KINDS)[number];
   /** The whole text of a file that was created or deleted; null: unknown. */
   readonly text: string | null;
 }
@@ -15,7 +18,8 @@ interface Change {
  */
 export function shellChanges(diff: Fields, trim: (text: string) => string): Changes | null {
   const changes = changesOf(diff);
-  if (changes.length === 0) return null;
+  const more = unnamedIn(diff, changes.length);
+  if (changes.length === 0 && more === 0) return null;
   const renamed: { from: string; to: string }[] = [];
   const moved = new Set<Change>();
   for (const gone of changes.filter(({ kind, text }) => kind === 'deleted' && text !== null)) {
@@ -26,10 +30,11 @@ export function shellChanges(diff: Fields, trim: (text: string) => string): Chan
   }
   const listed = (wanted: Change['kind']) =>
     changes.filter((each) => each.kind === wanted && !moved.has(each)).map(({ path }) => trim(path));
-  const lists = (['created', 'modified', 'deleted'] as const).map((kind) => [kind, listed(kind)] as const);
+  const lists = KINDS.map((kind) => [kind, listed(kind)] as const);
   return {
     ...Object.fromEntries(lists.filter(([, paths]) => paths.length > 0)),
     ...(renamed.length > 0 && { renamed }),
+    ...(more > 0 && { more }),
   };
 }
 
@@ -42,10 +47,16 @@ function changesOf(diff: Fields): Change[] {
     return [{ path, kind, text: kind === 'modified' ? null : wholeText(file) }];
   });
   const known = new Set(shown.map(({ path }) => path));
-  // Files beyond the diff's size are only named.
+  // Files beyond the diff's size are only named, whether they were created, changed or deleted.
   const named = Array.isArray(diff.changedFiles) ? diff.changedFiles : [];
   const others = named.filter((path): path is string => typeof path === 'string' && !known.has(path));
-  return [...shown, ...others.map((path): Change => ({ path, kind: 'modified', text: null }))];
+  return [...shown, ...others.map((path): Change => ({ path, kind: 'changed', text: null }))];
+}
+
+/** Beyond the files that it shows, and beyond those that it names, it has only a number. */
+function unnamedIn(diff: Fields, known: number): number {
+  const more = numberAt(diff, 'moreFiles') ?? 0;
+  return Math.max(listAt(diff, 'files').length + more - known, 0);
 }
 
 /** @returns null if not all of it is shown, and for an empty text: two empty files are not one that moved */

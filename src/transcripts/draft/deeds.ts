@@ -38,5 +38,9 @@ export interface Changes {
   readonly created?: readonly string[];
   readonly modified?: readonly string[];
   readonly deleted?: readonly string[];
+  /** Its program does not say how. */
+  readonly changed?: readonly string[];
   readonly renamed?: readonly { readonly from: string; readonly to: string }[];
+  /** How many others, which its program does not name. */
+  readonly more?: number;
 }

@@ -42,6 +42,19 @@ function killed(): string {
   );
 }
 
+test('says that a shell command changed files, if its program does not say how, and that there may be others', async () => {
+  const bashEditDiff = { files: [], moreFiles: 3, changedFiles: ['/f1.txt'] };
+  const path = transcript(
+    [calls(1, 't1'), { ...returns(2, 't1'), toolUseResult: { stdout: '', bashEditDiff } }],
+    'shell.jsonl',
+  );
+  const { context, ...said } = await brief(path);
+  expect(said).toMatchObject({ files: { '/f1.txt': { change: 'changed' } }, more: { files: 2 } });
+  expect(context).toContain(
+    'Files that it changed, the latest first (there may be others: not every file was recorded):\n- changed by a shell command: "f1.txt"\n',
+  );
+});
+
 test('says what was asked, done and left open, and which files may be half written', async () => {
   const work = testFolder();
   writeFileSync(join(work, 'login.ts'), 'half');

@@ -35,7 +35,7 @@ function frontMatter(text: string): Data {
 function textOf({ log }: WorklogScene, files: Totals['files'] = {}): string {
   const tokens = { total: { input: 5, output: 2, cached: 1 }, by_agent: { no: { input: 5, output: 2, cached: 1 } } };
   const purpose = log.facts?.purpose ?? '';
-  return sessionText(log, { purpose, tokens, last_activity: log.last_activity, files });
+  return sessionText(log, { purpose, tokens, last_activity: log.last_activity, files, more: { files: 2 } });
 }
 
 function scene(): WorklogScene {
@@ -96,6 +96,7 @@ test('below it are the phases with their marks, and no word of an agent becomes 
     '### Downstream context',
     '## Phase 2: Test --- it ○',
     '## Phase 3: Tell –',
+    '## Left out',
   ]);
   expect(lines).toEqual(
     expect.arrayContaining(['> # not a heading', '- a.ts (created)', 'Validation: passed, 12 tests']),
@@ -112,6 +113,7 @@ test('a phase has its declared files, and those that were observed while it alon
     'b.ts': of('1', 'created'),
     'new.ts': of('1', 'renamed', 'old.ts'),
     'seen.ts': of('1', 'read'),
+    'x.ts': of('1', 'changed'),
     'said.ts': of('2'),
     'other.ts': of(null, 'deleted'),
   });
@@ -121,12 +123,15 @@ test('a phase has its declared files, and those that were observed while it alon
     {},
   ]);
   const [, files = ''] = text.split('## Files\n\n');
-  expect(files.trimEnd().split('\n')).toEqual([
+  expect(files.trimEnd().split(/\n+/)).toEqual([
     '- a.ts: modified, step 1',
     '- b.ts: created, step 1',
     '- new.ts: renamed from old.ts, step 1',
+    '- x.ts: changed by a shell command, step 1',
     '- said.ts: done, step 2',
     '- other.ts: deleted, done',
+    '## Left out',
+    '- files: 2',
   ]);
 });
 

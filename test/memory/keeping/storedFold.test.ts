@@ -170,6 +170,7 @@ const MORE: readonly JournalRecord[] = [
   { event: 'pre_tool_use', tool_use_id: 'b', tool_name: 'Agent', agent_id: 'one', parent_tool_use_id: 'a' },
   { event: 'assistant_message', agent_id: 'two', parent_tool_use_id: 'b', text: 'x' },
   { event: 'wait_start', kind: 'permission' },
+  { event: 'files', changed: ['e'], more: 2 },
   { event: 'files', modified: ['a'], renamed: [{ from: 'a', to: 'b' }], created: ['c'], deleted: ['c'] },
 ].map((line, second) => ({ v: 1, timestamp: at(second), ...line }));
 

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { changeWords } from '../../../memory/observed/files.js';
 import { Observed } from '../../../memory/observed/observed.js';
 
 const START = Date.UTC(2026, 10, 1);
@@ -81,6 +82,20 @@ test('files keep what became of them: created, changed, moved, deleted, read', (
     'n.ts': 'm.ts',
     'd.ts': 'deleted',
   });
+});
+
+test('a file of which nobody says how a shell command changed it is not called modified', () => {
+  const observed = observe(
+    { event: 'files', created: ['a'], changed: ['b', 'c', 'd'], more: 8 },
+    { event: 'files', changed: ['a'], modified: ['b'], deleted: ['c'] },
+  );
+  expect([...observed.files].map(([path, { change }]) => [path, changeWords(change)])).toEqual([
+    ['a', 'changed by a shell command'],
+    ['b', 'changed by a shell command'],
+    ['c', 'deleted'],
+    ['d', 'changed by a shell command'],
+  ]);
+  expect(observed.more).toEqual({ files: 8 });
 });
 
 test('a renamed file that is changed or moved again is still the renamed one, with its first name', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { transcriptOf } from '../../../memory/observed/programFolders.js';
 import { observe } from '../../../memory/observed/sources.js';
+import { shownLines } from '../../../memory/show/shown.js';
 import { lookAt, statusLines } from '../../../memory/show/status.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { redactShapes } from '../../../src/log/redact.js';
@@ -47,6 +48,14 @@ test('a conversation without a recorded transcript is found by its id in the fol
   );
   // What the bounds of the state left out counts, too.
   Object.assign(shown.fold?.more ?? {}, { errors: 300, files: 1 });
+  expect(
+    shownLines({
+      status: { state, ...shown },
+      tree: { depth: 0, parents: [], children: [], more: 0 },
+      directory: null,
+      value: {},
+    }),
+  ).toContain('  there may be others: not every file was recorded');
   expect(statusLines({ state, ...shown }).at(-1)).toMatch(/^files changed: \d+ or more; failed calls: 30\d;/);
 });
 

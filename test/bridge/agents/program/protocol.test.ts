@@ -57,8 +57,16 @@ describe('a line of the protocol', () => {
       { event: 'plan', mode: 'replace', items: [], agent_id: 'a' },
     ],
     [
-      { event: 'files', tool_use_id: null, created: ['a,b'], renamed: [{ from: 'c', to: '../d' }], read: [] },
-      { event: 'files', created: ['a,b'], renamed: [{ from: 'c', to: '../d' }], read: [] },
+      {
+        event: 'files',
+        tool_use_id: null,
+        created: ['a,b'],
+        renamed: [{ from: 'c', to: '../d' }],
+        read: [],
+        changed: ['e'],
+        more: 2,
+      },
+      { event: 'files', created: ['a,b'], renamed: [{ from: 'c', to: '../d' }], read: [], changed: ['e'], more: 2 },
     ],
     [
       { event: 'usage', message_id: 'm', input: 3, output: 2, cost: 1 },

@@ -134,11 +134,19 @@ test('a shell command moved a file if one went and one came with the same whole 
       ['Bash', { command: 'touch' }, diff(gone('/w/a'), come('/w/b'), gone('/w/d', 'one'), cut)],
       ['Bash', { command: 'x' }, { bashEditDiff: { files: [], moreFiles: 2, changedFiles: ['/w/SECRET', '/w/z'] } }],
       ['Bash', { command: 'x' }, { bashEditDiff: { files: [], moreFiles: 0 } }],
+      [
+        'Bash',
+        { command: 'x' },
+        { bashEditDiff: { files: [come('/w/e')], moreFiles: 9, changedFiles: ['/w/e', '/w/f'] } },
+      ],
+      ['Bash', { command: 'x' }, { bashEditDiff: { files: [], moreFiles: 3 } }],
       ['Bash', { command: 'x' }, { stdout: 'created /w/no' }],
     ),
   ).toEqual([
     files(0, { created: ['/w/c'], renamed: [{ from: '/w/a', to: '/w/b' }] }),
     files(1, { created: ['/w/b', '/w/part'], deleted: ['/w/a', '/w/d'] }),
-    files(2, { modified: ['/w/[REDACTED]', '/w/z'] }),
+    files(2, { changed: ['/w/[REDACTED]', '/w/z'] }),
+    files(4, { created: ['/w/e'], changed: ['/w/f'], more: 8 }),
+    files(5, { more: 3 }),
   ]);
 });
