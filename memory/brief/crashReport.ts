@@ -10,6 +10,7 @@ import { isAfterthought } from '../sessions/adoption.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { placeNow } from '../show/directory.js';
 import { ago, leftLine, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
 import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
 import { type WayOn, wayOnFor } from './goOn.js';
@@ -22,6 +23,8 @@ export interface CrashReport {
   readonly purpose: string;
   /** Null: nothing else than its purpose. */
   readonly last_asked: string | null;
+  /** What became of its directory, if something did. */
+  readonly place: string | null;
   readonly proof: string;
   readonly created_at: number | null;
   readonly last_activity: number | null;
@@ -40,7 +43,8 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   const status = await lookAt(memory, session);
   if (isAfterthought(status.log, status.fold)) return null;
   const { root } = memory.workspaceOf(status.log) ?? memory.workspace;
-  return crashReport(status, { root, here: process, way: wayOnFor(memory, status.log) });
+  const place = placeNow(memory, status.log, oneLine);
+  return { ...crashReport(status, { root, here: process, way: wayOnFor(memory, status.log) }), place };
 }
 
 /** @returns the sessions of the caller's directory that crashed and are not archived, in the order in which they began */
@@ -70,6 +74,7 @@ export function crashReport(
     session_id: log.session_id ?? '',
     purpose: purposeOf(log, fold),
     last_asked: lastAskedOf(log, fold),
+    place: null,
     proof: proofOf(log, here),
     created_at: log.created_at,
     last_activity: last,
@@ -106,6 +111,7 @@ export function crashLines(
     session_id,
     purpose,
     last_asked,
+    place,
     proof,
     created_at,
     last_activity,
@@ -124,6 +130,7 @@ export function crashLines(
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(created_at)}`,
     `last activity:  ${time(last_activity)}`,
+    ...(place === null ? [] : [`directory:      ${place}`]),
     ...section('steps:', steps),
     ...section('still running, begun by an agent that is gone:', left.map(leftLine)),
     ...section('files that may be incomplete:', fileLines(files)),

@@ -42,6 +42,8 @@ export interface ContextOptions {
   readonly root: string;
   readonly here: ProcessIdentity;
   readonly crashed: boolean;
+  /** What became of its directory, in a clause; null: nothing. */
+  readonly place?: string | null;
   /** What was observed of the session; null: nothing was. */
   readonly fold: Observed | null;
   /** How its run ended, in words of others; null: it is not known. */
@@ -127,7 +129,7 @@ export function unshownContext(id: string | null): string {
 }
 
 function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
-  const { fold, here, crashed, end = null, level } = options;
+  const { fold, here, crashed, place = null, end = null, level } = options;
   // Without `texts`, a prompt is not kept.
   const purpose = purposeOf(log, fold);
   return {
@@ -139,6 +141,7 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...lostLines(log, options),
+        ...(place === null ? [] : [sentence(place)]),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
         ...(fold === null || !isLeft(options)
           ? []
@@ -196,8 +199,11 @@ function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): 
     ...(level !== 'revival' && log.created_at !== null ? [lifecycleOf(log)] : []),
     last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}${resumed}`,
   ];
-  const sentence = clauses.join('; ');
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+  return sentence(clauses.join('; '));
+}
+
+function sentence(clauses: string): string {
+  return `${clauses.charAt(0).toUpperCase()}${clauses.slice(1)}.`;
 }
 
 function lifecycleOf({ lifecycle, end }: Worklog): string {

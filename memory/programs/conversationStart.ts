@@ -8,6 +8,7 @@ import { runMayLive } from '../keeping/runs.js';
 import { RefusedError } from '../logs/log.js';
 import { adopt } from '../sessions/adoption.js';
 import { depthOf } from '../sessions/delegation.js';
+import { baselineOf } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
@@ -80,6 +81,7 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
   const parent = parentOf(memory, launch);
   const fields = {
     ...{ workspace: workspace.id, cwd: surroundings.directory, agent: launch.provider },
+    ...baselineOf(workspace),
     ...(from !== null && { continues: from }),
     ...(parent !== null && { parent: parent.id }),
   };

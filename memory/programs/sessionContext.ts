@@ -7,6 +7,7 @@ import { HOUR, isoTime } from '../../src/time.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
 import { quoted } from '../brief/fence.js';
 import type { ContextLevel } from '../brief/levels.js';
+import { Words } from '../brief/observedSections.js';
 import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
 import { isCrashed } from '../fold/crash.js';
 import { newWorklog } from '../fold/newWorklog.js';
@@ -19,6 +20,7 @@ import { isAfterthought, isUndeclared } from '../sessions/adoption.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { placeNow } from '../show/directory.js';
 import { ago, lookAt, type Status, stepsOf } from '../show/status.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
@@ -181,9 +183,11 @@ function contextOf(
   { level, ...more }: Pick<ContextOptions, 'level' | 'further' | 'isOwn'>,
 ): string {
   const { log, fold, computed, left } = status;
+  const words = new Words(memory.stamp.redact);
   return buildResumeContext(log, {
     ...common(memory, log),
     ...{ level, fold, crashed: computed.crashed, left, ...more },
+    place: level === 'compacted' ? null : placeNow(memory, log, (text) => words.name(text)),
     parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
     changes: level === 'resumed' ? changesSince(memory, status) : [],
   });

@@ -1,6 +1,7 @@
 /** Decisions that touch two logs: the session's own line first, the deciding log second. */
 import { overBy } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
+import { checkoutOf } from '../git/checkout.js';
 import type { Places } from '../home/places.js';
 import type { NewLine, Stamp } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
@@ -49,7 +50,10 @@ export class Lifecycle {
     requireOwnMemory(this.#places);
     const holder = concurrent ? null : this.#claims.holder(workspace);
     if (holder !== null) throw heldBy(holder);
-    const session = this.#sessions.begin({ purpose, workspace: workspace.id, concurrent, ...fields }, plan);
+    const session = this.#sessions.begin(
+      { purpose, workspace: workspace.id, concurrent, ...baselineOf(workspace), ...fields },
+      plan,
+    );
     try {
       if (concurrent) this.#claims.enter(workspace, session.id);
       else this.#claim(workspace, session.id);
@@ -111,6 +115,15 @@ export class Lifecycle {
 /** @returns whether a session may hold a workspace */
 export function mayHold({ lifecycle, archived }: Worklog): boolean {
   return lifecycle !== 'ended' && archived === null;
+}
+
+/**
+ * @returns a field of `session_started`: what is checked out in its directory. Whether there are uncommitted changes only git knows,
+ *   which takes too long at the start of an agent
+ */
+export function baselineOf({ root, kind }: Workspace): { readonly baseline?: object } {
+  const baseline = kind === 'git' ? checkoutOf(root) : null;
+  return baseline === null ? {} : { baseline };
 }
 
 function heldBy(sessionId: string): RefusedError {

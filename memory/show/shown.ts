@@ -7,6 +7,7 @@ import { changeWords } from '../observed/files.js';
 import { stepOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { lostDirectory } from './directory.js';
 import { ago, lookAt, type Status, statusLines, stepLine, stepsOf } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
@@ -18,6 +19,8 @@ export interface Shown {
   readonly tree: Tree;
   /** Null if nobody knows any more which one it was. */
   readonly directory: string | null;
+  /** Whether it is gone. */
+  readonly isLost: boolean;
   /** As `work show --json` prints it. */
   readonly value: Readonly<Record<string, unknown>>;
 }
@@ -28,7 +31,8 @@ export async function showSession(memory: Memory, session: OpenSession): Promise
   const { lines, applied, refused, unreadable } = session.log.counts;
   const log = { lines, applied, refused, unreadable };
   const directory = memory.workspaceOf(session.log.state)?.root ?? null;
-  return { status, tree, directory, value: { ...status.state, ...status.computed, tree, log } };
+  const isLost = lostDirectory(memory, session.log.state) !== null;
+  return { status, tree, directory, isLost, value: { ...status.state, ...status.computed, tree, log } };
 }
 
 /** @returns the session for a person: how it is, what was kept and what was done last */
@@ -39,7 +43,7 @@ export function shownLines(shown: Shown): string[] {
   const entries = recent.map(({ at, words }) => oneLine(`${isoTime(at)}  ${words}`));
   return [
     first,
-    ...(directory === null ? [] : [`in ${oneLine(directory)}`]),
+    ...(directory === null ? [] : [`in ${oneLine(directory)}${shown.isLost ? ', which does not exist any more' : ''}`]),
     ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
     axes,
     ...notices.map(({ at, sentence }) => oneLine(`seems stuck, noticed ${ago(status.now - at)}: ${sentence}`)),

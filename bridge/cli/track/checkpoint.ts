@@ -1,7 +1,8 @@
 import type { Checkpoint } from '../../../memory/fold/worklog.js';
-import type { GitState } from '../../../memory/git/git.js';
+import { Git, type GitState } from '../../../memory/git/git.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { requireDirectory } from '../../../memory/show/directory.js';
 import { ownFilesIn } from '../../../memory/show/scan.js';
 import { contentsDigest } from '../../../memory/workspaces/contents.js';
 import { counted } from '../../../src/counted.js';
@@ -17,6 +18,11 @@ export const checkpoint = word({
   run({ memory, values, words: [name], print }) {
     const session = memory.which(values.session ?? null);
     const { checkpoints } = session.log.state;
+    // Of the session, wherever the caller is.
+    const place = () => {
+      const { root } = requireDirectory(memory, session.log.state);
+      return { git: new Git(root, memory.surroundings.variables), root, memory };
+    };
     if (values.list) {
       const lines = [...checkpoints.values()].map(
         ({ name: known, at, head, branch }) =>
@@ -34,7 +40,7 @@ export const checkpoint = word({
     if (values.verify !== undefined) {
       const marked = checkpoints.get(values.verify);
       if (marked === undefined) throw new UsageError(`there is no checkpoint "${values.verify}"; --list shows them`);
-      const changes = changesSince(marked, memory);
+      const changes = changesSince(marked, place());
       print(changes.length === 0 ? 'nothing has changed since' : changes.join(', '), { name: marked.name, changes });
       return changes.length === 0 ? 0 : 1;
     }
@@ -42,9 +48,10 @@ export const checkpoint = word({
       throw new UsageError(
         'what is the checkpoint called? For example: watchkeeper track checkpoint before-refactoring',
       );
-    const state = memory.git.state();
+    const here = place();
+    const state = here.git.state();
     const { head = null, branch = null, dirty_digest = null } = state ?? {};
-    const untracked_digest = untrackedDigest(state, memory);
+    const untracked_digest = untrackedDigest(state, here);
     writeOrRefuse(session, memory.stamp, () => [
       { event: 'checkpoint', name, head, branch, dirty_digest, untracked_digest, dirty: state?.dirty.length ?? 0 },
     ]);
@@ -64,11 +71,18 @@ export const checkpoint = word({
 
 const DIGEST_LENGTH = 10;
 
+/** The directory of the session. */
+interface Place {
+  readonly git: Git;
+  readonly root: string;
+  readonly memory: Memory;
+}
+
 /** @returns a clause for each difference; an empty list if there is none */
-function changesSince(checkpoint: Checkpoint, memory: Memory): string[] {
+function changesSince(checkpoint: Checkpoint, place: Place): string[] {
   const { head, branch, dirty } = checkpoint;
-  const now = memory.git.state();
-  const commits = head === null ? 0 : memory.git.commitsSince(head);
+  const now = place.git.state();
+  const commits = head === null ? 0 : place.git.commitsSince(head);
   const more = (now?.dirty.length ?? 0) - dirty;
   return [
     ...(commits === null ? ['rewritten: the commit of the checkpoint is not among the present ones'] : []),
@@ -77,18 +91,17 @@ function changesSince(checkpoint: Checkpoint, memory: Memory): string[] {
     ...((now?.branch ?? null) === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
     ...(more > 0 ? [counted(more, 'more changed file')] : []),
     ...(more < 0 ? [`${counted(-more, 'changed file')} fewer`] : []),
-    ...(more === 0 && isOtherDirt(checkpoint, now, memory) ? ['other uncommitted changes'] : []),
+    ...(more === 0 && isOtherDirt(checkpoint, now, place) ? ['other uncommitted changes'] : []),
   ];
 }
 
-function isOtherDirt({ dirty_digest, untracked_digest }: Checkpoint, now: GitState | null, memory: Memory): boolean {
+function isOtherDirt({ dirty_digest, untracked_digest }: Checkpoint, now: GitState | null, place: Place): boolean {
   if ((now?.dirty_digest ?? null) !== dirty_digest) return true;
-  return untracked_digest !== null && untrackedDigest(now, memory) !== untracked_digest;
+  return untracked_digest !== null && untrackedDigest(now, place) !== untracked_digest;
 }
 
 /** The memory can be in the workspace: writing the checkpoint must not change it. */
-function untrackedDigest(state: GitState | null, memory: Memory): string | null {
-  const { root } = memory.workspace;
+function untrackedDigest(state: GitState | null, { root, memory }: Place): string | null {
   const isOwn = ownFilesIn(root, memory);
   return contentsDigest(root, state?.undigested.filter((path) => !isOwn(path)) ?? []);
 }

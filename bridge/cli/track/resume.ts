@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { wayOnFor } from '../../../memory/brief/goOn.js';
+import { Words } from '../../../memory/brief/observedSections.js';
 import { buildResumeContext } from '../../../memory/brief/resumeContext.js';
 import { transcriptBrief } from '../../../memory/brief/transcriptBrief.js';
 import { readTranscript } from '../../../memory/observed/transcript.js';
+import { placeNow } from '../../../memory/show/directory.js';
 import { lookAt } from '../../../memory/show/status.js';
 import { UsageError } from '../../../src/errors.js';
 import { seenFile } from '../../../src/files/seenFile.js';
@@ -60,6 +62,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     );
     return 1;
   }
+  const words = new Words(context.redact);
   const workspace = memory.workspaceOf(log) ?? memory.workspace;
   const text = buildResumeContext(log, {
     level: 'root',
@@ -67,6 +70,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     root: workspace.root,
     here: memory.surroundings.process,
     crashed,
+    place: placeNow(memory, log, (text) => words.name(text)),
     fold,
     left,
     settings: memory.settings,

@@ -1,4 +1,5 @@
 import { replaceInSession } from '../../../memory/home/sessionFile.js';
+import { requireDirectory } from '../../../memory/show/directory.js';
 import { changeLines, SCAN_FILE, sinceScan } from '../../../memory/show/scan.js';
 import { MOST_ENTRIES } from '../../../memory/workspaces/changes.js';
 import { isoTime } from '../../../src/time.js';
@@ -11,6 +12,7 @@ export const scan = word({
   words: 0,
   run({ memory, values, print }) {
     const session = memory.which(values.session ?? null);
+    requireDirectory(memory, session.log.state);
     const { since, changes, complete, scan: after } = sinceScan(memory, session);
     replaceInSession(memory.places, session.id, SCAN_FILE, `${JSON.stringify(after)}\n`);
     const entries = Object.keys(after.entries).length;

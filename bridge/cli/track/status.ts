@@ -1,3 +1,4 @@
+import { lostDirectory } from '../../../memory/show/directory.js';
 import { changeLines, lastScan, type SinceScan, sinceScan } from '../../../memory/show/scan.js';
 import { ago, lookAt, type Status, statusLines } from '../../../memory/show/status.js';
 import { oneLine } from '../../../src/log/visibleText.js';
@@ -22,13 +23,15 @@ export const status = word({
     const shown = await lookAt(memory, session);
     const attention = await attentionOf(memory, session, shown);
     const before = lastScan(session);
-    const since = before === null ? null : sinceScan(memory, session, before);
+    const lost = lostDirectory(memory, session.log.state);
+    const since = before === null || lost !== null ? null : sinceScan(memory, session, before);
     // No hook says when a dialog is answered; the transcript shows that its agent has gone on.
     const mayWait = attention.attention === null || attention.attention === 'waiting';
     const { log, now, computed } = shown;
     const waits = mayWait && !computed.crashed ? waitsOf(shown) : [];
     const lines = [
       ...statusLines(shown),
+      ...(lost === null ? [] : [`its directory does not exist any more: ${oneLine(lost)}`]),
       ...(attention.attention === null ? [] : [`attention: ${DOING[attention.attention]}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${oneLine(kind)}`),
       ...log.notices.map(

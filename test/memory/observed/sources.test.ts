@@ -53,6 +53,7 @@ test('a conversation without a recorded transcript is found by its id in the fol
       status: { state, ...shown },
       tree: { depth: 0, parents: [], children: [], more: 0 },
       directory: null,
+      isLost: false,
       value: {},
     }),
   ).toContain('  there may be others: not every file was recorded');

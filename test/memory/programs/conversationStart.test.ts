@@ -1,7 +1,7 @@
 // covers: memory/sessions/adoption.ts memory/programs/runEnd.ts memory/programs/launch.ts
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { isCrashed } from '../../../memory/fold/crash.js';
@@ -47,6 +47,16 @@ function end(memory: Memory, id: string): void {
   if (session === null) throw new Error('the session is gone');
   memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'completed' });
 }
+
+test('a session that begins by itself knows what was checked out', () => {
+  const scene = memoryScene();
+  writeFileSync(join(scene.directory, '.git/HEAD'), 'ref: refs/heads/main\n');
+  expect(stateOf(scene, start(scene, 'c-1')).facts?.baseline).toEqual({
+    head: null,
+    branch: 'main',
+    dirty_digest: null,
+  });
+});
 
 test('an unknown conversation begins a session, with its run, and a second hook of the same start adds nothing', () => {
   const scene = memoryScene();
