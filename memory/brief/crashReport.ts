@@ -2,7 +2,7 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
-import { isCrashed, presentRun } from '../fold/crash.js';
+import { hostElsewhere, isCrashed, presentRun } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
@@ -150,6 +150,23 @@ export function proofOf({ runs }: Worklog, here: ProcessIdentity): string {
   return boot_id === here.boot_id
     ? `process ${pid} is gone and did not report its end`
     : `process ${pid} ran before this host was started again and did not report its end`;
+}
+
+/**
+ * Of a session whose home is a copy of another machine's, or shared with one: its agent may be at work there.
+ * @param name puts the name of a host into the sentence
+ */
+export function elsewhereLines(
+  log: Pick<Worklog, 'lifecycle' | 'runs'>,
+  here: ProcessIdentity,
+  name: (host: string) => string,
+): string[] {
+  const host = hostElsewhere(log, here);
+  return host === null
+    ? []
+    : [
+        `Its agent ran on host ${name(host)}. Whether it is still at work there cannot be seen from here: ask the person first.`,
+      ];
 }
 
 function fileLines(files: readonly DoubtfulFile[]): string[] {

@@ -12,7 +12,7 @@ import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { ago, stepsOf } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
-import { proofOf } from './crashReport.js';
+import { elsewhereLines, proofOf } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { filesInDoubt } from './filesInDoubt.js';
@@ -140,6 +140,7 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
         ...(holds(level, 'times') ? [timesOf(log, options)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...(holds(level, 'way_on') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(log, options),
         ...(place === null ? [] : [sentence(place)]),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),

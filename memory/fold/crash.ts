@@ -37,6 +37,15 @@ export function isCrashed(log: Runs & Pick<Worklog, 'lifecycle'>, here: ProcessI
   );
 }
 
+/** @returns the other host of the run that goes on, as far as anybody knows: from here it cannot be seen; null: it is on none */
+export function hostElsewhere(
+  { lifecycle, runs }: Runs & Pick<Worklog, 'lifecycle'>,
+  here: ProcessIdentity,
+): string | null {
+  const run = lifecycle === 'active' ? presentRun(runs, here) : null;
+  return run?.ended_at === null && run.process.host !== here.host ? run.process.host : null;
+}
+
 /** @returns the last run that was found dead when another one began; null if none was */
 export function lostRun({ runs }: Pick<Worklog, 'runs'>): Run | null {
   return runs.findLast(({ reason }) => reason === LOST) ?? null;

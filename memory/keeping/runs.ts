@@ -10,6 +10,11 @@ export function runMayLive({ surroundings }: Memory, { runs }: Pick<Worklog, 'ru
   return runs.some((run) => run.ended_at === null && isProcessAlive(run.process, surroundings.process) !== false);
 }
 
+/** Like {@link runMayLive}, of this host: a home may be a copy of another machine's, or shared with one. */
+export function runMayLiveHere(memory: Memory, { runs }: Pick<Worklog, 'runs'>): boolean {
+  return runMayLive(memory, { runs: runs.filter(({ process }) => process.host === memory.surroundings.process.host) });
+}
+
 /** @returns the run of another agent than the caller's, whose process is proven alive; null if there is none */
 export function otherRun({ surroundings, agentProcess }: Memory, { runs }: Pick<Worklog, 'runs'>): Run | null {
   const isOwn = ({ process }: Run) => agentProcess !== null && isSameProcess(process, agentProcess);

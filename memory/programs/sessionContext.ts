@@ -9,11 +9,11 @@ import { quoted } from '../brief/fence.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { Words } from '../brief/observedSections.js';
 import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
-import { isCrashed } from '../fold/crash.js';
+import { hostElsewhere, isCrashed } from '../fold/crash.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
-import { runMayLive } from '../keeping/runs.js';
+import { runMayLiveHere } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { isAfterthought, isUndeclared } from '../sessions/adoption.js';
@@ -163,7 +163,7 @@ function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
   return facts?.parent == null ? 'resumed' : 'resumed_delegated';
 }
 
-/** Sessions of the workspace that have not ended, and on which nobody works: first what crashed unnoticed, then the newest. */
+/** Sessions of the workspace that have not ended, and on which nobody works, as far as it can be seen here: first what crashed unnoticed, then the newest. */
 function unfinished(memory: Memory, except: string | null): readonly OpenSession[] {
   const ids = [...(memory.claims.read(memory.workspace)?.sessions ?? [])].reverse().slice(0, MOST_LOOKED_AT);
   const here = memory.surroundings.process;
@@ -171,7 +171,7 @@ function unfinished(memory: Memory, except: string | null): readonly OpenSession
     const session = id === except || memory.sessions.endsEnded(id) ? null : memory.look(id);
     const state = session?.log.state;
     if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
-    return runMayLive(memory, state) ? [] : [session];
+    return runMayLiveHere(memory, state) ? [] : [session];
   });
   const crashed = open.filter(({ log }) => isCrashed(log.state, here) && log.state.told_at === null);
   return [...crashed, ...open.filter((session) => !crashed.includes(session))];
@@ -210,10 +210,14 @@ function changesSince(memory: Memory, { log, fold, last, now, computed }: Status
   ];
 }
 
-/** Whoever starts next need not hear of the crash first again. */
+/** Whoever starts next need not hear of the crash first again; of what cannot be seen here, its own host may still say that it crashed. */
 function markTold(memory: Memory, about: string, to: string): void {
   const session = memory.sessions.open(about);
-  session?.log.write(() => [contextTold(to)], { ...memory.stamp, origin: 'watchkeeper' }, MAY_BE_LOST);
+  session?.log.write(
+    (state) => (hostElsewhere(state, memory.surroundings.process) === null ? [contextTold(to)] : []),
+    { ...memory.stamp, origin: 'watchkeeper' },
+    MAY_BE_LOST,
+  );
   session?.log.close();
 }
 

@@ -48,6 +48,12 @@ const step = (id: string, title: string) => () => [{ event: 'step_added', step: 
 const begun = (id: string) => () => [{ event: 'step', step: id, to: 'in_progress' }];
 const note = (text: string, priority: string) => () => [{ event: 'note', text, priority }];
 
+function stateOf(scene: MemoryScene, id: string) {
+  const session = scene.open().look(id);
+  if (session === null) throw new Error(`there is no session ${id}`);
+  return session.log.state;
+}
+
 function given(scene: MemoryScene, id: string): number {
   const log = readFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), 'utf8');
   return log.split('\n').filter((line) => line.includes('"event":"context_given"')).length;
@@ -85,6 +91,26 @@ test('a session on which somebody works is not told to others, nor is one in whi
   write(scene, id, step('1', 'Write the tests'));
   const beside = await start(scene, 'c-2', { agent: dead });
   expect(beside).toMatchObject({ text: '', notice: null });
+});
+
+test('of a session whose agent ran on another host a start is told after crashes, and that nobody here knows how it is', async () => {
+  const scene = memoryScene();
+  const there = { ...living, host: 'old-machine', pid: 1 };
+  const { id } = await start(scene, 'c-1', { agent: there });
+  write(scene, id, step('1', 'Write the tests'), begun('1'));
+  const next = await start(scene, 'c-2', { agent: dead });
+  expect(next.text).toContain('"Write the tests"');
+  expect(next.text).toContain(
+    'Its agent ran on host old-machine. Whether it is still at work there cannot be seen from here: ask the person first.',
+  );
+  expect(next.text).not.toContain('crashed');
+  expect(next.notice).toBeNull();
+  write(scene, next.id, step('1', 'Crashed here'));
+  const third = await start(scene, 'c-3');
+  expect(third.text).toContain('"Crashed here"');
+  expect(third.text).toContain('1 more unfinished session of this directory: watchkeeper work list --here');
+  // On its own host it is a crash that nobody has told.
+  expect(stateOf(scene, id).told_at).toBeNull();
 });
 
 test('notes of the directory are told also where there is nothing else', async () => {

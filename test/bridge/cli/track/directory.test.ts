@@ -1,10 +1,12 @@
 // covers: memory/show/directory.ts memory/git/checkout.ts
-/** A session whose directory is gone, or has another branch by now. */
+/** A session whose directory is gone, or has another branch by now, or whose agent ran on another host. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { checkoutOf } from '../../../../memory/git/checkout.js';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { isoTime } from '../../../../src/time.js';
 import { testFolder } from '../../../harness/folder.js';
 import { startAgent } from '../agent.js';
 import { WorkScene } from '../work/scene.js';
@@ -100,6 +102,19 @@ describe('in a repository', () => {
     expect(await scene.json('track', ['checkpoint', 'x', '--session', id], caller)).toMatchObject({ head: first });
     expect((await scene.say('track', ['checkpoint', '--verify', 'x', '--session', id], caller)).code).toBe(0);
   });
+});
+
+test('crash-detect names a session whose agent ran on another host, and does not call it crashed', async () => {
+  const id = await scene.begin('T');
+  const process = { ...readProcessIdentity('old-machine'), pid: 1 };
+  const line = { v: 1, id: 'r', timestamp: isoTime(Date.now()), event: 'run_started', origin: 'program', process };
+  appendFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), `${JSON.stringify(line)}\n`);
+  const { code, out } = await scene.say('track', ['crash-detect']);
+  expect([code, out.split('\n')]).toEqual([
+    0,
+    ['no crashed session here', expect.stringMatching(`^${id}: Its agent ran on host old-machine\\. Whether`), ''],
+  ]);
+  expect(await scene.json('track', ['crash-detect'])).toEqual([]);
 });
 
 test('a session in a plain folder knows of nothing that is checked out', async () => {
