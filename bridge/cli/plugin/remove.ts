@@ -1,3 +1,4 @@
+import { counted } from '../../../src/counted.js';
 import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
@@ -5,6 +6,7 @@ import { installationFile } from '../../plugin/installation.js';
 import { hasPlugin, statusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue } from './lines.js';
+import { runningSessions } from './running.js';
 
 export async function remove(call: PluginCall): Promise<ExitCode> {
   const { context, places, agents, isOfOne, isPrinted, print } = call;
@@ -21,15 +23,21 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
   const { done, wasInstalled } = await removePlugin(places, { agents, everywhere: !isOfOne }, asker);
   const { agents: looks } = await statusOf(places, agents, asker);
   const left = looks.filter(hasPlugin).flatMap(({ agent, plugins }) => plugins.map((plugin) => ({ agent, ...plugin })));
+  const running = done.length === 0 && !wasInstalled ? [] : runningSessions(call);
   const lines = [
     ...doneLines(done),
     ...(wasInstalled ? [`removed ${file}`] : []),
     ...(done.length === 0 && !wasInstalled ? ['nothing was installed'] : ['what is recorded stays']),
+    ...(running.length === 0
+      ? []
+      : [
+          `${counted(running.length, 'session')} ${running.length === 1 ? 'is' : 'are'} running, and will look crashed when the agent has ended, because no hook sees it: ${running.join(', ')}`,
+        ]),
     ...left.map(
       ({ agent, id, scope, project }) =>
         `left: ${id} of ${agent}, scope ${scope}${project === null ? '' : ` of ${project}`}; remove it there`,
     ),
   ];
-  print(lines.join('\n'), { installation: wasInstalled ? file : null, commands: done.map(doneValue), left });
+  print(lines.join('\n'), { installation: wasInstalled ? file : null, commands: done.map(doneValue), left, running });
   return done.every(({ fault }) => fault === null) && left.length === 0 ? 0 : 1;
 }

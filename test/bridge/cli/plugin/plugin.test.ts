@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { command } from '../../../../bridge/cli/plugin/plugin.js';
 import { checkPlugin } from '../../../../bridge/doctor/pluginChecks.js';
+import { Memory } from '../../../../memory/sessions/memory.js';
 import { packageRoot } from '../../../../src/host/program.js';
+import { redactShapes } from '../../../../src/log/redact.js';
+import { systemClock } from '../../../../src/time.js';
 import { ofClaude, ofCodex, type StandIns, standIns } from '../../plugin/standIns.js';
 import { runCommand } from '../inProcess.js';
 
@@ -180,6 +183,31 @@ describe('plugin remove', () => {
       `codex plugin remove ${ID}`,
     ]);
     expect(existsSync(join(scene.home, 'installation'))).toBe(false);
+  });
+
+  test('names the sessions that are running, whose end no hook will see', async () => {
+    const scene = standIns();
+    await call(scene, 'install');
+    installed(scene);
+    const memory = new Memory({
+      ...{ surroundings: scene.asker.surroundings, folder: null, clock: systemClock, redact: redactShapes },
+    });
+    const begin = (agent: string, more: object) => {
+      const { id, log } = memory.lifecycle.begin(memory.workspace, {
+        ...{ purpose: agent, fields: {}, plan: [], concurrent: true },
+      });
+      const process = { ...scene.asker.surroundings.process, ...more };
+      log.write(() => [{ event: 'run_started', process, agent }], memory.stamp, { isFact: true });
+      return id;
+    };
+    const id = begin('claude', {});
+    begin('claude', { pid_start: '1' });
+    begin('codex', {});
+    const { out } = await call(scene, 'remove', '--agent', 'claude');
+    expect(out).toContain(
+      `what is recorded stays\n1 session is running, and will look crashed when the agent has ended, because no hook sees it: ${id}\n`,
+    );
+    expect(JSON.parse((await call(scene, 'remove', '--json')).out).running).toHaveLength(2);
   });
 
   test('names what is left, which a person has to remove; of one agent it keeps the installation', async () => {
