@@ -2,11 +2,14 @@ import type { Step, Worklog } from '../../../memory/fold/worklog.js';
 import type { NewLine } from '../../../memory/logs/line.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { stepLine, unsettledWords } from '../../../memory/show/status.js';
-import { END_REASONS, type EndReason } from '../../../memory/words.js';
+import type { EndReason } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
 import type { ExitCode } from '../../command/command.js';
 import { endSession, undoneSteps } from '../../command/endSession.js';
 import { word } from '../../command/word.js';
+
+/** A session whose steps are open does not end as completed by mere saying so. */
+const ENDS = ['failed', 'cancelled'] as const satisfies readonly EndReason[];
 
 export const done = word({
   usage: 'done [--complete|--as failed|cancelled] [--summary TEXT]',
@@ -57,8 +60,9 @@ function settledSteps(state: Worklog): NewLine[] {
 }
 
 function reasonOf(as: string | undefined): EndReason {
-  const reason = END_REASONS.find((known) => known === (as ?? 'completed'));
-  if (reason === undefined || reason === 'superseded')
-    throw new UsageError(`--as ${JSON.stringify(as)}: one of failed, cancelled`);
-  return reason;
+  if (as === undefined) return 'completed';
+  const reason = ENDS.find((known) => known === as);
+  if (reason !== undefined) return reason;
+  const why = as === 'completed' ? '; without --as it ends as completed, with --complete also if steps are open' : '';
+  throw new UsageError(`--as ${JSON.stringify(as)}: one of ${ENDS.join(', ')}${why}`);
 }

@@ -46,6 +46,9 @@ export const step = word({
     const [to, ...others] = moves;
     if (to === undefined || others.length > 0)
       throw new UsageError('say one of --start, --done, --fail WHY, --retry, --skip WHY');
+    for (const option of ['fail', 'skip', 'override'] as const)
+      if (values[option]?.trim() === '')
+        throw new UsageError(`--${option} without a reason: say why, for example --${option} "the API is down"`);
     const paths = [...(values.file ?? []), ...(values.files?.split(',') ?? [])].map((path) =>
       memory.pathOf(path.trim()),
     );

@@ -28,3 +28,21 @@ test('an agent whose session ends goes on in another one, and its commands mean 
   const { session_id: own } = JSON.parse((await scene.say('track', ['init', 'Mine', '--json'])).out);
   expect((await scene.say('track', ['done', '--session', own])).out).toBe(`session ${own} has ended: completed\n`);
 });
+
+test('a session does not end as completed because somebody says so while its steps are open', async () => {
+  const scene = new WorkScene();
+  const id = await scene.begin('T');
+  expect(await scene.say('track', ['done', '--as', 'completed'])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^--as "completed": one of failed, cancelled; without --as .* --complete /),
+  });
+  expect((await scene.json('work', ['show', id])).lifecycle).toBe('planned');
+});
+
+test.each(['--fail', '--skip', '--override'])('a step moves by %s only with a reason', async (option) => {
+  const scene = new WorkScene();
+  await scene.begin('T');
+  const more = option === '--override' ? ['--retry'] : [];
+  const said = await scene.say('track', ['step', '1', ...more, option, ' ']);
+  expect([said.code, said.err]).toEqual([2, expect.stringContaining(`${option} without a reason: say why`)]);
+});
