@@ -29,18 +29,23 @@ export function lastAskedOf(
   return asked === '' || asked === purposeOf(log, fold) ? null : asked;
 }
 
-/**
- * Reads the transcripts of a session as far as its first prompt.
- * @param folders null: there are none, or they are not to be used
- */
+/** @param folders null: there are none, or they are not to be used */
 export async function readPurpose(log: Worklog, folders: ProgramFolders | null, redact: Redact): Promise<string> {
+  return purposeOf(log, { firstPrompt: folders === null ? null : await readFirstPrompt(log, folders, redact) });
+}
+
+/** Reads the transcripts of a session as far as its first prompt. @returns null if there is none */
+export async function readFirstPrompt(
+  log: Pick<Worklog, 'conversations' | 'end'>,
+  folders: ProgramFolders,
+  redact: Redact,
+): Promise<string | null> {
   const fold = new Observed();
-  const shares = folders === null ? [] : sharesOf(log, '', folders);
-  for (const share of shares) {
+  for (const share of sharesOf(log, '', folders)) {
     for await (const { records } of recordsOf(share, observedTrimmer(redact))) {
       for (const record of records) fold.take(record);
-      if (fold.firstPrompt !== null) return purposeOf(log, fold);
+      if (fold.firstPrompt !== null) return fold.firstPrompt;
     }
   }
-  return purposeOf(log, fold);
+  return null;
 }

@@ -8,6 +8,7 @@ import { journalIn } from '../home/places.js';
 import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
 import type { ProgramFolders } from './programFolders.js';
+import { readFirstPrompt } from './purpose.js';
 import { recordsOf, type Share, sharesOf } from './shares.js';
 import { recallFold } from './storedFold.js';
 import { observedTrimmer } from './trimmer.js';
@@ -46,13 +47,17 @@ export async function observe(
   const shares = sharesOf(log, journalIn(session.folder), folders);
   if (shares.every(({ transcript }) => transcript === null)) return observeKept(session);
   const fold = new Observed();
-  // The copy says the same.
+  // The copy says the same, and is shorter.
   if (shares.every(isUnchanged)) {
     const recalled = recallFold(session, shares);
-    if (recalled !== null) return { observed: 'transcript', fold: recalled };
     const copies = shares.map((share) => ({ ...share, transcript: null }));
-    await takeShares(copies, fold, { workspace, trimmer: AS_IT_IS });
-  } else await takeShares(shares, fold, { workspace, trimmer: observedTrimmer(redact) });
+    if (recalled === null) await takeShares(copies, fold, { workspace, trimmer: AS_IT_IS });
+    const known = recalled ?? fold;
+    // Without `texts`, the copy has no words. What was asked first is at the beginning of the transcript, so it is found quickly.
+    if (known.prompts > 0) known.firstPrompt ??= await readFirstPrompt(log, folders, redact);
+    return known.lines > 0 ? { observed: 'transcript', fold: known } : observeKept(session);
+  }
+  await takeShares(shares, fold, { workspace, trimmer: observedTrimmer(redact) });
   return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(session);
 }
 

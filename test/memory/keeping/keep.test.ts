@@ -171,6 +171,21 @@ test('without texts no word of a prompt or an answer is below the home, also of 
   expect(faults()).toEqual([]);
 });
 
+test('without texts what was asked first is shown while the transcript is there, and not after', async () => {
+  mkdirSync(scene.home, { recursive: true });
+  writeFileSync(join(scene.home, 'settings.json'), '{"texts":false}');
+  const asked = async () => (await lookAt(open(), open().which(id))).fold?.firstPrompt ?? null;
+  const before = await asked();
+  expect(before).toMatch(/do the work/);
+  await keep();
+  expect(await asked()).toBe(before);
+  // As with a copy of an older version.
+  rmSync(join(folderOf(open()), 'observed.json'));
+  expect(await asked()).toBe(before);
+  rmSync(transcript);
+  expect(await asked()).toBeNull();
+});
+
 test('a file of somebody else is not overwritten, and the failure is named by the check', async () => {
   writeFileSync(copy(), '{"mine":true}\n');
   await expect(keep()).rejects.toThrow(/is no copy of transcripts/);
