@@ -5,6 +5,7 @@ import { homeFolder, Places, worklogIn } from '../../memory/home/places.js';
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
 import type { LogKind } from '../../memory/logs/kind.js';
 import { Log } from '../../memory/logs/log.js';
+import { settledCounts } from '../../memory/logs/settledCounts.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { counted } from '../../src/counted.js';
 import { describeError, UsageError } from '../../src/errors.js';
@@ -58,7 +59,7 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
     try {
       const log = Log.read(path, ANY);
       log?.close();
-      const { unreadable: damaged = 0, newer: foreign = 0 } = log?.counts ?? {};
+      const { unreadable: damaged = 0, newer: foreign = 0 } = log === null ? {} : await settledCounts(log);
       if (damaged > 0) torn.push(`${damaged} in ${path}`);
       if (foreign > 0) newer.push(`${foreign} in ${path}`);
     } catch (error) {

@@ -1,9 +1,11 @@
 /** Whether the record of a session is whole: in one place, readable, and without a claim that it must not have. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
 import { readAt } from '../../src/files/readAt.js';
+import type { LogCounts } from '../logs/reader.js';
 import { settleChild } from '../sessions/delegation.js';
 import { mayHold } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
@@ -21,15 +23,22 @@ export interface Check {
   readonly found: string;
 }
 
-/** Finishes first what an interrupted archiving, or an interrupted beginning of a child session, has left to do. */
-export function verifySession(memory: Memory, session: OpenSession): Check[] {
+/**
+ * Finishes first what an interrupted archiving, or an interrupted beginning of a child session, has left to do.
+ * @param counts of its worklog, for somebody who has the time to wait for `settledCounts`
+ */
+export function verifySession(
+  memory: Memory,
+  session: OpenSession,
+  counts: Readonly<LogCounts> = session.log.counts,
+): Check[] {
   settleChild(memory, session);
   if (!mayHold(session.log.state)) releaseClaim(memory, session);
   return [
     placeCheck(memory, session),
     claimCheck(memory, session),
     filesCheck(session),
-    worklogCheck(session),
+    worklogCheck(counts),
     { check: 'copy', ...findCopy(session.folder, session.log.state) },
   ];
 }
@@ -65,11 +74,10 @@ function filesCheck({ folder }: OpenSession): Check {
   return { check: 'files', ok, found: ok ? `${names.length} files can be read` : troubles.join(', ') };
 }
 
-function worklogCheck({ log }: OpenSession): Check {
-  const { lines, unreadable, newer } = log.counts;
+function worklogCheck({ lines, unreadable, newer }: Readonly<LogCounts>): Check {
   const newerWords = newer === 0 ? '' : `, ${newer} of a newer version`;
   const words = unreadable === 0 ? 'all readable' : `${unreadable} unreadable`;
-  return { check: 'worklog', ok: unreadable === 0, found: `${lines} lines, ${words}${newerWords}` };
+  return { check: 'worklog', ok: unreadable === 0, found: `${counted(lines, 'line')}, ${words}${newerWords}` };
 }
 
 function readThrough(descriptor: number): void {

@@ -5,6 +5,7 @@ import { UnreachableError } from '../../src/errors.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
+import { settledCounts } from '../logs/settledCounts.js';
 import { combinedState } from '../observed/combined.js';
 import { readPurpose } from '../observed/purpose.js';
 import { observe, observeKept } from '../observed/sources.js';
@@ -118,13 +119,16 @@ async function foldedState(
     const session = memory.sessions.read(id);
     session?.log.close();
     if (session === null) return null;
-    const { state, at, counts } = session.log;
+    const { state, at } = session.log;
     const kept = { log: state, folder: session.folder, workspace: memory.workspaceOf(state) };
     const observed =
       state.lifecycle === 'ended'
         ? await observeKept(kept)
         : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
-    const combined = stateSchema.parse({ ...combinedState(state, at, observed), log: counts });
+    const combined = stateSchema.parse({
+      ...combinedState(state, at, observed),
+      log: await settledCounts(session.log),
+    });
     if (combined.purpose !== '') return combined;
     return { ...combined, purpose: await readPurpose(state, memory.programs, memory.stamp.redact) };
   } catch (error) {

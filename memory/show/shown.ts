@@ -2,6 +2,7 @@
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { sumOf } from '../fold/state.js';
+import { settledCounts } from '../logs/settledCounts.js';
 import type { ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepOf, stepWords } from '../observed/step.js';
@@ -26,9 +27,10 @@ export interface Shown {
 }
 
 export async function showSession(memory: Memory, session: OpenSession): Promise<Shown> {
-  const status = await lookAt(memory, session);
+  const counts = await settledCounts(session.log);
+  const status = await lookAt(memory, session, counts);
   const tree = treeOf(memory.sessions, session.log.state);
-  const { lines, applied, refused, unreadable } = session.log.counts;
+  const { lines, applied, refused, unreadable } = counts;
   const log = { lines, applied, refused, unreadable };
   const directory = memory.workspaceOf(session.log.state)?.root ?? null;
   const isLost = lostDirectory(memory, session.log.state) !== null;

@@ -69,9 +69,16 @@ const AGENTS: Readonly<Record<Liveness, string>> = {
   none: 'no agent is known',
 };
 
-/** Looks at a session: its worklog, what was observed, and what follows from now and this host. */
-export async function lookAt(memory: Memory, { log: written, folder }: OpenSession): Promise<Status> {
-  const { state: log, at, counts, path } = written;
+/**
+ * Looks at a session: its worklog, what was observed, and what follows from now and this host.
+ * @param counts of its worklog, for somebody who has the time to wait for {@link settledCounts}
+ */
+export async function lookAt(
+  memory: Memory,
+  { log: written, folder }: OpenSession,
+  counts: Readonly<LogCounts> = written.counts,
+): Promise<Status> {
+  const { state: log, at, path } = written;
   const { clock, settings, stamp, surroundings } = memory;
   const now = clock.now();
   const session = { log, folder, workspace: memory.workspaceOf(log) };

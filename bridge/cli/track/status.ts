@@ -1,3 +1,4 @@
+import { settledCounts } from '../../../memory/logs/settledCounts.js';
 import { lostDirectory } from '../../../memory/show/directory.js';
 import { changeLines, lastScan, type SinceScan, sinceScan } from '../../../memory/show/scan.js';
 import { ago, lookAt, type Status, statusLines } from '../../../memory/show/status.js';
@@ -20,7 +21,8 @@ export const status = word({
   words: 0,
   async run({ memory, values, print }): Promise<ExitCode> {
     const session = memory.which(values.session ?? null);
-    const shown = await lookAt(memory, session);
+    const counts = await settledCounts(session.log);
+    const shown = await lookAt(memory, session, counts);
     const attention = await attentionOf(memory, session, shown);
     const before = lastScan(session);
     const lost = lostDirectory(memory, session.log.state);
@@ -48,7 +50,7 @@ export const status = word({
       waits,
       notices: log.notices,
       changes: since === null ? null : changesOf(since),
-      log: session.log.counts,
+      log: counts,
     });
     return attention.stuck ? 1 : 0;
   },

@@ -4,6 +4,7 @@ import { archiveSession, dueSessions, unarchiveSession } from '../../../memory/k
 import { finishRemovals, oldSession, purgeSession, sessionsBefore } from '../../../memory/keeping/purge.js';
 import { rebuildSession } from '../../../memory/keeping/rebuild.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
+import { settledCounts } from '../../../memory/logs/settledCounts.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { UsageError, WatchkeeperError } from '../../../src/errors.js';
@@ -51,9 +52,9 @@ export const verify = word({
   summary: 'check that the record is whole; exit 1 if it is not',
   options: {},
   words: 1,
-  run(call) {
+  async run(call): Promise<ExitCode> {
     const session = namedSession(call);
-    const checks = verifySession(call.memory, session);
+    const checks = verifySession(call.memory, session, await settledCounts(session.log));
     const lines = checks.map(({ check, ok, found }) => `${ok ? 'ok     ' : 'FAULTY '} ${check}: ${oneLine(found)}`);
     const verified = checks.every(({ ok }) => ok);
     call.print(lines.join('\n'), { session_id: session.id, verified, checks });

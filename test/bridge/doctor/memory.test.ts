@@ -7,6 +7,7 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -60,6 +61,15 @@ describe('session memory', () => {
       { name: 'memory logs', verdict: 'fault', found: expect.stringContaining(workspace) },
       { name: 'memory logs', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
       { name: 'newer memory', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
+    ]);
+  });
+
+  test('has a last line that was cut off', async () => {
+    const { home, path } = recorded();
+    appendFileSync(path, '{"v":1,"id":"torn');
+    utimesSync(path, 0, 0);
+    expect((await look(home)).slice(2)).toMatchObject([
+      { name: 'memory logs', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
     ]);
   });
 

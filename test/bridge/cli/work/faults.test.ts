@@ -1,8 +1,22 @@
-// covers: memory/sessions/write.ts memory/sessions/memory.ts
+// covers: memory/logs/settledCounts.ts memory/sessions/write.ts memory/sessions/memory.ts
 /** Faults of a record, and of those who ask for it: each is named, and keeps nobody from the rest. */
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../../memory/fold/rules/kind.js';
+import { Log } from '../../../../memory/logs/log.js';
+import { settledCounts } from '../../../../memory/logs/settledCounts.js';
 import { writeOrRefuse } from '../../../../memory/sessions/write.js';
 import { DAY } from '../../../../src/time.js';
 import { testFolder } from '../../../harness/folder.js';
@@ -155,6 +169,53 @@ describe('a damaged first line', () => {
         expect.objectContaining({ code: words[0] === 'verify' ? 1 : 0 }),
       ]);
     expect((await scene.say('track', ['status'])).out).toContain(id);
+  });
+});
+
+describe('a last line that was cut off', () => {
+  const longAgo = (id: string) => utimesSync(worklog(id), 0, 0);
+
+  test('is said by everything that says whether the record is whole', async () => {
+    const id = await scene.begin('T');
+    await scene.say('track', ['step', '1', '--start']);
+    truncateSync(worklog(id), statSync(worklog(id)).size - 40);
+    longAgo(id);
+    expect(await scene.say('work', ['verify', id])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('FAULTY  worklog: 3 lines, 1 unreadable'),
+    });
+    for (const [command, words] of [
+      ['track', ['status']],
+      ['work', ['show', id]],
+    ] as const)
+      expect((await scene.say(command, words)).out).toContain(`1 line of its log cannot be read: ${worklog(id)}`);
+    expect((await scene.say('work', ['list'])).out).toContain('planned, damaged');
+    expect((await scene.json('track', ['status'])).log).toMatchObject({ lines: 3, unreadable: 1 });
+    await scene.say('track', ['note', 'n']);
+    expect((await scene.json('track', ['status'])).log).toMatchObject({ lines: 4, unreadable: 1 });
+  });
+
+  test('is none if its writer completes it meanwhile', async () => {
+    const id = await scene.begin('T');
+    const whole = readFileSync(worklog(id));
+    writeFileSync(worklog(id), whole.subarray(0, -40));
+    const log = Log.read(worklog(id), worklogKind);
+    if (log === null) throw new Error('there is no log');
+    log.close();
+    const counts = settledCounts(log);
+    appendFileSync(worklog(id), whole.subarray(-40));
+    expect(await counts).toMatchObject({ unreadable: 0 });
+  });
+
+  test('may be all that is left, such as zeros', async () => {
+    const id = await scene.begin('T');
+    writeFileSync(worklog(id), Buffer.alloc(1_500));
+    longAgo(id);
+    expect(await scene.say('work', ['verify', id])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('FAULTY  worklog: 1 line, 1 unreadable'),
+    });
+    expect(await scene.json('work', ['list'])).toMatchObject([{ session_id: id, unreadable: 1 }]);
   });
 });
 
