@@ -1,15 +1,19 @@
 /** Session memory of this user: whether its home can be used, its settings, and what of its logs cannot be read. */
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { homeFolder, Places, worklogIn } from '../../memory/home/places.js';
+import { basename, dirname, join } from 'node:path';
+import { homeFolder, Places, WORKLOG, worklogIn } from '../../memory/home/places.js';
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
 import type { LogKind } from '../../memory/logs/kind.js';
 import { Log } from '../../memory/logs/log.js';
 import { settledCounts } from '../../memory/logs/settledCounts.js';
+import { Bindings } from '../../memory/sessions/bindings.js';
+import { hasLostLines } from '../../memory/sessions/lostLines.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { Claims } from '../../memory/workspaces/claims.js';
 import { counted } from '../../src/counted.js';
 import { describeError, UsageError } from '../../src/errors.js';
 import { nearestExisting } from '../../src/files/probe.js';
+import { systemClock } from '../../src/time.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const HOME = 'memory home';
@@ -54,19 +58,22 @@ function checkSettings(places: Places): CheckResult {
 }
 
 async function checkLogs(places: Places): Promise<CheckResult[]> {
-  const [torn, newer, unreadable]: [string[], string[], string[]] = [[], [], []];
+  const [torn, newer, unreadable, lost]: [string[], string[], string[], string[]] = [[], [], [], []];
+  const isLost = lostIn(places);
   for (const path of await logsOf(places)) {
     try {
       const log = Log.read(path, ANY);
       log?.close();
-      const { unreadable: damaged = 0, newer: foreign = 0 } = log === null ? {} : await settledCounts(log);
-      if (damaged > 0) torn.push(`${damaged} in ${path}`);
+      if (log === null) continue;
+      const { lines, unreadable: damaged, newer: foreign } = await settledCounts(log);
+      if (lines === damaged && isLost(path, lines)) lost.push(path);
+      else if (damaged > 0) torn.push(`${damaged} in ${path}`);
       if (foreign > 0) newer.push(`${foreign} in ${path}`);
     } catch (error) {
       unreadable.push(describeError(error));
     }
   }
-  const lines = `unreadable lines, cut off by a full disk or a crash, or changed by hand: ${firstOf(torn)}`;
+  const words = `unreadable lines, cut off by a full disk or a crash, or changed by hand: ${firstOf(torn)}`;
   return [
     ...(unreadable.length === 0
       ? []
@@ -77,16 +84,25 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
             'put a plain file that this user can read in its place',
           ),
         ]),
+    ...(lost.length === 0
+      ? []
+      : [
+          fault(
+            LOGS,
+            `worklogs of which no line is left that can be read: ${firstOf(lost)}`,
+            'put them back if you have a copy; otherwise `watchkeeper work purge ID` removes what is left of the session',
+          ),
+        ]),
     ...(torn.length === 0
       ? []
       : [
           warning(
             LOGS,
-            lines,
+            words,
             'nothing has to be done: they are skipped, and the rest counts; `watchkeeper work show` names them',
           ),
         ]),
-    ...(torn.length + unreadable.length === 0 ? [ok(LOGS, 'every line can be read')] : []),
+    ...(torn.length + unreadable.length + lost.length === 0 ? [ok(LOGS, 'every line can be read')] : []),
     ...(newer.length === 0
       ? []
       : [
@@ -97,6 +113,13 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
           ),
         ]),
   ];
+}
+
+/** @returns whether a log in which no line can be read has lost the record of a session; only a worklog has one */
+function lostIn(places: Places): (path: string, lines: number) => boolean {
+  const stamp = { clock: systemClock, redact: (text: string) => text, origin: 'watchkeeper' } as const;
+  const shared = { claims: new Claims(places, stamp, () => true), bindings: new Bindings(places, stamp) };
+  return (path, lines) => basename(path) === WORKLOG && (lines > 0 || hasLostLines(shared, dirname(path)));
 }
 
 /** @returns the logs of the youngest sessions, of workspaces, and of what belongs to which session */

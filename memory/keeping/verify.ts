@@ -50,10 +50,11 @@ function placeCheck({ places }: Memory, { id, log }: OpenSession): Check {
   return { check: 'place', ok, found: ok ? `it is in ${place}` : `something was left at ${others.join(', ')}` };
 }
 
-function claimCheck({ claims }: Memory, { id, log }: OpenSession): Check {
-  const name = log.state.facts?.workspace ?? null;
-  const workspace = name === null ? null : claims.find(name);
-  const isHolder = workspace !== null && claims.claimOf(workspace, id) !== null;
+function claimCheck(memory: Memory, { id, log }: OpenSession): Check {
+  // A claim that outlived what its session said of itself counts for nothing once that may hold nothing.
+  const isKnown = log.state.facts !== null || mayHold(log.state);
+  const workspace = isKnown ? memory.workspaceOf(log.state) : null;
+  const isHolder = workspace !== null && memory.claims.claimOf(workspace, id) !== null;
   const ok = !isHolder || mayHold(log.state);
   return { check: 'claim', ok, found: isHolder ? `it holds ${workspace.root}` : 'it holds no directory' };
 }
@@ -75,6 +76,7 @@ function filesCheck({ folder }: OpenSession): Check {
 }
 
 function worklogCheck({ lines, unreadable, newer }: Readonly<LogCounts>): Check {
+  if (lines === 0) return { check: 'worklog', ok: false, found: 'it is empty' };
   const newerWords = newer === 0 ? '' : `, ${newer} of a newer version`;
   const words = unreadable === 0 ? 'all readable' : `${unreadable} unreadable`;
   return { check: 'worklog', ok: unreadable === 0, found: `${counted(lines, 'line')}, ${words}${newerWords}` };

@@ -98,15 +98,24 @@ export class Bindings {
     });
   }
 
+  /** @returns whether a process was bound to it, which happens only once its log has lines */
+  hasProcess(sessionId: string): boolean {
+    return this.#ofProcesses().some((path) => bindingIn(path)?.bound?.session_id === sessionId);
+  }
+
   /** Removes the bindings of processes of this host that a later boot has ended: none of them ever asks again. */
   forgetOtherBoots(here: ProcessIdentity): void {
-    const folder = join(this.#places.root, 'bindings');
-    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-      if (!name.startsWith('p_')) continue;
-      const { host, boot_id } = processIn(join(folder, name)) ?? here;
+    for (const path of this.#ofProcesses()) {
+      const { host, boot_id } = bindingIn(path)?.process ?? here;
       if (host === here.host && boot_id !== here.boot_id && boot_id !== '' && here.boot_id !== '')
-        rmSync(join(folder, name), { force: true });
+        rmSync(path, { force: true });
     }
+  }
+
+  #ofProcesses(): string[] {
+    const folder = join(this.#places.root, 'bindings');
+    const names = existsSync(folder) ? readdirSync(folder) : [];
+    return names.filter((name) => name.startsWith('p_')).map((name) => join(folder, name));
   }
 
   #read(bound: Bound): Binding['bound'] {
@@ -138,11 +147,11 @@ function lineFor(bound: Bound, sessionId: string, before: Binding['bound']): New
 }
 
 /** @returns null also if it cannot be read: it is left alone, and keeps nobody from the others */
-function processIn(path: string): Binding['process'] {
+function bindingIn(path: string): Binding | null {
   try {
     const log = Log.read(path, bindingKind);
     log?.close();
-    return log?.state.process ?? null;
+    return log?.state ?? null;
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     return null;

@@ -101,13 +101,14 @@ export class Memory {
   }
 
   /** @returns the workspace of a session; null if nobody knows any more which directory it is */
-  workspaceOf({ facts, conversations }: Worklog): Workspace | null {
-    const id = facts?.workspace ?? null;
+  workspaceOf({ facts, session_id, conversations }: Worklog): Workspace | null {
+    if (facts === null) return session_id === null ? null : this.claims.entered(session_id);
+    const id = facts.workspace;
     if (id === null || id === this.workspace.id) return id === null ? null : this.workspace;
     const found = this.claims.find(id);
     if (found !== null) return found;
     // A bridge claims no directory.
-    const places = [facts?.cwd, ...conversations.map(({ cwd }) => cwd)].flatMap((cwd) => cwd ?? []);
+    const places = [facts.cwd, ...conversations.map(({ cwd }) => cwd)].flatMap((cwd) => cwd ?? []);
     return places.map((cwd) => workspaceOf(cwd, (known) => known === id)).find((place) => place.id === id) ?? null;
   }
 

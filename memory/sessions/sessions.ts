@@ -146,7 +146,10 @@ export class Sessions {
     for (let look = 0; look < MOST_LOOKS; look += 1) {
       const folder = this.#places.findSession(id);
       const log = folder === null ? null : openLog(worklogIn(folder));
-      if (folder !== null && log !== null) return { id, folder, log };
+      if (folder === null || log === null) continue;
+      // Every line has it, but all of them may be damaged.
+      log.state.session_id ??= id;
+      return { id, folder, log };
     }
     return null;
   }

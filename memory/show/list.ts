@@ -9,6 +9,7 @@ import { settledCounts } from '../logs/settledCounts.js';
 import { combinedState } from '../observed/combined.js';
 import { readPurpose } from '../observed/purpose.js';
 import { observe, observeKept } from '../observed/sources.js';
+import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import { presentState } from '../sessions/stateFile.js';
 import { END_REASONS, type EndReason, LIFECYCLES, type Lifecycle } from '../words.js';
@@ -28,6 +29,8 @@ export interface ListedSession {
   readonly last_activity: number | null;
   /** Lines of its log that nobody can read. */
   readonly unreadable: number;
+  /** All lines of its log are gone. */
+  readonly emptied: boolean;
   /** Lines of its log that a newer version has written, so that more is known of it there. */
   readonly newer: number;
 }
@@ -68,14 +71,19 @@ export async function listSessions(
     // What its agent does is in its transcript only.
     const isPresent = written !== null && !mayWork(memory, written);
     const state = isPresent ? written : await foldedState(memory, basename(folder), onUnreadable);
-    if (state === null || state.log.lines === 0) continue;
-    const { archived, workspace, end } = state;
-    if (archived !== (which === 'archived')) continue;
+    if (state === null || (state.log.lines === 0 && !hasLostLines(memory, folder))) continue;
+    const { workspace, end } = state;
+    if (isArchived(memory, folder, state) !== (which === 'archived')) continue;
     if (here && workspace !== memory.workspace.id) continue;
     if (end !== null && (which === 'unfinished' || end.reason === 'superseded')) continue;
     rows.push(rowOf(memory, basename(folder), state));
   }
   return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+}
+
+/** Where the beginning is lost, the line that archived it may be, too. */
+function isArchived({ places }: Memory, folder: string, { archived, created_at }: State): boolean {
+  return archived || (created_at === null && folder !== places.sessionFolder(basename(folder)));
 }
 
 function mayWork({ surroundings }: Memory, { lifecycle, runs }: State): boolean {
@@ -97,6 +105,7 @@ function rowOf({ surroundings }: Memory, id: string, { end, log, runs, notices, 
     created_at,
     last_activity,
     unreadable: log.unreadable,
+    emptied: log.lines === 0,
     newer: log.newer,
   };
 }
@@ -127,6 +136,7 @@ async function foldedState(
         : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
     const combined = stateSchema.parse({
       ...combinedState(state, at, observed),
+      workspace: kept.workspace?.id ?? state.facts?.workspace ?? null,
       log: await settledCounts(session.log),
     });
     if (combined.purpose !== '') return combined;

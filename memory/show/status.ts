@@ -142,7 +142,7 @@ export function statusLines(status: Status): string[] {
     axesLine(status),
     ...status.damage,
     ...status.left.map((process) => `still running, begun by an agent that is gone: ${leftLine(process)}`),
-    ...(log.facts === null ? ['what it is for, and its directory, are not known'] : []),
+    ...(log.facts === null ? ['what it is for is not known any more'] : []),
     ...(total === 0
       ? []
       : [`${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),
@@ -158,8 +158,9 @@ function filesNamed(paths: readonly string[]): string[] {
   return rest > 0 ? [...named, `  … and ${rest} more, see --json`] : named;
 }
 
-function damageOf({ unreadable, newer }: Readonly<LogCounts>, path: string): string[] {
+function damageOf({ lines, unreadable, newer }: Readonly<LogCounts>, path: string): string[] {
   return [
+    ...(lines === 0 ? [`its log is empty: ${path}`] : []),
     ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of its log cannot be read: ${path}`] : []),
     ...(newer > 0
       ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: update this one`]

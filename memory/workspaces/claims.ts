@@ -1,5 +1,6 @@
 /** Which session holds a workspace. The workspace's log decides; at most one session holds it at a time. */
-import { dirname } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import type { Places } from '../home/places.js';
 import type { Refusal } from '../logs/kind.js';
@@ -32,6 +33,21 @@ export class Claims {
   find(id: string): Workspace | null {
     const state = this.#read(id);
     return state === null || state.root === null ? null : { id, root: state.root, kind: state.kind };
+  }
+
+  /** @returns the workspace of a session whose own log does not say it; null if no log that can be read names it */
+  entered(sessionId: string): Workspace | null {
+    const folder = dirname(this.#places.workspaceLog(''));
+    const ids = (existsSync(folder) ? readdirSync(folder) : []).map((name) => basename(name, '.jsonl'));
+    const id = ids.find((each) => {
+      try {
+        return this.#read(each)?.sessions.has(sessionId);
+      } catch (error) {
+        if (!(error instanceof UnreachableError)) throw error;
+        return false;
+      }
+    });
+    return id === undefined ? null : this.find(id);
   }
 
   /** @returns the workspace's log as it is now; null if nobody has worked there */

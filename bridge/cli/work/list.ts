@@ -38,9 +38,9 @@ export const list = word({
   },
 });
 
-function stateWords({ lifecycle, end_reason, crashed, stuck, unreadable, newer }: ListedSession): string {
+function stateWords({ lifecycle, end_reason, crashed, stuck, unreadable, emptied, newer }: ListedSession): string {
   const words = crashed ? 'crashed' : stuck ? 'stuck' : (end_reason ?? lifecycle);
-  return [words, ...(unreadable > 0 ? ['damaged'] : []), ...(newer > 0 ? ['newer version'] : [])].join(', ');
+  return [words, ...(unreadable > 0 || emptied ? ['damaged'] : []), ...(newer > 0 ? ['newer version'] : [])].join(', ');
 }
 
 function progressWords({ progress: { done, total } }: ListedSession): string {

@@ -73,6 +73,21 @@ describe('session memory', () => {
     ]);
   });
 
+  test('has lost all lines of a worklog, which is another thing than one that was never begun', async () => {
+    const { home, path } = recorded();
+    const killed = join(home, 'sessions', '2026-11-26-killed-at-its-start');
+    mkdirSync(killed);
+    writeFileSync(join(killed, 'worklog.jsonl'), '');
+    expect(await inShort(home)).toEqual(['ok memory home', 'ok memory settings', 'ok memory logs']);
+    for (const left of [0, 1_500]) {
+      writeFileSync(path, Buffer.alloc(left));
+      utimesSync(path, 0, 0);
+      expect((await look(home)).slice(2)).toMatchObject([
+        { name: 'memory logs', verdict: 'fault', found: expect.stringMatching(new RegExp(`can be read: ${path}$`)) },
+      ]);
+    }
+  });
+
   test('has settings with faults, or a link to none', async () => {
     const home = testFolder();
     writeFileSync(join(home, 'settings.json'), '{"freshness":{"stale_h":0.5}}');
