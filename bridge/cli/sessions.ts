@@ -67,7 +67,11 @@ async function bridgeSessions(all: boolean, { io, readSettings }: CommandContext
 
 /** What cannot be read is said, and hides nothing else. */
 async function terminalSessions(context: CommandContext): Promise<ListedSession[]> {
-  const say = ({ message }: WatchkeeperError) => context.io.stderr(`${message}\n`);
+  const said = new Set<string>();
+  const say = ({ message }: WatchkeeperError) => {
+    if (!said.has(message)) context.io.stderr(`${message}\n`);
+    said.add(message);
+  };
   try {
     return await listSessions(
       memoryIn(terminalFolder(context.surroundings), context),

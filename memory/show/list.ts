@@ -5,6 +5,7 @@ import { UnreachableError } from '../../src/errors.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
+import type { Worklog } from '../fold/worklog.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { combinedState } from '../observed/combined.js';
 import { readPurpose } from '../observed/purpose.js';
@@ -13,6 +14,7 @@ import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import { presentState } from '../sessions/stateFile.js';
 import { END_REASONS, type EndReason, LIFECYCLES, type Lifecycle } from '../words.js';
+import type { Workspace } from '../workspaces/workspace.js';
 
 export interface ListedSession {
   readonly session_id: string;
@@ -54,7 +56,7 @@ type State = z.output<typeof stateSchema>;
 
 /**
  * @param options `here`: only those of the caller's workspace; `which`: also those that have ended, or those in the archive
- * @param onUnreadable called for each session whose log cannot be read
+ * @param onUnreadable called for each session whose log cannot be read, or whose workspace's log cannot
  * @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them
  */
 export async function listSessions(
@@ -129,7 +131,7 @@ async function foldedState(
     session?.log.close();
     if (session === null) return null;
     const { state, at } = session.log;
-    const kept = { log: state, folder: session.folder, workspace: memory.workspaceOf(state) };
+    const kept = { log: state, folder: session.folder, workspace: placeOf(memory, state, onUnreadable) };
     const observed =
       state.lifecycle === 'ended'
         ? await observeKept(kept)
@@ -141,6 +143,17 @@ async function foldedState(
     });
     if (combined.purpose !== '') return combined;
     return { ...combined, purpose: await readPurpose(state, memory.programs, memory.stamp.redact) };
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    onUnreadable(error);
+    return null;
+  }
+}
+
+/** @returns null also if the log of its workspace cannot be read, which hides no session */
+function placeOf(memory: Memory, state: Worklog, onUnreadable: (error: UnreachableError) => void): Workspace | null {
+  try {
+    return memory.workspaceOf(state);
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     onUnreadable(error);

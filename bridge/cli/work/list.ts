@@ -11,11 +11,12 @@ export const list = word({
   options: { here: { type: 'boolean' }, all: { type: 'boolean' }, archived: { type: 'boolean' } },
   words: 0,
   async run({ memory, values, print, context }): Promise<ExitCode> {
-    const unreadable: string[] = [];
+    // Several sessions may be of one directory whose log cannot be read.
+    const unreadable = new Set<string>();
     const sessions = await listSessions(
       memory,
       { here: values.here === true, which: values.archived ? 'archived' : values.all ? 'all' : 'unfinished' },
-      ({ message }) => unreadable.push(message),
+      ({ message }) => unreadable.add(message),
     );
     const now = memory.clock.now();
     const rows = sessions.map((session) => [
@@ -32,9 +33,10 @@ export const list = word({
       rows.map((row) => row.map(redact)),
       { columns: columnsOf(io), last: 'cut' },
     );
-    print(rows.length === 0 ? 'no sessions' : table, sessions);
+    const none = unreadable.size === 0 ? 'no sessions' : 'no session that can be read';
+    print(rows.length === 0 ? none : table, sessions);
     for (const message of unreadable) io.stderr(`${message}\n`);
-    return unreadable.length === 0 ? 0 : 3;
+    return unreadable.size === 0 ? 0 : 3;
   },
 });
 

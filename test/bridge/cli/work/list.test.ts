@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
+import { testFolder } from '../../../harness/folder.js';
 import { WorkScene } from './scene.js';
 
 const MAIN = compiledProgram('bridge/cli/main');
@@ -142,6 +143,25 @@ test('one damaged log, one with lines of a newer version, one that cannot be rea
   expect(lineOf('whole')).toMatch(/completed {2}/);
   expect(err).toContain(fileOf(unreadable, 'worklog.jsonl'));
   expect([code, out.trim().split('\n').length]).toEqual([3, 4]);
+});
+
+test('a session is listed although the log of its directory cannot be read, which is said once', async () => {
+  await scene.begin('first');
+  await scene.say('track', ['init', 'second', '--concurrent']);
+  const [name = ''] = readdirSync(join(scene.home, 'workspaces'));
+  const workspace = join(scene.home, 'workspaces', name);
+  rmSync(workspace);
+  mkdirSync(workspace);
+  const { code, out, err } = await scene.say('work', ['list'], { where: testFolder() });
+  expect([code, out]).toEqual([3, expect.stringMatching(/first.*second|second.*first/s)]);
+  expect(err.trim().split('\n')).toEqual([expect.stringContaining(workspace)]);
+});
+
+test('where no session can be read, the list does not say that there is none', async () => {
+  const id = await scene.begin('T');
+  rmSync(fileOf(id, 'worklog.jsonl'));
+  mkdirSync(fileOf(id, 'worklog.jsonl'));
+  expect(await scene.say('work', ['list'])).toMatchObject({ code: 3, out: 'no session that can be read\n' });
 });
 
 test('a file that lies among the sessions or in the archive is none of them', async () => {
