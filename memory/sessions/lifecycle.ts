@@ -48,8 +48,7 @@ export class Lifecycle {
    */
   begin(workspace: Workspace, { purpose, fields, plan, concurrent }: Beginning): OpenSession {
     requireOwnMemory(this.#places);
-    const holder = concurrent ? null : this.#claims.holder(workspace);
-    if (holder !== null) throw heldBy(holder);
+    if (!concurrent) this.#requireFree(workspace);
     const session = this.#sessions.begin(
       { purpose, workspace: workspace.id, concurrent, ...baselineOf(workspace), ...fields },
       plan,
@@ -85,13 +84,16 @@ export class Lifecycle {
     requireOwnMemory(this.#places);
     const { log } = session;
     const before = log.state.end;
+    const isConcurrent = log.state.facts?.concurrent === true;
+    // Taking it back below is for two at once: its lines are activity, and a session that stays as it was has had none.
+    if (before !== null && workspace !== null && !isConcurrent) this.#requireFree(workspace);
     const outcomes = log.write(({ lifecycle, session_id }) => {
       if (lifecycle !== 'ended')
         throw new RefusedError({ code: 'not_ended', message: `session ${session_id} has not ended` });
       return [{ event: 'session_reopened' }];
     }, this.#stamp);
     this.#decide(outcomes);
-    if (workspace === null || log.state.facts?.concurrent === true) return;
+    if (workspace === null || isConcurrent) return;
     try {
       this.#claim(workspace, session.id);
     } catch (error) {
@@ -99,6 +101,11 @@ export class Lifecycle {
       log.write(() => [{ event: 'session_ended', reason, summary: summary ?? undefined }], this.#stamp);
       throw error;
     }
+  }
+
+  #requireFree(workspace: Workspace): void {
+    const holder = this.#claims.holder(workspace);
+    if (holder !== null) throw heldBy(holder);
   }
 
   #claim(workspace: Workspace, sessionId: string): void {

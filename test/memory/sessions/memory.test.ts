@@ -12,9 +12,11 @@ import {
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { RefusedError } from '../../../memory/logs/log.js';
-import type { Memory } from '../../../memory/sessions/memory.js';
+import { Memory } from '../../../memory/sessions/memory.js';
 import { slugOf } from '../../../memory/sessions/sessions.js';
 import { UsageError } from '../../../src/errors.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { HOUR, systemClock } from '../../../src/time.js';
 import { memoryScene } from '../scene.js';
 
 const begin = (memory: Memory, purpose: string, concurrent = false) =>
@@ -105,13 +107,35 @@ test('a release that comes late does not take the claim of the session that was 
   expect(scene.open().holder()?.id).toBe(session.id);
 });
 
-test('a session is not reopened while another one holds its directory, and stays as it had ended', () => {
+test('a session is not reopened while another one holds its directory, and stays as it had ended', async () => {
   const scene = memoryScene();
   const memory = scene.open();
   const first = begin(memory, 'first');
   memory.lifecycle.end(first, memory.workspace, { lines: () => [], reason: 'failed', summary: 'why' });
   const second = begin(memory, 'second');
+  const before = structuredClone(first.log.state);
+  await scene.clock.advance(HOUR);
   expect(refusalOf(() => memory.lifecycle.reopen(first, memory.workspace))?.message).toContain(second.id);
+  expect(before).toMatchObject({ lifecycle: 'ended', end: { reason: 'failed', summary: 'why' } });
+  expect(scene.open().look(first.id)?.log.state).toEqual(before);
+});
+
+test('a session whose directory another one takes while it is reopened ends again as it had ended', () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const first = begin(memory, 'first');
+  memory.lifecycle.end(first, memory.workspace, { lines: () => [], reason: 'failed', summary: 'why' });
+  // Between the look and the line, when that gets its time.
+  const others = ['second'];
+  const clock = {
+    ...systemClock,
+    now: () => {
+      for (const purpose of others.splice(0)) begin(scene.open(), purpose);
+      return systemClock.now();
+    },
+  };
+  const late = new Memory({ surroundings: memory.surroundings, folder: null, clock, redact: redactShapes });
+  expect(refusalOf(() => late.lifecycle.reopen(first, memory.workspace))?.code).toBe('held');
   expect(first.log.state).toMatchObject({ lifecycle: 'ended', end: { reason: 'failed', summary: 'why' } });
 });
 

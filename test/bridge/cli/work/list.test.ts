@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import type { ListedSession } from '../../../../memory/show/list.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
 import { testFolder } from '../../../harness/folder.js';
@@ -143,6 +144,16 @@ test('one damaged log, one with lines of a newer version, one that cannot be rea
   expect(lineOf('whole')).toMatch(/completed {2}/);
   expect(err).toContain(fileOf(unreadable, 'worklog.jsonl'));
   expect([code, out.trim().split('\n').length]).toEqual([3, 4]);
+});
+
+test('a session that was not reopened keeps its place in the list', async () => {
+  const old = await endedSession('old');
+  const holder = await scene.begin('holder');
+  const rows = async () =>
+    (await all()).map(({ session_id, last_activity }: ListedSession) => [session_id, last_activity]);
+  const before = await rows();
+  expect(await scene.say('work', ['reopen', old])).toMatchObject({ code: 1, err: expect.stringContaining(holder) });
+  expect(await rows()).toEqual(before);
 });
 
 test('a session is listed although the log of its directory cannot be read, which is said once', async () => {
