@@ -7,6 +7,7 @@ import type { NewLine, Stamp } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import type { EndReason } from '../words.js';
 import type { Claims } from '../workspaces/claims.js';
+import { heldBy } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { requireOwnMemory } from './ownMemory.js';
 import type { OpenSession, Sessions } from './sessions.js';
@@ -105,7 +106,7 @@ export class Lifecycle {
 
   #requireFree(workspace: Workspace): void {
     const holder = this.#claims.holder(workspace);
-    if (holder !== null) throw heldBy(holder);
+    if (holder !== null) throw new RefusedError(heldBy(holder, workspace.root));
   }
 
   #claim(workspace: Workspace, sessionId: string): void {
@@ -131,8 +132,4 @@ export function mayHold({ lifecycle, archived }: Worklog): boolean {
 export function baselineOf({ root, kind }: Workspace): { readonly baseline?: object } {
   const baseline = kind === 'git' ? checkoutOf(root) : null;
   return baseline === null ? {} : { baseline };
-}
-
-function heldBy(sessionId: string): RefusedError {
-  return new RefusedError({ code: 'held', message: `session ${sessionId} holds this directory` });
 }

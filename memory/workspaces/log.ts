@@ -83,10 +83,14 @@ function keepNote({ notes }: WorkspaceState, line: Line): Refusal | null {
 
 function claim(state: WorkspaceState, sessionId: string, id: string): Refusal | null {
   const { holder } = state;
-  if (holder !== null && holder.session_id !== sessionId)
-    return { code: 'held', message: `session ${holder.session_id} holds this directory` };
+  if (holder !== null && holder.session_id !== sessionId) return heldBy(holder.session_id, state.root);
   state.holder = { session_id: sessionId, claim: id };
   return null;
+}
+
+/** @param root of the workspace, in which the caller need not be; null if its log does not say */
+export function heldBy(sessionId: string, root: string | null): Refusal {
+  return { code: 'held', message: `session ${sessionId} holds ${root ?? 'its directory'}` };
 }
 
 function malformed({ event }: Pick<Line, 'event'>, field: string): Refusal {

@@ -43,7 +43,7 @@ export async function raceHolders(
     refused: refusals.length,
     faults: [
       ...refusals
-        .filter(({ outcome }) => !/^session \S+ holds this directory$/.test(outcome))
+        .filter(({ outcome }) => !(outcome.startsWith('session ') && outcome.endsWith(` holds ${directory}`)))
         .map(({ outcome }) => outcome),
       ...faultsOf(home, directory),
     ],

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { DAY } from '../../../../src/time.js';
+import { testFolder } from '../../../harness/folder.js';
 import { WorkScene } from './scene.js';
 
 let scene: WorkScene;
@@ -34,6 +35,22 @@ test('an archived session is hidden, can be shown and checked, and takes no work
   });
   await scene.say('work', ['unarchive', id]);
   expect((await scene.say('track', ['step', '1', '--start'])).code).toBe(0);
+});
+
+test('a refusal names the directory that another session holds, whichever one the caller is in', async () => {
+  const archived = await scene.begin('archived');
+  await scene.say('work', ['archive', archived]);
+  const over = await scene.begin('over');
+  await scene.say('track', ['done', '--complete']);
+  const holder = await scene.begin('holder');
+  for (const words of [
+    ['unarchive', archived],
+    ['reopen', over],
+  ])
+    expect([words, await scene.say('work', words, { where: testFolder() })]).toEqual([
+      words,
+      { code: 1, out: '', err: `session ${holder} holds ${scene.directory}` },
+    ]);
 });
 
 test('a crashed session that was put away is reported no more', async () => {
