@@ -51,10 +51,11 @@ export function unreadable(error: unknown): 'unreadable' {
 
 /**
  * @param thrown anything that was caught
- * @returns its message and those of its causes, in one line
+ * @returns its message and those of its causes, in one line; a cause that the message says itself is not repeated
  */
 export function describeError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  const cause = thrown.cause === undefined ? '' : `: ${describeError(thrown.cause)}`;
-  return `${thrown.message || thrown.name}${cause}`.replace(/\s+/g, ' ');
+  const message = (thrown.message || thrown.name).replace(/\s+/g, ' ');
+  const cause = thrown.cause === undefined ? '' : describeError(thrown.cause).replace(/\s+/g, ' ');
+  return message.includes(cause) ? message : `${message}: ${cause}`;
 }

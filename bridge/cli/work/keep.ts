@@ -28,9 +28,13 @@ export const keep = word({
       ...expired.map((id) => `the copy of session ${id} was too old`),
       ...archived.map((id) => `session ${id} is in the archive`),
     ];
-    print(lines.join('\n') || 'nothing to do', round);
+    const nothing = failures.length === 0 ? 'nothing to do' : 'nothing was done';
+    print(lines.join('\n') || nothing, round);
     for (const { session_id, message } of failures)
       context.io.stderr(`${session_id ?? 'removed sessions'}: ${message}\n`);
+    // What could not be opened could not be looked at either.
+    const isSaid = (left: string) => failures.some(({ message }) => message.startsWith(left));
+    memory.leftOut.splice(0, memory.leftOut.length, ...memory.leftOut.filter((left) => !isSaid(left)));
     return failures.length === 0 ? 0 : 3;
   },
 });

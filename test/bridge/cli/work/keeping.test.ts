@@ -2,7 +2,7 @@
 /** What becomes of a session's record, as people and agents ask for it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { DAY } from '../../../../src/time.js';
@@ -51,6 +51,20 @@ test('a refusal names the directory that another session holds, whichever one th
       words,
       { code: 1, out: '', err: `session ${holder} holds ${scene.directory}` },
     ]);
+});
+
+test('a round that fails says once why, and not that there was nothing to do', async () => {
+  const id = await scene.begin('T');
+  const folder = join(scene.home, 'sessions', id);
+  rmSync(folder, { recursive: true });
+  writeFileSync(`${folder}.txt`, '');
+  symlinkSync(`${folder}.txt`, folder);
+  const log = join(folder, 'worklog.jsonl');
+  expect(await scene.say('work', ['keep'])).toEqual({
+    code: 3,
+    out: 'nothing was done\n',
+    err: `${id}: ${log}: ENOTDIR: not a directory, open '${log}'\n`,
+  });
 });
 
 test('a crashed session that was put away is reported no more', async () => {
