@@ -109,12 +109,8 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
 }
 
 /** @returns the notes of the workspace alone; empty if there are none */
-export function buildNotesContext({
-  level,
-  settings,
-  pinned,
-  redact,
-}: Pick<ContextOptions, 'level' | 'settings' | 'pinned' | 'redact'>): string {
+export function buildNotesContext(options: Pick<ContextOptions, 'level' | 'settings' | 'pinned' | 'redact'>): string {
+  const { level, settings, pinned, redact } = options;
   const lines = withinBudget([notesOf(pinned, level, new Words(redact))], settings.context[level] - FENCE_LENGTH);
   return fenced(lines);
 }
@@ -176,12 +172,9 @@ function isLeft({ level, fold }: ContextOptions): boolean {
 function lostLines(log: Worklog, { crashed, fold, level, left = [] }: ContextOptions): string[] {
   const run = crashed || level === 'revival' || level === 'compacted' ? null : lostRun(log);
   if (run?.ended_at == null) return [];
-  const matters = left.length > 0 || (fold !== null && (fold.isTurnOpen || fold.leftTurns.length > 0));
-  return matters
-    ? [
-        `An agent of it crashed: process ${run.process.pid} was gone at ${isoTime(run.ended_at)} and had not reported its end.`,
-      ]
-    : [];
+  if (left.length === 0 && !fold?.isTurnOpen && !fold?.leftTurns.length) return [];
+  const gone = `process ${run.process.pid} was gone at ${isoTime(run.ended_at)} and had not reported its end`;
+  return [`An agent of it crashed: ${gone}.`];
 }
 
 /** An agent may have written to its own worklog: also the id of its session is its words. */

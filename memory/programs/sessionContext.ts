@@ -3,9 +3,7 @@
 import { counted } from '../../src/counted.js';
 import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { HOUR, isoTime } from '../../src/time.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
-import { quoted } from '../brief/fence.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { Words } from '../brief/observedSections.js';
 import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
@@ -22,6 +20,7 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, lookAt, type Status, stepsOf } from '../show/status.js';
+import { changesSince } from './changesSince.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
 
@@ -191,23 +190,6 @@ function contextOf(
     parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
     changes: level === 'resumed' ? changesSince(memory, status) : [],
   });
-}
-
-/** In sentences: what whoever comes back does not know. */
-function changesSince(memory: Memory, { log, fold, last, now, computed }: Status): string[] {
-  const left = fold?.lastActivity ?? last;
-  if (left === null) return [];
-  const hours = Math.floor((now - left) / HOUR);
-  const commits = memory.git.commitsAfter(left);
-  const declared = log.recent.filter(({ at, origin }) => at > left && origin !== 'watchkeeper' && origin !== 'program');
-  return [
-    ...(hours > 0 ? [`- it rested for ${counted(hours, 'hour')}`] : []),
-    ...(commits ? [`- ${counted(commits, 'commit')} ${commits === 1 ? 'was' : 'were'} made in its directory`] : []),
-    ...declared.map(
-      ({ at, words }) => `- ${isoTime(at)} ${quoted(shorten(memory.stamp.redact(words), LONGEST_PURPOSE))}`,
-    ),
-    ...(computed.check.critical ? ['- much may have changed: ask the person before going on'] : []),
-  ];
 }
 
 /** Whoever starts next need not hear of the crash first again; of what cannot be seen here, its own host may still say that it crashed. */

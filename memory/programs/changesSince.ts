@@ -1,0 +1,26 @@
+/** What changed while nobody worked on a session. */
+import { counted } from '../../src/counted.js';
+import { shorten } from '../../src/log/shorten.js';
+import { HOUR, isoTime } from '../../src/time.js';
+import { quoted } from '../brief/fence.js';
+import type { Memory } from '../sessions/memory.js';
+import type { Status } from '../show/status.js';
+
+const LONGEST_ENTRY = 80;
+
+/** @returns what whoever comes back does not know, in sentences */
+export function changesSince(memory: Memory, { log, fold, last, now, computed }: Status): string[] {
+  const left = fold?.lastActivity ?? last;
+  if (left === null) return [];
+  const hours = Math.floor((now - left) / HOUR);
+  const commits = memory.git.commitsAfter(left);
+  const declared = log.recent.filter(({ at, origin }) => at > left && origin !== 'watchkeeper' && origin !== 'program');
+  return [
+    ...(hours > 0 ? [`- it rested for ${counted(hours, 'hour')}`] : []),
+    ...(commits ? [`- ${counted(commits, 'commit')} ${commits === 1 ? 'was' : 'were'} made in its directory`] : []),
+    ...declared.map(
+      ({ at, words }) => `- ${isoTime(at)} ${quoted(shorten(memory.stamp.redact(words), LONGEST_ENTRY))}`,
+    ),
+    ...(computed.check.critical ? ['- much may have changed: ask the person before going on'] : []),
+  ];
+}
