@@ -1,5 +1,6 @@
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type ListedSession, listSessions } from '../../memory/show/list.js';
+import { agentWord, directoryWord } from '../../memory/show/rowWords.js';
 import { CorruptRecordError, WatchkeeperError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { recordOf } from '../../src/jobs/sessionCodec.js';
@@ -38,8 +39,7 @@ examples:
     const { io, redact } = context;
     const { values } = readOptions(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
     const ofTerminals = await terminalSessions(context);
-    if (!values.json && ofTerminals.length > 0)
-      io.stdout(`${describeTerminals(ofTerminals, columnsOf(io), redact)}\n\n`);
+    if (!values.json && ofTerminals.length > 0) io.stdout(`${describeTerminals(ofTerminals, context)}\n\n`);
     let sessions: readonly AgentSession[] | null = null;
     try {
       sessions = await bridgeSessions(values.all === true, context);
@@ -85,17 +85,20 @@ async function terminalSessions(context: CommandContext): Promise<ListedSession[
   }
 }
 
-function describeTerminals(sessions: readonly ListedSession[], columns: number, redact: Redact): string {
+function describeTerminals(sessions: readonly ListedSession[], { io, redact, surroundings }: CommandContext): string {
   const now = systemClock.now();
+  const home = surroundings.variables.HOME;
   return renderTable(
-    ['IN A TERMINAL', 'STATUS', 'AGE', 'PURPOSE'],
-    sessions.map(({ session_id, lifecycle, crashed, stuck, created_at, purpose }) => [
-      session_id,
-      crashed ? 'crashed' : stuck ? 'stuck' : lifecycle,
-      created_at === null ? '-' : describeDuration(Math.max(now - created_at, 0)),
-      redact(purpose),
+    ['IN A TERMINAL', 'STATUS', 'AGENT', 'AGE', 'DIRECTORY', 'PURPOSE'],
+    sessions.map((session) => [
+      session.session_id,
+      session.crashed ? 'crashed' : session.stuck ? 'stuck' : session.lifecycle,
+      agentWord(session),
+      session.created_at === null ? '-' : describeDuration(Math.max(now - session.created_at, 0)),
+      redact(directoryWord(session, home)),
+      redact(session.purpose),
     ]),
-    { columns, last: 'cut' },
+    { columns: columnsOf(io), last: 'cut' },
   );
 }
 

@@ -2,10 +2,9 @@
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
-import { isCrashed, livenessOf } from '../fold/crash.js';
+import { isCrashed, livenessOf, presentRun } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
-import type { Worklog } from '../fold/worklog.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { combinedState } from '../observed/combined.js';
 import { readPurpose } from '../observed/purpose.js';
@@ -13,7 +12,7 @@ import { observe, observeKept } from '../observed/sources.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import { presentState } from '../sessions/stateFile.js';
-import { END_REASONS, type EndReason, LIFECYCLES, type Lifecycle } from '../words.js';
+import { END_REASONS, type EndReason, LIFECYCLES, type Lifecycle, type Liveness } from '../words.js';
 import type { Workspace } from '../workspaces/workspace.js';
 
 export interface ListedSession {
@@ -21,9 +20,15 @@ export interface ListedSession {
   readonly purpose: string;
   readonly name: string | null;
   readonly workspace: string | null;
+  /** The top of its workspace; null if nobody knows any more which one it was. */
+  readonly directory: string | null;
   readonly lifecycle: Lifecycle;
   readonly end_reason: EndReason | null;
   readonly crashed: boolean;
+  /** Of the process of its present run. */
+  readonly liveness: Liveness;
+  /** Whether somebody has said that its present run ended: the program, or whoever found it dead. False also without a run. */
+  readonly run_ended: boolean;
   /** A watcher has noticed that its agent seems stuck, and it has not gone on since. */
   readonly stuck: boolean;
   readonly progress: Progress;
@@ -42,6 +47,8 @@ const stateSchema = z.object({
   purpose: z.string(),
   name: z.string().nullable(),
   workspace: z.string().nullable(),
+  /** Not in `state.json`. */
+  directory: z.string().nullable().default(null),
   lifecycle: z.enum(LIFECYCLES),
   end: z.object({ reason: z.enum(END_REASONS) }).nullable(),
   archived: z.boolean(),
@@ -68,6 +75,7 @@ export async function listSessions(
   // One whose way to the archive was interrupted still lies among the sessions.
   const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
   const rows: ListedSession[] = [];
+  const directoryOf = directories(memory, onUnreadable);
   for (const folder of folders) {
     const written = writtenState(folder);
     // What its agent does is in its transcript only.
@@ -78,7 +86,8 @@ export async function listSessions(
     if (isArchived(memory, folder, state) !== (which === 'archived')) continue;
     if (here && workspace !== memory.workspace.id) continue;
     if (end !== null && (which === 'unfinished' || end.reason === 'superseded')) continue;
-    rows.push(rowOf(memory, basename(folder), state));
+    const directory = state.directory ?? directoryOf(workspace);
+    rows.push(rowOf(memory, basename(folder), { ...state, directory }));
   }
   return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
 }
@@ -93,15 +102,19 @@ function mayWork({ surroundings }: Memory, { lifecycle, runs }: State): boolean 
 }
 
 function rowOf({ surroundings }: Memory, id: string, { end, log, runs, notices, ...state }: State): ListedSession {
-  const { name, workspace, lifecycle, progress, created_at, last_activity } = state;
+  const { name, workspace, directory, lifecycle, progress, created_at, last_activity } = state;
+  const here = surroundings.process;
   return {
     session_id: id,
     purpose: created_at === null ? LOST_BEGINNING : state.purpose,
     name,
     workspace,
+    directory,
     lifecycle,
     end_reason: end?.reason ?? null,
-    crashed: isCrashed({ lifecycle, runs }, surroundings.process),
+    crashed: isCrashed({ lifecycle, runs }, here),
+    liveness: livenessOf({ runs }, here),
+    run_ended: (presentRun(runs, here)?.ended_at ?? null) !== null,
     stuck: notices.length > 0,
     progress,
     created_at,
@@ -131,14 +144,16 @@ async function foldedState(
     session?.log.close();
     if (session === null) return null;
     const { state, at } = session.log;
-    const kept = { log: state, folder: session.folder, workspace: placeOf(memory, state, onUnreadable) };
+    const workspace = tried(() => memory.workspaceOf(state), onUnreadable);
+    const kept = { log: state, folder: session.folder, workspace };
     const observed =
       state.lifecycle === 'ended'
         ? await observeKept(kept)
         : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
     const combined = stateSchema.parse({
       ...combinedState(state, at, observed),
-      workspace: kept.workspace?.id ?? state.facts?.workspace ?? null,
+      workspace: workspace?.id ?? state.facts?.workspace ?? null,
+      directory: workspace?.root ?? null,
       log: await settledCounts(session.log),
     });
     if (combined.purpose !== '') return combined;
@@ -150,10 +165,20 @@ async function foldedState(
   }
 }
 
-/** @returns null also if the log of its workspace cannot be read, which hides no session */
-function placeOf(memory: Memory, state: Worklog, onUnreadable: (error: UnreachableError) => void): Workspace | null {
+/** @returns the directory of a workspace by its id; each log is looked at once */
+function directories({ claims }: Memory, onUnreadable: (error: UnreachableError) => void) {
+  const known = new Map<string, string | null>();
+  return (id: string | null): string | null => {
+    if (id === null) return null;
+    if (!known.has(id)) known.set(id, tried(() => claims.find(id), onUnreadable)?.root ?? null);
+    return known.get(id) ?? null;
+  };
+}
+
+/** @returns null also if the log of the workspace cannot be read, which hides no session */
+function tried(look: () => Workspace | null, onUnreadable: (error: UnreachableError) => void): Workspace | null {
   try {
-    return memory.workspaceOf(state);
+    return look();
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     onUnreadable(error);

@@ -1,4 +1,5 @@
 import { type ListedSession, listSessions } from '../../../memory/show/list.js';
+import { agentWord, directoryWord } from '../../../memory/show/rowWords.js';
 import { ago } from '../../../memory/show/status.js';
 import type { ExitCode } from '../../command/command.js';
 import { columnsOf, renderTable } from '../../command/table.js';
@@ -22,11 +23,14 @@ export const list = word({
     const rows = sessions.map((session) => [
       session.session_id,
       stateWords(session),
+      agentWord(session),
       progressWords(session),
       lastWords(session, now),
+      ...(values.here ? [] : [directoryWord(session, memory.surroundings.variables.HOME)]),
       session.purpose,
     ]);
-    const head = ['SESSION', 'STATE', 'STEPS', 'LAST ACTIVITY', 'PURPOSE'];
+    const places = values.here ? [] : ['DIRECTORY'];
+    const head = ['SESSION', 'STATE', 'AGENT', 'STEPS', 'LAST ACTIVITY', ...places, 'PURPOSE'];
     const { redact, io } = context;
     const table = renderTable(
       head,

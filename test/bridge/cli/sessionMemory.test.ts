@@ -71,7 +71,8 @@ test('sessions lists the unfinished ones first, and still exits with 3 if Redis 
   const { code, out, err } = say('sessions');
   expect(code).toBe(3);
   expect(err).toMatch(/Redis/);
-  expect(out.split('\n')[1]).toMatch(new RegExp(`^${id}  active|^${id}  planned`));
+  expect(out).toMatch(/^IN A TERMINAL .* AGENT /);
+  expect(out).toMatch(new RegExp(`^${id}  (?:active|planned) [^]*${folder}`, 'm'));
   const asJson = say('sessions', '--json');
   expect(asJson.code).toBe(3);
   expect(JSON.parse(asJson.out)).toMatchObject({ sessions: null, terminal_sessions: [{ session_id: id }] });

@@ -1,4 +1,4 @@
-// covers: bridge/cli/work/list.ts memory/show/list.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
+// covers: bridge/cli/work/list.ts memory/show/list.ts memory/show/rowWords.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
 /** The list of sessions, and the generated files from which it is made where they are valid. */
 import { spawnSync } from 'node:child_process';
 import {
@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   utimesSync,
@@ -14,9 +15,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { startConversation } from '../../../../memory/programs/conversationStart.js';
+import { endRun } from '../../../../memory/programs/runEnd.js';
+import { Memory } from '../../../../memory/sessions/memory.js';
 import type { ListedSession } from '../../../../memory/show/list.js';
-import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
+import { redactShapes } from '../../../../src/log/redact.js';
+import { systemClock } from '../../../../src/time.js';
 import { testFolder } from '../../../harness/folder.js';
 import { WorkScene } from './scene.js';
 
@@ -143,7 +149,53 @@ test('one damaged log, one with lines of a newer version, one that cannot be rea
   expect(lineOf(newer)).toMatch(/completed, newer version/);
   expect(lineOf('whole')).toMatch(/completed {2}/);
   expect(err).toContain(fileOf(unreadable, 'worklog.jsonl'));
-  expect([code, out.trim().split('\n').length]).toEqual([3, 4]);
+  expect([code, out.match(/completed/g)?.length]).toEqual([3, 3]);
+});
+
+test('a row names the directory, and whether an agent is at work', async () => {
+  const living = readProcessIdentity('host');
+  const folder = realpathSync(testFolder());
+  /** As the hooks of an agent there would. */
+  const record = (name: string, agent: ProcessIdentity, hasEnded = false) => {
+    const directory = join(folder, name);
+    mkdirSync(directory);
+    const surroundings = { directory, process: living, variables: { WATCHKEEPER_HOME: scene.home } };
+    const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact: redactShapes });
+    const launch = { provider: 'claude', conversation: name, transcript: null, launchedIn: null, agent } as const;
+    const { session } = startConversation(memory, { ...launch, source: 'startup' });
+    // Without anything in it, it would end with its agent.
+    session.log.write(() => [{ event: 'note', text: 'n' }], memory.stamp);
+    if (hasEnded) endRun(memory, session, agent, 'prompt_input_exit');
+    session.log.close();
+    return { id: session.id, directory };
+  };
+  const left = record('left', living, true);
+  const working = record('working', living);
+  const killed = record('killed', { ...living, pid_start: '1' });
+  const declared = await scene.begin('declared');
+  const rows: ListedSession[] = await all();
+  expect(new Map(rows.map((row) => [row.session_id, [row.directory, row.liveness, row.run_ended]]))).toEqual(
+    new Map([
+      [working.id, [working.directory, 'alive', false]],
+      [left.id, [left.directory, 'alive', true]],
+      [killed.id, [killed.directory, 'dead', false]],
+      [declared, [scene.directory, 'none', false]],
+    ]),
+  );
+  const { out } = await scene.say('work', ['list'], { variables: { HOME: folder } });
+  const rowOf = (id: string) =>
+    out
+      .match(new RegExp(`^${id}.*\n.*`, 'm'))?.[0]
+      .replace(/\s+/g, ' ')
+      .trim();
+  expect([working, left, killed].map(({ id }) => rowOf(id))).toEqual([
+    `${working.id} active alive - just now ~/working`,
+    `${left.id} active ended - just now ~/left`,
+    `${killed.id} crashed dead - just now ~/killed`,
+  ]);
+  expect(rowOf(declared)).toBe(`${declared} planned - 0/1 just now ${scene.directory} declared`);
+  expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect((await scene.say('work', ['list', '--here'])).out).not.toContain('DIRECTORY');
 });
 
 test('a session that was not reopened keeps its place in the list', async () => {
