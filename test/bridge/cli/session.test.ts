@@ -120,13 +120,20 @@ describeScenes('watchkeeper session', () => {
         if (typeof pid !== 'number') throw new Error(`${session} has no process`);
         process.kill(pid, 'SIGKILL');
       };
+      // The record follows the event, once the issue has been written.
+      const recorded = (session: string) =>
+        scene.until(`the closed incident of ${session}`, async () =>
+          (await scene.store.records.closedIncidents(2)).some(({ session_id }) => session_id === session),
+        );
       await killAtWork(asked.session);
       expect(await asked.closing()).toMatchObject({ event: 'session_recovered' });
+      await recorded(asked.session);
       const recovered = await scene.run(['session', asked.session]);
       expect(recovered.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago$/m);
 
       await killAtWork(asked.revival);
       expect(await asked.closing(asked.revival)).toMatchObject({ event: 'session_unrecoverable' });
+      await recorded(asked.revival);
       const later = 'the second attempt was at work again, but failed later, without an answer';
       const first = await scene.run(['session', asked.session]);
       expect(first.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago; the second attempt/m);
