@@ -24,6 +24,9 @@ const AGENT_PROGRAMS = [
 /** As Codex (0.169) names them in its command line. */
 const SERVER = 'app-server';
 const WITHOUT_SCREEN = ['exec', 'e', 'review'];
+/** Of its options before the command, those that a value follows. */
+const TAKES_VALUE =
+  /^(?:-[cimpsCa]|--(?:config|enable|disable|remote|remote-auth-token-env|image|model|local-provider|profile|sandbox|cd|add-dir|ask-for-approval))$/;
 const SCRIPT_END = /\.(?:js|mjs|cjs|py)$/;
 /** Of programs that are downloaded as they were released: `codex-x86_64-unknown-linux-musl`. */
 const PLATFORM_END = /-(?:x86_64|aarch64)-[\w-]+$/;
@@ -90,7 +93,17 @@ export function agentProgramOf(words: readonly string[]): string | null {
 export function hasScreen({ variables }: Surroundings, agent: ProcessIdentity | null): boolean {
   if (variables.CLAUDE_CODE_ENTRYPOINT === 'sdk-cli') return false;
   const words = agent === null ? [] : readArguments(agent.pid);
-  return agentProgramOf(words) !== 'codex' || !words.some((word) => WITHOUT_SCREEN.includes(word));
+  return agentProgramOf(words) !== 'codex' || !isHeadless(words);
+}
+
+/**
+ * @param words of a process of Codex
+ * @returns whether the first of them that is no option, and no value of one, is a command without a screen
+ */
+export function isHeadless(words: readonly string[]): boolean {
+  const own = words.slice(words.findIndex((word) => agentProgramOf([word]) === 'codex') + 1);
+  const command = own.find((word, index) => !word.startsWith('-') && !TAKES_VALUE.test(own[index - 1] ?? ''));
+  return command !== undefined && WITHOUT_SCREEN.includes(command);
 }
 
 /** @returns the conversation in whose agent's shell the process was started; null if in none, or its environment cannot be read */

@@ -225,3 +225,17 @@ export function withoutOld(record: IssueRecord, before: number): IssueRecord | n
   );
   return { ...record, elsewhere: keptElsewhere, occurrences: keptOccurrences };
 }
+
+/** @returns the record that knows whether a comment says that an occurrence failed later */
+export function withLaterSaid(record: IssueRecord, incidentId: string, is_later_said: boolean): IssueRecord {
+  const occurrences = record.occurrences.map((one) =>
+    one.incident_id === incidentId ? { ...one, is_later_said } : one,
+  );
+  return { ...record, occurrences };
+}
+
+/** @returns whether the issue may be closed now */
+export function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
+  if (closing !== null) return closing === 'closing';
+  return !left_alone && occurrences.length > 0 && occurrences.every(({ settled }) => settled);
+}

@@ -12,8 +12,10 @@ import { type IssueTopic, issueTitle } from './issueMarker.js';
 import {
   emptyRecord,
   type IssueRecord,
+  isDue,
   type Occurrence,
   type StoredOccurrence,
+  withLaterSaid,
   withOccurrence,
 } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
@@ -139,10 +141,15 @@ export class IssueWriter {
     let due = false;
     await this.#ledger.change(topic, (current) => {
       due = current.occurrences.some(isOwed);
-      const noted = current.occurrences.map((one) => (isOwed(one) ? { ...one, is_later_said: true } : one));
-      return due ? { ...current, occurrences: noted } : current;
+      return due ? withLaterSaid(current, incidentId, true) : current;
     });
-    if (due) await this.#comment(issue.number, laterComment(later));
+    if (!due) return;
+    await this.#sink.comment(issue.number, laterComment(later)).catch(async (error: unknown) => {
+      // It was refused, or never went out: the next report says it.
+      if (error instanceof SinkError && error.kind !== 'ambiguous')
+        await this.#ledger.change(topic, (current) => withLaterSaid(current, incidentId, false));
+      throw error;
+    });
   }
 
   /**
@@ -240,9 +247,4 @@ export class IssueWriter {
   async #detail(): Promise<PublicDetail> {
     return (await this.#sink.visibility()) === 'private' ? 'full' : this.#publicDetail;
   }
-}
-
-function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
-  if (closing !== null) return closing === 'closing';
-  return !left_alone && occurrences.length > 0 && occurrences.every(({ settled }) => settled);
 }

@@ -262,7 +262,7 @@ testWithProc(
     const { id } = await start(scene, 'c-1', { agent: dead });
     write(scene, id, step('1', 'Write the tests'), begun('1'));
     // Its command line is as long as it lives.
-    const words = ['-e', 'process.stdin.resume()', 'exec'];
+    const words = ['--eval=process.stdin.resume()', 'exec'];
     const child = spawn(process.execPath, words, { argv0: 'codex', stdio: ['pipe', 'ignore', 'ignore'] });
     afterThisTest(() => void child.kill('SIGKILL'));
     await once(child, 'spawn');

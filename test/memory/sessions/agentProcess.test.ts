@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { agentProgramOf } from '../../../memory/sessions/agentProcess.js';
+import { agentProgramOf, isHeadless } from '../../../memory/sessions/agentProcess.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
 
@@ -59,4 +59,17 @@ console.log(runs.some((run) => run.process.pid === process.pid));`,
     env: { PATH: process.env.PATH, WATCHKEEPER_HOME: home },
   });
   expect(stdout.trim()).toBe(String(isRun));
+});
+
+test.each([
+  [true, 'codex exec fix it'],
+  [true, 'codex e'],
+  [true, 'codex --search -c model="o3" -C /work --profile fast exec'],
+  [true, 'node /opt/codex.js review'],
+  [false, 'codex'],
+  [false, 'codex --profile review'],
+  [false, 'codex -m exec resume'],
+  [false, 'codex resume exec'],
+])('is headless: %j, as `%s`', (isIt, line) => {
+  expect(isHeadless(line.split(' '))).toBe(isIt);
 });

@@ -332,6 +332,23 @@ describe('an issue whose occurrences have all ended well', () => {
     }
   });
 
+  test('gets that comment later if GitHub refused it, and once if only its answer was lost', async () => {
+    const url = 'https://github.invalid/harbour/popoto/issues/46';
+    const failed = { ...recovered('A'), failed_later: { incident_id: 'B', rule: 'crash', url } as const };
+    for (const fault of [secondaryLimit(60), { kind: 'lost_answer' } as const]) {
+      const { peer, clock, reporter } = await scene();
+      await reporter.createInvestigationIssue(occurrence('A'));
+      await reporter.createInvestigationIssue(recovered('A'));
+      peer.inject({ ...fault, method: 'POST', path: /comments$/ });
+      expect(await reporter.createInvestigationIssue(failed)).toMatchObject({ retry_at: expect.any(Number) });
+      await clock.advance(HOUR);
+      await reporter.createInvestigationIssue(failed);
+      await reporter.createInvestigationIssue(failed);
+      const said = peer.issues()[0]?.comments.filter(({ body }) => body.includes('failed later'));
+      expect([fault, said?.length]).toEqual([fault, 1]);
+    }
+  });
+
   test('is closed later if GitHub was unavailable, and its comment is not repeated', async () => {
     const { peer, clock, reporter } = await scene();
     await reporter.createInvestigationIssue(occurrence('A'));
