@@ -86,8 +86,8 @@ export class Lifecycle {
     const { log } = session;
     const before = log.state.end;
     const isConcurrent = log.state.facts?.concurrent === true;
-    // Taking it back below is for two at once: its lines are activity, and a session that stays as it was has had none.
-    if (before !== null && workspace !== null && !isConcurrent) this.#requireFree(workspace);
+    // Taking it back below is for two at once.
+    this.requireFreeFor(session, workspace);
     const outcomes = log.write(({ lifecycle, session_id }) => {
       if (lifecycle !== 'ended')
         throw new RefusedError({ code: 'not_ended', message: `session ${session_id} has not ended` });
@@ -102,6 +102,16 @@ export class Lifecycle {
       log.write(() => [{ event: 'session_ended', reason, summary: summary ?? undefined }], this.#stamp);
       throw error;
     }
+  }
+
+  /**
+   * To be asked before anything is written: lines that take something back are activity, and a session that stays as it was has had
+   * none.
+   * @throws RefusedError if the session has ended, and another one holds the workspace now
+   */
+  requireFreeFor({ log }: OpenSession, workspace: Workspace | null): void {
+    const { end, facts } = log.state;
+    if (end !== null && workspace !== null && facts?.concurrent !== true) this.#requireFree(workspace);
   }
 
   #requireFree(workspace: Workspace): void {

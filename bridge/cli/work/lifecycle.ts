@@ -63,11 +63,13 @@ export const reopen = word({
   run(call) {
     const session = namedSession(call);
     const { memory } = call;
-    const workspace = session.log.state.facts?.workspace ?? null;
-    const wasArchived = session.log.state.archived !== null;
+    const { facts, archived } = session.log.state;
+    const workspace = facts?.workspace ? memory.claims.find(facts.workspace) : null;
+    const wasArchived = archived !== null;
+    memory.lifecycle.requireFreeFor(session, workspace);
     if (wasArchived) unarchiveSession(memory, session);
     try {
-      memory.lifecycle.reopen(session, workspace === null ? null : memory.claims.find(workspace));
+      memory.lifecycle.reopen(session, workspace);
     } catch (error) {
       // It stays as it was.
       if (wasArchived && error instanceof RefusedError && session.log.state.lifecycle === 'ended')

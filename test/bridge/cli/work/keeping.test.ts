@@ -88,8 +88,9 @@ test('a session that has ended is reopened out of the archive, or stays there if
   await scene.say('track', ['done', '--complete']);
   await scene.say('work', ['archive', id]);
   const other = await scene.begin('other');
+  const { log } = await scene.json('work', ['show', id]);
   expect(await scene.say('work', ['reopen', id])).toMatchObject({ code: 1, err: expect.stringContaining(other) });
-  expect(await scene.json('work', ['show', id])).toMatchObject({ archived: true, lifecycle: 'ended' });
+  expect(await scene.json('work', ['show', id])).toMatchObject({ archived: true, lifecycle: 'ended', log });
   await scene.say('work', ['archive', other]);
   expect((await scene.say('work', ['reopen', id])).code).toBe(0);
   expect(await scene.json('work', ['show', id])).toMatchObject({ archived: false, lifecycle: 'active' });
