@@ -54,8 +54,8 @@ export interface ContextOptions {
   readonly parent?: Worklog | null;
   /** The sub-agent that goes on with its task; null: it is for the main agent. */
   readonly subAgent?: string | null;
-  /** Sentences that follow, such as how many other sessions there are. */
-  readonly further?: readonly string[];
+  /** What follows, such as how many other sessions there are. */
+  readonly further?: readonly Section[];
   /** Notes of the workspace, for every session in it. */
   readonly pinned: readonly Note[];
   /** How many characters each level has, and from when on a session was resumed. */
@@ -103,7 +103,7 @@ export function buildResumeContext(log: Worklog, options: ContextOptions): strin
     { title: 'Since then:', entries: entries('files', options.changes ?? []) },
     nextOf(log, options, words),
     { title: '', entries: entries('next', wayBack(log, options, words)) },
-    { title: '', entries: entries('rest', options.further ?? []) },
+    ...(options.further ?? []),
   ];
   return fenced(withinBudget(sections, characters - used - FENCE_LENGTH));
 }

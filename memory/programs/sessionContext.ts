@@ -1,32 +1,30 @@
 /** What the model of a program is told when one of its conversations begins or goes on, and what is shown to the person. */
 
 import { counted } from '../../src/counted.js';
-import { shorten } from '../../src/log/shorten.js';
-import { oneLine } from '../../src/log/visibleText.js';
+import type { Section } from '../brief/budget.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
+import { crashBeside } from '../brief/crashBeside.js';
 import type { ContextLevel } from '../brief/levels.js';
-import { Words } from '../brief/observedSections.js';
+import { entries, Words } from '../brief/observedSections.js';
 import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
 import { hostElsewhere, isCrashed } from '../fold/crash.js';
 import { newWorklog } from '../fold/newWorklog.js';
-import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { runMayLiveHere } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
-import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { isAfterthought, isUndeclared } from '../sessions/adoption.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
-import { ago, lookAt, type Status, stepsOf } from '../show/status.js';
+import { lookAt, type Status } from '../show/status.js';
 import { changesSince } from './changesSince.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
+import { noticeBeside, noticeOf } from './notice.js';
 
 /** Of one workspace, the newest first. */
 const MOST_LOOKED_AT = 50;
-const LONGEST_PURPOSE = 80;
 /** Who was told, in a power failure: then it is told once more. */
 const MAY_BE_LOST = { isFact: true, isDurable: false } as const;
 
@@ -34,7 +32,7 @@ export interface GivenContext {
   readonly level: ContextLevel;
   /** For the model; empty: nothing. */
   readonly text: string;
-  /** For the person, in one line; null: nothing. */
+  /** For the person, in lines; null: nothing. */
   readonly notice: string | null;
   /** For whom it is; missing: the main agent. */
   readonly subAgent?: string | null;
@@ -46,9 +44,10 @@ export function toldAtStart(
   { session, before }: StartedConversation,
   { source }: Launch,
 ): readonly OpenSession[] {
-  // A session that it comes to, or its own; one that begins is told of the one before.
-  const own = before ?? (levelOf(source, session.log.state) === 'root' ? null : session);
-  return own === null ? unfinished(memory, session.id) : [own];
+  // Who goes on with a conversation was told of the others when it began.
+  if (levelOf(source, session.log.state) !== 'root') return [before ?? session];
+  // A session that it comes to; one that begins is told of the one before.
+  return [...(before === null ? [] : [before]), ...unfinished(memory, session.id)];
 }
 
 /**
@@ -64,8 +63,8 @@ export async function startContext(
   const { session } = started;
   const { about, given } = await contextOfFirst(memory, candidates, { source: launch.source, own: session });
   // Who runs to its end with nobody before it keeps no crash from the person, or from the agent that comes then.
-  if (about !== null && about !== session.id && hasScreen(memory.surroundings, launch.agent))
-    markTold(memory, about, session.id);
+  if (hasScreen(memory.surroundings, launch.agent))
+    for (const id of about) if (id !== session.id) markTold(memory, id, session.id);
   return given;
 }
 
@@ -84,36 +83,62 @@ export async function unrecordedContext(memory: Memory, launch: Launch): Promise
 
 /**
  * @param own the session of the conversation; null: it has none
- * @returns the context about the first session of which there is something to tell, and which that is; else the notes of the directory
+ * @returns the context about the first session of which there is something to tell, and of which ones it tells; else the notes of the
+ *   directory. Who comes to a session is told of that one first, and then of a crash beside it
  */
 async function contextOfFirst(
   memory: Memory,
   candidates: readonly OpenSession[],
   { source, own }: { readonly source: Launch['source']; readonly own: OpenSession | null },
-): Promise<{ readonly about: string | null; readonly given: GivenContext }> {
+): Promise<{ readonly about: readonly string[]; readonly given: GivenContext }> {
   const log = own?.log.state ?? newWorklog();
   const level = levelOf(source, log);
   for (const [index, about] of candidates.entries()) {
     const status = await lookAt(memory, about);
     if (isNothing(status)) continue;
-    const further = othersThan(memory, candidates.slice(index + 1));
-    const text = contextOf(memory, status, { level, further, isOwn: about.id === own?.id });
-    const notice = level === 'root' || level === 'resumed' ? noticeOf(status) : null;
-    return { about: about.id, given: { level, text, notice } };
+    const others = candidates.slice(index + 1);
+    const isOwn = about.id === own?.id;
+    const beside = isOwn ? await untoldCrash(memory, others) : null;
+    const text = contextOf(memory, status, { level, further: furtherOf(memory, others, beside), isOwn });
+    const { redact } = memory.stamp;
+    const notices = [
+      level === 'root' || level === 'resumed' ? noticeOf(status, redact) : null,
+      beside === null ? null : noticeBeside(beside, redact),
+    ].filter((line) => line !== null);
+    const told = [about.id, ...(beside === null ? [] : [beside.log.session_id ?? ''])];
+    return { about: told, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
   }
-  return { about: null, given: { level, text: buildNotesContext({ ...common(memory, log), level }), notice: null } };
+  return { about: [], given: { level, text: buildNotesContext({ ...common(memory, log), level }), notice: null } };
 }
 
 function isNothing({ log, fold }: Status): boolean {
   return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isAfterthought(log, fold);
 }
 
-function othersThan({ surroundings }: Memory, others: readonly OpenSession[]): string[] {
-  if (others.length === 0) return [];
-  const crashed = others.filter(({ log }) => isCrashed(log.state, surroundings.process)).length;
+/** @returns the first of the sessions that crashed and of which nobody was told; null if none did */
+async function untoldCrash(memory: Memory, others: readonly OpenSession[]): Promise<Status | null> {
+  for (const other of others.filter((one) => isUntoldCrash(memory, one))) {
+    const status = await lookAt(memory, other);
+    if (!isNothing(status)) return status;
+  }
+  return null;
+}
+
+function isUntoldCrash({ surroundings }: Memory, { log: { state } }: OpenSession): boolean {
+  return state.told_at === null && isCrashed(state, surroundings.process);
+}
+
+/** @param beside one of the others, of which more is told; null: of none */
+function furtherOf(memory: Memory, others: readonly OpenSession[], beside: Status | null): Section[] {
+  const here = memory.surroundings.process;
+  const more = others.filter(({ id }) => id !== beside?.log.session_id);
+  const crashed = more.filter(({ log }) => isCrashed(log.state, here)).length;
   const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
+  const count = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
+  const root = memory.workspace.root;
   return [
-    `${counted(others.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`,
+    ...(beside === null ? [] : crashBeside(beside, { root, here }, new Words(memory.stamp.redact))),
+    { title: '', entries: entries('rest', more.length === 0 ? [] : [count]) },
   ];
 }
 
@@ -165,14 +190,13 @@ function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
 /** Sessions of the workspace that have not ended, and on which nobody works, as far as it can be seen here: first what crashed unnoticed, then the newest. */
 function unfinished(memory: Memory, except: string | null): readonly OpenSession[] {
   const ids = [...(memory.claims.read(memory.workspace)?.sessions ?? [])].reverse().slice(0, MOST_LOOKED_AT);
-  const here = memory.surroundings.process;
   const open = ids.flatMap((id) => {
     const session = id === except || memory.sessions.endsEnded(id) ? null : memory.look(id);
     const state = session?.log.state;
     if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
     return runMayLiveHere(memory, state) ? [] : [session];
   });
-  const crashed = open.filter(({ log }) => isCrashed(log.state, here) && log.state.told_at === null);
+  const crashed = open.filter((session) => isUntoldCrash(memory, session));
   return [...crashed, ...open.filter((session) => !crashed.includes(session))];
 }
 
@@ -201,23 +225,6 @@ function markTold(memory: Memory, about: string, to: string): void {
     MAY_BE_LOST,
   );
   session?.log.close();
-}
-
-/** For a person; their own words may be shown on their own screen. */
-function noticeOf(status: Status): string | null {
-  const { log, fold, last, now, computed } = status;
-  if (!computed.crashed && !computed.check.critical) return null;
-  const { done, total } = progressOf(stepsOf(status));
-  const purpose = shorten(oneLine(purposeOf(log, fold)), LONGEST_PURPOSE);
-  const progress = total === 0 ? '' : ` (${done} of ${counted(total, 'step')} done)`;
-  const when = last === null ? '' : `, ${ago(now - last)}`;
-  const what = `${purpose === '' ? '' : `: ${purpose}`}${progress}`;
-  // What it had answered was not broken off.
-  const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
-  const broken = asked === null ? '' : `; last asked: ${shorten(oneLine(asked), LONGEST_PURPOSE)}`;
-  if (computed.crashed)
-    return `watchkeeper: the last agent here crashed${when}${what}${broken}. The new agent has its record; you can read it with: watchkeeper track resume ${log.session_id}`;
-  return `watchkeeper: the last session here is old${when}${what}. Much may have changed: watchkeeper track resume ${log.session_id}`;
 }
 
 function common(memory: Memory, log: Worklog) {

@@ -219,16 +219,15 @@ export const WAYS_AROUND = [
   'Work beside it:           watchkeeper track init --concurrent "TASK"',
 ];
 
-/** What somebody reads who begins a session where one is unfinished. */
-export function heldReport(id: string, log: Worklog, now: number): string {
+/** What somebody reads who begins a session where one is unfinished, before {@link WAYS_AROUND}. */
+export function heldLines(id: string, log: Worklog, now: number): string[] {
   const { done, total } = progressOf([...log.steps.values()]);
   const last = log.last_activity === null ? '' : `, last activity ${ago(now - log.last_activity)}`;
   return [
     `session ${id} is unfinished here: ${purposeOf(log, null)} (${done} of ${total} steps${last})`,
     ...[...log.steps.values()].map((step) => `  ${stepLine(step)}`),
     GO_ON,
-    ...WAYS_AROUND,
-  ].join('\n');
+  ];
 }
 
 /** @param ms negative if a clock was set back */

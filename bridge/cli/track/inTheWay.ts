@@ -3,21 +3,23 @@ import { crashesHere, crashLines, crashOf } from '../../../memory/brief/crashRep
 import { otherRun, runWords } from '../../../memory/keeping/runs.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
-import { heldReport, WAYS_AROUND } from '../../../memory/show/status.js';
+import { heldLines, WAYS_AROUND } from '../../../memory/show/status.js';
 import { UsageError } from '../../../src/errors.js';
 
-/** @returns the session that holds the directory; else those that crashed here, of which neither the caller nor another agent was told */
+/** @returns the session that holds the directory, and those that crashed here, of which neither the caller nor another agent was told */
 export async function inTheWay(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
-  if (holder !== null) return [holder];
+  const held = holder === null ? [] : [holder];
   // An agent whose hook has begun its session was told then.
-  if (hasSession(memory)) return [];
+  if (hasSession(memory)) return held;
   const crashes = await crashesHere(memory);
   // A window that was closed before anything was asked is no news.
   const untold = crashes.filter(
     ({ session, report }) =>
-      session.log.state.told_at === null && (report.purpose !== '' || report.steps.length + report.files.length > 0),
+      session.id !== holder?.id &&
+      session.log.state.told_at === null &&
+      (report.purpose !== '' || report.steps.length + report.files.length > 0),
   );
-  return untold.map(({ session }) => memory.which(session.id));
+  return [...held, ...untold.map(({ session }) => memory.which(session.id))];
 }
 
 /**
@@ -31,23 +33,22 @@ export async function onlyCrashed(memory: Memory): Promise<OpenSession | null> {
   return ids[0] === undefined ? null : memory.which(ids[0]);
 }
 
-/** @returns for a person: crashed sessions with their proof, or the one that is unfinished, and what can be done */
+/** @returns for a person: the session that is unfinished, crashed ones with their proof, and what can be done */
 export async function reportOn(sessions: readonly OpenSession[], memory: Memory): Promise<string> {
   const now = memory.clock.now();
   const lines: string[] = [];
   for (const session of sessions) {
     const crash = await crashOf(memory, session);
-    if (crash === null) return heldBy(session, memory, now);
-    lines.push(...crashLines(crash, now));
+    const { id, log } = session;
+    lines.push(...(crash === null ? heldLines(id, log.state, now) : crashLines(crash, now)));
   }
   // The advice of each says how to go on.
-  return [...lines, ...WAYS_AROUND].join('\n');
+  return [...lines, ...WAYS_AROUND, ...sessions.flatMap((session) => atWork(session, memory))].join('\n');
 }
 
-function heldBy({ id, log }: OpenSession, memory: Memory, now: number): string {
+function atWork({ log }: OpenSession, memory: Memory): string[] {
   const other = otherRun(memory, log.state);
-  const atWork = other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
-  return [heldReport(id, log.state, now), ...atWork].join('\n');
+  return other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
 }
 
 function hasSession({ conversation, agentProcess, bindings }: Memory): boolean {

@@ -363,6 +363,66 @@ test('what the broken turn was asked is told to the next agent, to the person an
   expect(resumed.text).toContain(`It was last asked: "then do more"\n${turn}\n`);
 });
 
+test('whoever comes to the session that holds the directory is told of crashes beside it, one at each start, and so is the person', async () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const { id } = memory.lifecycle.begin(memory.workspace, {
+    ...{ purpose: 'The plan', fields: {}, plan: [], concurrent: false },
+  });
+  writeFileSync(join(scene.directory, 'half.ts'), 'x');
+  // They worked beside it at the same time, so none of them was told of another.
+  const crash = (conversation: string, ...records: readonly object[]) => {
+    const transcript = transcriptOf(scene, conversation, ...records);
+    const agent = { ...dead, pid_start: conversation };
+    const launchedIn = { provider: 'claude', conversation: 'of-nobody' };
+    const launch = {
+      provider: 'claude',
+      conversation,
+      source: 'startup',
+      transcript,
+      agent,
+      launchedIn,
+    } as const;
+    const { session } = startConversation(scene.open(), launch);
+    session.log.close();
+    return session.id;
+  };
+  const writes = (file: string) => calls('Write', { file_path: join(scene.directory, file), content: 'x' });
+  const killed = crash('c-1', asked('Paint the door'), writes('half.ts'));
+  const other = crash('c-2', asked('Paint the wall'), writes('wall.ts'));
+  crash('c-3');
+  expect([killed, other]).not.toContain(id);
+
+  const first = await start(scene, 'c-4');
+  expect(first.id).toBe(id);
+  expect(first.text).toContain(`Session ${id}: "The plan"`);
+  expect(first.text).toMatch(
+    new RegExp(`another session of this directory crashed:\nSession ${other}: "Paint the wall"\n`),
+  );
+  expect(first.text).toMatch(/2 more unfinished sessions of this directory, 2 of which crashed: watchkeeper work list/);
+  expect(first.notice).toMatch(/^watchkeeper: another agent here crashed, just now: Paint the wall\. You can read/);
+  for (const source of ['clear', 'resume'] as const) {
+    const own = await start(scene, 'c-4', { source });
+    expect([own.notice, own.text.includes('another session'), own.text.includes('more unfinished')]).toEqual([
+      null,
+      false,
+      false,
+    ]);
+  }
+
+  write(scene, id, () => [{ event: 'run_ended', process: living, reason: 'exit' }]);
+  const second = await start(scene, 'c-5');
+  expect(second.text).toContain(`Session ${killed}: "Paint the door"`);
+  expect(second.text).toMatch(/may be half written, to be checked first:\n- "half.ts": 1 bytes/);
+  expect(second.text).not.toContain('Paint the wall');
+  expect(second.notice).toContain(`watchkeeper track resume ${killed}`);
+  expect(stateOf(scene, killed).told_at).not.toBeNull();
+
+  write(scene, id, () => [{ event: 'run_ended', process: living, reason: 'exit' }]);
+  const third = await start(scene, 'c-6');
+  expect([third.id, third.notice, third.text.includes('another session')]).toEqual([id, null, false]);
+});
+
 test('nothing is said to be broken off by an agent that died after its answer', async () => {
   const scene = memoryScene();
   const records = [asked('make a b'), answers('I wrote b.'), asked('and a c'), answers('I wrote c.')];

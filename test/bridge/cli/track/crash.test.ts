@@ -112,6 +112,17 @@ describe('track init', () => {
     expect((await scene.say('track', ['crash-detect'])).out).toBe('no crashed session here\n');
   });
 
+  test('reports a crash that nobody was told beside the session that holds the directory', async () => {
+    const memory = open();
+    const { id: plan } = memory.lifecycle.begin(memory.workspace, {
+      ...{ purpose: 'The plan', fields: {}, plan: [], concurrent: false },
+    });
+    const { code, err } = await scene.say('track', NEW);
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^session ${plan} is unfinished here.*\\n${id} crashed: process `, 's'));
+    expect(err.match(/Work beside it/g)).toHaveLength(1);
+  });
+
   test('--resume goes on with the only crashed session, for an agent; of several one must be named', async () => {
     expect(await scene.say('track', ['init', '--resume'])).toMatchObject({ code: 2, err: expect.stringContaining(id) });
     const second = begin('c-3', { ...dead, pid_start: '2' });

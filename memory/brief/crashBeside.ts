@@ -1,0 +1,31 @@
+/** What an agent must know of a crash in its directory that is not its own session's. */
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import { lastAskedOf, purposeOf } from '../observed/purpose.js';
+import type { Status } from '../show/status.js';
+import type { Section } from './budget.js';
+import { proofOf } from './crashReport.js';
+import { filesInDoubt } from './filesInDoubt.js';
+import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
+
+/** @param at the directory of its workspace, and the identity of a process of this host */
+export function crashBeside(
+  { log, fold, left }: Pick<Status, 'log' | 'fold' | 'left'>,
+  { root, here }: { readonly root: string; readonly here: ProcessIdentity },
+  words: Words,
+): Section[] {
+  const name = words.name(log.session_id ?? '');
+  const purpose = purposeOf(log, fold);
+  // What it had answered was not broken off.
+  const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
+  const lines = [
+    `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
+    `Its agent crashed: ${proofOf(log, here)}.`,
+    ...(asked === null ? [] : [`It was last asked: ${words.text(asked)}`]),
+    `To see all of it: watchkeeper track resume ${name}`,
+  ];
+  return [
+    { title: 'Beside it, another session of this directory crashed:', entries: entries('next', lines) },
+    leftOf(left, words),
+    doubtOf(filesInDoubt({ log, fold }, root), words),
+  ];
+}
