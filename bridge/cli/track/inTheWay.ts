@@ -8,18 +8,30 @@ import { UsageError } from '../../../src/errors.js';
 
 /** @returns the session that holds the directory, and those that crashed here, of which neither the caller nor another agent was told */
 export async function inTheWay(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
-  const held = holder === null ? [] : [holder];
   // An agent whose hook has begun its session was told then.
-  if (hasSession(memory)) return held;
+  if (hasSession(memory)) return holder === null ? [] : [holder];
+  return allHere(memory, holder, ({ log }) => log.state.told_at === null);
+}
+
+/** @returns what is put away for a session that is to begin: the one that holds the directory, and all that crashed here */
+export async function existing(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
+  return allHere(memory, holder, () => true);
+}
+
+async function allHere(
+  memory: Memory,
+  holder: OpenSession | null,
+  isMeant: (crashed: OpenSession) => boolean,
+): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
   // A window that was closed before anything was asked is no news.
-  const untold = crashes.filter(
+  const meant = crashes.filter(
     ({ session, report }) =>
       session.id !== holder?.id &&
-      session.log.state.told_at === null &&
+      isMeant(session) &&
       (report.purpose !== '' || report.steps.length + report.files.length > 0),
   );
-  return [...held, ...untold.map(({ session }) => memory.which(session.id))];
+  return [...(holder === null ? [] : [holder]), ...meant.map(({ session }) => memory.which(session.id))];
 }
 
 /**

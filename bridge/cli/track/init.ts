@@ -16,7 +16,7 @@ import { goOnWith } from '../../command/goOnWith.js';
 import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { stopMonitor } from '../../command/monitorProcess.js';
 import { type Call, word } from '../../command/word.js';
-import { inTheWay, onlyCrashed, reportOn } from './inTheWay.js';
+import { existing, inTheWay, onlyCrashed, reportOn } from './inTheWay.js';
 
 export const init = word({
   usage:
@@ -53,8 +53,9 @@ export const init = word({
     }
     if (holder !== null && titles.length > 0 && !values['archive-existing'] && mayBePlanned(holder, memory))
       return plan(holder, task, titles, call);
-    const others = values.concurrent ? [] : await inTheWay(memory, holder);
-    if (others.length > 0 && !values['archive-existing']) {
+    const archives = values['archive-existing'] === true;
+    const others = values.concurrent ? [] : await (archives ? existing : inTheWay)(memory, holder);
+    if (others.length > 0 && !archives) {
       context.io.stderr(`${await reportOn(others, memory)}\n`);
       return 1;
     }

@@ -123,6 +123,20 @@ describe('track init', () => {
     expect(err.match(/Work beside it/g)).toHaveLength(1);
   });
 
+  test.each([
+    ['a person', {}],
+    ['an agent whose hook has begun its session', AGENT],
+  ])('--archive-existing puts a crash away that was told, for %s', async (_, caller) => {
+    const memory = open();
+    const session = memory.sessions.open(id);
+    session?.log.write(() => [contextTold('ses_other')], memory.stamp);
+    session?.log.close();
+    if (caller === AGENT) begin('c-2', living);
+    expect((await scene.say('track', [...NEW, '--archive-existing'], caller)).code).toBe(0);
+    expect(await scene.json('work', ['show', id])).toMatchObject({ lifecycle: 'ended', end: { reason: 'cancelled' } });
+    expect(await scene.say('track', ['crash-detect'])).toEqual(expect.objectContaining({ code: 0 }));
+  });
+
   test('--resume goes on with the only crashed session, for an agent; of several one must be named', async () => {
     expect(await scene.say('track', ['init', '--resume'])).toMatchObject({ code: 2, err: expect.stringContaining(id) });
     const second = begin('c-3', { ...dead, pid_start: '2' });
