@@ -115,6 +115,11 @@ test('crash-detect names a session whose agent ran on another host, and does not
     ['no crashed session here', expect.stringMatching(`^${id}: Its agent ran on host old-machine\\. Whether`), ''],
   ]);
   expect(await scene.json('track', ['crash-detect'])).toEqual([]);
+  const named = await scene.say('track', ['crash-detect', '--session', id], { where: testFolder() });
+  expect(named).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(`^session ${id} has not crashed\n${id}: Its agent`),
+  });
 });
 
 test('a session in a plain folder knows of nothing that is checked out', async () => {
@@ -138,6 +143,11 @@ test.each([
   const { out } = await say('track', 'status', '--session', id);
   expect(out).toContain(`\nits directory does not exist any more: ${scene.directory}\n`);
   expect(out).not.toContain('deleted');
+  expect(await say('track', 'crash-detect')).toMatchObject({ code: 0, out: 'no crashed session here\n' });
+  expect(await say('track', 'crash-detect', '--session', id)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(new RegExp(`^${id} crashed: .*\ndirectory: +its directory does not exist`, 's')),
+  });
   const refused = {
     code: 3,
     out: '',
