@@ -1,8 +1,9 @@
 // covers: memory/sessions/lostLines.ts memory/workspaces/claims.ts memory/sessions/bindings.ts
 /** A worklog that a crash of the machine has emptied, beside one that has never had a line. */
-import { mkdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { rebuildSession } from '../../../../memory/keeping/rebuild.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { listSessions } from '../../../../memory/show/list.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../../src/host/identity.js';
@@ -35,7 +36,8 @@ function emptied({ open }: MemoryScene, agent: ProcessIdentity | null) {
   return { id, folder };
 }
 
-const listed = ({ open }: MemoryScene) => listSessions(open(), { here: true, which: 'unfinished' }, () => undefined);
+const listed = ({ open }: Pick<MemoryScene, 'open'>) =>
+  listSessions(open(), { here: true, which: 'unfinished' }, () => undefined);
 
 describe('a worklog that was emptied', () => {
   test('is listed as damaged, here, too, and everything names its session and its directory', async () => {
@@ -59,6 +61,29 @@ describe('a worklog that was emptied', () => {
     expect(await scene.say('work', ['verify', id])).toMatchObject({
       out: expect.stringContaining('holds no directory'),
     });
+  });
+
+  test('stays in the list of its directory once its state was written again', async () => {
+    const { open, home } = memoryScene();
+    const memory = open();
+    const { id, log } = memory.lifecycle.begin(memory.workspace, {
+      purpose: 'T',
+      fields: {},
+      plan: [],
+      concurrent: false,
+    });
+    log.close();
+    truncateSync(log.path);
+    const session = open().sessions.open(id);
+    if (session === null) throw new Error('it is gone');
+    session.log.write(() => [{ event: 'note', text: 'x' }], open().stamp);
+    expect(await listed({ open })).toMatchObject([{ session_id: id }]);
+    await rebuildSession(open(), session);
+    session.log.close();
+    expect(existsSync(join(home, 'sessions', id, 'state.json'))).toBe(true);
+    expect(await listed({ open })).toMatchObject([
+      { session_id: id, created_at: null, directory: memory.workspace.root },
+    ]);
   });
 
   test('of a session that recorded itself is listed, too', async () => {
