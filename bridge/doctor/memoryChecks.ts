@@ -7,7 +7,7 @@ import type { LogKind } from '../../memory/logs/kind.js';
 import { Log } from '../../memory/logs/log.js';
 import { settledCounts } from '../../memory/logs/settledCounts.js';
 import { Bindings } from '../../memory/sessions/bindings.js';
-import { hasLostLines } from '../../memory/sessions/lostLines.js';
+import { hasLostBeginning, hasLostLines } from '../../memory/sessions/lostLines.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { Claims } from '../../memory/workspaces/claims.js';
 import { counted } from '../../src/counted.js';
@@ -19,12 +19,21 @@ import { type CheckResult, fault, ok, warning } from './checkResult.js';
 const HOME = 'memory home';
 const SETTINGS = 'memory settings';
 const LOGS = 'memory logs';
+/** What can be done for a damaged log. */
+const PUT_BACK = 'put them back if you have a copy';
 const NEWER = 'newer memory';
 /** Of each kind the last by name: ids of sessions begin with their day. */
 const MOST_LOGS = 1_000;
 const MOST_NAMED = 3;
-/** Only whether lines can be read, not what they mean. */
-const ANY: LogKind<null> = { name: 'any', begin: () => null, apply: () => null };
+/** Only whether lines can be read, and whether one of them begins a session. */
+const ANY: LogKind<{ isBegun: boolean }> = {
+  name: 'any',
+  begin: () => ({ isBegun: false }),
+  apply: (state, { event }) => {
+    state.isBegun ||= event === 'session_started';
+    return null;
+  },
+};
 
 /** @param isQuick nothing is written, and the logs are not read */
 export async function checkMemory({ variables }: Surroundings, isQuick: boolean): Promise<CheckResult[]> {
@@ -58,51 +67,52 @@ function checkSettings(places: Places): CheckResult {
 }
 
 async function checkLogs(places: Places): Promise<CheckResult[]> {
-  const [torn, newer, unreadable, lost]: [string[], string[], string[], string[]] = [[], [], [], []];
+  const [torn, newer, unreadable, lost, unbegun]: [string[], string[], string[], string[], string[]] = [
+    [],
+    [],
+    [],
+    [],
+    [],
+  ];
   const isLost = lostIn(places);
   for (const path of await logsOf(places)) {
     try {
       const log = Log.read(path, ANY);
       log?.close();
       if (log === null) continue;
-      const { lines, unreadable: damaged, newer: foreign } = await settledCounts(log);
+      const counts = await settledCounts(log);
+      const { lines, unreadable: damaged, newer: foreign } = counts;
       if (lines === damaged && isLost(path, lines)) lost.push(path);
+      else if (basename(path) === WORKLOG && hasLostBeginning(log.state.isBegun, counts)) unbegun.push(path);
       else if (damaged > 0) torn.push(`${damaged} in ${path}`);
       if (foreign > 0) newer.push(`${foreign} in ${path}`);
     } catch (error) {
       unreadable.push(describeError(error));
     }
   }
-  const words = `unreadable lines, cut off by a full disk or a crash, or changed by hand: ${firstOf(torn)}`;
+  const some = [
+    ...named(fault, unreadable, 'cannot be read', 'put a plain file that this user can read in its place'),
+    ...named(
+      fault,
+      lost,
+      'worklogs of which no line is left that can be read',
+      `${PUT_BACK}; otherwise \`watchkeeper work purge ID\` removes what is left of the session`,
+    ),
+    ...named(
+      fault,
+      unbegun,
+      'worklogs whose first line, the beginning of the session, is lost',
+      `${PUT_BACK}; otherwise what was recorded later counts, or \`watchkeeper work purge ID\` removes it`,
+    ),
+    ...named(
+      warning,
+      torn,
+      'unreadable lines, cut off by a full disk or a crash, or changed by hand',
+      'nothing has to be done: they are skipped, and the rest counts; `watchkeeper work show` names them',
+    ),
+  ];
   return [
-    ...(unreadable.length === 0
-      ? []
-      : [
-          fault(
-            LOGS,
-            `cannot be read: ${firstOf(unreadable)}`,
-            'put a plain file that this user can read in its place',
-          ),
-        ]),
-    ...(lost.length === 0
-      ? []
-      : [
-          fault(
-            LOGS,
-            `worklogs of which no line is left that can be read: ${firstOf(lost)}`,
-            'put them back if you have a copy; otherwise `watchkeeper work purge ID` removes what is left of the session',
-          ),
-        ]),
-    ...(torn.length === 0
-      ? []
-      : [
-          warning(
-            LOGS,
-            words,
-            'nothing has to be done: they are skipped, and the rest counts; `watchkeeper work show` names them',
-          ),
-        ]),
-    ...(torn.length + unreadable.length + lost.length === 0 ? [ok(LOGS, 'every line can be read')] : []),
+    ...(some.length === 0 ? [ok(LOGS, 'every line can be read')] : some),
     ...(newer.length === 0
       ? []
       : [
@@ -113,6 +123,10 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
           ),
         ]),
   ];
+}
+
+function named(make: typeof fault, paths: readonly string[], found: string, remedy: string): CheckResult[] {
+  return paths.length === 0 ? [] : [make(LOGS, `${found}: ${firstOf(paths)}`, remedy)];
 }
 
 /** @returns whether a log in which no line can be read has lost the record of a session; only a worklog has one */

@@ -8,6 +8,7 @@ import { readAt } from '../../src/files/readAt.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settleChild } from '../sessions/delegation.js';
 import { mayHold } from '../sessions/lifecycle.js';
+import { hasLostBeginning } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -38,7 +39,7 @@ export function verifySession(
     placeCheck(memory, session),
     claimCheck(memory, session),
     filesCheck(session),
-    worklogCheck(counts),
+    worklogCheck(counts, session.log.state.created_at !== null),
     { check: 'copy', ...findCopy(session.folder, session.log.state) },
   ];
 }
@@ -75,11 +76,14 @@ function filesCheck({ folder }: OpenSession): Check {
   return { check: 'files', ok, found: ok ? `${names.length} files can be read` : troubles.join(', ') };
 }
 
-function worklogCheck({ lines, unreadable, newer }: Readonly<LogCounts>): Check {
+function worklogCheck(counts: Readonly<LogCounts>, isBegun: boolean): Check {
+  const { lines, unreadable, newer } = counts;
   if (lines === 0) return { check: 'worklog', ok: false, found: 'it is empty' };
+  const isLost = hasLostBeginning(isBegun, counts);
   const newerWords = newer === 0 ? '' : `, ${newer} of a newer version`;
   const words = unreadable === 0 ? 'all readable' : `${unreadable} unreadable`;
-  return { check: 'worklog', ok: unreadable === 0, found: `${counted(lines, 'line')}, ${words}${newerWords}` };
+  const found = `${counted(lines, 'line')}, ${words}${newerWords}${isLost ? ', but its beginning is lost' : ''}`;
+  return { check: 'worklog', ok: unreadable === 0 && !isLost, found };
 }
 
 function readThrough(descriptor: number): void {

@@ -44,9 +44,12 @@ export const list = word({
   },
 });
 
-function stateWords({ lifecycle, end_reason, crashed, stuck, unreadable, emptied, newer }: ListedSession): string {
+function stateWords({ lifecycle, end_reason, crashed, stuck, ...log }: ListedSession): string {
+  const { unreadable, emptied, newer, created_at } = log;
   const words = crashed ? 'crashed' : stuck ? 'stuck' : (end_reason ?? lifecycle);
-  return [words, ...(unreadable > 0 || emptied ? ['damaged'] : []), ...(newer > 0 ? ['newer version'] : [])].join(', ');
+  // What a newer version has written may be its beginning.
+  const isDamaged = unreadable > 0 || emptied || (created_at === null && newer === 0);
+  return [words, ...(isDamaged ? ['damaged'] : []), ...(newer > 0 ? ['newer version'] : [])].join(', ');
 }
 
 function progressWords({ progress: { done, total } }: ListedSession): string {

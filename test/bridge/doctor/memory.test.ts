@@ -15,6 +15,7 @@ import { describe, expect, test } from '@jest/globals';
 import { checkMemory } from '../../../bridge/doctor/memoryChecks.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram } from '../../../src/host/program.js';
+import { isoTime } from '../../../src/time.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
 import { memoryScene } from '../../memory/scene.js';
@@ -86,6 +87,15 @@ describe('session memory', () => {
         { name: 'memory logs', verdict: 'fault', found: expect.stringMatching(new RegExp(`can be read: ${path}$`)) },
       ]);
     }
+  });
+
+  test('has lost the first line of a worklog that went on', async () => {
+    const { home, path } = recorded();
+    const line = { v: 1, id: 'n', timestamp: isoTime(0), event: 'note', origin: 'person', text: 'x' };
+    writeFileSync(path, `${JSON.stringify(line)}\n`);
+    expect((await look(home)).slice(2)).toMatchObject([
+      { name: 'memory logs', verdict: 'fault', found: expect.stringMatching(new RegExp(`is lost: ${path}$`)) },
+    ]);
   });
 
   test('has settings with faults, or a link to none', async () => {

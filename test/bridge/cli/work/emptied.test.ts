@@ -63,6 +63,16 @@ describe('a worklog that was emptied', () => {
     });
   });
 
+  test('is still damaged once lines follow: its beginning is lost', async () => {
+    const id = await scene.begin('T');
+    truncateSync(worklog(id));
+    await scene.say('track', ['note', 'x', '--session', id]);
+    expect((await scene.say('work', ['list'])).out).toMatch(`${id}  planned, damaged `);
+    const { code, out } = await scene.say('work', ['verify', id]);
+    const found = 'FAULTY  worklog: 1 line, all readable, but its beginning is lost\n';
+    expect([code, out]).toEqual([1, expect.stringContaining(found)]);
+  });
+
   test('stays in the list of its directory once its state was written again', async () => {
     const { open, home } = memoryScene();
     const memory = open();
