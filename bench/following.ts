@@ -39,7 +39,7 @@ type Look = () => unknown;
 const LOOKS = {
   memory(path: string): Look {
     const log = newWorklog();
-    const rest = { transcript: path, cwd: null, workspace: null, at: 0, since: null, moved_at: null };
+    const rest = { transcript: path, cwd: null, workspace: null, at: 0, since: null, process: null, moved_at: null };
     log.conversations.push({ provider: 'claude', id: 'c1', source: 'bind', ...rest });
     const options = { folders: {}, redact: createRedactor(SECRETS), clock: systemClock };
     const session = new FollowedSession(options);

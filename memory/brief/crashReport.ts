@@ -73,7 +73,7 @@ export function crashReport(
   return {
     session_id: log.session_id ?? '',
     purpose: purposeOf(log, fold),
-    last_asked: lastAskedOf(log, fold),
+    last_asked: lastAskedOf(log, fold, here),
     place: null,
     proof: proofOf(log, here),
     created_at: log.created_at,

@@ -1,5 +1,6 @@
 /** How to go on with a session. */
-import type { Worklog } from '../fold/worklog.js';
+import { presentConversation } from '../fold/crash.js';
+import type { Conversation, Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -32,9 +33,7 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
   const words = new Words(memory.stamp.redact);
   const command = goOnCommand(log, words.name(log.session_id ?? ''));
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
-  const conversation = log.conversations.findLast(
-    (one) => one.moved_at === null && one.provider in RESUMES && transcriptOf(one, memory.surroundings.variables),
-  );
+  const conversation = wayBackTo(memory, log);
   const directory = words.path(conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root);
   const back =
     conversation === undefined
@@ -49,4 +48,13 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
     command: null,
     further: [`Start an agent in ${directory}${given}. To go on with the session, it runs: ${command}`, ...back],
   };
+}
+
+/** @returns the conversation of the agent that crashed, or else the last one, as far as its program can go on with it */
+function wayBackTo({ surroundings }: Memory, log: Worklog): Conversation | undefined {
+  const known = log.conversations.filter(
+    (one) => one.moved_at === null && one.provider in RESUMES && transcriptOf(one, surroundings.variables),
+  );
+  const present = presentConversation(log, surroundings.process);
+  return known.find((one) => one === present) ?? known.at(-1);
 }

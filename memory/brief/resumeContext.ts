@@ -158,8 +158,8 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
 }
 
 /** The message of a second attempt says itself what is asked. */
-function askedLines(log: Worklog, { fold, level }: ContextOptions, words: Words): string[] {
-  const asked = level === 'revival' ? null : lastAskedOf(log, fold);
+function askedLines(log: Worklog, { fold, level, here }: ContextOptions, words: Words): string[] {
+  const asked = level === 'revival' ? null : lastAskedOf(log, fold, here);
   return asked === null ? [] : [`It was last asked: ${words.text(asked)}`];
 }
 

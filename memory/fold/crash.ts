@@ -1,7 +1,7 @@
 /** Crashed is never stored. It is a question about the process of the present run, asked when somebody looks. */
-import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
+import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import type { Liveness } from '../words.js';
-import type { Run, Worklog } from './worklog.js';
+import type { Conversation, Run, Worklog } from './worklog.js';
 
 /** Why a run ended whose process was proven dead, and which nobody had ended. */
 export const LOST = 'lost';
@@ -20,6 +20,17 @@ export function presentRun<Known extends Ran>(runs: readonly Known[], here: Proc
   const open = runs.filter(({ ended_at }) => ended_at === null);
   const going = open.length > 1 ? open.findLast(({ process }) => isProcessAlive(process, here) !== false) : undefined;
   return going ?? open.at(-1) ?? runs.at(-1) ?? null;
+}
+
+/** @returns the conversation that the agent of the present run had last; null if nobody knows it */
+export function presentConversation(
+  { runs, conversations }: Pick<Worklog, 'runs' | 'conversations'>,
+  here: ProcessIdentity,
+): Conversation | null {
+  const run = presentRun(runs, here);
+  const isOfRun = ({ process, moved_at }: Conversation) =>
+    moved_at === null && run !== null && process !== null && isSameProcess(process, run.process);
+  return conversations.findLast(isOfRun) ?? null;
 }
 
 /** @param here the identity of a process of this host */

@@ -91,6 +91,8 @@ export interface Conversation {
   /** Its share begins here; null: at its beginning. */
   readonly since: number | null;
   readonly at: number;
+  /** The agent that has had it last; null: nobody knows it. */
+  process: ProcessIdentity | null;
   /** To another session. */
   moved_at: number | null;
 }

@@ -1,6 +1,8 @@
 /** What a session is for. One that began by itself has no declared purpose: it is for what was asked first. */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
+import { isCrashed, presentConversation } from '../fold/crash.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Observed } from './observed.js';
@@ -20,11 +22,18 @@ export function purposeOf({ facts }: Pick<Worklog, 'facts'>, fold: Pick<Observed
   return facts?.purpose || asked || (facts === null ? LOST_BEGINNING : '');
 }
 
-/** @returns what its agent was asked last, unless that is its purpose; null: nothing else is known */
+/**
+ * @param here the identity of a process of this host, to know what another agent than the one that crashed was asked
+ * @returns what its agent was asked last, unless that is its purpose; null: nothing else is known
+ */
 export function lastAskedOf(
-  log: Pick<Worklog, 'facts'>,
+  log: Pick<Worklog, 'facts' | 'lifecycle' | 'runs' | 'conversations'>,
   fold: Pick<Observed, 'firstPrompt' | 'lastPrompt'> | null,
+  here: ProcessIdentity | null = null,
 ): string | null {
+  const own = here !== null && isCrashed(log, here) ? presentConversation(log, here) : null;
+  // The last prompt is that of the last conversation.
+  if (own !== null && own !== log.conversations.findLast(({ moved_at }) => moved_at === null)) return null;
   const asked = shorten(fold?.lastPrompt ?? '', LONGEST_PROMPT);
   return asked === '' || asked === purposeOf(log, fold) ? null : asked;
 }

@@ -49,7 +49,7 @@ function adoptConversation(
   memory: Memory,
   { id, log }: OpenSession,
   bound: BoundConversation,
-  { source, transcript }: Adopted,
+  { source, transcript, process }: Adopted,
 ): void {
   const { provider, conversation } = bound;
   const before = memory.bindings.bind(bound, id);
@@ -64,7 +64,12 @@ function adoptConversation(
   const since = begun === null ? null : isoTime(begun);
   // Only the program's own hook reports the path, and a reader of the session may not have the program's variables.
   const path = transcript ?? theirs?.transcript ?? null;
-  const more = { workspace: memory.workspace.id, since, ...(path !== null && { transcript: path }) };
+  const more = {
+    workspace: memory.workspace.id,
+    since,
+    ...(path !== null && { transcript: path }),
+    ...(process !== null && { process }),
+  };
   log.write(
     (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [{ ...line, ...more }]),
     memory.stamp,

@@ -59,8 +59,9 @@ export const runRules: Rules = {
         cwd: text,
         workspace: text,
         since: instant,
+        process: z.optional(processSchema),
       }),
-    (log, { provider, conversation, source, transcript, cwd, workspace, since }, { at }) => {
+    (log, { provider, conversation, source, transcript, cwd, workspace, since, process }, { at }) => {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
       // Whoever comes back to it goes on with it.
@@ -68,9 +69,12 @@ export const runRules: Rules = {
         (one) => one.moved_at === null && one.provider === provider && one.id === conversation,
       );
       log.present = known ?? log.present;
-      if (known !== undefined) return;
+      if (known !== undefined) {
+        known.process = process ?? known.process;
+        return;
+      }
       const entry = {
-        ...{ provider, id: conversation, source, at, moved_at: null },
+        ...{ provider, id: conversation, source, at, process: process ?? null, moved_at: null },
         ...{ transcript: transcript ?? null, cwd: cwd ?? null, workspace: workspace ?? null },
         since: since == null ? null : Date.parse(since),
       };

@@ -34,7 +34,7 @@ class Scene {
 
   /** @returns the path of its transcript */
   converse(id: string, path = join(this.folder, `${id}.jsonl`), rest: Partial<Conversation> = {}): string {
-    const place = { transcript: path, cwd: null, workspace: null, at: 0, since: null, moved_at: null };
+    const place = { transcript: path, cwd: null, workspace: null, at: 0, since: null, process: null, moved_at: null };
     this.log.conversations.push({ provider: 'claude', id, source: 'bind', ...place, ...rest });
     return path;
   }

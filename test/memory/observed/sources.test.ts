@@ -118,6 +118,7 @@ test('the share of a conversation begins and ends where the session has it', asy
     transcript: null,
     cwd: null,
     workspace: null,
+    process: null,
     at: 0,
   };
   const observed = (since: number | null, moved_at: number | null) => {
@@ -142,6 +143,7 @@ test('an id that is a path finds nothing outside', () => {
     transcript: null,
     cwd: null,
     workspace: null,
+    process: null,
     since: null,
     moved_at: null,
     at: 0,

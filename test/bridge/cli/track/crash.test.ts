@@ -4,11 +4,14 @@ import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { contextTold } from '../../../../memory/brief/contextGiven.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
+import { endRun } from '../../../../memory/programs/runEnd.js';
+import { adopt } from '../../../../memory/sessions/adoption.js';
 import { Memory } from '../../../../memory/sessions/memory.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { redactShapes } from '../../../../src/log/redact.js';
 import { systemClock } from '../../../../src/time.js';
 import { asks, calls, transcript } from '../../../src/transcripts/told.js';
+import { startAgent } from '../agent.js';
 import { WorkScene } from '../work/scene.js';
 
 const living = readProcessIdentity('host');
@@ -68,6 +71,29 @@ test('a person in whose shell no agent works reads what a person can do, an agen
 test('a conversation whose transcript is gone is not named', async () => {
   rmSync(path);
   expect((await scene.say('track', ['crash-detect'])).out).not.toContain('claude --resume');
+});
+
+test('the conversation and the last prompt are those of the agent that crashed, not of one that joined it and ended', async () => {
+  const killed = await startAgent();
+  path = transcript([asks(0, 'Paint the wall'), asks(1, 'And the floor')]);
+  const joined = begin('c-5', readProcessIdentity('host', killed.pid));
+  const memory = open();
+  const session = memory.sessions.open(joined);
+  if (session === null) throw new Error('it is gone');
+  const beside = {
+    conversation: { provider: 'claude', conversation: 'c-6' },
+    process: living,
+    source: 'startup',
+  } as const;
+  adopt(memory, session, { ...beside, transcript: transcript([asks(2, 'Help with it')]) });
+  endRun(memory, session, living, 'other');
+  session.log.close();
+  await killed.kill();
+  const report = ['crash-detect', '--session', joined];
+  expect(await scene.json('track', report)).toMatchObject([{ purpose: 'Paint the wall', last_asked: null }]);
+  const { out } = await scene.say('track', report);
+  expect(out).toContain(': claude --resume c-5\n');
+  expect((await scene.say('track', ['resume', joined])).out).not.toContain('Help with it');
 });
 
 test('nobody is told that a session goes on for which there is no agent', async () => {
