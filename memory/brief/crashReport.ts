@@ -43,7 +43,7 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   const status = await lookAt(memory, session);
   if (isAfterthought(status.log, status.fold)) return null;
   const { root } = memory.workspaceOf(status.log) ?? memory.workspace;
-  const place = placeNow(memory, status.log, oneLine);
+  const place = placeNow(memory, status.log, { path: oneLine, name: oneLine });
   return { ...crashReport(status, { root, here: process, way: wayOnFor(memory, status.log) }), place };
 }
 

@@ -1,6 +1,7 @@
 /** How to go on with a session. */
 import { presentConversation } from '../fold/crash.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
+import { otherRun, runWords } from '../keeping/runs.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -33,6 +34,8 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
   const words = new Words(memory.stamp.redact);
   const command = goOnCommand(log, words.name(log.session_id ?? ''));
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
+  const other = otherRun(memory, log);
+  if (other !== null) return { command: null, further: [`Its agent is at work: ${runWords(other)}.`] };
   const conversation = wayBackTo(memory, log);
   const directory = words.path(conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root);
   const back =
@@ -42,11 +45,9 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
           `Or go on with its conversation, in ${directory}: ${RESUMES[conversation.provider]} ${words.name(conversation.id)}`,
         ];
   if (log.facts?.explicit !== false) return { command, further: back };
-  // Once it was told to an agent, the next one is given what is newer.
-  const given = log.told_at === null ? '; if it has the plugin, it is given this record' : '';
   return {
     command: null,
-    further: [`Start an agent in ${directory}${given}. To go on with the session, it runs: ${command}`, ...back],
+    further: [`Start an agent in ${directory}. To go on with the session, it runs: ${command}`, ...back],
   };
 }
 

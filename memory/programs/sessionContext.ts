@@ -1,6 +1,7 @@
 /** What the model of a program is told when one of its conversations begins or goes on, and what is shown to the person. */
 
 import { counted } from '../../src/counted.js';
+import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
 import { crashBeside } from '../brief/crashBeside.js';
@@ -210,7 +211,7 @@ function contextOf(
   return buildResumeContext(log, {
     ...common(memory, log),
     ...{ level, fold, crashed: computed.crashed, left, ...more },
-    place: level === 'compacted' ? null : placeNow(memory, log, (text) => words.name(text)),
+    place: level === 'compacted' ? null : placeNow(memory, log, words),
     parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
     changes: level === 'resumed' ? changesSince(memory, status) : [],
   });
@@ -218,13 +219,18 @@ function contextOf(
 
 /** Whoever starts next need not hear of the crash first again; of what cannot be seen here, its own host may still say that it crashed. */
 function markTold(memory: Memory, about: string, to: string): void {
-  const session = memory.sessions.open(about);
-  session?.log.write(
-    (state) => (hostElsewhere(state, memory.surroundings.process) === null ? [contextTold(to)] : []),
-    { ...memory.stamp, origin: 'watchkeeper' },
-    MAY_BE_LOST,
-  );
-  session?.log.close();
+  try {
+    const session = memory.sessions.open(about);
+    session?.log.write(
+      (state) => (hostElsewhere(state, memory.surroundings.process) === null ? [contextTold(to)] : []),
+      { ...memory.stamp, origin: 'watchkeeper' },
+      MAY_BE_LOST,
+    );
+    session?.log.close();
+  } catch (error) {
+    // Its record takes no line, so it is told once more. The start itself is recorded.
+    if (!(error instanceof UnreachableError)) throw error;
+  }
 }
 
 function common(memory: Memory, log: Worklog) {

@@ -188,7 +188,7 @@ export class Memory {
       return session;
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
-      this.leftOut.push(error.message);
+      if (!this.leftOut.includes(error.message)) this.leftOut.push(error.message);
       return null;
     }
   }

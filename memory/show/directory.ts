@@ -1,6 +1,9 @@
 /** What became of the directory of a session since it began. */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
+import type { Redact } from '../../src/log/redact.js';
+import { hostElsewhere } from '../fold/crash.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Checkout, checkoutOf } from '../git/checkout.js';
 import type { Memory } from '../sessions/memory.js';
@@ -9,10 +12,11 @@ import type { Workspace } from '../workspaces/workspace.js';
 /** Of a commit, as checkpoints show it. */
 const DIGEST_LENGTH = 10;
 
-/** @returns where it was; null: it is there, or nobody knows where it was */
+/** @returns where it was; null: it is there, it is on another host, or nobody knows where it was */
 export function lostDirectory(memory: Memory, log: Worklog): string | null {
   const root = memory.workspaceOf(log)?.root ?? null;
-  return root === null || existsSync(root) ? null : root;
+  if (root === null || hostElsewhere(log, memory.surroundings.process) !== null) return null;
+  return existsSync(root) ? null : root;
 }
 
 /**
@@ -25,22 +29,35 @@ export function requireDirectory(memory: Memory, log: Worklog): Workspace {
   throw new UnreachableError(`the directory of session ${log.session_id} does not exist any more: ${lost}`);
 }
 
-/**
- * @param name puts a path or the name of a branch into the sentence
- * @returns a clause if the directory is gone, or another branch or commit is checked out in it than when the session began
- */
-export function placeNow(memory: Memory, log: Worklog, name: (text: string) => string): string | null {
-  const lost = lostDirectory(memory, log);
-  if (lost !== null) return `its directory does not exist any more: ${name(lost)}`;
-  const before = log.facts?.baseline ?? null;
-  const root = before === null ? null : (memory.workspaceOf(log)?.root ?? null);
-  const now = root === null ? null : checkoutOf(root);
-  if (before === null || now === null || (now.branch === before.branch && now.head === before.head)) return null;
-  return `it began on ${wordsOf(before, name)}; ${wordsOf(now, name)} is checked out now`;
+/** Puts foreign text into a sentence. */
+interface Naming {
+  path(text: string): string;
+  name(text: string): string;
 }
 
-function wordsOf({ branch, head }: Checkout, name: (text: string) => string): string {
-  const commit = head === null ? null : name(head.slice(0, DIGEST_LENGTH));
+/** @returns a clause if the directory is gone, or another branch or commit is checked out in it than when the session began */
+export function placeNow(memory: Memory, log: Worklog, words: Naming): string | null {
+  const lost = lostDirectory(memory, log);
+  if (lost !== null) return `its directory does not exist any more: ${words.path(lost)}`;
+  const before = log.facts?.baseline ?? null;
+  const root = before === null ? null : (memory.workspaceOf(log)?.root ?? null);
+  if (before === null || root === null) return null;
+  const began = `it began on ${wordsOf(before, words)}`;
+  if (!existsSync(join(root, '.git'))) return `${began}; it is no checkout of git any more`;
+  const now = checkoutOf(root);
+  return now === null || isSame(before, now, memory.stamp.redact)
+    ? null
+    : `${began}; ${wordsOf(now, words)} is checked out now`;
+}
+
+/** The names of branches are kept redacted. A commit that is not found quickly is unknown, and no other one. */
+function isSame(before: Checkout, now: Checkout, redact: Redact): boolean {
+  const isOther = now.head !== null && before.head !== null && now.head !== before.head;
+  return !isOther && (now.branch === null ? null : redact(now.branch)) === before.branch;
+}
+
+function wordsOf({ branch, head }: Checkout, words: Naming): string {
+  const commit = head === null ? null : words.name(head.slice(0, DIGEST_LENGTH));
   if (branch === null) return `commit ${commit}`;
-  return `branch ${name(branch)}${commit === null ? '' : ` at ${commit}`}`;
+  return `branch ${words.name(branch)}${commit === null ? '' : ` at ${commit}`}`;
 }

@@ -70,7 +70,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     root: workspace.root,
     here: memory.surroundings.process,
     crashed,
-    place: placeNow(memory, log, (text) => words.name(text)),
+    place: placeNow(memory, log, words),
     fold,
     left,
     settings: memory.settings,

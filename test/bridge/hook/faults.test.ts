@@ -310,7 +310,7 @@ async function afterCrash(
   const [id = ''] = readdirSync(join(place.home, 'sessions'));
   const log = join(place.home, 'sessions', id, 'worklog.jsonl');
   const note = { v: 1, id: 'n', timestamp: new Date().toISOString(), origin: 'agent', event: 'note', text: 'mind it' };
-  const crashed = readFileSync(log, 'utf8').replace(/"boot_id":"[^"]*"/, '"boot_id":"another"');
+  const crashed = readFileSync(log, 'utf8').replaceAll(/"boot_id":"[^"]*"/g, '"boot_id":"another"');
   writeFileSync(log, `${crashed}${JSON.stringify(note)}\n`);
   change(transcript);
   return { place, id };

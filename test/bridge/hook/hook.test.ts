@@ -46,7 +46,7 @@ test('a crash is told to the model and to the person, as the agents read it', as
     { flag: 'a' },
   );
   // As if the machine had been started again.
-  writeFileSync(log, readFileSync(log, 'utf8').replace(/"boot_id":"[^"]*"/, '"boot_id":"another"'));
+  writeFileSync(log, readFileSync(log, 'utf8').replaceAll(/"boot_id":"[^"]*"/g, '"boot_id":"another"'));
   const { code, out } = await hook(place, payload(place, 'SessionStart', { source: 'startup', session_id: 'c-2' }));
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual({

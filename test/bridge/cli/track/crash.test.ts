@@ -53,7 +53,7 @@ beforeEach(() => {
 
 test('a person in whose shell no agent works reads what a person can do, an agent the command that moves it', async () => {
   const continues = `watchkeeper work continue ${id}`;
-  const start = `Start an agent in "${scene.directory}"; if it has the plugin, it is given this record. To go on with the session, it runs: ${continues}`;
+  const start = `Start an agent in "${scene.directory}". To go on with the session, it runs: ${continues}`;
   const back = `Or go on with its conversation, in "${scene.directory}": claude --resume c-1`;
   const found = await scene.say('track', ['crash-detect']);
   expect(found.code).toBe(1);
