@@ -6,7 +6,7 @@ import { hostElsewhere, isCrashed, presentRun } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import type { Worklog } from '../fold/worklog.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
-import { isAfterthought } from '../sessions/adoption.js';
+import { isUnused } from '../sessions/adoption.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -41,7 +41,7 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   const { process } = memory.surroundings;
   if (!isCrashed(session.log.state, process)) return null;
   const status = await lookAt(memory, session);
-  if (isAfterthought(status.log, status.fold)) return null;
+  if (isUnused(status.log, status.fold)) return null;
   const { root } = memory.workspaceOf(status.log) ?? memory.workspace;
   const place = placeNow(memory, status.log, { path: oneLine, name: oneLine });
   return { ...crashReport(status, { root, here: process, way: wayOnFor(memory, status.log) }), place };

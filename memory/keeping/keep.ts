@@ -22,7 +22,7 @@ import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
 import { nameFilesIn } from '../observed/sources.js';
 import { storeFold } from '../observed/storedFold.js';
-import { isAfterthought } from '../sessions/adoption.js';
+import { isUnused } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -69,7 +69,8 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   const complete = !runMayLive(memory, log.state);
   const copy = await writeCopy(memory, session, until);
   // Its conversation may have been resumed meanwhile.
-  const isOver = (state: Worklog) => !runMayLive(memory, state) && isAfterthought(state, copy?.fold ?? null);
+  const isOver = (state: Worklog) =>
+    !runMayLive(memory, state) && state.facts?.continues != null && isUnused(state, copy?.fold ?? null);
   const end = [{ event: 'session_ended', reason: 'superseded' }];
   log.write((state) => (isOver(state) ? end : []), { ...memory.stamp, origin: 'watchkeeper' }, { isFact: true });
   const before = log.state.kept;

@@ -13,7 +13,7 @@ import { newWorklog } from '../fold/newWorklog.js';
 import type { Worklog } from '../fold/worklog.js';
 import { runMayLiveHere } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
-import { isAfterthought, isUndeclared } from '../sessions/adoption.js';
+import { isUndeclared, isUnused } from '../sessions/adoption.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -113,7 +113,7 @@ async function contextOfFirst(
 }
 
 function isNothing({ log, fold }: Status): boolean {
-  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isAfterthought(log, fold);
+  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold);
 }
 
 /** @returns the first of the sessions that crashed and of which nobody was told; null if none did */

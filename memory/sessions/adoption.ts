@@ -174,14 +174,18 @@ export function isImplicit({ facts, lifecycle }: Worklog): boolean {
 
 /**
  * @param seen of its share of the conversation; null: nothing was
- * @returns whether it only continues an ended one, and nobody has asked or declared anything in it
+ * @returns whether it began by itself, and nobody has asked or declared anything in it
  */
-export function isAfterthought(
+export function isUnused(
   log: Worklog,
-  seen: { readonly prompts: number; readonly isTurnOpen: boolean } | null,
+  seen: { readonly prompts: number; readonly isTurnOpen: boolean; readonly actions: readonly unknown[] } | null,
 ): boolean {
-  if (!isImplicit(log) || log.facts?.continues == null || !isUndeclared(log)) return false;
-  return seen === null || (seen.prompts === 0 && !seen.isTurnOpen);
+  if (!isImplicit(log) || !isUndeclared(log) || log.facts?.purpose) return false;
+  // What was seen is gone because of its age.
+  if (seen === null) return log.kept?.removed !== true;
+  // The calls of one that continues an ended session may be the end of that one's last turn.
+  const hasCalled = log.facts?.continues == null && seen.actions.length > 0;
+  return seen.prompts === 0 && !seen.isTurnOpen && !hasCalled;
 }
 
 /** A session that continues one that has ended leaves that one its share of the conversation. */

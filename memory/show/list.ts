@@ -7,10 +7,13 @@ import { processSchema } from '../fold/rules/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { combinedState } from '../observed/combined.js';
+import type { Observed } from '../observed/observed.js';
 import { readPurpose } from '../observed/purpose.js';
 import { observe, observeKept } from '../observed/sources.js';
+import { isUnused } from '../sessions/adoption.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
 import { presentState } from '../sessions/stateFile.js';
 import { END_REASONS, type EndReason, LIFECYCLES, type Lifecycle, type Liveness } from '../words.js';
 import type { Workspace } from '../workspaces/workspace.js';
@@ -81,7 +84,7 @@ export async function listSessions(
     // What its agent does is in its transcript only. Where the beginning is lost, its directory is in the workspace's log. Without
     // `texts`, what it was asked is not written.
     const isWhole = written?.created_at != null && (written.purpose !== '' || memory.settings.texts);
-    const isPresent = isWhole && !mayWork(memory, written);
+    const isPresent = isWhole && !mayWork(memory, written) && !mayBeUnused(written);
     const state = isPresent ? written : await foldedState(memory, basename(folder), onUnreadable);
     if (state === null || (state.log.lines === 0 && !hasLostLines(memory, folder))) continue;
     const { workspace, end } = state;
@@ -101,6 +104,11 @@ function isArchived({ places }: Memory, folder: string, { archived, created_at }
 
 function mayWork({ surroundings }: Memory, { lifecycle, runs }: State): boolean {
   return lifecycle !== 'ended' && ['alive', 'unknown'].includes(livenessOf({ runs }, surroundings.process));
+}
+
+/** Only its logs tell. */
+function mayBeUnused({ purpose, lifecycle }: State): boolean {
+  return purpose === '' && lifecycle !== 'ended';
 }
 
 function rowOf({ surroundings }: Memory, id: string, { end, log, runs, notices, ...state }: State): ListedSession {
@@ -152,6 +160,7 @@ async function foldedState(
       state.lifecycle === 'ended'
         ? await observeKept(kept)
         : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
+    if (isLeftUnused(memory, session.log, observed.fold)) return null;
     const combined = stateSchema.parse({
       ...combinedState(state, at, observed),
       workspace: workspace?.id ?? state.facts?.workspace ?? null,
@@ -165,6 +174,14 @@ async function foldedState(
     onUnreadable(error);
     return null;
   }
+}
+
+/** Whether an agent was closed or killed before it was asked anything. What nobody can read may have been declared. */
+function isLeftUnused({ surroundings }: Memory, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
+  const here = surroundings.process;
+  const run = presentRun(state.runs, here);
+  const isOver = run !== null && (run.ended_at !== null || livenessOf(state, here) === 'dead');
+  return isOver && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */

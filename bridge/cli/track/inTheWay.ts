@@ -24,13 +24,7 @@ async function allHere(
   isMeant: (crashed: OpenSession) => boolean,
 ): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
-  // A window that was closed before anything was asked is no news.
-  const meant = crashes.filter(
-    ({ session, report }) =>
-      session.id !== holder?.id &&
-      isMeant(session) &&
-      (report.purpose !== '' || report.steps.length + report.files.length > 0),
-  );
+  const meant = crashes.filter(({ session }) => session.id !== holder?.id && isMeant(session));
   return [...(holder === null ? [] : [holder]), ...meant.map(({ session }) => memory.which(session.id))];
 }
 

@@ -12,6 +12,7 @@ import { boundSession, endRun } from '../../../memory/programs/runEnd.js';
 import { startContext } from '../../../memory/programs/sessionContext.js';
 import { adopt, tellWhatMoved } from '../../../memory/sessions/adoption.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { listSessions } from '../../../memory/show/list.js';
 import { lookAt } from '../../../memory/show/status.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { isoTime, MINUTE, SECOND } from '../../../src/time.js';
@@ -102,6 +103,7 @@ test('if nobody asks anything there it is nothing: no crash, nothing to be told,
   const later = killed.scene.open();
   const found = later.look(killed.next);
   expect(found && (await crashOf(later, found))).toBeNull();
+  expect(await listSessions(later, { here: true, which: 'unfinished' }, () => {})).toEqual([]);
   const started = startConversation(later, launch('c-2', null));
   expect((await startContext(later, started, launch('c-2', null))).text).toBe('');
 });

@@ -123,6 +123,31 @@ test('a dead agent is not called idle, nor does it wait', async () => {
   expect(status).toMatchObject({ crashed: true, attention: null, waits: [], stuck: false });
 });
 
+test('a window that was killed before anything was asked is no crash, for any command', async () => {
+  path = transcript([{ type: 'mode', mode: 'default', sessionId: 'c-3' }], 'c-3.jsonl');
+  const idle = begin('c-3', { ...dead, pid_start: '2' });
+  const found = await scene.say('track', ['crash-detect']);
+  expect([found.out.includes(id), found.out.includes(idle)]).toEqual([true, false]);
+  const listed: { session_id: string }[] = await scene.json('work', ['list']);
+  expect(listed.map(({ session_id }) => session_id)).toEqual([id]);
+  await scene.say('work', ['end', id, '--as', 'cancelled']);
+  expect(await scene.say('track', ['crash-detect'])).toMatchObject({ code: 0, out: 'no crashed session here\n' });
+  expect((await scene.say('track', ['init', 'New', '--step', 'a'])).code).toBe(0);
+});
+
+test('one that is open is listed before anything is asked, and one that was killed if something was declared', async () => {
+  const ids = async () => (await scene.json('work', ['list'])).map((row: { session_id: string }) => row.session_id);
+  path = transcript([], 'c-3.jsonl');
+  const live = begin('c-3', living);
+  const declared = begin('c-4', { ...dead, pid_start: '2' });
+  const memory = open();
+  const session = memory.sessions.open(declared);
+  session?.log.write(() => [{ event: 'note', text: 'mind the cache', priority: 'high' }], memory.stamp);
+  session?.log.close();
+  expect((await ids()).sort()).toEqual([id, live, declared].sort());
+  expect((await scene.say('track', ['crash-detect'])).out).toContain(`${declared} crashed: `);
+});
+
 describe('track init', () => {
   const NEW = ['init', 'New thing', '--step', 'a'];
 
