@@ -18,9 +18,13 @@ export const done = word({
   words: 0,
   async run(call): Promise<ExitCode> {
     const { memory, values, print, context } = call;
+    const reason = reasonOf(values.as);
+    if (values.complete && values.as !== undefined)
+      throw new UsageError(
+        `--complete and --as exclude each other: the session ends as completed, or as ${reason} with its steps as they are`,
+      );
     const session = memory.which(values.session ?? null);
     const open = openSteps(session.log.state);
-    const reason = reasonOf(values.as);
     if (open.length > 0 && !values.complete && values.as === undefined) {
       const titles = open.map((step) => `  ${stepLine(step)}`);
       context.io.stderr(

@@ -18,6 +18,9 @@ import { stopMonitor } from '../../command/monitorProcess.js';
 import { type Call, word } from '../../command/word.js';
 import { existing, inTheWay, onlyCrashed, reportOn } from './inTheWay.js';
 
+/** What becomes of the session that is there already. */
+const WAYS = ['resume', 'archive-existing', 'concurrent'] as const;
+
 export const init = word({
   usage:
     'init TASK [--step TITLE]… [--steps A,B] [--name NAME]\n       [--resume [--session ID]|--archive-existing|--concurrent]',
@@ -34,6 +37,7 @@ export const init = word({
   async run(call): Promise<ExitCode> {
     const { memory, values, words, print, context } = call;
     const [task = ''] = words;
+    requireOneWay(values);
     if (task.trim() === '' && !values.resume)
       throw new UsageError('what is the task? For example: watchkeeper track init "Fix the login"');
     const titles = [...(values.step ?? []), ...(values.steps?.split(',') ?? [])].map((title) => title.trim());
@@ -43,7 +47,7 @@ export const init = word({
     if (named !== null && !values.resume)
       throw new UsageError('--session names a session to go on with: add --resume, or leave it out to begin one');
     const holder = values.concurrent ? null : memory.holder();
-    const meant = values.resume ? await resumed(memory, holder, values) : null;
+    const meant = values.resume ? await resumed(memory, holder, named) : null;
     if (meant !== null) {
       const { folder } = goOnWith(memory, meant);
       const isMeant = isInAgent(memory) || meant.id === holder?.id;
@@ -85,14 +89,13 @@ export const init = word({
   },
 });
 
-async function resumed(
-  memory: Memory,
-  holder: OpenSession | null,
-  { session, concurrent }: Call['values'],
-): Promise<OpenSession | null> {
-  const named = textOf(session);
-  if (named !== null) return memory.which(named);
-  return holder ?? (concurrent ? null : onlyCrashed(memory));
+function requireOneWay(values: Call['values']): void {
+  const given = WAYS.filter((way) => values[way]).map((way) => `--${way}`);
+  if (given.length > 1) throw new UsageError(`${given.join(' and ')} exclude each other: give one of them`);
+}
+
+async function resumed(memory: Memory, holder: OpenSession | null, named: string | null): Promise<OpenSession | null> {
+  return named === null ? (holder ?? onlyCrashed(memory)) : memory.which(named);
 }
 
 function stepsOf(titles: readonly string[]): string {

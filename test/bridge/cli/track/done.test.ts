@@ -39,6 +39,16 @@ test('a session does not end as completed because somebody says so while its ste
   expect((await scene.json('work', ['show', id])).lifecycle).toBe('planned');
 });
 
+test('--complete and --as are two ways to end a session', async () => {
+  const scene = new WorkScene();
+  const id = await scene.begin('T');
+  expect(await scene.say('track', ['done', '--as', 'cancelled', '--complete'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--complete and --as exclude each other: '),
+  });
+  expect((await scene.json('work', ['show', id])).lifecycle).toBe('planned');
+});
+
 test.each(['--fail', '--skip', '--override'])('a step moves by %s only with a reason', async (option) => {
   const scene = new WorkScene();
   await scene.begin('T');

@@ -13,3 +13,18 @@ test('an agent that has begun its session without a plan plans that one; a perso
   expect((await scene.say('track', init, AGENT)).code).toBe(1);
   expect(await scene.json('track', ['status'])).toMatchObject({ session_id: id, purpose: 'Fix the login' });
 });
+
+test.each([
+  [['--resume', '--archive-existing']],
+  [['--archive-existing', '--concurrent']],
+  [['--resume', '--concurrent']],
+])('%j: only one thing becomes of the session that is there', async (ways) => {
+  const scene = new WorkScene();
+  const id = await scene.begin('T');
+  expect(await scene.say('track', ['init', 'Z', ...ways])).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining(`${ways.join(' and ')} exclude each other: give one of them`),
+  });
+  expect(await scene.json('work', ['list', '--all'])).toMatchObject([{ session_id: id, lifecycle: 'planned' }]);
+});
