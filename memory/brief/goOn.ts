@@ -1,4 +1,5 @@
 /** How to go on with a session. */
+import { existsSync } from 'node:fs';
 import { presentConversation } from '../fold/crash.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
 import { otherRun, runWords } from '../keeping/runs.js';
@@ -37,17 +38,21 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
   const other = otherRun(memory, log);
   if (other !== null) return { command: null, further: [`Its agent is at work: ${runWords(other)}.`] };
   const conversation = wayBackTo(memory, log);
-  const directory = words.path(conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root);
+  const place = conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root;
+  const isThere = existsSync(place);
+  const directory = words.path(place);
+  // A program finds a conversation only where it was held.
   const back =
-    conversation === undefined
+    conversation === undefined || !isThere
       ? []
       : [
           `Or go on with its conversation, in ${directory}: ${RESUMES[conversation.provider]} ${words.name(conversation.id)}`,
         ];
   if (log.facts?.explicit !== false) return { command, further: back };
+  const where = isThere ? directory : `another directory, because ${directory} does not exist any more`;
   return {
     command: null,
-    further: [`Start an agent in ${directory}. To go on with the session, it runs: ${command}`, ...back],
+    further: [`Start an agent in ${where}. To go on with the session, it runs: ${command}`, ...back],
   };
 }
 

@@ -10,6 +10,7 @@ import { Memory } from '../../../../memory/sessions/memory.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { redactShapes } from '../../../../src/log/redact.js';
 import { systemClock } from '../../../../src/time.js';
+import { testFolder } from '../../../harness/folder.js';
 import { asks, calls, transcript } from '../../../src/transcripts/told.js';
 import { startAgent } from '../agent.js';
 import { WorkScene } from '../work/scene.js';
@@ -71,6 +72,21 @@ test('a person in whose shell no agent works reads what a person can do, an agen
 test('a conversation whose transcript is gone is not named', async () => {
   rmSync(path);
   expect((await scene.say('track', ['crash-detect'])).out).not.toContain('claude --resume');
+});
+
+test('where the directory is gone, an agent goes on from another one, and the conversation cannot be resumed', async () => {
+  rmSync(scene.directory, { recursive: true });
+  const where = testFolder();
+  const start = `Start an agent in another directory, because "${scene.directory}" does not exist any more. To go on with the session, it runs: watchkeeper work continue ${id}`;
+  for (const words of [
+    ['resume', id],
+    ['crash-detect', '--session', id],
+  ]) {
+    const { out } = await scene.say('track', words, { where });
+    expect(out).toContain(start);
+    expect(out).not.toContain('claude --resume');
+  }
+  expect((await scene.say('work', ['continue', id], { where, ...AGENT })).code).toBe(0);
 });
 
 test('the conversation and the last prompt are those of the agent that crashed, not of one that joined it and ended', async () => {
