@@ -81,10 +81,9 @@ export async function listSessions(
   const directoryOf = directories(memory, onUnreadable);
   for (const folder of folders) {
     const written = writtenState(folder);
-    // What its agent does is in its transcript only. Where the beginning is lost, its directory is in the workspace's log. Without
-    // `texts`, what it was asked is not written.
-    const isWhole = written?.created_at != null && (written.purpose !== '' || memory.settings.texts);
-    const isPresent = isWhole && !mayWork(memory, written) && !mayBeUnused(written);
+    // What its agent does is in its transcript only, and where the beginning is lost, its directory is in the workspace's log.
+    const isWhole = written?.created_at != null && !mayBeUnused(written);
+    const isPresent = isWhole && !mayWork(memory, written);
     const state = isPresent ? written : await foldedState(memory, basename(folder), onUnreadable);
     if (state === null || (state.log.lines === 0 && !hasLostLines(memory, folder))) continue;
     const { workspace, end } = state;

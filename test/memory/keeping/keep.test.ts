@@ -19,7 +19,9 @@ import { archiveSession } from '../../../memory/keeping/archive.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
 import { checkCopy, readSeal } from '../../../memory/observed/keptCopy.js';
+import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
+import { listSessions } from '../../../memory/show/list.js';
 import { lookAt } from '../../../memory/show/status.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram, packageRoot } from '../../../src/host/program.js';
@@ -184,6 +186,18 @@ test('without texts what was asked first is shown while the transcript is there,
   expect(await asked()).toBe(before);
   rmSync(transcript);
   expect(await asked()).toBeNull();
+});
+
+test('without texts a list, too, has what a session was asked of which nobody has declared the purpose', async () => {
+  mkdirSync(scene.home, { recursive: true });
+  writeFileSync(join(scene.home, 'settings.json'), '{"texts":false}');
+  const memory = open();
+  const launch = { provider: 'claude', conversation: 'c-9', source: 'fork', agent: null, launchedIn: null } as const;
+  const { session } = startConversation(memory, { ...launch, transcript });
+  session.log.close();
+  await keepSession(memory, memory.which(session.id), scene.clock.now() + 60_000);
+  const listed = await listSessions(open(), { here: false, which: 'all' }, () => undefined);
+  expect(listed.find(({ session_id }) => session_id === session.id)?.purpose).toMatch(/do the work/);
 });
 
 test('a file of somebody else is not overwritten, and the failure is named by the check', async () => {

@@ -3,14 +3,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
 import { delegatedContext, noteGiven, startContext } from '../../../memory/programs/sessionContext.js';
 import { leftProcesses, wordsOfShell } from '../../../memory/sessions/leftProcesses.js';
-import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import { type OpenSession, Sessions } from '../../../memory/sessions/sessions.js';
 import { lookAt, statusLines } from '../../../memory/show/status.js';
+import { UnreachableError } from '../../../src/errors.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { HOUR, isoTime } from '../../../src/time.js';
 import { afterThisTest } from '../../harness/scope.js';
@@ -110,6 +111,26 @@ test('of a session whose agent ran on another host a start is told after crashes
   expect(third.text).toContain('"Crashed here"');
   expect(third.text).toContain('1 more unfinished session of this directory: watchkeeper work list --here');
   // On its own host it is a crash that nobody has told.
+  expect(stateOf(scene, id).told_at).toBeNull();
+});
+
+test('a start is recorded and told of a crash although the record of that takes no line', async () => {
+  const scene = memoryScene();
+  const { id } = await start(scene, 'c-1', { agent: dead });
+  write(scene, id, step('1', 'Write the tests'), begun('1'));
+  // As if another user had written it, which nothing keeps root from doing.
+  const { open } = Sessions.prototype;
+  const refusing = jest.spyOn(Sessions.prototype, 'open').mockImplementation(function (this: Sessions, named) {
+    if (named === id) throw new UnreachableError(`${id} takes no line`);
+    return open.call(this, named);
+  });
+  try {
+    const next = await start(scene, 'c-2');
+    expect(next.text).toContain('"Write the tests"');
+    expect(next.notice).toContain('crashed');
+  } finally {
+    refusing.mockRestore();
+  }
   expect(stateOf(scene, id).told_at).toBeNull();
 });
 

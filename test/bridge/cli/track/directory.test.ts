@@ -70,6 +70,19 @@ describe('in a repository', () => {
     expect(await resumed()).toContain(`; commit ${now} is checked out now.\n`);
   });
 
+  test('a branch whose name is redacted, or whose commit is not found quickly, is no other one', async () => {
+    git('checkout', '-q', '-b', `fix/ghp_${'aB3'.repeat(12)}`);
+    const id = await crashed();
+    const place = async () => (await scene.json('track', ['crash-detect', '--session', id]))[0].place;
+    expect(await place()).toBeNull();
+    git('pack-refs', '--all');
+    appendFileSync(join(scene.directory, '.git/packed-refs'), `# ${'x'.repeat(1024 * 1024)}\n`);
+    expect(checkoutOf(scene.directory)?.head).toBeNull();
+    expect(await place()).toBeNull();
+    rmSync(join(scene.directory, '.git'), { recursive: true });
+    expect(await place()).toMatch(/^it began on branch .*; it is no checkout of git any more$/);
+  });
+
   test('what is checked out is read as git says it: packed, detached, in a linked worktree, before the first commit', () => {
     const { directory } = scene;
     expect(checkoutOf(directory)).toEqual({ head: first, branch: 'main' });
@@ -120,6 +133,9 @@ test('crash-detect names a session whose agent ran on another host, and does not
     code: 0,
     out: expect.stringMatching(`^session ${id} has not crashed\n${id}: Its agent`),
   });
+  // Its directory may be there still.
+  rmSync(scene.directory, { recursive: true });
+  expect((await scene.say('work', ['show', id], { where: testFolder() })).out).not.toContain('exist');
 });
 
 test('a session in a plain folder knows of nothing that is checked out', async () => {

@@ -42,6 +42,14 @@ test.each([
   },
 );
 
+test('nobody is sent into a session, or a conversation of it, in which an agent is at work', async () => {
+  const first = await startAgent();
+  const { session_id: id } = await scene.json('track', ['init', 'T'], shellOf(first));
+  const { out } = await scene.say('track', ['resume', id]);
+  expect(out).toContain(`Its agent is at work: process ${first.pid} has worked on it since`);
+  expect(out).not.toMatch(/To go on with it|Start an agent|Or go on/);
+});
+
 test('an agent joins another one if it says so, and may then repeat itself', async () => {
   const [first, second] = [await startAgent(), await startAgent()];
   const { session_id: id } = await scene.json('track', ['init', 'T'], shellOf(first));
