@@ -69,10 +69,15 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   const complete = !runMayLive(memory, log.state);
   const copy = await writeCopy(memory, session, until);
   // Its conversation may have been resumed meanwhile.
-  const isOver = (state: Worklog) =>
-    !runMayLive(memory, state) && state.facts?.continues != null && isUnused(state, copy?.fold ?? null);
+  const isOver = (state: Worklog) => !runMayLive(memory, state) && isUnused(state, copy?.fold ?? null);
+  // Of one that continues none, a transcript that cannot be seen from here may show something.
+  const isSeen = (state: Worklog) => (copy !== null && state.runs.length > 0) || state.facts?.continues != null;
   const end = [{ event: 'session_ended', reason: 'superseded' }];
-  log.write((state) => (isOver(state) ? end : []), { ...memory.stamp, origin: 'watchkeeper' }, { isFact: true });
+  log.write(
+    (state) => (isOver(state) && isSeen(state) ? end : []),
+    { ...memory.stamp, origin: 'watchkeeper' },
+    { isFact: true },
+  );
   const before = log.state.kept;
   const isKnown =
     before !== null &&

@@ -108,6 +108,26 @@ test('if nobody asks anything there it is nothing: no crash, nothing to be told,
   expect((await startContext(later, started, launch('c-2', null))).text).toBe('');
 });
 
+test.each([
+  ['its settings', { type: 'mode', mode: 'default', sessionId: 'c-1' }],
+  ['a command of the program', asked('<command-name>/clear</command-name>\n<command-message>clear</command-message>')],
+])(
+  'a window in which nothing was asked ends as superseded when it is kept, although its transcript has %s',
+  async (_, record) => {
+    const scene = memoryScene();
+    const memory = scene.open();
+    const transcript = join(scene.home, '..', 'c-1.jsonl');
+    const more = { uuid: 'u1', isSidechain: false, cwd: scene.directory, timestamp: isoTime(scene.clock.now()) };
+    writeFileSync(transcript, `${JSON.stringify({ sessionId: 'c-1', ...more, ...record })}\n`);
+    const { session } = startConversation(memory, launch('c-1', transcript));
+    await keepSession(memory, session, Number.POSITIVE_INFINITY);
+    expect(session.log.state.lifecycle).toBe('active');
+    endRun(memory, session, living, 'prompt_input_exit');
+    await keepSession(memory, session, Number.POSITIVE_INFINITY);
+    expect(session.log.state).toMatchObject({ lifecycle: 'ended', end: { reason: 'superseded' } });
+  },
+);
+
 test('nobody goes on if no agent is known to live', async () => {
   const scene = memoryScene();
   const memory = scene.open();
