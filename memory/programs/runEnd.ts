@@ -38,11 +38,11 @@ export function endRun(memory: Memory, session: OpenSession, agent: ProcessIdent
     const isRunning = runs.some((run) => run.ended_at === null && isSameProcess(run.process, agent));
     return isRunning ? [{ event: 'run_ended', process: agent, reason }] : [];
   });
-  if (isNothing(memory, log.state)) write(memory, log, () => [{ event: 'session_ended', reason: 'superseded' }]);
+  if (wasNeverAsked(memory, log.state)) write(memory, log, () => [{ event: 'session_ended', reason: 'superseded' }]);
 }
 
 /** @returns whether nobody has asked anything in a session that began by itself: its program keeps no transcript of it */
-function isNothing({ programs }: Memory, state: Worklog): boolean {
+export function wasNeverAsked({ programs }: Memory, state: Worklog): boolean {
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
   return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
 }

@@ -23,6 +23,7 @@ import { changesSince } from './changesSince.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
 import { noticeBeside, noticeOf } from './notice.js';
+import { wasNeverAsked } from './runEnd.js';
 
 /** Of one workspace, the newest first. */
 const MOST_LOOKED_AT = 50;
@@ -195,6 +196,8 @@ function unfinished(memory: Memory, except: string | null): readonly OpenSession
     const session = id === except || memory.sessions.endsEnded(id) ? null : memory.look(id);
     const state = session?.log.state;
     if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
+    // Without a transcript nothing was asked; it would only be counted.
+    if (state.kept === null && !state.facts?.purpose && wasNeverAsked(memory, state)) return [];
     return runMayLiveHere(memory, state) ? [] : [session];
   });
   const crashed = open.filter((session) => isUntoldCrash(memory, session));
