@@ -32,6 +32,7 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
       ? []
       : [
           `${counted(running.length, 'session')} ${running.length === 1 ? 'is' : 'are'} running, and will look crashed when the agent has ended, because no hook sees it: ${running.join(', ')}`,
+          `${running.length === 1 ? 'End it' : 'End each'} then: watchkeeper work end ${running.length === 1 ? running[0] : 'ID'}`,
         ]),
     ...left.map(
       ({ agent, id, scope, project }) =>

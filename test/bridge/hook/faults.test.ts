@@ -74,9 +74,9 @@ testWithMounts('a home that cannot be written is said in one line', async () => 
 });
 
 testWithMounts.each([
-  ['full', NO_SPACE.begin],
-  ['read-only', readOnly],
-])('a crash in a home that is %s is told to the next start, and that nothing is recorded', async (_, spoil) => {
+  ['full', NO_SPACE.begin, / make room on the disk and start the agent again$/],
+  ['read-only', readOnly, /EROFS/],
+])('a crash in a home that is %s is told to the next start, and that nothing is recorded', async (_, spoil, what) => {
   const { place, id } = await afterCrash(() => undefined, onSmallDisk);
   spoil(place.home);
   for (const source of ['startup', 'startup', 'fork']) {
@@ -85,6 +85,7 @@ testWithMounts.each([
     expect(systemMessage).toMatch(
       /^watchkeeper: the last agent here crashed, [^\n]+\nwatchkeeper: this session is not recorded: [^\n]+$/,
     );
+    expect(systemMessage).toMatch(what);
     expect(hookSpecificOutput.additionalContext).toContain(`watchkeeper work continue ${id}`);
   }
   expect(worklogs(place).join('')).not.toContain('c-2');
