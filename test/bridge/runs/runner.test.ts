@@ -32,6 +32,7 @@ import { createLogger } from '../../../src/log/logger.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { closeRedis, openRedis } from '../../../src/redis/connect.js';
 import { HOUR, systemClock } from '../../../src/time.js';
+import { eventually } from '../../e2e/eventually.js';
 import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis, forgetAll, openTestRedis } from '../../harness/redis.js';
@@ -488,7 +489,9 @@ describeWithRedis('a run', () => {
     const session = await scene.accept(kind === 'deaf' ? 'deaf' : 'hang');
     const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
-    if (kind === 'stopped') process.kill(must((await now(scene, session)).run?.pid), 'SIGSTOP');
+    // The agent may speak before its process is in the record.
+    const pid = await eventually(async () => (await now(scene, session)).run?.pid, { what: 'the process of the run' });
+    if (kind === 'stopped') process.kill(pid, 'SIGSTOP');
     await scene.truth.transitions.cancel(session.session_id, 'Cancelled at your request.');
     await done;
     expect(await now(scene, session)).toMatchObject({ status: 'cancelled', released: { by: 'scan' } });
