@@ -1,6 +1,6 @@
 /** The rows of what the hooks record, and of what becomes of it. They get the payloads of Claude Code, and recordings of it. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/host/program.js';
 import { HOUR, MINUTE } from '../../src/time.js';
@@ -131,8 +131,10 @@ const X20: RowCheck = {
     const told = ['subfolder', 'removed', 'binary', 'huge'].map((name) => hooks.answer(name));
     for (const { code, said } of told) assert.deepEqual([code, said.split('\n').length <= 2], ['0', true], said);
     // Of the repository, as if it had started at its top.
-    const here = listAt(scene.json('wk work list --here')).map((one) => at(one, 'session_id'));
-    assert.deepEqual(here.length, 2, `${here}`);
+    const ids = readdirSync(join(scene.home, 'sessions'));
+    const top = scene.begin('wk track init T');
+    const workspaceOf = (id: string) => at(scene.json(`wk work show ${id}`), 'workspace');
+    assert.deepEqual(ids.map(workspaceOf), [workspaceOf(top), workspaceOf(top)]);
   },
 };
 
