@@ -1,6 +1,6 @@
 /** What people take for one character, and may be several code points: a flag, a family, a coloured hand, a letter with its accents. */
 
-/** Made late: that takes as long as loading a hundred modules, and few texts need it. */
+/** Made late: that takes some 10 ms, and few texts need it. */
 let segmenter: Intl.Segmenter | undefined;
 
 /** @returns the signs of the text; finding them is slow */

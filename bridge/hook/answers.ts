@@ -97,8 +97,7 @@ async function unrecordedStart(
   });
   const given = await atMost(memory.clock, Math.max(0, withinMs), context, late);
   // Nobody has typed a command here.
-  const fault = memory.stamp.redact(error.message).replace('repeat the command', 'start the agent again');
-  const said = oneLine(`watchkeeper: this session is not recorded: ${fault}`);
+  const said = oneLine(`watchkeeper: this session is not recorded: ${memory.stamp.redact(error.message)}`);
   return answer(payload.event, {
     ...given,
     notice: [...(given.notice === null ? [] : [given.notice]), said].join('\n'),

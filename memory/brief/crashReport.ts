@@ -44,7 +44,7 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   if (isUnused(status.log, status.fold)) return null;
   const { root } = memory.workspaceOf(status.log) ?? memory.workspace;
   const place = placeNow(memory, status.log, { path: oneLine, name: oneLine });
-  return { ...crashReport(status, { root, here: process, way: wayOnFor(memory, status.log) }), place };
+  return crashReport(status, { root, place, here: process, way: wayOnFor(memory, status.log) });
 }
 
 /** @returns the sessions of the caller's directory that crashed and are not archived, in the order in which they began */
@@ -61,11 +61,21 @@ export async function crashesHere(memory: Memory): Promise<{ session: OpenSessio
 
 /**
  * @param status of a crashed session
- * @param at the directory of its workspace, the identity of a process of this host, and how its reader goes on with it
+ * @param at the directory of its workspace, what became of it, the identity of a process of this host, and how its reader goes on
+ *   with it
  */
 export function crashReport(
   { log, fold, last, left }: Pick<Status, 'log' | 'fold' | 'last' | 'left'>,
-  { root, here, way }: { readonly root: string; readonly here: ProcessIdentity; readonly way: WayOn },
+  {
+    root,
+    place,
+    here,
+    way,
+  }: Pick<CrashReport, 'place'> & {
+    readonly root: string;
+    readonly here: ProcessIdentity;
+    readonly way: WayOn;
+  },
 ): CrashReport {
   const files = filesInDoubt({ log, fold }, root);
   const steps = stepsOf({ log, fold });
@@ -74,7 +84,7 @@ export function crashReport(
     session_id: log.session_id ?? '',
     purpose: purposeOf(log, fold),
     last_asked: lastAskedOf(log, fold, here),
-    place: null,
+    place,
     proof: proofOf(log, here),
     created_at: log.created_at,
     last_activity: last,

@@ -59,7 +59,7 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
 /** @returns the conversation of the agent that crashed, or else the last one, as far as its program can go on with it */
 function wayBackTo({ surroundings }: Memory, log: Worklog): Conversation | undefined {
   const known = log.conversations.filter(
-    (one) => one.moved_at === null && one.provider in RESUMES && transcriptOf(one, surroundings.variables),
+    (one) => one.moved_at === null && Object.hasOwn(RESUMES, one.provider) && transcriptOf(one, surroundings.variables),
   );
   const present = presentConversation(log, surroundings.process);
   return known.find((one) => one === present) ?? known.at(-1);

@@ -19,6 +19,14 @@ const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** In the place of a branch, if the branches are in a table that only git reads. */
 const IN_A_TABLE = 'refs/heads/.invalid';
 
+/** Characters of a commit for people: enough to name one of a repository. */
+const DIGEST_LENGTH = 10;
+
+/** @returns a commit as people are shown it */
+export function shortCommit(commit: string): string {
+  return commit.slice(0, DIGEST_LENGTH);
+}
+
 /**
  * @param root the top level of a worktree
  * @returns null if it is none, or cannot be read

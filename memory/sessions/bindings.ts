@@ -128,7 +128,7 @@ export class Bindings {
     const path = this.#path(bound);
     this.#places.make(dirname(path));
     const log = Log.begin(path, bindingKind) ?? Log.open(path, bindingKind);
-    if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
+    if (log === null) throw new UnreachableError(`${path} was removed while it was used; try again`);
     try {
       return use(log);
     } finally {

@@ -54,7 +54,7 @@ export class Sessions {
     const id = this.#takeId(`${day}-${slugOf(this.#stamp.redact(started.purpose.normalize('NFKD')))}`);
     const folder = this.#places.sessionFolder(id);
     const log = Log.begin(worklogIn(folder), worklogKind);
-    if (log === null) throw new UnreachableError(`${folder} was taken by another process; repeat the command`);
+    if (log === null) throw new UnreachableError(`${folder} was taken by another process; try again`);
     log.write(
       () => [
         { event: 'session_started', session_id: id, explicit: true, ...started },

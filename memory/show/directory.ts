@@ -5,12 +5,12 @@ import { UnreachableError } from '../../src/errors.js';
 import type { Redact } from '../../src/log/redact.js';
 import { hostElsewhere } from '../fold/crash.js';
 import type { Worklog } from '../fold/worklog.js';
-import { type Checkout, checkoutOf } from '../git/checkout.js';
+import { type Checkout, checkoutOf, shortCommit } from '../git/checkout.js';
 import type { Memory } from '../sessions/memory.js';
 import type { Workspace } from '../workspaces/workspace.js';
 
-/** Of a commit, as checkpoints show it. */
-const DIGEST_LENGTH = 10;
+/** Of a directory that is lost, before its path. */
+export const IS_GONE = 'its directory does not exist any more';
 
 /** @returns where it was; null: it is there, it is on another host, or nobody knows where it was */
 export function lostDirectory(memory: Memory, log: Worklog): string | null {
@@ -38,7 +38,7 @@ interface Naming {
 /** @returns a clause if the directory is gone, or another branch or commit is checked out in it than when the session began */
 export function placeNow(memory: Memory, log: Worklog, words: Naming): string | null {
   const lost = lostDirectory(memory, log);
-  if (lost !== null) return `its directory does not exist any more: ${words.path(lost)}`;
+  if (lost !== null) return `${IS_GONE}: ${words.path(lost)}`;
   const before = log.facts?.baseline ?? null;
   const root = before === null ? null : (memory.workspaceOf(log)?.root ?? null);
   if (before === null || root === null) return null;
@@ -57,7 +57,7 @@ function isSame(before: Checkout, now: Checkout, redact: Redact): boolean {
 }
 
 function wordsOf({ branch, head }: Checkout, words: Naming): string {
-  const commit = head === null ? null : words.name(head.slice(0, DIGEST_LENGTH));
+  const commit = head === null ? null : words.name(shortCommit(head));
   if (branch === null) return `commit ${commit}`;
   return `branch ${words.name(branch)}${commit === null ? '' : ` at ${commit}`}`;
 }

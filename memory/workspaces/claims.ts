@@ -137,7 +137,7 @@ export class Claims {
     const path = this.#places.workspaceLog(id);
     this.#places.make(dirname(path));
     const log = Log.begin(path, workspaceKind) ?? Log.open(path, workspaceKind, this.#logs.get(path));
-    if (log === null) throw new UnreachableError(`${path} was removed while it was used; repeat the command`);
+    if (log === null) throw new UnreachableError(`${path} was removed while it was used; try again`);
     try {
       // Also if who began it was killed before this line, or the line is damaged.
       log.write((state) => (state.root === null ? [{ event: 'workspace', root, kind }] : []), this.#stamp);

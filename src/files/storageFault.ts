@@ -2,7 +2,7 @@
 import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
 
-export const MAKE_ROOM = 'make room on the disk and repeat the command';
+export const MAKE_ROOM = 'make room on the disk and try again';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 

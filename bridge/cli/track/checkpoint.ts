@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../../memory/fold/worklog.js';
+import { shortCommit } from '../../../memory/git/checkout.js';
 import { Git, type GitState } from '../../../memory/git/git.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
@@ -26,7 +27,7 @@ export const checkpoint = word({
     if (values.list) {
       const lines = [...checkpoints.values()].map(
         ({ name: known, at, head, branch }) =>
-          `${known}  ${isoTime(at)}  ${branch ?? 'no branch'}, ${head?.slice(0, DIGEST_LENGTH) ?? 'no commit'}`,
+          `${known}  ${isoTime(at)}  ${branch ?? 'no branch'}, ${head === null ? 'no commit' : shortCommit(head)}`,
       );
       print(lines.join('\n') || 'no checkpoints', [...checkpoints.values()]);
       return 0;
@@ -56,7 +57,7 @@ export const checkpoint = word({
       { event: 'checkpoint', name, head, branch, dirty_digest, untracked_digest, dirty: state?.dirty.length ?? 0 },
     ]);
     print(
-      `checkpoint "${name}": ${head?.slice(0, DIGEST_LENGTH) ?? 'no commit'}${dirty_digest === null ? '' : ', with uncommitted changes'}`,
+      `checkpoint "${name}": ${head === null ? 'no commit' : shortCommit(head)}${dirty_digest === null ? '' : ', with uncommitted changes'}`,
       {
         name,
         head,
@@ -68,8 +69,6 @@ export const checkpoint = word({
     return 0;
   },
 });
-
-const DIGEST_LENGTH = 10;
 
 /** The directory of the session. */
 interface Place {

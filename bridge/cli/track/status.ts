@@ -1,5 +1,5 @@
 import { settledCounts } from '../../../memory/logs/settledCounts.js';
-import { lostDirectory } from '../../../memory/show/directory.js';
+import { IS_GONE, lostDirectory } from '../../../memory/show/directory.js';
 import { changeLines, lastScan, type SinceScan, sinceScan } from '../../../memory/show/scan.js';
 import { ago, lookAt, type Status, statusLines } from '../../../memory/show/status.js';
 import { oneLine } from '../../../src/log/visibleText.js';
@@ -33,7 +33,7 @@ export const status = word({
     const waits = mayWait && !computed.crashed ? waitsOf(shown) : [];
     const lines = [
       ...statusLines(shown),
-      ...(lost === null ? [] : [`its directory does not exist any more: ${oneLine(lost)}`]),
+      ...(lost === null ? [] : [`${IS_GONE}: ${oneLine(lost)}`]),
       ...(attention.attention === null ? [] : [`attention: ${DOING[attention.attention]}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${oneLine(kind)}`),
       ...log.notices.map(

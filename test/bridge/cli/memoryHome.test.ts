@@ -169,7 +169,7 @@ describe('a disk that takes no more', () => {
     NO_SPACE.begin(home);
     const full = {
       code: 3,
-      err: expect.stringMatching(/(?:ENOSPC|bytes were written).*make room on the disk and repeat the command/),
+      err: expect.stringMatching(/(?:ENOSPC|bytes were written).*make room on the disk and try again/),
     };
     for (const command of [
       ['track', 'note', 'x'.repeat(4_000)],
@@ -218,7 +218,7 @@ describe('a disk that takes no more', () => {
     const full = (...args: string[]) => limited(folder, args, join(folder, 'home'));
     expect(full('track', 'note', 'y'.repeat(300))).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/only \d+ of \d+ bytes were written; make room on the disk and repeat the command/),
+      err: expect.stringMatching(/only \d+ of \d+ bytes were written; make room on the disk and try again/),
     });
     expect(full('track', 'note', 'y')).toMatchObject({
       code: 3,

@@ -74,7 +74,7 @@ testWithMounts('a home that cannot be written is said in one line', async () => 
 });
 
 testWithMounts.each([
-  ['full', NO_SPACE.begin, / make room on the disk and start the agent again$/],
+  ['full', NO_SPACE.begin, / make room on the disk and try again$/],
   ['read-only', readOnly, /EROFS/],
 ])('a crash in a home that is %s is told to the next start, and that nothing is recorded', async (_, spoil, what) => {
   const { place, id } = await afterCrash(() => undefined, onSmallDisk);

@@ -22,7 +22,12 @@ const testWithProc = existsSync('/proc/self/environ') ? test : test.skip;
 const living = readProcessIdentity('host');
 const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
 
-const here = ({ directory }: MemoryScene) => ({ root: directory, here: living, way: { command: null, further: [] } });
+const here = ({ directory }: MemoryScene) => ({
+  root: directory,
+  place: null,
+  here: living,
+  way: { command: null, further: [] },
+});
 
 /** As one hook does it: binds, tells, and notes what was told. */
 async function start(scene: MemoryScene, conversation: string, more: Partial<Launch> = {}) {
