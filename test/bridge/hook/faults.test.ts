@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
@@ -69,6 +69,13 @@ testWithMounts('a home that cannot be written is said in one line', async () => 
   onSmallDisk(place.home);
   readOnly(place.home);
   expectUnrecorded(await hook(place, payload(place, 'SessionStart', start)));
+  // Its path may hold a secret of the agent's.
+  const secret = basename(dirname(place.home));
+  const { systemMessage } = expectUnrecorded(
+    await hook(place, payload(place, 'SessionStart', start), { GITHUB_TOKEN: secret }),
+  );
+  expect(systemMessage).toContain('[redacted');
+  expect(systemMessage).not.toContain(secret);
   // Only a start has somebody who reads an answer.
   expect((await hook(place, payload(place, 'SessionEnd', { reason: 'other' }))).out).toBe('');
 });

@@ -200,6 +200,14 @@ function killed(...more: object[]): Observed {
   return fold;
 }
 
+test('what was asked last is named, but not to the second attempt, whose message says it', () => {
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's-1', purpose: 'Fix the login' });
+  const asked = killed({ event: 'user_prompt', text: 'And the logout' });
+  expect(contextOf(scene, 'root', undefined, { fold: asked })).toContain('It was last asked: "And the logout"');
+  expect(contextOf(scene, 'revival', undefined, { fold: asked })).not.toContain('the logout');
+});
+
 test('what was observed stands beside what was declared: tasks, files in doubt and changed, errors, calls, last words', () => {
   const scene = new WorklogScene();
   scene.write('session_started', { session_id: 's-1', purpose: 'Fix the login' });

@@ -65,6 +65,19 @@ async function urlOf(scene: SagaScene, second: Incident): Promise<string> {
 }
 
 describeWithRedis('a second attempt that worked and failed later by another rule', () => {
+  test('is no such one if it had never worked: the first incident ends with it', async () => {
+    const scene = await openSagaScene();
+    const saga = scene.saga({ hasWorked: async () => false });
+    const first = await recover(scene, saga);
+    const second = await accuseSecond(scene, first);
+    for (const { incident_id } of [second, first]) await settle(saga, incident_id);
+    await settle(saga, second.incident_id);
+    const ended = await incidentNow(scene, first);
+    expect(ended).toMatchObject({ step: 'closed', outcome: 'revival_failed' });
+    expect(ended.failed_later).toBeUndefined();
+    expect(issueText(scene)).not.toContain(LATER);
+  });
+
   // rule: a-later-failure-is-on-the-first-issue
   test('is on the closed issue of the first, in its text and one comment, with the issue that has the failure', async () => {
     const scene = await openSagaScene();
