@@ -145,7 +145,7 @@ describe('the table of commands', () => {
   const [, , list = ''] = help().split('\n\n');
 
   test('names exactly the existing commands', () => {
-    const commands = [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
+    const commands = [...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name]) => name);
     expect(firstCells(rows).map((cell) => cell.split(' ')[0])).toEqual(commands);
   });
 

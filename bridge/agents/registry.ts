@@ -8,7 +8,7 @@ import { createClaudeAgent } from './claude.js';
 import { createCommandAgent } from './command.js';
 import { AGENT_OPTIONS, type AgentKind, isAgentKind } from './options.js';
 import type { Agent } from './program/contract.js';
-import { refuseWithoutSandbox } from './program/isolation.js';
+import { refuseOpenAgents } from './program/isolation.js';
 import { createScriptedAgent } from './scripted.js';
 
 /** `baseFolder` is the base of relative paths. @returns null if the options are not allowed; the faults say why */
@@ -47,21 +47,23 @@ export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
 
 /** The agents of the projects that are served here, exchanged when the configuration is read again. */
 export class ServedAgents {
+  readonly #settings: Pick<Settings, 'agentUser' | 'agentEnvironment'>;
   #agents: ReadonlyMap<string, Agent> = new Map();
 
-  /** @throws UsageError if an agent cannot be set up */
-  constructor(projects: Settings['projects']) {
-    this.exchange(projects);
+  /** @throws UsageError if an agent cannot be set up, or cannot be kept in as its project demands */
+  constructor(settings: Pick<Settings, 'projects' | 'agentUser' | 'agentEnvironment'>) {
+    this.#settings = settings;
+    this.exchange(settings.projects);
   }
 
   get(projectKey: string): Agent | undefined {
     return this.#agents.get(projectKey);
   }
 
-  /** @throws UsageError if an agent cannot be set up; then the old ones stay */
+  /** @throws UsageError as the constructor; then the old ones stay */
   exchange(projects: Settings['projects']): void {
     const served = servedProjects(projects);
-    refuseWithoutSandbox(served);
+    refuseOpenAgents(served, this.#settings);
     this.#agents = createAgents(served);
   }
 }

@@ -43,7 +43,7 @@ export interface BridgeStreams {
  */
 export async function assembleBridge(source: ConfigSource, streams: BridgeStreams, stopping: AbortSignal) {
   const { settings } = source;
-  const agents = new ServedAgents(settings.projects);
+  const agents = new ServedAgents(settings);
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
   await logStartNotices(settings, foundation.logger, streams.terminal.lines !== null);
   const ground = await takeGround(foundation, stopping);

@@ -8,5 +8,9 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./watchdog.js'),
   },
   doctor: { summary: 'check everything that is needed, and say how to fix it', load: () => import('./doctor.js') },
+  'as-agent': {
+    summary: "run a command as a project's agents run, for a login",
+    load: () => import('./asAgent.js'),
+  },
   ...QUICK_COMMANDS,
 };

@@ -1,31 +1,35 @@
 /** What keeps each project's agents away from the bridge, and what their processes are found by. */
 import type { AgentUser } from '../../src/config/agentUser.js';
-import type { Settings } from '../../src/config/settings.js';
+import type { Project, Settings } from '../../src/config/settings.js';
 import { whyNotAs } from '../agents/program/agentUser.js';
-import { isolationOf, WHAT_IS_OPEN } from '../agents/program/isolation.js';
+import { isHarmless, isolationOf, WHAT_IS_OPEN, whyNotConfined, whyRefused } from '../agents/program/isolation.js';
 import { findMarkingProgram, type MarkingProgram } from '../agents/program/markedLine.js';
-import { whyNoSandbox } from '../agents/program/sandbox.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
-/** @param trouble why bubblewrap does not work here; null if it does */
+/** @param troubleOf why no sandbox can hold a project's agents; null if one can */
 export function checkIsolation(
-  { projects, agentUser }: Settings,
-  trouble: string | null = whyNoSandbox(),
+  settings: Settings,
+  troubleOf: (project: Project) => string | null = (project) => whyNotConfined(project, settings),
 ): CheckResult[] {
-  const here = [...projects.values()].filter(({ isServedHere }) => isServedHere);
-  return here.map((project) => {
-    const name = `isolation of ${project.key}`;
-    const isBoxed = isolationOf(project, trouble) === 'bubblewrap';
-    if (agentUser !== null && !isBoxed) return checkUser(name, agentUser);
-    if (project.isolation === 'none') return ok(name, `chosen: ${WHAT_IS_OPEN}`);
-    if (!isBoxed) {
-      const remedy = 'install bubblewrap, and allow user namespaces: docs/agents.md, "What an agent can reach"';
-      return warning(name, `${trouble}: ${WHAT_IS_OPEN}`, remedy);
-    }
-    if (trouble !== null)
-      return fault(name, `${trouble}; the bridge does not start`, 'fix that, or set `"isolation": "none"`');
-    return ok(name, 'bubblewrap isolates its agents from the bridge; network access is not restricted');
-  });
+  const here = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
+  return here.map((project) => checkProject(project, settings, troubleOf(project)));
+}
+
+function checkProject(project: Project, settings: Settings, trouble: string | null): CheckResult {
+  const name = `isolation of ${project.key}`;
+  const isBoxed = isolationOf(project, trouble) === 'bubblewrap';
+  if (settings.agentUser !== null && !isBoxed) return checkUser(name, settings.agentUser);
+  if (project.isolation === 'none') return ok(name, `chosen: ${WHAT_IS_OPEN}`);
+  const refusal = whyRefused(project, settings, trouble);
+  if (refusal !== null) return fault(name, `${refusal.why}; the bridge does not start`, refusal.remedy);
+  if (!isBoxed && isHarmless(project)) return ok(name, 'its agent `scripted` plays a file and runs no other program');
+  if (!isBoxed) {
+    const remedy = 'install bubblewrap, and allow user namespaces: docs/agents.md, "What an agent can reach"';
+    return warning(name, `${trouble}: ${WHAT_IS_OPEN}`, remedy);
+  }
+  const found =
+    'bubblewrap isolates its agents from the bridge and from the home folder; network access is not restricted';
+  return ok(name, found);
 }
 
 function checkUser(name: string, user: AgentUser): CheckResult {

@@ -37,6 +37,8 @@ const agent = z.looseObject({ kind: z.string(AGENT).min(1, AGENT).default('scrip
 /** Like WATCHKEEPER_HOST. */
 const HOST = 'must be the name of a host, as in its WATCHKEEPER_HOST';
 
+const READABLE = 'must be a list of paths that begin with "~/" or "/", such as ["~/.nvm"]';
+
 /** GitHub's own rules; a name is never `.` or `..`, which mean another resource in a URL. */
 const REPOSITORY = /^[A-Za-z\d](?:[\w-]{0,98}[A-Za-z\d])?\/(?!\.{1,2}$)[\w.-]{1,100}$/;
 
@@ -54,6 +56,7 @@ export const projectEntry = z.strictObject({
     .regex(/^[\w.-]{1,80}$/, HOST)
     .optional(),
   isolation: z.enum(ISOLATIONS, 'must be "bubblewrap" or "none"').optional(),
+  readable: z.array(z.string(READABLE).regex(/^(?:~\/|\/)./, READABLE), READABLE).default([]),
   reviveAfterHostLoss: z.boolean('must be true or false').default(true),
   agent: agent.default({ kind: 'scripted' }),
   thresholds: thresholds.optional(),

@@ -21,13 +21,13 @@ export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {
 /**
  * @param baseFolder of relative paths
  * @param common `thresholds` of a project without its own; `here` is the name of this host: only another host's project may have
- *   its directory elsewhere
+ *   its directory elsewhere; `home` takes the place of `~`
  * @returns the projects by their keys; what is wrong with them goes to `faults`
  */
 export async function readProjects(
   file: ProjectFile,
   baseFolder: string,
-  { thresholds, here }: { readonly thresholds: Thresholds; readonly here: string },
+  { thresholds, here, home }: { readonly thresholds: Thresholds; readonly here: string; readonly home: string },
   faults: Faults,
 ): Promise<Map<string, Project>> {
   const projects = new Map<string, Project>();
@@ -47,6 +47,7 @@ export async function readProjects(
       isServedHere,
       reviveAfterHostLoss: entry.reviveAfterHostLoss,
       isolation: entry.isolation ?? null,
+      readable: entry.readable.map((path) => resolve(path.replace(/^~(?=\/)/, home))),
       agent: { kind, options: { ...options, baseFolder } },
       thresholds: { ...thresholds, ...entry.thresholds },
       actions: { ...DEFAULT_ACTIONS, ...file.actions, ...entry.actions },

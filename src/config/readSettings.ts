@@ -1,6 +1,6 @@
 /** Reads the environment and `watchkeeper.config.json` into {@link Settings}; reports all faults in one message. */
-import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { homedir, hostname } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { SECRET_VARIABLES } from '../log/redact.js';
 import { DAY } from '../time.js';
@@ -93,7 +93,12 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     error_batches: read('WATCHDOG_ERROR_BATCHES') ?? common.error_batches,
     runaway_ms: read('WATCHDOG_RUNAWAY_MS') ?? common.runaway_ms,
   };
-  const projects = await readProjects(file, workingDirectory, { thresholds, here: host }, faults);
+  const projects = await readProjects(
+    file,
+    workingDirectory,
+    { thresholds, here: host, home: environment.HOME ?? homedir() },
+    faults,
+  );
   const apiRoot = read('TELEGRAM_API_ROOT') ?? 'https://api.telegram.org';
   const apiUrl = read('GITHUB_API_URL') ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
@@ -149,9 +154,13 @@ function noteUnknownNames(environment: Surroundings['environment'], faults: Faul
 
 function ownFilesIn({ environment, workingDirectory }: Surroundings, configFile: string): Settings['ownFiles'] {
   const secret = [...SECRET_VARIABLES.map((name) => environment[`${name}_FILE`]?.trim() || '.env'), '.env'];
+  const { WATCHKEEPER_HOME: memory, XDG_STATE_HOME: state, HOME: home } = environment;
+  const states = [...(state ? [state] : []), ...(home ? [join(home, '.local/state')] : [])];
   return {
     secret: secret.map((path) => resolve(workingDirectory, path)),
     settled: [resolve(workingDirectory, configFile)],
+    // Each place where a home of memory can be: people's terminals may have other variables than the bridge.
+    memories: [...(memory ? [memory] : []), ...states.map((folder) => join(folder, 'watchkeeper'))].filter(isAbsolute),
   };
 }
 

@@ -58,6 +58,8 @@ export interface Project extends ProjectRules {
   readonly agent: AgentSettings;
   /** What keeps its agents away from the bridge; null: bubblewrap if it works, otherwise nothing. */
   readonly isolation: Isolation | null;
+  /** What its agents may read under bubblewrap besides what they need: absolute paths, most of them in the home folder. */
+  readonly readable: readonly string[];
 }
 
 /** Shorter limits end healthy runs on a busy machine. */
@@ -121,7 +123,12 @@ export interface Settings {
   /** Absolute path. */
   readonly logsFolder: string;
   /** The operator's files that agents must not read, or not change; absolute paths, some of which may not exist. */
-  readonly ownFiles: { readonly secret: readonly string[]; readonly settled: readonly string[] };
+  readonly ownFiles: {
+    readonly secret: readonly string[];
+    readonly settled: readonly string[];
+    /** Folders of session memory. */
+    readonly memories: readonly string[];
+  };
   readonly host: string;
   /** Whether no process that the bridge starts outlives it, because it is the main process of a container. */
   readonly containerDiesWhole: boolean;

@@ -6,8 +6,10 @@ import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
 import type { Line } from '../../memory/logs/line.js';
 import { readStat } from '../../src/host/procfs.js';
 import { compiledProgram } from '../../src/host/program.js';
+import { testFolder } from '../harness/folder.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
+import { giveToOrdinaryUser, ORDINARY_USER, productStarter } from './ordinaryUser.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -223,16 +225,19 @@ describeScenes('the worklog of a session of the bridge', () => {
     SCENE_TIMEOUT_MS,
   );
 
-  (whyNoSandbox() === null ? test : test.skip)(
+  (whyNoSandbox(ORDINARY_USER) === null ? test : test.skip)(
     'is out of reach of an agent in a sandbox, which is told so',
     async () => {
       const words = '"$NODE" "$MAIN" track note hi 2>&1; echo "exit $?"';
       const agent = { kind: 'command', command: ['sh', '-c', words], output: 'text' };
       const environment = { NODE: process.execPath, MAIN: compiledProgram('bridge/cli/main') };
+      const starts = testFolder();
       const scene = await openTestScene({
         projects: { oven: { chats: [{ id: 1 }], agent, isolation: 'bubblewrap' } },
         environment: { ...environment, AGENT_ENV: 'NODE MAIN SCENE_MARK' },
+        program: productStarter(starts),
       });
+      for (const folder of [starts, scene.folder]) giveToOrdinaryUser(folder);
       await scene.startBridge();
       const asked = new Conversation(scene, 'oven', 1, 'try');
       const { text } = await asked.answered('exit 3');

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { parseJson } from '../../../src/json.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';
-import { type ProbeEnd, runProbe } from '../program/probe.js';
+import { asAgent, type ProbeEnd, runProbe } from '../program/probe.js';
 import { findInstallation, HOW_TO_INSTALL } from './installation.js';
 import { askForModels, type Credential } from './modelsQuestion.js';
 import { SDK_PACKAGE } from './sdk.js';
@@ -40,18 +40,19 @@ export async function checkClaude(
   const asked = { command: program, args: ['auth', 'status'], limitMs: START_LIMIT_MS };
   const end = await runProbe({ ...request, ...asked, environment }, signal, clock);
   const status = end.kind === 'exited' ? readStatus(end.output) : null;
-  if (status === null) return complainOfStart(program, end);
+  if (status === null) return complainOfStart(asAgent(request, [program, '--version']), end);
   if (!status.loggedIn) {
     return {
       verdict: 'fault',
       found: 'Claude Code finds no credentials in what it inherits',
-      remedy: `set ANTHROPIC_API_KEY (or CLAUDE_CODE_OAUTH_TOKEN) and name it in AGENT_ENV, or log in as the bridge's user: \`${program} auth login\``,
+      remedy: `set ANTHROPIC_API_KEY (or CLAUDE_CODE_OAUTH_TOKEN) and name it in AGENT_ENV, or log in: \`${asAgent(request, [program, 'auth', 'login'])}\``,
     };
   }
   return askProvider(status, request, signal, clock);
 }
 
-function complainOfStart(program: string, end: ProbeEnd): AgentCheck {
+/** @param trial the line with which a person sees what is missing */
+function complainOfStart(trial: string, end: ProbeEnd): AgentCheck {
   if (end.kind === 'exited' && (end.code === 0 || end.code === 1)) {
     return {
       verdict: 'warning',
@@ -62,7 +63,7 @@ function complainOfStart(program: string, end: ProbeEnd): AgentCheck {
   return {
     verdict: 'fault',
     found: `Claude Code does not start: ${describeFailure(end)}`,
-    remedy: `start \`${program} --version\` by hand to see what is missing; to reinstall it, ${HOW_TO_INSTALL}`,
+    remedy: `start \`${trial}\` by hand to see what is missing; to reinstall it, ${HOW_TO_INSTALL}`,
   };
 }
 

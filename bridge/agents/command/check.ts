@@ -5,7 +5,7 @@ import { lastOf } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 import type { AgentCheck, AgentCheckRequest } from '../program/contract.js';
 import { findProgram } from '../program/findProgram.js';
-import { type ProbeEnd, runProbe } from '../program/probe.js';
+import { asAgent, type ProbeEnd, runProbe } from '../program/probe.js';
 import type { CommandOptions } from './settings.js';
 
 const CHECK_LIMIT_MS = 20 * SECOND;
@@ -36,7 +36,7 @@ export async function checkCommand(
   return {
     verdict: 'fault',
     found: `${found}, but ${asked} ${describeEnd(end)}`,
-    remedy: `log in as the bridge's user, or name what it lacks in AGENT_ENV, until ${asked} exits with 0 in ${request.workingDirectory}`,
+    remedy: `log in as the project's agents do, or name what it lacks in AGENT_ENV, until \`${asAgent(request, check)}\` exits with 0`,
   };
 }
 

@@ -11,10 +11,16 @@ import type { Redact } from '../../../src/log/redact.js';
 export interface Confinement {
   /** What the agent may write. Absolute paths. */
   readonly directories: readonly string[];
-  /** What the agent may read but not change, even inside its home. Absolute paths. */
+  /** What the agent may read but not change, even in those directories. Absolute paths. */
   readonly kept: readonly string[];
-  /** Files and folders that are hidden from the agent. Absolute paths. */
+  /** Files and folders that are hidden from the agent, even in those directories. Absolute paths. */
   readonly masked: readonly string[];
+  /** Folders that are hidden but for what else is named here. Absolute paths. */
+  readonly hidden: readonly string[];
+  /** What the agent may read in the operator's home, and in folders that are hidden. Absolute paths. */
+  readonly readable: readonly string[];
+  /** The folder that the agent has for its home, in place of the operator's; null: the home of the user that it runs as. */
+  readonly home: string | null;
 }
 
 /** Where an agent works, and as whom. */
@@ -92,6 +98,7 @@ export interface AgentRun {
 
 /** The surroundings are those that a run would have. */
 export interface AgentCheckRequest extends AgentSurroundings {
+  readonly projectKey: string;
   /** Checks files only: starts no program and asks nobody. */
   readonly quick: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * A short run of a program for the doctor: no standard input, its output kept, its time limited. Unlike an agent's run it is
- * not journaled and carries no mark.
+ * A short run of a program for the doctor: no standard input, its output kept, its time limited. It is isolated as an agent's
+ * run is, because it obeys the same project; unlike that it is not journaled and carries no mark.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -9,8 +9,9 @@ import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
 import { atMost, type Clock, SECOND } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
-import type { AgentSurroundings } from './contract.js';
+import type { AgentCheckRequest, AgentSurroundings } from './contract.js';
 import type { CommandLine } from './findProgram.js';
+import { sandboxedLine } from './sandbox.js';
 
 const OUTPUT_LENGTH = 16 * 1024;
 /** A program that has exited may have left a child that holds the pipes open. */
@@ -29,13 +30,19 @@ export type ProbeEnd =
   | { readonly kind: 'late' }
   | { readonly kind: 'not_started'; readonly why: string };
 
+/** @returns the line that a person types to start a program as the project's agents would, for a login */
+export function asAgent({ projectKey }: AgentCheckRequest, words: readonly string[]): string {
+  const quoted = words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
+  return `watchkeeper as-agent ${projectKey} -- ${quoted.join(' ')}`;
+}
+
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** @returns how it ended; never throws */
 export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock): Promise<ProbeEnd> {
   let child: Child;
   try {
-    const { command, args } = lineOfUser(probe, probe.user);
+    const { command, args } = lineOfUser(sandboxedLine(probe, probe), probe.user);
     child = spawn(command, args, {
       cwd: probe.workingDirectory,
       env: probe.environment,

@@ -5,10 +5,11 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { errorCode } from '../../../src/errno.js';
+import { describeError } from '../../../src/errors.js';
 import type { Clock } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentEnd, AgentRequest, AgentRun } from './contract.js';
-import { findProgram } from './findProgram.js';
+import { type CommandLine, findProgram } from './findProgram.js';
 import { markedLine } from './markedLine.js';
 import { endedRun, failedToStart, notStarted } from './notStarted.js';
 import { type AgentChild, ProgramRun } from './programRun.js';
@@ -32,7 +33,14 @@ export function startProgram(
   if (signal.aborted) return endedRun({ kind: 'stopped' });
   const problem = badDirectory(request) ?? missingProgram(program, request);
   if (problem !== null) return endedRun(problem);
-  const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);
+  let line: CommandLine;
+  try {
+    line = sandboxedLine(program, request);
+  } catch (error) {
+    // A full disk, for example.
+    return endedRun(failedToStart('its sandbox cannot be prepared', describeError(error), 'crash'));
+  }
+  const { command, args } = markedLine(lineOfUser(line, request.user), request);
   let child: AgentChild;
   try {
     child = spawn(command, args, {

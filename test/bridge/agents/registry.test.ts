@@ -16,6 +16,7 @@ function project(key: string, { kind, ...options }: { kind: string } & Record<st
     isServedHere: true,
     reviveAfterHostLoss: true,
     isolation: null,
+    readable: [],
     agent: { kind, options: { ...options, baseFolder: '/tmp' } },
     thresholds: DEFAULT_THRESHOLDS,
     actions: DEFAULT_ACTIONS,

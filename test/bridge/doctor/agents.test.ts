@@ -41,7 +41,10 @@ async function lookAt({ agent, root = ROOT, environment = {}, quick = false }: G
     writeFileSync(join(directory, name), text);
     chmodSync(join(directory, name), mode);
   }
-  writeFileSync(join(folder, 'watchkeeper.config.json'), JSON.stringify({ projects: { yard: { directory, agent } } }));
+  writeFileSync(
+    join(folder, 'watchkeeper.config.json'),
+    JSON.stringify({ projects: { yard: { directory, agent, isolation: 'none' } } }),
+  );
   const args = [join(root, 'dist/bridge/cli/main.js'), 'doctor', '--json', ...(quick ? ['--quick'] : [])];
   const env = {
     PATH: process.env.PATH ?? '',
@@ -252,7 +255,7 @@ describe('the doctor says of an agent `command`', () => {
       'whose check says no, without its secrets',
       command(['./runs'], shell('printf "\\033]0;x\\007Not logged in with %s" "$MY_TOKEN" >&2; exit 1')),
       /runs is there, but `sh -c .*exits with 1: \]0;x Not logged in with \[redacted/,
-      /log in as the bridge's user/,
+      /log in as the project's agents do/,
     ],
     [
       'whose check needs an interpreter that is not installed',

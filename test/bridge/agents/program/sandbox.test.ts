@@ -1,5 +1,5 @@
 /** Runs within bubblewrap, seen and ended from outside as any others are. */
-import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { commandOptions } from '../../../../bridge/agents/command/settings.js';
@@ -9,12 +9,13 @@ import { whyNoSandbox } from '../../../../bridge/agents/program/sandbox.js';
 import { endRun } from '../../../../bridge/runs/endRun.js';
 import { markedPids, RUN_MARK } from '../../../../src/host/processes.js';
 import { systemClock } from '../../../../src/time.js';
-import { testFolder } from '../../../harness/folder.js';
+import { ORDINARY_USER } from '../../../e2e/ordinaryUser.js';
+import { openToOthers, testFolder } from '../../../harness/folder.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { killLeftovers, newRunId } from '../../runs/processes.js';
 
 const PATH = '/usr/local/bin:/usr/bin:/bin';
-const trouble = whyNoSandbox();
+const trouble = whyNoSandbox(ORDINARY_USER);
 
 afterEach(killLeftovers);
 
@@ -29,6 +30,10 @@ function start(script: string, changes: Partial<Confinement> = {}, folder = test
   const work = join(folder, 'work');
   const home = join(folder, 'home');
   for (const path of [work, home]) mkdirSync(path, { recursive: true });
+  if (ORDINARY_USER !== null) {
+    for (const path of [work, home]) chownSync(path, ORDINARY_USER.uid, ORDINARY_USER.gid);
+    openToOthers(folder);
+  }
   const agent = createCommandAgent(commandOptions.parse({ command: ['/bin/bash', '-c', script], output: 'text' }));
   const runId = newRunId();
   const stop = new AbortController();
@@ -41,8 +46,8 @@ function start(script: string, changes: Partial<Confinement> = {}, folder = test
     attempt: 1 as const,
   };
   const environment = { PATH, HOME: home, [RUN_MARK]: runId };
-  const confinement = { directories: [], kept: [], masked: [], ...changes };
-  const run = agent.start({ ...request, environment, confinement }, stop.signal);
+  const confinement = { directories: [], kept: [], masked: [], hidden: [], readable: [], home: null, ...changes };
+  const run = agent.start({ ...request, environment, confinement, user: ORDINARY_USER }, stop.signal);
   afterThisTest(async () => void (await endRun({ runId, groupPid: run.pid }, { clock: systemClock, graceMs: 0 })));
   return { runId, run, stop, folder };
 }
@@ -105,26 +110,6 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
   test('that cannot be created shows no path to the chat', async () => {
     const end = await endOf(start('echo hi', { masked: ['/proc/self/status'] }));
     expect(end).toMatchObject({ kind: 'failed', detail: expect.not.stringContaining('/') });
-  });
-
-  // rule: a-sandbox-keeps-agents-in
-  test('cannot change what others start or trust, nor replace another folder', async () => {
-    const folder = testFolder();
-    const home = join(folder, 'home');
-    for (const path of ['.ssh', '.config/systemd', '.config/git', 'apps/settings'])
-      mkdirSync(join(home, path), { recursive: true });
-    const settled = join(home, 'apps', 'settings', 'config.json');
-    for (const path of ['.bashrc', 'apps/settings/config.json']) writeFileSync(join(home, path), 'mine');
-    const logs = join(home, 'apps', 'settings', 'logs');
-    mkdirSync(logs);
-    const tries = `cd; echo x >.bashrc; echo x >.ssh/authorized_keys; mv apps other; mv .config .other; mv apps/settings apps/x; echo x >apps/settings/config.json; echo x >.config/git/config; echo x >free; echo done`;
-    expect(await endOf(start(tries, { kept: [settled], masked: [logs] }, folder))).toMatchObject({ kind: 'answered' });
-    expect(readFileSync(join(home, '.bashrc'), 'utf8')).toBe('mine');
-    expect(readFileSync(settled, 'utf8')).toBe('mine');
-    expect(existsSync(join(home, '.ssh', 'authorized_keys'))).toBe(false);
-    expect(existsSync(join(home, '.config', 'systemd'))).toBe(true);
-    expect(existsSync(join(home, '.config', 'git', 'config'))).toBe(false);
-    expect(existsSync(join(home, 'free'))).toBe(true);
   });
 
   test('does not see what is masked, by any name', async () => {
