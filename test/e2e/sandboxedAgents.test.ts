@@ -1,10 +1,10 @@
 /**
- * The real agents under bubblewrap, in a project below the home of the person who runs the bridge: each finds its settings, works,
- * commits under that person's name, and continues its conversation. Nothing of the home changes but the project.
+ * The real agents under bubblewrap, in a project below the home of the person who runs the bridge, and as another user: each finds
+ * its settings and login, works, commits under a person's name, and continues its conversation.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { findInstallation } from '../../bridge/agents/claude/installation.js';
 import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
@@ -19,12 +19,14 @@ import { type Asked, type Block, call, say } from '../peers/modelBlocks.js';
 import { CODEX } from '../peers/openai/codexCli.js';
 import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
 import { Conversation } from './conversation.js';
-import { giveToOrdinaryUser, ORDINARY_USER, productStarter } from './ordinaryUser.js';
+import { giveTo, giveToOrdinaryUser, ORDINARY_USER, productStarter } from './ordinaryUser.js';
 import { SCENE_MARK } from './sweeper.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 // covers: bridge/agents/program/agentSettings.ts
 
+const trouble = whyNoSandbox(ORDINARY_USER);
+const AGENT_USER = 64_002;
 const CHAT = 81;
 const WITHIN_MS = 60_000;
 const WORK = 'echo made >made.txt && git add made.txt && git commit -qm work && cat ~/.bashrc ../../.bashrc';
@@ -66,65 +68,108 @@ function snapshot(home: string): Record<string, string> {
   return seen;
 }
 
-function tests(prepare: () => Promise<Prepared>): void {
-  test(
-    'works, commits and continues, with the settings of the operator and a home of its own',
-    async () => {
-      const { agent, environment, files, login, asked } = await prepare();
-      const starter = productStarter(testFolder());
-      const scene = await openTestScene({
-        redis: 'bridge',
-        projects: { yard: { chats: [{ id: CHAT }], agent, isolation: 'bubblewrap' } },
-        program: starter,
-        environment: { ...environment, AGENT_ENV: [SCENE_MARK, ...Object.keys(environment)].join(' ') },
-      });
-      const { folder, logs } = scene;
-      const home = { HOME: folder };
-      execFileSync('git', ['init', '-q', join(folder, 'work/yard')]);
-      for (const [path, text] of Object.entries({ '.bashrc': 'of-the-operator', ...files })) {
-        mkdirSync(dirname(join(folder, path)), { recursive: true });
-        writeFileSync(join(folder, path), text);
-      }
-      for (const each of [folder, dirname(starter)]) giveToOrdinaryUser(each);
-      if (login !== undefined) {
-        const { status, stderr } = spawnSync(starter, ['as-agent', 'yard', '--', ...login.words], {
-          cwd: folder,
-          env: { PATH: process.env.PATH, ...home, ...environment },
-          input: login.input,
-          encoding: 'utf8',
-        });
-        expect({ status, stderr }).toMatchObject({ status: 0 });
-      }
-      await scene.startBridge(home);
-      const before = snapshot(folder);
-      const first = new Conversation(scene, 'yard', CHAT, 'do the work');
-      await first.answered('It is committed.', WITHIN_MS);
-      const second = new Conversation(scene, 'yard', CHAT, 'and now the second');
-      await second.answered('I remember.', WITHIN_MS);
+/** Whom the agent runs as, and in which home. */
+interface Kept {
+  readonly isolation: 'bubblewrap' | 'none';
+  readonly program: string;
+  /** Below the scene's folder. */
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Gives the files of the scene to their users. */
+  settle(folder: string): void;
+}
 
-      const yard = join(folder, 'work/yard');
-      const log = execFileSync('git', ['-c', 'safe.directory=*', '-C', yard, 'log', '--format=%an: %s'], {
-        encoding: 'utf8',
-      });
-      expect(log).toBe('The Operator: work\n');
-      const results = scene.evidence.journal(first.session).filter(({ event }) => event === 'post_tool_use');
-      expect(JSON.stringify(results)).not.toContain('of-the-operator');
-      expect(scene.evidence.journal(second.session)[0]).toMatchObject({ source: 'resume' });
-      expect(asked.findLast((text) => text.includes('and now the second'))).toContain('do the work');
-      expect(snapshot(folder)).toEqual(before);
-      expect(existsSync(join(logs, 'homes/yard'))).toBe(true);
+function underBubblewrap(): Kept {
+  const program = productStarter(testFolder());
+  const settle = (folder: string) => [folder, dirname(program)].forEach(giveToOrdinaryUser);
+  return { isolation: 'bubblewrap', program, home: '.', environment: {}, settle };
+}
+
+/** As in the container. */
+function asAnotherUser(): Kept {
+  const settle = (folder: string) => {
+    giveToOrdinaryUser(folder);
+    for (const path of ['home', 'work/yard']) giveTo(AGENT_USER, join(folder, path));
+  };
+  const environment = {
+    WATCHKEEPER_PROGRAM: resolve('bin/watchkeeper'),
+    WATCHKEEPER_BRIDGE_USER: String(ORDINARY_USER?.uid),
+    WATCHKEEPER_AGENT_USER: `${AGENT_USER}:${AGENT_USER}`,
+    WATCHKEEPER_SECRET_COPIES: join(testFolder(), 'copies'),
+  };
+  return { isolation: 'none', program: resolve('deploy/container-entrypoint'), home: 'home', environment, settle };
+}
+
+/** Asks the agent of a project twice. @returns the scene, and the operator's home before and after */
+async function ask({ agent, environment, files, login, asked }: Prepared, kept: Kept) {
+  const scene = await openTestScene({
+    redis: 'bridge',
+    projects: { yard: { chats: [{ id: CHAT }], agent, isolation: kept.isolation } },
+    program: kept.program,
+    environment: {
+      ...environment,
+      ...kept.environment,
+      AGENT_ENV: [SCENE_MARK, ...Object.keys(environment)].join(' '),
+    },
+  });
+  const { folder } = scene;
+  const home = { HOME: join(folder, kept.home) };
+  execFileSync('git', ['init', '-q', join(folder, 'work/yard')]);
+  for (const [path, text] of Object.entries({ '.bashrc': 'of-the-operator', ...files })) {
+    const file = join(folder, path.startsWith('work/') ? '.' : kept.home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  kept.settle(folder);
+  if (login !== undefined) {
+    const { status, stderr } = spawnSync(kept.program, ['as-agent', 'yard', '--', ...login.words], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...home, ...environment, ...kept.environment, WATCHKEEPER_LOGS: scene.logs },
+      input: login.input,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+  }
+  await scene.startBridge(home);
+  const before = snapshot(folder);
+  const first = new Conversation(scene, 'yard', CHAT, 'do the work');
+  await first.answered('It is committed.', WITHIN_MS);
+  const second = new Conversation(scene, 'yard', CHAT, 'and now the second');
+  await second.answered('I remember.', WITHIN_MS);
+
+  const git = ['-c', 'safe.directory=*', '-C', join(folder, 'work/yard'), 'log', '--format=%an: %s'];
+  expect(execFileSync('git', git, { encoding: 'utf8' })).toBe('The Operator: work\n');
+  expect(scene.evidence.journal(second.session)[0]).toMatchObject({ source: 'resume' });
+  expect(asked.findLast((text) => text.includes('and now the second'))).toContain('do the work');
+  const shown = JSON.stringify(scene.evidence.journal(first.session));
+  return { scene, before, after: snapshot(folder), shown };
+}
+
+function tests(prepare: () => Promise<Prepared>): void {
+  (trouble === null ? test : test.skip)(
+    'under bubblewrap works, commits and continues, with the settings of the operator and a home of its own',
+    async () => {
+      const { scene, before, after, shown } = await ask(await prepare(), underBubblewrap());
+      expect(shown).not.toContain('of-the-operator');
+      expect(after).toEqual(before);
+      expect(existsSync(join(scene.logs, 'homes/yard'))).toBe(true);
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+
+  (ORDINARY_USER !== null ? test : test.skip)(
+    'as another user works, commits and continues',
+    async () => {
+      await ask(await prepare(), asAnotherUser());
     },
     2 * SCENE_TIMEOUT_MS,
   );
 }
 
-const trouble = whyNoSandbox(ORDINARY_USER);
-
 function describeAgent(kind: string, installable: Installable | null, prepare: () => Promise<Prepared>): void {
-  const name = `the real ${kind} under bubblewrap`;
+  const name = `the real ${kind}${trouble === null ? '' : ` (not under bubblewrap: ${trouble})`}`;
   const inScenes = () => describeScenes('in a chat', () => tests(prepare));
-  if (trouble !== null) describe.skip(`${name} (skipped: ${trouble})`, inScenes);
-  else if (installable !== null) describeWhereInstalled(name, installable, inScenes);
+  if (installable !== null) describeWhereInstalled(name, installable, inScenes);
   else if (findInstallation().kind === 'complete') describe(name, inScenes);
   else describe.skip(`${name} (skipped: its SDK is not installed; \`npm run add-claude\` adds it)`, inScenes);
 }
