@@ -93,12 +93,8 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     error_batches: read('WATCHDOG_ERROR_BATCHES') ?? common.error_batches,
     runaway_ms: read('WATCHDOG_RUNAWAY_MS') ?? common.runaway_ms,
   };
-  const projects = await readProjects(
-    file,
-    workingDirectory,
-    { thresholds, here: host, home: environment.HOME ?? homedir() },
-    faults,
-  );
+  const home = environment.HOME ?? homedir();
+  const projects = await readProjects(file, workingDirectory, { thresholds, here: host, home }, faults);
   const apiRoot = read('TELEGRAM_API_ROOT') ?? 'https://api.telegram.org';
   const apiUrl = read('GITHUB_API_URL') ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;

@@ -155,9 +155,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'bridge/agents/program/startProgram.ts',
-        find: 'const { command, args } = markedLine(lineOfUser(sandboxedLine(program, request), request.user), request);',
+        find: 'const { command, args } = markedLine(lineOfUser(line, request.user), request);',
         replace:
-          'const { command, args } = lineOfUser(sandboxedLine(program, request), request.user);\n  const late = markedLine({ command, args }, request);',
+          'const { command, args } = lineOfUser(line, request.user);\n  const late = markedLine({ command, args }, request);',
       },
       {
         file: 'bridge/agents/program/startProgram.ts',

@@ -23,7 +23,7 @@ import { programsOnPath, wholeProgram } from './programFiles.js';
 /** Sockets of services, of terminals and of other people's programs: reaching one of them is a way out of the sandbox. */
 const EMPTIED = ['/run', '/tmp', '/var/tmp'];
 /** Of this package, what an agent runs: its own program, and `watchkeeper` in its shell. */
-const OWN_PARTS = ['bin', 'dist', 'node_modules', 'package.json'];
+const OWN_PARTS = ['.claude-plugin', 'bin', 'dist', 'node_modules', 'package.json', 'plugin'];
 /** They name no file that an agent is given: `/tmp` of the sandbox takes the place of TMPDIR. */
 const NO_GIFTS = ['HOME', 'PATH', 'TMPDIR', 'WATCHKEEPER_MEMORY'];
 const SIGNAL_EXIT = 128;
