@@ -1,6 +1,6 @@
 /** What the host has and an agent in a sandbox sees, as arguments of bubblewrap. */
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 
 export interface Mount {
   readonly how: '--bind' | '--ro-bind';
@@ -22,6 +22,42 @@ export function realOf(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** More links than that are a circle. */
+const MOST_LINKS = 40;
+
+/**
+ * @param strangers real paths of folders in which an agent may have put a link to anything
+ * @returns the real path; null if there is none, or a link on the way is in one of those folders
+ */
+export function realPathOutside(path: string, strangers: readonly string[]): string | null {
+  try {
+    return follow(path, strangers);
+  } catch {
+    // A folder on the way may not be entered.
+    return null;
+  }
+}
+
+function follow(path: string, strangers: readonly string[]): string | null {
+  let at = '/';
+  const names = path.split('/');
+  for (let links = 0; names.length > 0; ) {
+    const name = names.shift() ?? '';
+    const next = join(at, name);
+    const stat = lstatSync(next, { throwIfNoEntry: false });
+    if (stat === undefined || strangers.some((folder) => isWithin(folder, next))) return null;
+    if (!stat.isSymbolicLink()) at = next;
+    else {
+      links += 1;
+      if (links > MOST_LINKS) return null;
+      const target = readlinkSync(next);
+      if (isAbsolute(target)) at = '/';
+      names.unshift(...target.split('/'));
+    }
+  }
+  return at;
 }
 
 /** @returns a mount for each path that exists, at its real path, once */

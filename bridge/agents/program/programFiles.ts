@@ -1,7 +1,9 @@
 /** The files that programs need which are installed in somebody's home folder. */
 import { readdirSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { realOf } from './mounts.js';
+
+/** @returns the real path; null if there is none, or links of agents lead there */
+type RealPath = (path: string) => string | null;
 
 const PACKAGES = '/node_modules/';
 
@@ -9,9 +11,8 @@ const PACKAGES = '/node_modules/';
  * @param path absolute
  * @returns the path, what it links to, and for a program of npm the outermost folder of packages, which has all that it imports
  */
-export function wholeProgram(path: string): string[] {
-  if (!isAbsolute(path)) return [];
-  const real = realOf(path);
+export function wholeProgram(path: string, realPath: RealPath): string[] {
+  const real = isAbsolute(path) ? realPath(path) : null;
   if (real === null) return [];
   const packages = real.indexOf(PACKAGES);
   return packages === -1 ? [path, real] : [path, real.slice(0, packages + PACKAGES.length - 1)];
@@ -22,9 +23,16 @@ export function wholeProgram(path: string): string[] {
  * @param isHidden whether a folder is not visible in the sandbox by itself; only such are read
  * @returns the folders of the search path with the programs that they link to
  */
-export function programsOnPath(searchPath: string | undefined, isHidden: (path: string) => boolean): string[] {
+export function programsOnPath(
+  searchPath: string | undefined,
+  isHidden: (path: string) => boolean,
+  realPath: RealPath,
+): string[] {
   const folders = (searchPath ?? '').split(delimiter).filter(isAbsolute).filter(isHidden);
-  return folders.flatMap((folder) => [folder, ...linksIn(folder).flatMap(wholeProgram)]);
+  return folders.flatMap((folder) => {
+    if (realPath(folder) === null) return [];
+    return [folder, ...linksIn(folder).flatMap((link) => wholeProgram(link, realPath))];
+  });
 }
 
 function linksIn(folder: string): string[] {

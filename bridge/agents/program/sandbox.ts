@@ -16,7 +16,7 @@ import { compiledProgram, packageRoot } from '../../../src/host/program.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentSurroundings } from './contract.js';
 import { type CommandLine, systemProgram, tryOut } from './findProgram.js';
-import { argumentsOf, inPlace, isWithin, type Mount, outerFirst, pinned, realOf } from './mounts.js';
+import { argumentsOf, inPlace, isWithin, type Mount, outerFirst, pinned, realOf, realPathOutside } from './mounts.js';
 import { HOME_OF_THE_HOMELESS, homeInside, homeMounts } from './ownHome.js';
 import { programsOnPath, wholeProgram } from './programFiles.js';
 
@@ -132,23 +132,22 @@ function readable(
   { home, covered, writable }: Layout,
 ): Mount[] {
   const isCovered = (path: string) => covered.some((folder) => folder !== path && isWithin(folder, path));
-  const isOfAgent = (path: string) =>
-    [path, dirname(path)].some((each) => writable.some((folder) => isWithin(folder, realOf(each) ?? '/')));
+  const realPath = (path: string) => realPathOutside(path, writable);
   const named = environment.HOME ?? homedir();
   const inHome = (path: string) => (isWithin(named, path) ? join(home, relative(named, path)) : null);
   const build = dirname(dirname(compiledProgram('bridge/main')));
   const programs = [...(confinement?.readable ?? []), line.command, process.execPath, build];
   const wanted = [
-    ...programs.filter((path) => !isOfAgent(path)).flatMap(wholeProgram),
-    ...programsOnPath(environment.PATH, (path) => isCovered(inHome(path) ?? path) && !isOfAgent(path)),
+    ...programs.flatMap((path) => wholeProgram(path, realPath)),
+    ...programsOnPath(environment.PATH, (path) => isCovered(inHome(path) ?? path), realPath),
     ...OWN_PARTS.map((part) => join(packageRoot(), part)),
     '/etc/resolv.conf',
   ];
   const mounts: Mount[] = [];
   for (const each of outerFirst(wanted)) {
-    const source = realOf(each);
+    const source = realPath(each);
     const path = inHome(each) ?? source;
-    if (source === null || path === null || !isCovered(path) || isOfAgent(each)) continue;
+    if (source === null || path === null || !isCovered(path)) continue;
     if (!mounts.some((outer) => isWithin(outer.path, path))) mounts.push({ how: '--ro-bind', source, path });
   }
   return mounts;

@@ -1,11 +1,22 @@
 /** `watchkeeper as-agent`: what an agent in a sandbox sees of its operator's home. The program runs as a person would run it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { whyNoSandbox } from '../../../bridge/agents/program/sandbox.js';
+import { packageRoot } from '../../../src/host/program.js';
 import { giveToOrdinaryUser, ORDINARY_USER, productStarter } from '../../e2e/ordinaryUser.js';
 import { testFolder } from '../../harness/folder.js';
+import { afterThisTest } from '../../harness/scope.js';
 
 // covers: bridge/agents/program/ownHome.ts
 // covers: bridge/agents/program/foreground.ts
@@ -16,15 +27,11 @@ interface Stage {
   /** Puts a file into the operator's home. */
   put(path: string, text: string): void;
   /** @returns what the line printed as an agent of the project */
-  run(line: string, more?: readonly string[]): string;
+  run(line: string, more?: Readonly<Record<string, string>>): string;
 }
 
 /** A home with a project in `code/api`. */
-function stage(
-  project: object = {},
-  directory = 'code/api',
-  environment: Readonly<Record<string, string>> = {},
-): Stage {
+function stage(project: object = {}, directory = 'code/api'): Stage {
   const home = testFolder();
   const agent = { kind: 'command', command: ['codex', 'exec'] };
   const starter = productStarter(testFolder());
@@ -41,10 +48,10 @@ function stage(
     home,
     own: join(home, 'bridge/logs/homes/api'),
     put,
-    run(line, more = []) {
+    run(line, more = {}) {
       for (const folder of [home, dirname(starter)]) giveToOrdinaryUser(folder);
-      const env = { PATH: `${join(home, '.local/bin')}:${process.env.PATH}`, HOME: home, ...environment };
-      const args = ['as-agent', 'api', '--', 'sh', '-c', line, ...more];
+      const env = { PATH: `${join(home, '.local/bin')}:${process.env.PATH}`, HOME: home, ...more };
+      const args = ['as-agent', 'api', '--', 'sh', '-c', line];
       const { stdout, stderr } = spawnSync(starter, args, { cwd: join(home, 'bridge'), env, encoding: 'utf8' });
       return stdout + stderr.replace(/^the home folder in here is .*\n/m, '');
     },
@@ -105,26 +112,34 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
     put('.gitconfig', '[mine]\n');
     const config = join(home, 'bridge/watchkeeper.config.json');
     writeFileSync(config, readFileSync(config, 'utf8').replace('PROGRAM', join(home, 'code/api/agent.sh')));
-    symlinkSync(join(home, '.ssh/id'), join(home, 'code/api/agent.sh'));
+    for (const name of ['agent.sh', 'tool']) symlinkSync(join(home, '.ssh/id'), join(home, 'code/api', name));
+    // A program that the operator develops in the project, and has on PATH.
+    mkdirSync(join(home, '.local/bin'), { recursive: true });
+    symlinkSync('../../code/api/tool', join(home, '.local/bin/tool'));
     // What it puts into its own home, to have the next sandbox follow it.
     run('cd; mkdir -p elsewhere; ln -s ../../../.. .config; ln -s ../../.bash_profile .gitconfig 2>&1');
     symlinkSync(home, join(own, '.codex'));
-    expect(run('cat ~/.ssh/id ~/code/api/agent.sh 2>&1; cat ~/.gitconfig; ls -d ~/.config')).not.toContain('private');
+    expect(
+      run('cat ~/.ssh/id ~/code/api/agent.sh ~/.local/bin/tool 2>&1; cat ~/.gitconfig; ls -d ~/.config'),
+    ).not.toContain('private');
     expect(existsSync(join(home, '.bash_profile'))).toBe(false);
   });
 
   // rule: a-sandbox-keeps-agents-in
-  test('hides session memory where the operator keeps it, and other projects', () => {
-    const memory = testFolder();
-    writeFileSync(join(memory, 'settings.json'), 'mine');
-    const other = testFolder();
+  test('hides session memory also in a project, and other projects', () => {
+    // Outside of the folders that are empty in every sandbox.
+    const other = mkdtempSync(join(packageRoot(), '.builds', 'wk-other-'));
+    afterThisTest(() => rmSync(other, { recursive: true }));
     writeFileSync(join(other, 'README'), 'mine');
-    const shown = stage({}, 'code/api', { WATCHKEEPER_HOME: memory });
-    const config = join(shown.home, 'bridge/watchkeeper.config.json');
+    const { home, put, run } = stage();
+    put('code/api/memory/settings.json', 'mine');
+    const config = join(home, 'bridge/watchkeeper.config.json');
     const { projects } = JSON.parse(readFileSync(config, 'utf8'));
+    giveToOrdinaryUser(other);
+    const line = `cat memory/settings.json ${other}/README`;
+    expect(run(line).match(/mine/g)).toHaveLength(2);
     writeFileSync(config, JSON.stringify({ projects: { ...projects, other: { directory: other } } }));
-    for (const folder of [memory, other]) giveToOrdinaryUser(folder);
-    expect(shown.run(`cat ${memory}/settings.json ${other}/README`)).not.toContain('mine');
+    expect(run(line, { WATCHKEEPER_HOME: join(home, 'code/api/memory') })).not.toContain('mine');
   });
 
   test('lets a linked worktree commit to its repository, if that repository knows it', () => {
@@ -139,6 +154,8 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
     );
     // An agent says that its project belongs to another repository.
     git('init', '-q', 'strange');
+    git('-C', 'strange', ...commit.split(' '), 'first');
+    git('-C', 'strange', 'worktree', 'add', '-q', join(home, 'elsewhere/linked'));
     writeFileSync(join(home, 'code/linked/.git'), `gitdir: ${join(home, 'code/strange/.git/worktrees/linked')}\n`);
     expect(run(`ls ${join(home, 'code/strange/.git')}`)).toContain('No such file');
   });
