@@ -1,5 +1,5 @@
 /** `watchkeeper as-agent`: what an agent in a sandbox sees of its operator's home. The program runs as a person would run it. */
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -26,6 +26,8 @@ interface Stage {
   readonly own: string;
   /** Puts a file into the operator's home. */
   put(path: string, text: string): void;
+  /** Runs a command of the product as the operator. */
+  product(...args: string[]): SpawnSyncReturns<string>;
   /** @returns what the line printed as an agent of the project */
   run(line: string, more?: Readonly<Record<string, string>>): string;
 }
@@ -44,15 +46,18 @@ function stage(project: object = {}, directory = 'code/api'): Stage {
     'bridge/watchkeeper.config.json',
     JSON.stringify({ projects: { api: { directory: join(home, directory), agent, ...project } } }),
   );
+  const product = (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+    for (const folder of [home, dirname(starter)]) giveToOrdinaryUser(folder);
+    const env = { PATH: `${join(home, '.local/bin')}:${process.env.PATH}`, HOME: home, ...more };
+    return spawnSync(starter, args, { cwd: join(home, 'bridge'), env, encoding: 'utf8' });
+  };
   return {
     home,
     own: join(home, 'bridge/logs/homes/api'),
     put,
-    run(line, more = {}) {
-      for (const folder of [home, dirname(starter)]) giveToOrdinaryUser(folder);
-      const env = { PATH: `${join(home, '.local/bin')}:${process.env.PATH}`, HOME: home, ...more };
-      const args = ['as-agent', 'api', '--', 'sh', '-c', line];
-      const { stdout, stderr } = spawnSync(starter, args, { cwd: join(home, 'bridge'), env, encoding: 'utf8' });
+    product: (...args) => product(args),
+    run(line, more) {
+      const { stdout, stderr } = product(['as-agent', 'api', '--', 'sh', '-c', line], more);
       return stdout + stderr.replace(/^the home folder in here is .*\n/m, '');
     },
   };
@@ -107,7 +112,7 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
 
   // rule: a-sandbox-keeps-agents-in
   test('shows nothing that an agent has linked to, in its project or in its own home', () => {
-    const { home, own, put, run } = stage({ agent: { kind: 'command', command: ['/bin/sh', 'PROGRAM'] } });
+    const { home, own, put, run } = stage({ agent: { kind: 'command', command: ['/bin/sh', 'PROGRAM', 'codex'] } });
     put('.ssh/id', 'private');
     put('.gitconfig', '[mine]\n');
     const config = join(home, 'bridge/watchkeeper.config.json');
@@ -119,6 +124,12 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
     // What it puts into its own home, to have the next sandbox follow it.
     run('cd; mkdir -p elsewhere; ln -s ../../../.. .config; ln -s ../../.bash_profile .gitconfig 2>&1');
     symlinkSync(home, join(own, '.codex'));
+    put('.codex/config.toml', '[of-codex]\n');
+    put('.gemini/settings.json', '{}');
+    // What it was given it cannot replace.
+    expect(run('cat ~/.codex/config.toml; mv ~/.codex ~/x; mv ~/code ~/x; mv ~/.gitconfig ~/x')).toMatch(
+      /^\[of-codex\]\n(?:mv: .* busy\n){3}$/,
+    );
     expect(
       run('cat ~/.ssh/id ~/code/api/agent.sh ~/.local/bin/tool 2>&1; cat ~/.gitconfig; ls -d ~/.config'),
     ).not.toContain('private');
@@ -160,6 +171,17 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
     expect(run(`ls ${join(home, 'code/strange/.git')}`)).toContain('No such file');
   });
 
+  // rule: a-sandbox-keeps-agents-in
+  test("holds what the doctor asks the agent's program, too", () => {
+    const check = ['sh', '-c', 'echo asked; cat ~/notes.txt 2>&1; exit 1'];
+    const { put, product } = stage({ agent: { kind: 'command', command: ['sh'], check } });
+    put('notes.txt', 'private\n');
+    const { checks } = JSON.parse(product('doctor', '--json').stdout);
+    const [found] = checks.filter(({ name }: { name: string }) => name === 'agent of api');
+    expect(found).toMatchObject({ verdict: 'fault', found: expect.stringMatching(/asked.*No such file/) });
+    expect(found.found).not.toContain('private');
+  });
+
   test('is refused for a project that contains the home', () => {
     const { run } = stage({ isolation: 'bubblewrap' }, '.');
     expect(run('cat ~/notes.txt')).toMatch(
@@ -170,16 +192,9 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
 
 describe('as-agent', () => {
   test('says which projects there are, and passes on whether the command succeeded', () => {
-    const { run, home } = stage({ isolation: 'none' });
+    const { run, home, product } = stage({ isolation: 'none' });
     expect(run('echo $HOME; exit 0')).toBe(`${home}\n`);
-    const starter = productStarter(testFolder());
-    giveToOrdinaryUser(dirname(starter));
-    const at = (...args: string[]) =>
-      spawnSync(starter, ['as-agent', ...args], {
-        cwd: join(home, 'bridge'),
-        env: { PATH: process.env.PATH, HOME: home },
-        encoding: 'utf8',
-      });
+    const at = (...args: string[]) => product('as-agent', ...args);
     expect(at('nosuch', '--', 'true')).toMatchObject({ status: 2, stderr: expect.stringContaining('(known: api)') });
     expect(at('api', '--', 'false').status).toBe(1);
     expect(at('api', '--', 'true').status).toBe(0);
