@@ -47,11 +47,11 @@ export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
 
 /** The agents of the projects that are served here, exchanged when the configuration is read again. */
 export class ServedAgents {
-  readonly #settings: Pick<Settings, 'agentUser' | 'agentEnvironment'>;
+  readonly #settings: Settings;
   #agents: ReadonlyMap<string, Agent> = new Map();
 
   /** @throws UsageError if an agent cannot be set up, or cannot be kept in as its project demands */
-  constructor(settings: Pick<Settings, 'projects' | 'agentUser' | 'agentEnvironment'>) {
+  constructor(settings: Settings) {
     this.#settings = settings;
     this.exchange(settings.projects);
   }

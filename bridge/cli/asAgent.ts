@@ -1,7 +1,7 @@
 import { errorCode } from '../../src/errno.js';
-import { UsageError } from '../../src/errors.js';
+import { describeError, UsageError } from '../../src/errors.js';
 import { runInForeground } from '../agents/program/foreground.js';
-import { confinementOf, homeOf, refuseOpenAgents, refuseUserWithoutRights } from '../agents/program/isolation.js';
+import { confinementOf, homeOf, refuseOpen, refuseUserWithoutRights } from '../agents/program/isolation.js';
 import type { Command } from '../command/command.js';
 import { readOptions } from '../command/options.js';
 
@@ -31,14 +31,14 @@ examples:
       throw new UsageError(`no project "${key}" (known: ${[...settings.projects.keys()].join(', ')})`);
     }
     refuseUserWithoutRights(settings);
-    refuseOpenAgents([project], settings);
+    refuseOpen(project, settings);
     const { agentEnvironment: environment, agentUser: user } = settings;
     const confinement = confinementOf(settings, key);
-    if (confinement?.home != null) io.stderr(`the home folder in here is ${homeOf(settings, key)}\n`);
+    if (confinement?.home != null) io.stderr(`its home folder is kept in ${homeOf(settings, key)}\n`);
     const [name = environment.SHELL || SHELL, ...rest] = words;
     const surroundings = { workingDirectory: project.directory, environment, user, confinement };
     const code = await runInForeground({ command: name, args: rest }, surroundings).catch((error: unknown) => {
-      throw new UsageError(`${name} cannot be started (${errorCode(error)})`);
+      throw new UsageError(`${name} cannot be started (${errorCode(error) || describeError(error)})`);
     });
     return code === 0 ? 0 : 1;
   },

@@ -1,9 +1,9 @@
 /** Checks whether each project's agent is installed and can begin. */
 import type { Project, Settings } from '../../src/config/settings.js';
 import type { Agent, AgentCheckRequest } from '../agents/program/contract.js';
-import { confinementOf } from '../agents/program/isolation.js';
+import { confinementOf, isHarmless, whyNotConfined, whyRefused } from '../agents/program/isolation.js';
 import { createAgents } from '../agents/registry.js';
-import { type CheckResult, ok } from './checkResult.js';
+import { type CheckResult, ok, skipped } from './checkResult.js';
 
 /** Each check may start an agent's program, which may be large. */
 const MOST_AT_ONCE = 2;
@@ -17,7 +17,7 @@ export async function checkAgents(settings: Settings, quick: boolean, signal: Ab
   const inTurn = async () => {
     for (const [place, project] of waiting) {
       const agent = agents.get(project.key);
-      if (agent !== undefined) results[place] = await checkAgent(agent, requestFor(settings, project, quick), signal);
+      if (agent !== undefined) results[place] = await checkAgent(agent, settings, { project, quick }, signal);
     }
   };
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, inTurn));
@@ -35,9 +35,16 @@ function requestFor(settings: Settings, { key, directory }: Project, quick: bool
   };
 }
 
-async function checkAgent(agent: Agent, request: AgentCheckRequest, signal: AbortSignal): Promise<CheckResult> {
-  const name = `agent of ${request.projectKey}`;
-  const check = await agent.check?.(request, signal);
+async function checkAgent(
+  agent: Agent,
+  settings: Settings,
+  { project, quick }: { readonly project: Project; readonly quick: boolean },
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const name = `agent of ${project.key}`;
+  const isRefused = !isHarmless(project) && whyRefused(project, settings, whyNotConfined(project, settings)) !== null;
+  if (isRefused) return skipped(name, `not asked, because nothing would hold it: see isolation of ${project.key}`);
+  const check = await agent.check?.(requestFor(settings, project, quick), signal);
   if (check === undefined) return ok(name, `${agent.kind}; it can only be checked while it works`);
   return { name, ...check };
 }

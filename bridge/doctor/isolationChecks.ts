@@ -4,28 +4,29 @@ import type { Project, Settings } from '../../src/config/settings.js';
 import { whyNotAs } from '../agents/program/agentUser.js';
 import { isHarmless, isolationOf, WHAT_IS_OPEN, whyNotConfined, whyRefused } from '../agents/program/isolation.js';
 import { findMarkingProgram, type MarkingProgram } from '../agents/program/markedLine.js';
+import type { Trouble } from '../agents/program/sandbox.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 /** @param troubleOf why no sandbox can hold a project's agents; null if one can */
 export function checkIsolation(
   settings: Settings,
-  troubleOf: (project: Project) => string | null = (project) => whyNotConfined(project, settings),
+  troubleOf: (project: Project) => Trouble | null = (project) => whyNotConfined(project, settings),
 ): CheckResult[] {
   const here = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
   return here.map((project) => checkProject(project, settings, troubleOf(project)));
 }
 
-function checkProject(project: Project, settings: Settings, trouble: string | null): CheckResult {
+function checkProject(project: Project, settings: Settings, trouble: Trouble | null): CheckResult {
   const name = `isolation of ${project.key}`;
   const isBoxed = isolationOf(project, trouble) === 'bubblewrap';
   if (settings.agentUser !== null && !isBoxed) return checkUser(name, settings.agentUser);
   if (project.isolation === 'none') return ok(name, `chosen: ${WHAT_IS_OPEN}`);
+  if (!isBoxed && isHarmless(project)) return ok(name, 'its agent `scripted` plays a file and runs no other program');
   const refusal = whyRefused(project, settings, trouble);
   if (refusal !== null) return fault(name, `${refusal.why}; the bridge does not start`, refusal.remedy);
-  if (!isBoxed && isHarmless(project)) return ok(name, 'its agent `scripted` plays a file and runs no other program');
   if (!isBoxed) {
     const remedy = 'install bubblewrap, and allow user namespaces: docs/agents.md, "What an agent can reach"';
-    return warning(name, `${trouble}: ${WHAT_IS_OPEN}`, remedy);
+    return warning(name, `${trouble?.why}: ${WHAT_IS_OPEN}`, remedy);
   }
   const found =
     'bubblewrap isolates its agents from the bridge and from the home folder; network access is not restricted';

@@ -62,9 +62,18 @@ function readPlaces({ chats }: ProjectEntry, projectDirectory: string, baseFolde
   const places = chats.map(async ({ id, topic, directory }) => ({
     chatId: id,
     threadId: topic ?? null,
-    directory: directory === undefined ? projectDirectory : await realDirectory(directory, baseFolder),
+    directory:
+      directory === undefined ? projectDirectory : await placeDirectory(directory, baseFolder, projectDirectory),
   }));
   return Promise.all(places);
+}
+
+/** Inside the project an agent may have put a link there: it is followed only to another place in the project. */
+async function placeDirectory(path: string, baseFolder: string, projectDirectory: string): Promise<string> {
+  const wanted = resolve(baseFolder, path);
+  const real = await realDirectory(path, baseFolder);
+  const isInside = contains(projectDirectory, wanted) || contains(projectDirectory, await realDirectory('..', wanted));
+  return isInside && !contains(projectDirectory, real) ? wanted : real;
 }
 
 /** @returns its real path; if it is missing now, the configured path, which puts only this project out of service */

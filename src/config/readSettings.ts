@@ -1,7 +1,8 @@
 /** Reads the environment and `watchkeeper.config.json` into {@link Settings}; reports all faults in one message. */
-import { homedir, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod';
+import { homeOfUser } from '../host/homeOfUser.js';
 import { SECRET_VARIABLES } from '../log/redact.js';
 import { DAY } from '../time.js';
 import { agentEnvironment, agentUserIn } from './agentUser.js';
@@ -93,7 +94,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     error_batches: read('WATCHDOG_ERROR_BATCHES') ?? common.error_batches,
     runaway_ms: read('WATCHDOG_RUNAWAY_MS') ?? common.runaway_ms,
   };
-  const home = environment.HOME ?? homedir();
+  const home = environment.HOME ?? homeOfUser() ?? '/';
   const projects = await readProjects(file, workingDirectory, { thresholds, here: host, home }, faults);
   const apiRoot = read('TELEGRAM_API_ROOT') ?? 'https://api.telegram.org';
   const apiUrl = read('GITHUB_API_URL') ?? 'https://api.github.com';

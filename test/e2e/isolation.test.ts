@@ -29,7 +29,7 @@ function open(kind: Kind): string[] {
 }
 
 function describeKind(kind: Kind, tests: () => void): void {
-  const why = whyNotTried(kind) ?? (kind === 'bubblewrap' ? whyNoSandbox(ORDINARY_USER) : null);
+  const why = whyNotTried(kind) ?? (kind === 'bubblewrap' ? (whyNoSandbox(ORDINARY_USER)?.why ?? null) : null);
   if (why === null) describeScenes(`an agent kept in by: ${kind}`, tests);
   else describe.skip(`an agent kept in by: ${kind} (skipped: ${why})`, tests);
 }
@@ -70,7 +70,7 @@ for (const kind of KINDS) {
 const agentOf = (kind: string): Project['agent'] => ({ kind, options: { command: ['true'] } });
 const settings = (isolation: Project['isolation'], kind = 'command') =>
   testSettings([{ ...project('yard', '/srv/yard', []), isolation, agent: agentOf(kind) }]);
-const NOT_THERE = () => 'bubblewrap is not installed';
+const NOT_THERE = () => ({ why: 'bubblewrap is not installed', isMissing: true });
 
 describe('the doctor', () => {
   test('shows for each project what isolates its agents, or what they can reach without isolation', () => {
@@ -85,6 +85,9 @@ describe('the doctor', () => {
     expect(open).toMatchObject({ ...asked, found: expect.stringMatching(/^bubblewrap is not installed/) });
     expect(checkIsolation(settings(null, 'scripted'), NOT_THERE)).toMatchObject([{ verdict: 'ok' }]);
     expect(checkIsolation(settings('bubblewrap'), NOT_THERE)).toMatchObject([{ verdict: 'fault' }]);
+    // An agent can use up what a sandbox needs, so that is no reason to run it without one.
+    const used = () => ({ why: 'no namespace is left', isMissing: false });
+    expect(checkIsolation(settings(null), used)).toMatchObject([{ verdict: 'fault' }]);
   });
 });
 

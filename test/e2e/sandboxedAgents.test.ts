@@ -167,7 +167,7 @@ function tests(prepare: () => Promise<Prepared>): void {
 }
 
 function describeAgent(kind: string, installable: Installable | null, prepare: () => Promise<Prepared>): void {
-  const name = `the real ${kind}${trouble === null ? '' : ` (not under bubblewrap: ${trouble})`}`;
+  const name = `the real ${kind}${trouble === null ? '' : ` (not under bubblewrap: ${trouble.why})`}`;
   const inScenes = () => describeScenes('in a chat', () => tests(prepare));
   if (installable !== null) describeWhereInstalled(name, installable, inScenes);
   else if (findInstallation().kind === 'complete') describe(name, inScenes);

@@ -7,10 +7,13 @@
 import type { AgentUser } from '../../../src/config/agentUser.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
+import type { Mount } from './mounts.js';
 
 export interface Confinement {
   /** What the agent may write. Absolute paths. */
   readonly directories: readonly string[];
+  /** Of repositories that the directories are linked worktrees of. */
+  readonly repositories: readonly Mount[];
   /** What the agent may read but not change, even in those directories. Absolute paths. */
   readonly kept: readonly string[];
   /** Files and folders that are hidden from the agent, even in those directories. Absolute paths. */

@@ -1,5 +1,4 @@
 /** What keeps each project's agents away from the bridge and its operator, and what an agent can reach if nothing does. */
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Project, Settings } from '../../../src/config/settings.js';
@@ -10,22 +9,34 @@ import { configuredWords, settingsOf } from './agentSettings.js';
 import { whyNotAs } from './agentUser.js';
 import type { Confinement } from './contract.js';
 import { linkedRepository } from './linkedRepository.js';
-import { isWithin, realOf } from './mounts.js';
-import { whyNoSandbox } from './sandbox.js';
+import { isWithin, leadsOverLinkIn, outermost, realOf } from './mounts.js';
+import { type Trouble, whyNoSandbox } from './sandbox.js';
 
 /** In one sentence, for the log and for the doctor. */
 export const WHAT_IS_OPEN =
   "its agents run as the bridge's own user without a sandbox, and can read the bridge's environment with its tokens, its logs and its secret files, reach its Redis, signal the bridge, and read and change everything in that user's home";
 
-type Surroundings = Pick<Settings, 'agentUser' | 'agentEnvironment'>;
+/** @returns why no sandbox can hold the project's agents; null if one can */
+export function whyNotConfined(project: Project, settings: Settings): Trouble | null {
+  const trouble = whyNoSandbox(settings.agentUser);
+  if (trouble !== null || settings.agentUser !== null) return trouble;
+  const why = aroundHome(project, settings) ?? replaceable(project, settings);
+  return why === null ? null : { why, isMissing: false };
+}
 
-/** @returns why no sandbox can hold the project's agents, in a clause; null if one can */
-export function whyNotConfined(project: Project, { agentUser, agentEnvironment }: Surroundings): string | null {
-  const trouble = whyNoSandbox(agentUser);
-  if (trouble !== null || agentUser !== null) return trouble;
-  const home = realOf(agentEnvironment.HOME ?? homedir());
+function aroundHome(project: Project, { agentEnvironment }: Settings): string | null {
+  const home = realOf(agentEnvironment.HOME ?? homeOfUser() ?? '/');
   const around = directoriesOf(project).find((directory) => home !== null && isWithin(directory, home));
   return around === undefined ? null : `${around} contains the home folder, which a sandbox hides`;
+}
+
+/** What is hidden or kept by its name must not be found by a link that an agent can replace, or made by an agent. */
+function replaceable(project: Project, { logsFolder, ownFiles }: Settings): string | null {
+  const writable = outermost(directoriesOf(project));
+  const linked = [logsFolder, ...ownFiles.settled, ...ownFiles.secret].find((path) => leadsOverLinkIn(writable, path));
+  if (linked !== undefined) return `${linked} is a link in a directory in which its agents write`;
+  const memory = ownFiles.memories.find((path) => writable.some((folder) => isWithin(folder, path)));
+  return memory === undefined ? null : `session memory, ${memory}, is in a directory in which its agents write`;
 }
 
 /** @returns whether the project's agent plays a file and runs no program of others, and no isolation was asked for */
@@ -33,42 +44,40 @@ export function isHarmless({ isolation, agent }: Project): boolean {
   return isolation === null && agent.kind === 'scripted';
 }
 
-/**
- * @param trouble why no sandbox can hold them; null if one can
- * @returns what keeps the project's agents away
- */
-export function isolationOf({ isolation }: Project, trouble: string | null): 'bubblewrap' | 'none' {
+/** @returns what keeps the project's agents away */
+export function isolationOf({ isolation }: Project, trouble: Trouble | null): 'bubblewrap' | 'none' {
   return isolation ?? (trouble === null ? 'bubblewrap' : 'none');
 }
 
 /**
  * @param trouble why no sandbox can hold the project's agents; null if one can
- * @returns why the bridge does not run them at all, and what to do: the project demands a sandbox, or they would run as root,
- *   which nothing can hold. Null if it runs them
+ * @returns why the bridge does not run them at all, and what to do: a sandbox is demanded, or could be had; or they would run as
+ *   root, which nothing can hold. Null if it runs them
  */
 export function whyRefused(
   project: Project,
-  { agentUser }: Surroundings,
-  trouble: string | null,
+  { agentUser }: Pick<Settings, 'agentUser'>,
+  trouble: Trouble | null,
 ): { readonly why: string; readonly remedy: string } | null {
-  if (trouble === null || project.isolation === 'none' || isHarmless(project)) return null;
+  if (trouble === null || project.isolation === 'none') return null;
   const isOfRoot = process.getuid?.() === 0 && agentUser === null;
-  if (project.isolation === null && !isOfRoot) return null;
+  if (project.isolation === null && !isOfRoot && trouble.isMissing) return null;
   const remedy = isOfRoot ? 'start the bridge as another user, set WATCHKEEPER_AGENT_USER to one' : 'fix that';
-  return { why: trouble, remedy: `${remedy}, or set "isolation" to "none" and read docs/agents.md` };
+  return { why: trouble.why, remedy: `${remedy}, or set "isolation" to "none" and read docs/agents.md` };
 }
 
 /**
  * @param projects those served here
- * @throws UsageError for the first one that is refused, as {@link whyRefused}
+ * @throws UsageError for the first one whose agents are not run, as {@link whyRefused}; a harmless one is
  */
-export function refuseOpenAgents(projects: readonly Project[], surroundings: Surroundings): void {
-  for (const project of projects) {
-    const refusal = whyRefused(project, surroundings, whyNotConfined(project, surroundings));
-    if (refusal !== null) {
-      throw new UsageError(`projects.${project.key}.isolation: ${refusal.why}; ${refusal.remedy}`);
-    }
-  }
+export function refuseOpenAgents(projects: readonly Project[], settings: Settings): void {
+  for (const project of projects) if (!isHarmless(project)) refuseOpen(project, settings);
+}
+
+/** @throws UsageError as {@link whyRefused} */
+export function refuseOpen(project: Project, settings: Settings): void {
+  const refusal = whyRefused(project, settings, whyNotConfined(project, settings));
+  if (refusal !== null) throw new UsageError(`projects.${project.key}.isolation: ${refusal.why}; ${refusal.remedy}`);
 }
 
 /** @throws UsageError if agents are to run as another user, and this process may not start them so */
@@ -84,7 +93,7 @@ export function warnOfOpenAgents(settings: Settings, logger: Logger): void {
     const name = `project "${project.key}"`;
     const trouble = project.isolation === 'none' ? null : whyNotConfined(project, settings);
     if (project.isolation === 'none') logger.info(`${name}: ${WHAT_IS_OPEN}`);
-    else if (trouble !== null && !isHarmless(project)) logger.warn(`${name}: ${trouble}: ${WHAT_IS_OPEN}`);
+    else if (trouble !== null && !isHarmless(project)) logger.warn(`${name}: ${trouble.why}: ${WHAT_IS_OPEN}`);
   }
 }
 
@@ -95,10 +104,12 @@ export function confinementOf(settings: Settings, projectKey: string): Confineme
   const { logsFolder, ownFiles, redisUrl, agentUser, agentEnvironment } = settings;
   const socket = redisUrl?.startsWith('unix:') ? [fileURLToPath(redisUrl.replace(/^unix:/, 'file:'))] : [];
   const directories = directoriesOf(project);
-  const home = agentEnvironment.HOME ?? homedir();
+  const home = agentEnvironment.HOME ?? homeOfUser() ?? '/';
   const others = [...settings.projects.values()].filter((other) => other !== project).flatMap(directoriesOf);
+  const ofAgents = [...directories, ...others, join(logsFolder, 'homes')];
   return {
-    directories: [...directories, ...directories.flatMap((path) => linkedRepository(path) ?? [])],
+    directories,
+    repositories: directories.flatMap((path) => linkedRepository(path, ofAgents)),
     kept: ownFiles.settled,
     masked: [logsFolder, ...ownFiles.secret, ...ownFiles.memories, ...socket],
     // Without HOME in its environment, a program asks the system for it.

@@ -10,6 +10,9 @@ export interface Mount {
   readonly path: string;
 }
 
+/** More links than that are a circle. */
+const MOST_LINKS = 40;
+
 /** @returns whether the path is the folder, or lies in it; both without links and dots */
 export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
@@ -24,40 +27,47 @@ export function realOf(path: string): string | null {
   }
 }
 
-/** More links than that are a circle. */
-const MOST_LINKS = 40;
-
 /**
  * @param strangers real paths of folders in which an agent may have put a link to anything
- * @returns the real path; null if there is none, or a link on the way is in one of those folders
+ * @returns the real path; null if there is none, or the way to it leads through one of those folders
  */
 export function realPathOutside(path: string, strangers: readonly string[]): string | null {
-  try {
-    return follow(path, strangers);
-  } catch {
-    // A folder on the way may not be entered.
-    return null;
-  }
+  return follow(path, (next) => strangers.some((folder) => isWithin(folder, next)));
 }
 
-function follow(path: string, strangers: readonly string[]): string | null {
+/** @returns whether the way to a file leads over a link in one of the folders, which an agent can replace */
+export function leadsOverLinkIn(folders: readonly string[], path: string): boolean {
+  let isFound = false;
+  follow(path, (next, isLink) => {
+    isFound ||= isLink && folders.some((folder) => isWithin(folder, next));
+    return isFound;
+  });
+  return isFound;
+}
+
+/** @returns the real path; null if there is none, or a part of the way is refused */
+function follow(path: string, refuses: (next: string, isLink: boolean) => boolean): string | null {
   let at = '/';
   const names = path.split('/');
-  for (let links = 0; names.length > 0; ) {
-    const name = names.shift() ?? '';
-    const next = join(at, name);
-    const stat = lstatSync(next, { throwIfNoEntry: false });
-    if (stat === undefined || strangers.some((folder) => isWithin(folder, next))) return null;
-    if (!stat.isSymbolicLink()) at = next;
-    else {
-      links += 1;
-      if (links > MOST_LINKS) return null;
-      const target = readlinkSync(next);
-      if (isAbsolute(target)) at = '/';
-      names.unshift(...target.split('/'));
+  try {
+    for (let links = 0; names.length > 0; ) {
+      const next = join(at, names.shift() ?? '');
+      const isLink = lstatSync(next).isSymbolicLink();
+      if (refuses(next, isLink)) return null;
+      if (!isLink) at = next;
+      else {
+        links += 1;
+        if (links > MOST_LINKS) return null;
+        const target = readlinkSync(next);
+        if (isAbsolute(target)) at = '/';
+        names.unshift(...target.split('/'));
+      }
     }
+    return at;
+  } catch {
+    // It is not there, or a folder on the way may not be entered.
+    return null;
   }
-  return at;
 }
 
 /** @returns a mount for each path that exists, at its real path, once */
@@ -78,18 +88,21 @@ export function argumentsOf(mounts: readonly Mount[]): string[] {
 export function pinned(paths: readonly string[], roots: readonly string[]): Mount[] {
   const above = new Set<string>();
   for (const path of paths.filter(existsSync).flatMap((each) => realOf(each) ?? [])) {
-    for (const root of roots) for (const folder of foldersBetween(root, path)) above.add(folder);
+    for (const root of roots) {
+      for (let at = dirname(path); at !== root && isWithin(root, at); at = dirname(at)) above.add(at);
+    }
   }
   return inPlace('--bind', outerFirst([...above]));
 }
 
-/** @returns the folders that contain the path and lie in the root, without the root; none if the path is elsewhere */
-export function foldersBetween(root: string, path: string): string[] {
-  const folders: string[] = [];
-  for (let at = dirname(path); at !== root && isWithin(root, at); at = dirname(at)) folders.unshift(at);
-  return folders;
-}
-
+/** @returns each path once, folders before what is in them */
 export function outerFirst(paths: readonly string[]): string[] {
   return [...new Set(paths)].sort((left, right) => left.length - right.length);
+}
+
+/** @returns the paths that are in no other one of them */
+export function outermost(paths: readonly string[]): string[] {
+  const found: string[] = [];
+  for (const path of outerFirst(paths)) if (!found.some((outer) => isWithin(outer, path))) found.push(path);
+  return found;
 }

@@ -2,59 +2,71 @@
  * The home folder of an agent in a sandbox: a folder that the agents of its project have for themselves and that is kept from
  * run to run, with logins, conversations and caches. It takes the place of the operator's home, at the same path.
  *
- * Into it the sandbox mounts what the agent may see of the operator's home. The folder is written by agents, so every mount point
- * is prepared without following a link that an agent may have left there. Agents that run at that time cannot put one there,
- * because the folders above a mount point are mounts of their own in each sandbox of the project.
+ * Agents write this folder, also while another run of the project begins, and may leave links in it at any time. So what they are
+ * to see of the operator's home is put into it by a second sandbox inside the first. There a link leads to what agents see anyway.
  */
-import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, renameSync, type Stats, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join, relative } from 'node:path';
-import { argumentsOf, foldersBetween, isWithin, type Mount, outerFirst, realOf } from './mounts.js';
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative } from 'node:path';
+import { homeOfUser } from '../../../src/host/homeOfUser.js';
+import { argumentsOf, isWithin, type Mount, outerFirst, realOf } from './mounts.js';
 
-/** For a user whose home does not exist; `/run` is empty in every sandbox. */
-export const HOME_OF_THE_HOMELESS = '/run/home';
+/** `/run` is empty in every sandbox. */
+const HOMELESS = '/run/home';
+const OWN = '/run/watchkeeper-home';
 const PRIVATE_FOLDER = 0o700;
-const PRIVATE_FILE = 0o600;
 
-/** @returns where the agent's home is in the sandbox: the real path of the home that its environment names */
+/**
+ * @returns where the agent's home is in the sandbox: the real path of the home that its environment names; another one if that
+ *   does not exist, or is a folder of the system, such as `/`, which the user does not own
+ */
 export function homeInside({ HOME }: Readonly<Record<string, string>>): string {
-  const home = HOME ?? homedir();
+  const home = HOME ?? homeOfUser() ?? '/';
   const real = isAbsolute(home) ? realOf(home) : null;
-  return real === null || real === '/' ? HOME_OF_THE_HOMELESS : real;
+  return real === null || statSync(real).uid !== process.getuid?.() ? HOMELESS : real;
+}
+
+/** @throws Error with a sentence for the operator */
+export function makeOwnHome(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  } catch (error) {
+    throw new Error(`the home of its sandbox, ${folder}, cannot be made`, { cause: error });
+  }
 }
 
 /**
- * @param own the folder that becomes the home; null: the home of the user that the agent runs as stays as it is
- * @param home its path in the sandbox
- * @param shown what the sandbox mounts afterwards, in the home and elsewhere
- * @throws Error of the file system, if the folder cannot be prepared
+ * @param own the folder that becomes the home
+ * @returns arguments of the first sandbox: an empty home, for what is shown of the operator's, and the own one beside it
  */
-export function homeMounts(own: string | null, home: string, shown: readonly Mount[]): string[] {
-  if (own === null) return existsSync(home) ? ['--bind', home, home] : [];
-  mkdirSync(own, { recursive: true, mode: PRIVATE_FOLDER });
-  const folder = realOf(own) ?? own;
-  const points = shown.filter(({ path }) => path !== home && isWithin(home, path));
-  const outermost = points.filter(
-    ({ path }) => !points.some((other) => other.path !== path && isWithin(other.path, path)),
-  );
-  const above = outerFirst(outermost.flatMap(({ path }) => foldersBetween(home, path)));
-  const inFolder = (path: string) => join(folder, relative(home, path));
-  for (const path of above) prepare(inFolder(path), true);
-  for (const { source, path } of outermost) prepare(inFolder(path), statSync(source).isDirectory());
-  const pins = above.map((path): Mount => ({ how: '--bind', source: inFolder(path), path }));
-  return argumentsOf([{ how: '--bind', source: folder, path: home }, ...pins]);
+export function emptyHome(own: string, home: string): string[] {
+  return ['--tmpfs', home, '--bind', realOf(own) ?? own, OWN];
 }
 
-/** Moves aside what is in the way, such as a link: it is the agent's, and may be dear to it. */
-function prepare(path: string, asFolder: boolean): void {
-  const present = lstatSync(path, { throwIfNoEntry: false });
-  if (present !== undefined && fits(present, asFolder)) return;
-  if (present !== undefined) renameSync(path, `${path}.moved-${randomBytes(4).toString('hex')}`);
-  if (asFolder) mkdirSync(path, { mode: PRIVATE_FOLDER });
-  else writeFileSync(path, '', { flag: 'wx', mode: PRIVATE_FILE });
+/** Runs in the first sandbox. What an agent left in the way would keep its project from working for good. */
+const CLEAR = `chmod u+rwx ${OWN}
+while [ "$1" != -- ]; do if [ -L "$1" ]; then rm -f -- "$1"; fi; shift; done
+shift
+exec "$@"`;
+
+/**
+ * @param shown what the first sandbox has mounted
+ * @returns the beginning of a line in the first sandbox: a second one, which sees what the first one does and puts the own home
+ *   in its place
+ */
+export function intoOwnHome(bwrap: string, home: string, shown: readonly Mount[]): string[] {
+  const inHome = shown.filter(({ path }) => path !== home && isWithin(home, path));
+  const again = inHome.map(({ how, path }): Mount => ({ how, source: path, path }));
+  const points = outerFirst(inHome.flatMap(({ path }) => [...foldersBetween(home, path), path]));
+  return [
+    ...['/bin/sh', '-c', CLEAR, 'sh', ...points.map((path) => join(OWN, relative(home, path))), '--'],
+    ...[bwrap, '--bind', '/', '/', '--dev-bind', '/dev', '/dev', '--bind', OWN, home],
+    ...argumentsOf(again),
+    ...['--die-with-parent', '--setenv', 'HOME', home],
+  ];
 }
 
-function fits(present: Stats, asFolder: boolean): boolean {
-  return asFolder ? present.isDirectory() : present.isFile();
+function foldersBetween(root: string, path: string): string[] {
+  const folders: string[] = [];
+  for (let at = dirname(path); at !== root; at = dirname(at)) folders.push(at);
+  return folders;
 }

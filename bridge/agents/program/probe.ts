@@ -11,8 +11,10 @@ import { atMost, type Clock, SECOND } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentCheckRequest, AgentSurroundings } from './contract.js';
 import type { CommandLine } from './findProgram.js';
+import { withoutInherited } from './inheritedDescriptors.js';
 import { sandboxedLine } from './sandbox.js';
 
+const STREAMS: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
 const OUTPUT_LENGTH = 16 * 1024;
 /** A program that has exited may have left a child that holds the pipes open. */
 const LAST_WORDS_WAIT_MS = SECOND / 2;
@@ -48,7 +50,7 @@ export async function runProbe(probe: Probe, signal: AbortSignal, clock: Clock):
       env: probe.environment,
       // In its own session it has no terminal to ask on.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: withoutInherited(STREAMS),
     });
   } catch (error) {
     return notStarted(error);

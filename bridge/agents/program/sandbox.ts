@@ -9,15 +9,26 @@
  * with their marks, and are ended like any others.
  */
 import { statSync } from 'node:fs';
-import { constants, homedir } from 'node:os';
+import { constants } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { AgentUser } from '../../../src/config/agentUser.js';
+import { homeOfUser } from '../../../src/host/homeOfUser.js';
 import { compiledProgram, packageRoot } from '../../../src/host/program.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentSurroundings } from './contract.js';
 import { type CommandLine, systemProgram, tryOut } from './findProgram.js';
-import { argumentsOf, inPlace, isWithin, type Mount, outerFirst, pinned, realOf, realPathOutside } from './mounts.js';
-import { HOME_OF_THE_HOMELESS, homeInside, homeMounts } from './ownHome.js';
+import {
+  argumentsOf,
+  inPlace,
+  isWithin,
+  type Mount,
+  outerFirst,
+  outermost,
+  pinned,
+  realOf,
+  realPathOutside,
+} from './mounts.js';
+import { emptyHome, homeInside, intoOwnHome, makeOwnHome } from './ownHome.js';
 import { programsOnPath, wholeProgram } from './programFiles.js';
 
 /** Sockets of services, of terminals and of other people's programs: reaching one of them is a way out of the sandbox. */
@@ -41,14 +52,22 @@ export function signalInside(code: number | null): NodeJS.Signals | null {
   return (found?.[0] as NodeJS.Signals | undefined) ?? null;
 }
 
+/** Why no sandbox can hold an agent. */
+export interface Trouble {
+  /** A clause. */
+  readonly why: string;
+  /** Whether bubblewrap is not there at all. Anything else could be an agent's doing, which uses up what a sandbox needs. */
+  readonly isMissing: boolean;
+}
+
 /** By the user that agents run as; null: the bridge's own. */
-const troubles = new Map<number | null, string | null>();
+const troubles = new Map<number | null, Trouble | null>();
 
 /**
  * @param user that agents run as; null: the bridge's own
- * @returns why bubblewrap cannot hold agents here, in a clause; null if it can. Tried once in this process
+ * @returns why bubblewrap cannot hold agents here; null if it can. Tried once in this process
  */
-export function whyNoSandbox(user: AgentUser | null = null): string | null {
+export function whyNoSandbox(user: AgentUser | null = null): Trouble | null {
   const uid = user?.uid ?? null;
   const known = troubles.get(uid);
   if (known !== undefined) return known;
@@ -57,69 +76,85 @@ export function whyNoSandbox(user: AgentUser | null = null): string | null {
   return trouble;
 }
 
-function findTrouble(user: AgentUser | null): string | null {
+function findTrouble(user: AgentUser | null): Trouble | null {
   // Files of the kernel, such as /proc/sys, obey whoever is root outside, whatever it may do inside.
-  if (user === null && process.getuid?.() === 0) return 'no sandbox can hold an agent that runs as root';
-  if (systemProgram('bwrap') === null) return 'bubblewrap is not installed';
-  if (systemProgram('env') === null) return 'GNU env is not installed';
-  const confinement = { directories: [], kept: [], masked: [], hidden: [], readable: [], home: null };
+  if (user === null && process.getuid?.() === 0)
+    return { why: 'no sandbox can hold an agent that runs as root', isMissing: false };
+  if (systemProgram('bwrap') === null) return { why: 'bubblewrap is not installed', isMissing: true };
+  if (systemProgram('env') === null) return { why: 'GNU env is not installed', isMissing: false };
+  const confinement = { directories: [], repositories: [], kept: [], masked: [], hidden: [], readable: [], home: null };
   const request = { confinement, workingDirectory: '/', environment: {} };
   const line = lineOfUser(sandboxedLine({ command: '/bin/sh', args: ['-c', 'exit 0'] }, request), user);
   const { status, stderr, error } = tryOut(line);
   if (status === 0) return null;
   const words = error?.message ?? stderr.split('\n').find((text) => text !== '') ?? `exit code ${status}`;
-  return `bubblewrap cannot make a sandbox on this host (${words})`;
+  return { why: `bubblewrap cannot make a sandbox on this host (${words})`, isMissing: false };
 }
 
 /**
- * Also prepares the folder that becomes the home of the sandbox.
+ * Also makes the folder that becomes the home of the sandbox.
  * @param line the program to start
  * @param request of the run; without a confinement the line is returned unchanged
  * @returns the line that starts it inside
- * @throws Error of the file system, if that folder cannot be prepared
+ * @throws Error if that folder cannot be made
  */
 export function sandboxedLine(line: CommandLine, request: AgentSurroundings): CommandLine {
   const { confinement, workingDirectory, environment } = request;
   if (confinement == null) return line;
+  // Before it is looked for what there is to hide: the logs may not exist yet.
+  if (confinement.home !== null) makeOwnHome(confinement.home);
   const home = homeInside(environment);
   const emptied = EMPTIED.flatMap((path) => realOf(path) ?? []);
   const hidden = confinement.hidden.flatMap((path) => realOf(path) ?? []).filter(isFolder);
   const covered = [...emptied, ...hidden, ...(confinement.home === null ? [] : [home])];
-  const given = inPlace('--bind', giftsIn(environment, emptied));
-  const directories = inPlace('--bind', [...confinement.directories, workingDirectory]);
+  const others = [...hidden, ...(confinement.home === null ? [] : [dirname(realOf(confinement.home) ?? '/')])];
+  const directories = projectMounts([...confinement.directories, workingDirectory], others);
   const writable = directories.map(({ path }) => path);
-  const shown = [...readable(line, request, { home, covered, writable }), ...directories];
+  const given = inPlace('--bind', giftsIn(environment, emptied, [...writable, ...others]));
+  const strangers = [...writable, ...others, ...given.map(({ path }) => path)];
+  const read = readable(line, request, { home, covered, strangers });
+  const shown = [...read, ...directories, ...confinement.repositories];
   const isSeen = (path: string) => {
     const isCovered = covered.some((folder) => isWithin(folder, path));
     return !isCovered || [...given, ...shown].some((mount) => isWithin(mount.path, path));
   };
   const kept = [...confinement.kept, ...ownPackageIn(writable)].flatMap((path) => realOf(path) ?? []).filter(isSeen);
-  const masked = confinement.masked.flatMap((path) => realOf(path) ?? []).filter(isSeen);
-  const args = [
+  const masked = [...confinement.masked, ...shownAgain(hidden, read)]
+    .flatMap((path) => realOf(path) ?? [])
+    .filter(isSeen);
+  const outer = [
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...emptied.flatMap((path) => ['--tmpfs', path]),
     ...argumentsOf(given),
     ...hidden.flatMap((path) => ['--tmpfs', path]),
-    ...homeMounts(confinement.home, home, shown),
+    ...(confinement.home === null ? argumentsOf(inPlace('--bind', [home])) : emptyHome(confinement.home, home)),
     ...argumentsOf(shown),
     ...argumentsOf(pinned([...kept, ...masked], writable)),
     ...argumentsOf(inPlace('--ro-bind', kept)),
     ...masked.flatMap((path) => (isFolder(path) ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path])),
-    ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--unsetenv', 'TMPDIR', '--chdir', workingDirectory],
-    ...(home === HOME_OF_THE_HOMELESS ? ['--setenv', 'HOME', home] : []),
+    ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--unsetenv', 'TMPDIR'],
   ];
   const env = systemProgram('env') ?? 'env';
-  const inside = ['--', env, '--default-signal=TERM', '--', line.command, ...line.args];
-  // Otherwise the SIGTERM to the group would end the sandbox before the agent has handled it.
-  return { command: env, args: ['--ignore-signal=TERM', '--', systemProgram('bwrap') ?? 'bwrap', ...args, ...inside] };
+  const bwrap = systemProgram('bwrap') ?? 'bwrap';
+  const there = ['--chdir', workingDirectory, '--'];
+  const inner = confinement.home === null ? [] : [...intoOwnHome(bwrap, home, shown), ...there];
+  const inside = [env, '--default-signal=TERM,INT', '--', line.command, ...line.args];
+  // Otherwise a signal to the group would end the sandbox before the agent has handled it.
+  return { command: env, args: ['--ignore-signal=TERM,INT', '--', bwrap, ...outer, ...there, ...inner, ...inside] };
+}
+
+/** @returns mounts of what is in no other one of the directories, which an agent may have replaced by a link */
+function projectMounts(directories: readonly string[], others: readonly string[]): Mount[] {
+  const real = outermost(directories).flatMap((path) => realPathOutside(path, others) ?? []);
+  return outermost(real).map((path) => ({ how: '--bind', source: path, path }));
 }
 
 interface Layout {
   readonly home: string;
   /** Folders that the sandbox replaces by others: what lies there must be mounted, the rest of the host is visible. */
   readonly covered: readonly string[];
-  /** In these the agent may have put a link to anything. */
-  readonly writable: readonly string[];
+  /** In these an agent may have put a link to anything. */
+  readonly strangers: readonly string[];
 }
 
 /**
@@ -129,11 +164,11 @@ interface Layout {
 function readable(
   line: CommandLine,
   { confinement, environment }: AgentSurroundings,
-  { home, covered, writable }: Layout,
+  { home, covered, strangers }: Layout,
 ): Mount[] {
   const isCovered = (path: string) => covered.some((folder) => folder !== path && isWithin(folder, path));
-  const realPath = (path: string) => realPathOutside(path, writable);
-  const named = environment.HOME ?? homedir();
+  const realPath = (path: string) => realPathOutside(path, strangers);
+  const named = environment.HOME ?? homeOfUser() ?? '/';
   const inHome = (path: string) => (isWithin(named, path) ? join(home, relative(named, path)) : null);
   const build = dirname(dirname(compiledProgram('bridge/main')));
   const programs = [...(confinement?.readable ?? []), line.command, process.execPath, build];
@@ -154,11 +189,19 @@ function readable(
 }
 
 /** @returns files below an emptied folder that the operator gives to agents by naming a variable, such as SSH_AUTH_SOCK */
-function giftsIn(environment: Readonly<Record<string, string>>, emptied: readonly string[]): string[] {
+function giftsIn(
+  environment: Readonly<Record<string, string>>,
+  emptied: readonly string[],
+  strangers: readonly string[],
+): string[] {
   const named = Object.entries(environment).flatMap(([name, value]) => (NO_GIFTS.includes(name) ? [] : [value]));
-  return named.filter(
-    (path) => isAbsolute(path) && emptied.some((folder) => folder !== path && isWithin(folder, path)),
-  );
+  const isEmptied = (path: string) => emptied.some((folder) => folder !== path && isWithin(folder, path));
+  return named.filter((path) => isAbsolute(path) && isEmptied(path) && realPathOutside(path, strangers) !== null);
+}
+
+/** @returns those hidden folders that lie in something shown: other projects, in a folder that the operator names */
+function shownAgain(hidden: readonly string[], read: readonly Mount[]): string[] {
+  return hidden.filter((path) => read.some((mount) => mount.path !== path && isWithin(mount.path, path)));
 }
 
 /** @returns this package, if it is installed below a folder in which the agent may write; it is what the operator runs next */

@@ -10,12 +10,14 @@ import type { Clock } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentEnd, AgentRequest, AgentRun } from './contract.js';
 import { type CommandLine, findProgram } from './findProgram.js';
+import { withoutInherited } from './inheritedDescriptors.js';
 import { markedLine } from './markedLine.js';
 import { endedRun, failedToStart, notStarted } from './notStarted.js';
 import { type AgentChild, ProgramRun } from './programRun.js';
 import type { AgentProgram } from './programStream.js';
 import { sandboxedLine } from './sandbox.js';
 
+const PIPES: ['pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe'];
 /** The default of the C library, for a program without a PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin';
 
@@ -47,7 +49,7 @@ export function startProgram(
       cwd: request.workingDirectory,
       env: request.environment,
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: withoutInherited(PIPES),
     });
   } catch (error) {
     return endedRun(notStarted(program.command, error));

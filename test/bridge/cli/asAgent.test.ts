@@ -1,6 +1,8 @@
 /** `watchkeeper as-agent`: what an agent in a sandbox sees of its operator's home. The program runs as a person would run it. */
+
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -28,6 +30,8 @@ interface Stage {
   put(path: string, text: string): void;
   /** Runs a command of the product as the operator. */
   product(...args: string[]): SpawnSyncReturns<string>;
+  readonly starter: string;
+  readonly environment: Readonly<Record<string, string>>;
   /** @returns what the line printed as an agent of the project */
   run(line: string, more?: Readonly<Record<string, string>>): string;
 }
@@ -46,9 +50,10 @@ function stage(project: object = {}, directory = 'code/api'): Stage {
     'bridge/watchkeeper.config.json',
     JSON.stringify({ projects: { api: { directory: join(home, directory), agent, ...project } } }),
   );
+  const environment = { PATH: `${join(home, '.local/bin')}:${process.env.PATH}`, HOME: home };
   const product = (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
     for (const folder of [home, dirname(starter)]) giveToOrdinaryUser(folder);
-    const env = { PATH: `${join(home, '.local/bin')}:${process.env.PATH}`, HOME: home, ...more };
+    const env = { ...environment, ...more };
     return spawnSync(starter, args, { cwd: join(home, 'bridge'), env, encoding: 'utf8' });
   };
   return {
@@ -56,9 +61,11 @@ function stage(project: object = {}, directory = 'code/api'): Stage {
     own: join(home, 'bridge/logs/homes/api'),
     put,
     product: (...args) => product(args),
+    starter,
+    environment,
     run(line, more) {
       const { stdout, stderr } = product(['as-agent', 'api', '--', 'sh', '-c', line], more);
-      return stdout + stderr.replace(/^the home folder in here is .*\n/m, '');
+      return stdout + stderr.replace(/^its home folder is kept in .*\n/m, '');
     },
   };
 }
@@ -66,7 +73,7 @@ function stage(project: object = {}, directory = 'code/api'): Stage {
 const trouble = whyNoSandbox(ORDINARY_USER);
 const describeSandbox = trouble === null ? describe : describe.skip;
 
-describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (skipped: ${trouble})`}`, () => {
+describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (skipped: ${trouble.why})`}`, () => {
   // rule: a-sandbox-keeps-agents-in
   test("is the project's own and is kept, and shows nothing of the operator's home", () => {
     const { home, own, put, run } = stage();
@@ -127,8 +134,8 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
     put('.codex/config.toml', '[of-codex]\n');
     put('.gemini/settings.json', '{}');
     // What it was given it cannot replace.
-    expect(run('cat ~/.codex/config.toml; mv ~/.codex ~/x; mv ~/code ~/x; mv ~/.gitconfig ~/x')).toMatch(
-      /^\[of-codex\]\n(?:mv: .* busy\n){3}$/,
+    expect(run('cat ~/.codex/config.toml; mv ~/code/api ~/x; mv ~/.gitconfig ~/x')).toMatch(
+      /^\[of-codex\]\n(?:mv: .* busy\n){2}$/,
     );
     expect(
       run('cat ~/.ssh/id ~/code/api/agent.sh ~/.local/bin/tool 2>&1; cat ~/.gitconfig; ls -d ~/.config'),
@@ -137,20 +144,20 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
   });
 
   // rule: a-sandbox-keeps-agents-in
-  test('hides session memory also in a project, and other projects', () => {
+  test('hides session memory and other projects', () => {
     // Outside of the folders that are empty in every sandbox.
     const other = mkdtempSync(join(packageRoot(), '.builds', 'wk-other-'));
     afterThisTest(() => rmSync(other, { recursive: true }));
     writeFileSync(join(other, 'README'), 'mine');
     const { home, put, run } = stage();
-    put('code/api/memory/settings.json', 'mine');
+    put('.local/state/watchkeeper/settings.json', 'mine');
     const config = join(home, 'bridge/watchkeeper.config.json');
     const { projects } = JSON.parse(readFileSync(config, 'utf8'));
     giveToOrdinaryUser(other);
-    const line = `cat memory/settings.json ${other}/README`;
-    expect(run(line).match(/mine/g)).toHaveLength(2);
+    const line = `cat ~/.local/state/watchkeeper/settings.json ${other}/README`;
+    expect(run(line).match(/mine/g)).toHaveLength(1);
     writeFileSync(config, JSON.stringify({ projects: { ...projects, other: { directory: other } } }));
-    expect(run(line, { WATCHKEEPER_HOME: join(home, 'code/api/memory') })).not.toContain('mine');
+    expect(run(line)).not.toContain('mine');
   });
 
   test('lets a linked worktree commit to its repository, if that repository knows it', () => {
@@ -180,6 +187,103 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
     const [found] = checks.filter(({ name }: { name: string }) => name === 'agent of api');
     expect(found).toMatchObject({ verdict: 'fault', found: expect.stringMatching(/asked.*No such file/) });
     expect(found.found).not.toContain('private');
+  });
+
+  // rule: a-sandbox-keeps-agents-in
+  test('gives no repository for what an agent says of itself, and of a real one no hooks and settings', () => {
+    const forged = stage({}, 'worktrees/feature');
+    forged.put('.bashrc', 'mine');
+    const claims = 'printf "gitdir: %s\\n" "$PWD" >.git; printf "%s/.git\\n" "$PWD" >gitdir; echo ../.. >commondir';
+    forged.run(`${claims}; mkdir -p ../../objects ../../refs 2>/dev/null; echo x >HEAD`);
+    expect(forged.run('cat ~/.bashrc; echo evil >>~/.bashrc; cat ~/.bashrc')).not.toContain('mine');
+    expect(readFileSync(join(forged.home, '.bashrc'), 'utf8')).toBe('mine');
+
+    const { home, run } = stage({}, 'code/linked');
+    const git = (...args: string[]) => spawnSync('git', ['-C', join(home, 'code'), ...args], { encoding: 'utf8' });
+    git('init', '-q', 'main');
+    git('-C', 'main', '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'first');
+    git('-C', 'main', 'worktree', 'add', '-q', '--force', join(home, 'code/linked'));
+    const planted = run('cd ../main/.git && for f in hooks/post-checkout config worktrees/other; do echo x >>$f; done');
+    expect(planted.match(/Read-only file system/g)).toHaveLength(3);
+  });
+
+  // rule: a-sandbox-keeps-agents-in
+  test('follows no link in place of a directory of a chat', () => {
+    const { home, put, run } = stage({ chats: [{ id: 1, directory: 'DIRECTORY' }] });
+    const config = join(home, 'bridge/watchkeeper.config.json');
+    writeFileSync(config, readFileSync(config, 'utf8').replace('DIRECTORY', join(home, 'code/api/packages/web')));
+    put('.ssh/id', 'private');
+    put('code/api/packages/web/file', 'x');
+    run('mv packages former; mkdir packages; ln -s ../../../.ssh packages/web');
+    expect(run('cat ../../.ssh/id ~/.ssh/id packages/web/id; echo x >>packages/web/authorized_keys')).not.toContain(
+      'private',
+    );
+    expect(existsSync(join(home, '.ssh/authorized_keys'))).toBe(false);
+  });
+
+  // rule: a-sandbox-keeps-agents-in
+  test("shows nothing to which another project's agent has linked", () => {
+    const { home, put, run } = stage();
+    const config = join(home, 'bridge/watchkeeper.config.json');
+    const { projects } = JSON.parse(readFileSync(config, 'utf8'));
+    mkdirSync(join(home, 'code/garden'), { recursive: true });
+    writeFileSync(
+      config,
+      JSON.stringify({ projects: { ...projects, garden: { directory: join(home, 'code/garden') } } }),
+    );
+    put('.ssh/id', 'private');
+    mkdirSync(join(home, '.local/bin'), { recursive: true });
+    symlinkSync('../../code/garden/tool', join(home, '.local/bin/tool'));
+    symlinkSync('../../.ssh/id', join(home, 'code/garden/tool'));
+    expect(run('cat ~/.ssh/id ~/.local/bin/tool')).not.toContain('private');
+  });
+
+  // rule: a-sandbox-keeps-agents-in
+  test('is refused if an agent could replace what it hides, or what a person decides by', () => {
+    const { home, run } = stage();
+    const config = join(home, 'bridge/watchkeeper.config.json');
+    writeFileSync(join(home, 'code/api/settings.json'), readFileSync(config));
+    rmSync(config);
+    symlinkSync('../code/api/settings.json', config);
+    expect(run('true')).toMatch(/watchkeeper.config.json is a link in a directory|^$/);
+    symlinkSync(join(home, 'code/api/settings.json'), join(home, 'code/api/link.json'));
+    const linked = { WATCHKEEPER_CONFIG: join(home, 'code/api/link.json') };
+    expect(run('true', linked)).toMatch(/link.json is a link in a directory in which its agents write/);
+    const memory = { WATCHKEEPER_HOME: join(home, 'code/api/memory') };
+    expect(run('true', memory)).toMatch(/session memory, .*, is in a directory in which its agents write/);
+  });
+
+  // rule: a-sandbox-keeps-agents-in
+  test('hides logs that it makes itself', () => {
+    const { run } = stage();
+    const inProject = { WATCHKEEPER_LOGS: '../code/api/logs' };
+    expect(run('ls logs; mv logs x; ls', inProject)).toMatch(/busy/);
+  });
+
+  // rule: a-sandbox-keeps-agents-in
+  test('is none that an agent opens by descriptors or rights of the process that starts it', () => {
+    const { home, put, product, starter, environment } = stage();
+    put('notes.txt', 'private');
+    // Gives the files to that user.
+    product('--help');
+    for (const file of [home, join(home, 'notes.txt')]) chmodSync(file, 0o755);
+    const line = `exec 9<${home}/notes.txt 40<${home}; "${starter}" as-agent api -- sh -c 'echo nine; cat <&9; echo forty; cat /proc/self/fd/40/notes.txt; ls -l /proc/self/fd'`;
+    const { stdout } = spawnSync('bash', ['-c', line], {
+      cwd: join(home, 'bridge'),
+      env: environment,
+      encoding: 'utf8',
+    });
+    expect(stdout).not.toContain('private');
+  });
+
+  test('starts soon also with many links on PATH', () => {
+    const { home, put, run } = stage();
+    mkdirSync(join(home, '.local/bin'), { recursive: true });
+    for (let number = 0; number < 3_000; number += 1) {
+      put(`apps/app${number}/run`, '');
+      symlinkSync(join(home, `apps/app${number}/run`), join(home, `.local/bin/run${number}`));
+    }
+    expect(run('echo started')).toBe('started\n');
   });
 
   test('is refused for a project that contains the home', () => {

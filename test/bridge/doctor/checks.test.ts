@@ -66,7 +66,7 @@ asRoot('agents of another user are looked at as that user: what it cannot write 
   chownSync(folder, NOBODY, NOBODY);
   expect(await look()).toMatchObject({ verdict: 'warning', remedy: expect.stringContaining('git init') });
   const settings = { ...testSettings([{ ...project('yard', folder, []), isolation: null }]), agentUser };
-  const [isolation] = checkIsolation(settings, () => 'bubblewrap is not installed');
+  const [isolation] = checkIsolation(settings, () => ({ why: 'bubblewrap is not installed', isMissing: true }));
   expect(isolation).toMatchObject({ verdict: 'ok', found: expect.stringContaining('its agents are user 65534') });
 });
 

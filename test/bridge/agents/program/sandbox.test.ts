@@ -46,7 +46,16 @@ function start(script: string, changes: Partial<Confinement> = {}, folder = test
     attempt: 1 as const,
   };
   const environment = { PATH, HOME: home, [RUN_MARK]: runId };
-  const confinement = { directories: [], kept: [], masked: [], hidden: [], readable: [], home: null, ...changes };
+  const confinement = {
+    directories: [],
+    repositories: [],
+    kept: [],
+    masked: [],
+    hidden: [],
+    readable: [],
+    home: null,
+    ...changes,
+  };
   const run = agent.start({ ...request, environment, confinement, user: ORDINARY_USER }, stop.signal);
   afterThisTest(async () => void (await endRun({ runId, groupPid: run.pid }, { clock: systemClock, graceMs: 0 })));
   return { runId, run, stop, folder };
@@ -66,7 +75,7 @@ async function untilThere(path: string): Promise<void> {
 
 const describeSandbox = trouble === null ? describe : describe.skip;
 
-describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${trouble})`}`, () => {
+describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${trouble.why})`}`, () => {
   // rule: a-sandbox-ends-whole
   test('is ended whole, including a tool that has left its environment, its session and its parents', async () => {
     const started = start(

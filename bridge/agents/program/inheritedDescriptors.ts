@@ -1,0 +1,42 @@
+/**
+ * Descriptors that this process inherited, for example by `exec 9<FILE` in the shell that started it, would be open in each agent:
+ * a way around any sandbox. Node closes its own when it starts a program, but not these.
+ */
+import { openSync, readdirSync, readFileSync } from 'node:fs';
+
+const FIRST = 3;
+const CLOSED_ON_EXEC = 0o2000000;
+
+let nothing: number | null = null;
+
+/** @returns `stdio` of a child, in which each inherited descriptor is replaced by /dev/null */
+export function withoutInherited<Streams extends readonly unknown[]>(streams: Streams): Streams {
+  const open = inherited();
+  if (open.length === 0) return streams;
+  nothing ??= openSync('/dev/null', 'r+');
+  // What Node ignores stays as it is, which for others than these is not there.
+  const shut = Array.from({ length: Math.max(...open) - FIRST + 1 }, (_, index) =>
+    open.includes(FIRST + index) ? nothing : 'ignore',
+  );
+  // Node's types know a longer list only without saying which streams there are.
+  return [...streams, ...shut] as unknown as Streams;
+}
+
+function inherited(): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number).filter(isInherited);
+  } catch {
+    // No Linux.
+    return [];
+  }
+}
+
+function isInherited(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '0';
+    return descriptor >= FIRST && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
+  } catch {
+    // The one by which the folder was read.
+    return false;
+  }
+}
