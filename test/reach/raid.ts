@@ -14,7 +14,7 @@ import {
   ORDINARY_USER,
   productStarter,
 } from '../e2e/ordinaryUser.js';
-import { ATTEMPTS, BAIT, LOGINS, NEEDED_FILES, OPEN_FILES, type Places, PRIVATE_FILES } from './attempts.js';
+import { ATTEMPTS, BAIT, LOGINS, NEEDED_FILES, OPEN_FILES, type Places, PRIVATE_FILES, sleepers } from './attempts.js';
 
 /** The columns of the table. */
 export const KINDS = ['none', 'bubblewrap', 'another user', 'root'] as const;
@@ -185,6 +185,7 @@ class Around {
 
   close(): void {
     this.#other.kill('SIGKILL');
+    for (const pid of sleepers(this.#mark + 1)) process.kill(pid, 'SIGKILL');
     for (const server of this.#servers) server.close();
     const [program = 'env', ...args] = this.#as;
     execFileSync(program, [...args, 'ipcrm', '-m', String(this.#segment)]);
