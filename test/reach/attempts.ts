@@ -228,13 +228,6 @@ export const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
       leaves: ({ mark }) => sleepers(mark).length > 0,
     },
   ],
-  'leave a process behind on purpose, without its marks': [
-    {
-      name: 'a daemon with other limits',
-      does: '(setsid prlimit --locks=7:7 --rss=8388608:8388608 -- env -i sleep $((MARK + 1)) >/dev/null 2>&1 &)',
-      leaves: ({ mark }) => sleepers(mark + 1).length > 0,
-    },
-  ],
   'leave something in its project that a person runs later': IN_THE_PROJECT.map((path) => planted(`work/yard/${path}`)),
 };
 

@@ -185,7 +185,7 @@ class Around {
 
   close(): void {
     this.#other.kill('SIGKILL');
-    for (const pid of sleepers(this.#mark + 1)) process.kill(pid, 'SIGKILL');
+    for (const pid of sleepers(this.#mark)) process.kill(pid, 'SIGKILL');
     for (const server of this.#servers) server.close();
     const [program = 'env', ...args] = this.#as;
     execFileSync(program, [...args, 'ipcrm', '-m', String(this.#segment)]);
