@@ -3,6 +3,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { access, constants, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { placeLine } from '../../memory/git/gitLine.js';
 import type { AgentUser } from '../../src/config/agentUser.js';
 import { isDirectory, servedDirectories } from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -121,9 +122,10 @@ async function gitTrouble(
   environment: Settings['agentEnvironment'],
   user: AgentUser | null,
 ): Promise<string | null> {
-  const { command, args } = lineOfUser({ command: 'git', args: ['-C', path, 'rev-parse', '--git-dir'] }, user);
+  const line = placeLine(path, environment);
+  const { command, args } = lineOfUser(line, user);
   try {
-    await run(command, [...args], { env: { ...environment, LC_ALL: 'C' }, timeout: GIT_WITHIN_MS });
+    await run(command, [...args], { env: line.env, timeout: GIT_WITHIN_MS });
     return null;
   } catch (error) {
     const { code, stderr } = error as ExecFileException & { stderr: string };

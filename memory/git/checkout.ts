@@ -27,35 +27,52 @@ export function shortCommit(commit: string): string {
   return commit.slice(0, DIGEST_LENGTH);
 }
 
+/** @returns whether a word is the whole name of a commit */
+export function isCommit(word: string): boolean {
+  return COMMIT.test(word);
+}
+
+/** Where git keeps a worktree. */
+export interface GitFolders {
+  /** What is the worktree's own: `HEAD`, the index. */
+  readonly folder: string;
+  /** What all worktrees of the repository share: objects, branches, the configuration. The same folder for a main worktree. */
+  readonly common: string;
+}
+
 /**
  * @param root the top level of a worktree
  * @returns null if it is none, or cannot be read
  */
 export function checkoutOf(root: string): Checkout | null {
-  const folder = gitFolder(root);
+  const folders = gitFoldersOf(root);
+  const { folder } = folders;
   const head = textOf(join(folder, 'HEAD'));
   if (head === null) return null;
-  if (!head.startsWith(REF)) return COMMIT.test(head) ? { head, branch: null } : null;
+  if (!head.startsWith(REF)) return isCommit(head) ? { head, branch: null } : null;
   const ref = head.slice(REF.length);
   if (ref === IN_A_TABLE) return null;
-  return { head: commitOf(folder, ref), branch: ref.startsWith(BRANCH) ? ref.slice(BRANCH.length) : ref };
+  return { head: commitOf(folders, ref), branch: ref.startsWith(BRANCH) ? ref.slice(BRANCH.length) : ref };
 }
 
-/** A linked worktree has a file there, with the path of its folder. */
-function gitFolder(root: string): string {
+/**
+ * @param root the top level of a worktree; of a linked one, `.git` is a file with the path of its folder
+ * @returns where its folders would be, also if there are none
+ */
+export function gitFoldersOf(root: string): GitFolders {
   const path = join(root, '.git');
   const link = statSync(path, { throwIfNoEntry: false })?.isFile() ? textOf(path) : null;
-  return link?.startsWith(LINK) ? resolve(root, link.slice(LINK.length)) : path;
+  const folder = link?.startsWith(LINK) ? resolve(root, link.slice(LINK.length)) : path;
+  return { folder, common: resolve(folder, textOf(join(folder, 'commondir')) ?? '.') };
 }
 
-function commitOf(folder: string, ref: string): string | null {
-  const common = resolve(folder, textOf(join(folder, 'commondir')) ?? '.');
+function commitOf({ common }: GitFolders, ref: string): string | null {
   const loose = textOf(join(common, ref));
-  if (loose !== null) return COMMIT.test(loose) ? loose : null;
+  if (loose !== null) return isCommit(loose) ? loose : null;
   const packed = textOf(join(common, 'packed-refs'))?.split('\n') ?? [];
   const line = packed.find((each) => each.endsWith(` ${ref}`));
   const commit = line?.slice(0, line.indexOf(' '));
-  return commit !== undefined && COMMIT.test(commit) ? commit : null;
+  return commit !== undefined && isCommit(commit) ? commit : null;
 }
 
 /** @returns null if there is no such file, or something else in its place */

@@ -1,15 +1,18 @@
 /** What git says about a directory, without changing it. Every call has a time limit, and none takes a lock. */
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { isoTime, SECOND } from '../../src/time.js';
+import { isCommit } from './checkout.js';
+import type { GitVariables } from './gitLine.js';
+import { type Limits, type Print, type Repository, withRepository } from './repository.js';
 
-const LIMIT_MS = 10 * SECOND;
+const LIMITS: Limits = { preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
 /** For calls at an agent's start, which may take two seconds in all. */
-const LIMIT_AT_START_MS = SECOND;
-const MOST_BYTES = 64 * 1024 * 1024;
+const LIMITS_AT_START: Limits = { preparingMs: SECOND / 4, askingMs: SECOND };
 const DIGEST_LENGTH = 16;
 /** How a line of `git status` begins. */
 const UNTRACKED = '??';
+/** Otherwise git starts itself in each submodule, with its configuration. Another commit there is a change of this repository. */
+const OF_SUBMODULES = '--ignore-submodules=dirty';
 
 export interface GitState {
   /** The commit; null before the first one. */
@@ -20,46 +23,50 @@ export interface GitState {
   readonly dirty_digest: string | null;
   /** Changed and untracked files, relative to the top level. */
   readonly dirty: readonly string[];
-  /** Those of them whose contents are not in the digest: untracked files; before the first commit, all. */
+  /** Those of them whose contents are not in the digest: untracked files; all if git cannot compare them with a commit. */
   readonly undigested: readonly string[];
 }
 
-/** Of the caller: where git is, and its configuration. */
-export interface GitVariables {
-  readonly PATH?: string | undefined;
-  readonly HOME?: string | undefined;
-}
-
+/** Filters of a configuration are not run: see `docs/internals/git.md`. */
 export class Git {
-  readonly #directory: string;
+  readonly #root: string;
   readonly #variables: GitVariables;
 
-  /** @param directory in which it is asked */
-  constructor(directory: string, { PATH, HOME }: GitVariables) {
-    this.#directory = directory;
-    this.#variables = { ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) };
+  /** @param root the top level of a worktree */
+  constructor(root: string, { PATH, HOME }: GitVariables) {
+    this.#root = root;
+    this.#variables = { PATH, HOME };
   }
 
-  /** @returns null if the directory is in no worktree, or git is not installed */
-  state(): GitState | null {
-    const status = this.#ask('status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames');
-    if (status === null) return null;
-    const changes = status.split('\0').filter((entry) => entry !== '');
-    const diff = changes.length === 0 ? '' : (this.#ask('diff', 'HEAD') ?? '');
-    const head = this.#ask('rev-parse', '--verify', '-q', 'HEAD')?.trim() || null;
-    return {
-      head,
-      branch: this.#ask('symbolic-ref', '--short', '-q', 'HEAD')?.trim() || null,
-      dirty_digest: changes.length === 0 ? null : digestOf(`${status}\n${diff}`),
-      dirty: changes.map(pathOf),
-      undigested: changes.filter((entry) => head === null || entry.startsWith(UNTRACKED)).map(pathOf),
-    };
+  /**
+   * @param print of the digest: `configured` is how the user prefers to see differences, which older versions took
+   * @returns null if the directory is no worktree, git is not installed, or refuses the owner of its files
+   */
+  state(print: Print = 'plain'): GitState | null {
+    return this.#within(LIMITS, ({ isBare, ask }) => {
+      const what = ['--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', OF_SUBMODULES];
+      const status = isBare ? null : ask(['status', ...what]);
+      if (status === null) return null;
+      const changes = status.split('\0').filter((entry) => entry !== '');
+      const diff = changes.length === 0 ? '' : ask(['diff', OF_SUBMODULES, 'HEAD'], print);
+      return {
+        head: ask(['rev-parse', '--verify', '-q', 'HEAD'])?.trim() || null,
+        branch: ask(['symbolic-ref', '--short', '-q', 'HEAD'])?.trim() || null,
+        dirty_digest: changes.length === 0 ? null : digestOf(`${status}\n${diff ?? ''}`),
+        dirty: changes.map(pathOf),
+        undigested: changes.filter((entry) => diff === null || entry.startsWith(UNTRACKED)).map(pathOf),
+      };
+    });
   }
 
   /** @returns how many commits there are since `since`; null if that commit is unknown, or not among the present ones */
   commitsSince(since: string): number | null {
-    if (this.#ask('merge-base', '--is-ancestor', since, 'HEAD') === null) return null;
-    return Number(this.#ask('rev-list', '--count', `${since}..HEAD`));
+    // It comes from a log, and a word that begins with a dash would be an option.
+    if (!isCommit(since)) return null;
+    return this.#within(LIMITS, ({ ask }) => {
+      if (ask(['merge-base', '--is-ancestor', since, 'HEAD']) === null) return null;
+      return countOf(ask(['rev-list', '--count', `${since}..HEAD`]));
+    });
   }
 
   /**
@@ -67,34 +74,25 @@ export class Git {
    * @returns how many commits were made since; null as {@link state}, and if git takes longer than a second
    */
   commitsAfter(at: number): number | null {
-    const count = this.#askWithin(LIMIT_AT_START_MS, ['rev-list', '--count', `--since=${isoTime(at)}`, 'HEAD']);
-    return count === null ? null : Number(count);
+    const since = `--since=${isoTime(at)}`;
+    return this.#within(LIMITS_AT_START, ({ ask }) => countOf(ask(['rev-list', '--count', since, 'HEAD'])));
   }
 
   /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null as {@link state} */
   files(): string[] | null {
-    const listed = this.#ask('ls-files', '-z', '--cached', '--others', '--exclude-standard');
-    return listed === null ? null : [...new Set(listed.split('\0').filter((path) => path !== ''))];
+    return this.#within(LIMITS, ({ isBare, ask }) => {
+      const listed = isBare ? null : ask(['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+      return listed === null ? null : [...new Set(listed.split('\0').filter((path) => path !== ''))];
+    });
   }
 
-  #ask(...args: readonly string[]): string | null {
-    return this.#askWithin(LIMIT_MS, args);
+  #within<Answer>(limits: Limits, question: (repository: Repository) => Answer | null): Answer | null {
+    return withRepository(this.#root, this.#variables, limits, question);
   }
+}
 
-  #askWithin(limitMs: number, args: readonly string[]): string | null {
-    try {
-      return execFileSync('git', ['-C', this.#directory, ...args], {
-        encoding: 'utf8',
-        timeout: limitMs,
-        killSignal: 'SIGKILL',
-        maxBuffer: MOST_BYTES,
-        stdio: ['ignore', 'pipe', 'ignore'],
-        env: { ...this.#variables, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
-      });
-    } catch {
-      return null;
-    }
-  }
+function countOf(printed: string | null): number | null {
+  return printed === null ? null : Number(printed);
 }
 
 function pathOf(entry: string): string {

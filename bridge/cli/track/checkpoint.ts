@@ -95,7 +95,9 @@ function changesSince(checkpoint: Checkpoint, place: Place): string[] {
 }
 
 function isOtherDirt({ dirty_digest, untracked_digest }: Checkpoint, now: GitState | null, place: Place): boolean {
-  if ((now?.dirty_digest ?? null) !== dirty_digest) return true;
+  const isSame = (state: GitState | null) => (state?.dirty_digest ?? null) === dirty_digest;
+  // Checkpoints of older versions are in the user's own format.
+  if (!isSame(now) && !isSame(place.git.state('configured'))) return true;
   return untracked_digest !== null && untrackedDigest(now, place) !== untracked_digest;
 }
 

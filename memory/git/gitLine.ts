@@ -1,0 +1,131 @@
+/**
+ * The only place that says how git is started. An agent can write the configuration, the hooks, the attributes and the
+ * submodules of its project. They name programs, and git runs those as the user who asks, outside of any sandbox.
+ *
+ * A list of what to switch off would have to be complete, name each filter, and hold while an agent rewrites the configuration.
+ * So a question about a repository reads neither the repository's configuration nor the user's: it gets a folder of ours in the
+ * place of the one that has configuration and hooks (`repository.ts`), and the few settings that decide what is a change
+ * (`settings.ts`). Two other questions read the real configuration: where the repository is, and those settings. For
+ * them git runs nothing.
+ *
+ * One door stays for the caller to close: to look into a submodule, git starts itself there, with the submodule's configuration.
+ * A call that compares files must ignore what is dirty in submodules.
+ */
+import { spawnSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { type GitFolders, gitFoldersOf } from './checkout.js';
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** The caller's: where git is, and where the user's own configuration is. */
+export interface GitVariables {
+  readonly PATH?: string | undefined;
+  readonly HOME?: string | undefined;
+}
+
+/** How git is started. It gets no other variables. */
+export interface GitLine {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface GitEnd {
+  /** Null if git is not installed, or was ended because it took too long. */
+  readonly code: number | null;
+  readonly out: string;
+}
+
+/** A repository that is asked by a configuration of ours. */
+export interface PrivateRepository extends GitFolders {
+  /** The top level of the worktree. */
+  readonly root: string;
+  /** In the place of `common`. */
+  readonly ours: string;
+  /** Each is `KEY=VALUE`, or `KEY` for a flag. */
+  readonly settings: readonly string[];
+}
+
+/**
+ * @param environment of the one who is to be served
+ * @returns the line by which git says where the repository of a directory is, or why it does not work there
+ */
+export function placeLine(directory: string, environment: GitLine['env']): GitLine {
+  return gitLine(['-C', directory, 'rev-parse', '--git-dir'], directory, environment);
+}
+
+/**
+ * @param keys a regular expression
+ * @returns the line by which git lists settings of a worktree and of its user; it exits with 1 if there are none
+ */
+export function settingsLine(keys: string, root: string, folder: string, { PATH, HOME }: GitVariables): GitLine {
+  return gitLine(['-C', root, `--git-dir=${folder}`, 'config', '-z', '--get-regexp', keys], root, { PATH, HOME });
+}
+
+/** @returns the line of any other call, also of one that writes */
+export function privateLine(repository: PrivateRepository, args: readonly string[], variables: GitVariables): GitLine {
+  const { root, folder, common, ours, settings } = repository;
+  return gitLine(['-C', root, ...settings.flatMap((setting) => ['-c', setting]), ...args], root, {
+    PATH: variables.PATH,
+    HOME: variables.HOME,
+    GIT_DIR: folder,
+    GIT_COMMON_DIR: ours,
+    GIT_OBJECT_DIRECTORY: join(common, 'objects'),
+    GIT_WORK_TREE: root,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  });
+}
+
+/** Runs a line to its end, or for so long. */
+export function runGit({ command, args, env }: GitLine, limitMs: number): GitEnd {
+  const { status, stdout } = spawnSync(command, args, {
+    // The `git` of a version manager may read files of its directory first.
+    cwd: '/',
+    encoding: 'utf8',
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: MOST_BYTES,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env,
+  });
+  return { code: status, out: stdout ?? '' };
+}
+
+function gitLine(args: readonly string[], root: string, { PATH, ...environment }: GitLine['env']): GitLine {
+  const path = PATH === undefined ? {} : { PATH: pathOutside(root, PATH) };
+  return { command: 'git', args, env: { ...environment, ...path, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' } };
+}
+
+/** `npx` puts `node_modules/.bin` of the project first, and a shell perhaps `.venv/bin`: an agent can put a `git` there. */
+function pathOutside(root: string, path: string): string {
+  const projects = [root, mainCheckoutOf(root)].flatMap((project) => [project, realOf(project)]);
+  const isOutside = (folder: string) => projects.every((project) => !isInside(folder, project));
+  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.filter((folder) => isOutside(folder) && isOutside(realOf(folder))).join(delimiter);
+}
+
+/** @returns the checkout from which a linked worktree was made; the directory itself if it is no such worktree */
+function mainCheckoutOf(root: string): string {
+  try {
+    const { common } = gitFoldersOf(root);
+    return basename(common) === '.git' ? dirname(common) : root;
+  } catch {
+    return root;
+  }
+}
+
+/** @returns whether a folder is another one or below it; both are absolute */
+export function isInside(folder: string, other: string): boolean {
+  const path = relative(other, folder);
+  return path !== '..' && !path.startsWith(`..${sep}`);
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
