@@ -9,13 +9,11 @@ const OF_FILES = [
   'autocrlf',
   'bigfilethreshold',
   'checkstat',
-  'eol',
   'excludesfile',
   'filemode',
   'ignorecase',
   'precomposeunicode',
   'sparsecheckout',
-  'sparsecheckoutcone',
   'symlinks',
   'trustctime',
   'usereplacerefs',
@@ -37,12 +35,22 @@ const OF_PRINT = [
   'diff.renames',
   'diff.suppressblankempty',
 ];
-/** Whether a repository is read as git reads it. Git, too, refuses one with an extension that it does not know. */
-const EXTENSIONS = ['noop', 'objectformat', 'partialclone', 'preciousobjects', 'refstorage', 'relativeworktrees'];
-const OF_FORMAT = ['core.bare', 'extensions.worktreeconfig', ...EXTENSIONS.map((name) => `extensions.${name}`)];
+/** Git lists it, and the settings of the repository, only if it knows the format. */
+const VERSION = 'core.repositoryformatversion';
+/** The parts of a format that change nothing for our questions, or that {@link formatOf} hands on. */
+const KNOWN_EXTENSIONS = [
+  'noop',
+  'objectformat',
+  'partialclone',
+  'preciousobjects',
+  'refstorage',
+  'relativeworktrees',
+  'worktreeconfig',
+];
 
-/** As `git config` takes it. */
-export const OBEYED = `^(extensions\\..*|(${[...OF_FILES, ...OF_PRINT, 'core.bare'].join('|').replaceAll('.', '\\.')}))$`;
+const NAMES = [VERSION, 'core.bare', ...OF_FILES, ...OF_PRINT].map((key) => key.replace('.', '\\.'));
+/** The keys that are read, as a regular expression of `git config`. */
+export const OBEYED = `^(extensions\\..*|${NAMES.join('|')})$`;
 
 export interface GitSettings {
   /** Whether the repository itself has no files; worktrees that are linked to it do. */
@@ -65,10 +73,11 @@ export function readSettings(listed: string): GitSettings | null {
     const [key = '', ...value] = entry.split('\n');
     settings.set(key, value.length === 0 ? undefined : value.join('\n'));
   }
-  const known = [...settings.keys()].every((key) => !key.startsWith('extensions.') || OF_FORMAT.includes(key));
+  const extensions = [...settings.keys()].flatMap((key) => /^extensions\.(.*)$/.exec(key)?.[1] ?? []);
+  if (!settings.has(VERSION) || !extensions.every((name) => KNOWN_EXTENSIONS.includes(name))) return null;
   const objects = settings.get('extensions.objectformat') ?? 'sha1';
   const refs = settings.get('extensions.refstorage') ?? 'files';
-  if (!known || !['sha1', 'sha256'].includes(objects) || !['files', 'reftable'].includes(refs)) return null;
+  if (!['sha1', 'sha256'].includes(objects) || !['files', 'reftable'].includes(refs)) return null;
   const given = (keys: readonly string[]) =>
     keys
       .filter((key) => settings.has(key))

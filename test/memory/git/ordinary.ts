@@ -1,8 +1,20 @@
 /** Repositories as people have them. Each way to keep one that changes where git finds something, or what it calls a change. */
-import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { PlainGit, put } from './plainGit.js';
 
+/** UTC epoch seconds. */
+const OLD_S = 5;
 const LINES = 'one\r\ntwo\r\nthree\r\n';
 
 export class Ordinary {
@@ -17,8 +29,8 @@ export class Ordinary {
     this.root = join(folder, 'work');
   }
 
-  /** By what it is: makes it. @returns the directory in which git is asked, if it is not `root` */
-  readonly scenes: Readonly<Record<string, (made: Ordinary) => string | void>> = {
+  /** By what it is: makes it. A text that it returns is the directory in which git is asked; otherwise it is `root` */
+  readonly scenes: Readonly<Record<string, (made: Ordinary) => unknown>> = {
     'a folder that is no repository': () => put(this.#in('a.txt'), 'a'),
     'an ordinary repository': () => this.#soiled(),
     'one without changes': () => this.#clean(),
@@ -93,6 +105,11 @@ export class Ordinary {
       this.#run('sparse-checkout', 'set', '--cone', '--sparse-index', 'sub');
       appendFileSync(this.#in('sub/c.txt'), 'more\n');
     },
+    'a part of the files, and one that was added since': () => {
+      this.#clean();
+      this.#run('sparse-checkout', 'set', '--no-cone', '/a.txt');
+      put(this.#in('sub/c.txt'), 'back again\n');
+    },
     'an index in two files': () => {
       this.#soiled();
       this.#run('update-index', '--split-index');
@@ -110,11 +127,35 @@ export class Ordinary {
         put(this.#in('.git/more'), '[core]\n\tautocrlf\n');
         this.#run('config', 'include.path', 'more');
       }),
+    'links as files': () => {
+      this.#clean();
+      symlinkSync('a.txt', this.#in('link'));
+      this.git.commitAll(this.root, 'link');
+      rmSync(this.#in('link'));
+      writeFileSync(this.#in('link'), 'a.txt');
+      this.#run('config', 'core.symlinks', 'false');
+    },
+    'names that differ by capitals': () => {
+      this.#clean();
+      put(this.#in('A.TXT'), 'capitals\n');
+      this.#run('config', 'core.ignoreCase', 'true');
+    },
+    'files that are too big to compare': () => {
+      this.#soiled();
+      this.#run('config', 'core.bigFileThreshold', '5');
+    },
     'attributes of this user': () =>
       this.#withLines(() => {
         put(join(this.git.home, 'attributes'), '*.crlf text eol=crlf\n');
         this.#run('config', '--global', 'core.attributesFile', '~/attributes');
       }),
+    'a file that was moved away and back, which this copy does not look at': () => {
+      this.#filtered();
+      this.#run('config', 'core.checkStat', 'minimal');
+      copyFileSync(this.#in('large.txt'), this.#in('large.new'));
+      renameSync(this.#in('large.new'), this.#in('large.txt'));
+      utimesSync(this.#in('large.txt'), OLD_S, OLD_S);
+    },
     'files that this copy ignores': () => {
       this.#soiled();
       put(this.#in('.git/info/exclude'), '*.log\n');
@@ -209,6 +250,17 @@ export class Ordinary {
   #replaced(): void {
     this.#soiled();
     this.#run('replace', '--graft', 'HEAD');
+  }
+
+  /** A file that only a program of the user's shows to be as it was committed. */
+  #filtered(): void {
+    this.#clean();
+    this.#run('config', '--global', 'filter.large.clean', 'tr a-z A-Z');
+    put(this.#in('.gitattributes'), 'large.txt filter=large\n');
+    put(this.#in('large.txt'), 'small letters\n');
+    // Git compares the contents of a file that is as young as the index in any case.
+    utimesSync(this.#in('large.txt'), OLD_S, OLD_S);
+    this.git.commitAll(this.root, 'large');
   }
 
   /** A file whose lines end as in Windows, committed with or without a conversion, and touched afterwards. */

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { GitVariables } from '../../../memory/git/gitLine.js';
 
 const LIMIT_MS = 30_000;
-const USER = '[user]\n\tname = a\n\temail = a@example.com\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n';
+const USER =
+  '[user]\n\tname = a\n\temail = a@example.com\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n';
 
 export interface GitSaid {
   readonly code: number | null;
@@ -15,25 +15,32 @@ export interface GitSaid {
 
 export class PlainGit {
   readonly home: string;
-  readonly variables: Required<GitVariables>;
+  readonly variables: { readonly PATH: string; readonly HOME: string };
 
   /** @param folder in which the home is made */
   constructor(folder: string) {
     this.home = join(folder, 'home');
-    this.variables = { PATH: process.env.PATH, HOME: this.home };
+    this.variables = { PATH: process.env.PATH ?? '', HOME: this.home };
     put(join(this.home, '.gitconfig'), USER);
   }
 
   /** Runs git, whatever becomes of it. */
-  say(directory: string, args: readonly string[], input = '', variables: NodeJS.ProcessEnv = {}): GitSaid {
+  say(directory: string, args: readonly string[], input = ''): GitSaid {
     const { status, stdout, stderr } = spawnSync('git', ['-C', directory, ...args], {
       encoding: 'utf8',
       input,
       timeout: LIMIT_MS,
       killSignal: 'SIGKILL',
-      env: { ...this.variables, LC_ALL: 'C', ...variables },
+      env: { ...this.variables, LC_ALL: 'C' },
     });
     return { code: status, out: stdout, err: stderr };
+  }
+
+  /** As {@link say}, with a terminal to print to. */
+  sayInTerminal(directory: string, args: readonly string[]): void {
+    const line = ['git', '-C', directory, ...args].map((word) => `'${word}'`).join(' ');
+    const env = { ...this.variables, LC_ALL: 'C', TERM: 'xterm' };
+    spawnSync('script', ['-qec', line, '/dev/null'], { input: '', timeout: LIMIT_MS, killSignal: 'SIGKILL', env });
   }
 
   /** @throws if git fails */

@@ -1,6 +1,7 @@
 // covers: bridge/cli/track/checkpoint.ts memory/git/git.ts
 /** What a checkpoint is compared by, besides commits. */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
@@ -64,6 +65,27 @@ test('a checkpoint of an older version, which did not read untracked files, is c
   expect(old).not.toBe(lines);
   writeFileSync(path, old);
   expect(await verify()).toEqual(SAME);
+});
+
+test("a checkpoint of an older version, whose differences are in the user's format, is compared as it was then", async () => {
+  git('init', '-q');
+  put('a.ts', 'one\n');
+  git('add', 'a.ts');
+  git('commit', '-q', '-m', 'first');
+  put('a.ts', 'two\n');
+  const id = await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  git('config', 'diff.noprefix', 'true');
+  const { stdout } = spawnSync('git', ['-C', scene.directory, 'diff', 'HEAD'], { encoding: 'utf8' });
+  const digest = createHash('sha256').update(` M a.ts\0\n${stdout}`).digest('hex').slice(0, 16);
+  const path = join(scene.home, 'sessions', id, 'worklog.jsonl');
+  const lines = readFileSync(path, 'utf8');
+  const old = lines.replace(/"dirty_digest":"[0-9a-f]+"/, `"dirty_digest":"${digest}"`);
+  expect(old).not.toBe(lines);
+  writeFileSync(path, old);
+  expect(await verify()).toEqual(SAME);
+  put('a.ts', 'three\n');
+  expect(await verify()).toEqual(OTHER);
 });
 
 test('what the memory writes is no change, even if it is in the repository', async () => {

@@ -1,0 +1,97 @@
+/** The real command line in a checkout that names all programs at once, with a git that notes how it is called. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { beforeAll, expect, test } from '@jest/globals';
+import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
+import { watchkeeper } from '../../bridge/cli/program.js';
+import { hook, payload } from '../../bridge/hook/hookScene.js';
+import { testFolder } from '../../harness/folder.js';
+import { type Called, everyWord } from './everyCommand.js';
+import { put } from './plainGit.js';
+import { PLANTS } from './plants.js';
+import { Site } from './site.js';
+
+const GIT = systemProgram('git') ?? 'git';
+const TOGETHER = PLANTS.filter(({ isAlone }) => !isAlone);
+/** Notes its words, and then its variables. */
+const NOTING_GIT = `#!/bin/sh
+{ echo "git $*"; env | grep '^GIT_'; } >>"$HOME/calls"
+exec ${GIT} "$@"
+`;
+const CONVERSATION = 'c-1';
+
+interface GitCall {
+  readonly words: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+let site: Site;
+let temporary: string;
+let called: Called[];
+
+beforeAll(async () => {
+  site = new Site(testFolder());
+  for (const { name, plant } of TOGETHER) plant(site, site.program(name));
+  site.marks();
+  put(join(site.folder, 'bin/git'), NOTING_GIT, 0o755);
+  temporary = join(site.folder, 'tmp');
+  mkdirSync(temporary);
+  const { PATH, HOME } = site.git.variables;
+  const environment = { PATH: [join(site.folder, 'bin'), PATH].join(delimiter), HOME, TMPDIR: temporary };
+  const type = (args: readonly string[], more = {}) => watchkeeper(site.root, args, { ...environment, ...more });
+  const agent = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-0', CLAUDE_PID: String(process.pid) };
+  called = await everyWord((command, args) => type([command, ...args], agent));
+  for (const args of [['doctor'], ['doctor', '--quick']]) called.push({ line: args.join(' '), ...type(args) });
+  const place = { home: join(site.folder, 'memory'), work: site.root };
+  const start = async (source: string) => {
+    const event = payload(place, 'SessionStart', { session_id: CONVERSATION, source });
+    const { code, out } = await hook(place, event, environment);
+    called.push({ line: `the hook of a start (${source})`, code, err: out });
+  };
+  await start('startup');
+  type(['track', 'note', 'words'], { WATCHKEEPER_HOME: place.home, CLAUDE_CODE_SESSION_ID: CONVERSATION });
+  await start('resume');
+}, 120_000);
+
+/** What git was asked, in the order of the calls. */
+function gitCalls(): GitCall[] {
+  const noted = readFileSync(join(site.git.home, 'calls'), 'utf8').split(/^git /m).slice(1);
+  return noted.map((text) => {
+    const [words = '', ...variables] = text.trimEnd().split('\n');
+    return { words, variables: Object.fromEntries(variables.map((line) => line.split(/=(.*)/s).slice(0, 2))) };
+  });
+}
+
+test('no program is run, although twenty of them are where git runs them', () => {
+  expect(called.filter(({ code }) => code !== 0 && code !== 1)).toEqual([]);
+  expect(site.marks()).toEqual([]);
+  for (const { proof } of TOGETHER) for (const command of proof) site.try(command);
+  expect(site.marks().length).toBeGreaterThanOrEqual(20);
+});
+
+test('git is asked by our configuration, or where the repository is and how it is set', () => {
+  const calls = gitCalls();
+  const isPrivate = ({ variables }: GitCall) => variables.GIT_COMMON_DIR !== undefined;
+  const others = calls.filter((call) => !isPrivate(call)).map(({ words }) => words.replaceAll(site.root, 'ROOT'));
+  expect([...new Set(others)]).toEqual([
+    expect.stringMatching(/^-C ROOT --git-dir=ROOT\/\.git config -z --get-regexp \^\S+\$$/),
+    '-C ROOT rev-parse --git-dir',
+  ]);
+  for (const { variables } of calls.filter(isPrivate))
+    expect(variables).toEqual({
+      GIT_DIR: site.in('.git'),
+      GIT_COMMON_DIR: expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}$`),
+      GIT_OBJECT_DIRECTORY: site.in('.git/objects'),
+      GIT_WORK_TREE: site.root,
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_OPTIONAL_LOCKS: '0',
+    });
+  const asked = ['status', 'diff', 'rev-parse', 'symbolic-ref', 'merge-base', 'rev-list', 'ls-files'];
+  const kinds = calls.filter(isPrivate).map(({ words }) => asked.find((kind) => words.includes(` ${kind} `)));
+  expect(new Set(kinds)).toEqual(new Set(asked));
+});
+
+test('the folders with our configuration are gone', () => {
+  expect(readdirSync(temporary)).toEqual([]);
+});

@@ -1,0 +1,156 @@
+/** What an agent can do to our questions besides naming programs, and what they do not see. */
+import { spawnSync } from 'node:child_process';
+import { chownSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
+import { Git } from '../../../memory/git/git.js';
+import { readSettings } from '../../../memory/git/settings.js';
+import { watchkeeper } from '../../bridge/cli/program.js';
+import { testFolder } from '../../harness/folder.js';
+import { put } from './plainGit.js';
+import { Site } from './site.js';
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+const OTHER_USER = 65_534;
+
+let site: Site;
+
+beforeEach(() => {
+  site = new Site(testFolder());
+});
+
+const asked = (root = site.root, variables = site.git.variables) => new Git(root, variables);
+
+describe('a git of the project on PATH', () => {
+  const asIs = (where: string) => where;
+
+  test.each<[string, (where: string) => string]>([
+    ['by its path', asIs],
+    ['as `.`', () => '.'],
+    ['as nothing, which is the same', () => ''],
+    [
+      'by a link',
+      (where) => {
+        symlinkSync(where, join(site.folder, 'link'));
+        return join(site.folder, 'link');
+      },
+    ],
+  ])('is not started if it is there %s', (_, spell) => {
+    site.program('git of the project', 'node_modules/.bin/git');
+    const bin = site.in('node_modules/.bin');
+    const PATH = [spell(bin), site.git.variables.PATH].join(delimiter);
+    const variables = { ...site.git.variables, PATH };
+    spawnSync('git', ['status'], { cwd: bin, env: variables });
+    expect(site.marks()).toEqual(['git of the project']);
+    expect(asked(site.root, variables).state()?.branch).toBe('main');
+    expect(site.marks()).toEqual([]);
+  });
+
+  test('is not started from a linked worktree either', () => {
+    site.program('git of the project', 'node_modules/.bin/git');
+    const linked = site.in('.claude/worktrees/linked');
+    site.git.run(site.root, 'worktree', 'add', '-q', linked);
+    const variables = {
+      ...site.git.variables,
+      PATH: `${site.in('node_modules/.bin')}${delimiter}${site.git.variables.PATH}`,
+    };
+    expect(asked(linked, variables).state()?.branch).toBe('linked');
+    expect(site.marks()).toEqual([]);
+  });
+});
+
+test('a configuration that an agent writes in the middle of a question names nothing', () => {
+  const run = site.program('late');
+  site.attribute('late.txt', 'filter=late');
+  const settings = `[core]\\n\\tfsmonitor = ${run}\\n[filter \\"late\\"]\\n\\tclean = ${run}\\n`;
+  const late = `#!/bin/sh\nprintf "${settings}" >>'${site.in('.git/config')}'\nexec ${systemProgram('git')} "$@"\n`;
+  put(join(site.folder, 'bin/git'), late, 0o755);
+  const PATH = [join(site.folder, 'bin'), site.git.variables.PATH].join(delimiter);
+  expect(asked(site.root, { ...site.git.variables, PATH }).state()?.dirty).toContain('late.txt');
+  expect(site.marks()).toEqual([]);
+  site.try({ args: ['diff'] });
+  expect(site.marks()).toEqual(['late']);
+});
+
+test('a commit of a log that looks like an option is no commit', () => {
+  const file = join(site.folder, 'written');
+  expect(asked().commitsSince(`--output=${file}`)).toBeNull();
+  expect(asked().commitsSince('HEAD')).toBeNull();
+  expect(asked().commitsSince(asked().state()?.head ?? '')).toBe(0);
+  expect(readdirSync(site.folder)).not.toContain('written');
+});
+
+test('a pipe in the place of a configuration delays the start of an agent by less than two seconds', () => {
+  spawnSync('mkfifo', [site.in('.evil-pipe')]);
+  site.config({ 'include.path': '../.evil-pipe' });
+  const begun = performance.now();
+  expect(asked().commitsAfter(0)).toBeNull();
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+asRoot('git is not asked for the repository of another user, unless the user says so', () => {
+  site.config({ 'safe.directory': '*' });
+  chownSync(site.in('.git'), OTHER_USER, OTHER_USER);
+  expect(asked().state()).toBeNull();
+  expect(asked().commitsAfter(0)).toBeNull();
+  expect(asked().files()).toBeNull();
+  site.git.run(site.folder, 'config', '--global', 'safe.directory', site.root);
+  expect(asked().state()?.branch).toBe('main');
+});
+
+asRoot('a file in the place of `.git` does not lead to the repository of another user', () => {
+  const [root, apart] = [join(site.folder, 'root'), join(site.folder, 'apart')];
+  site.git.run(site.folder, 'clone', '-q', `--separate-git-dir=${apart}`, site.root, root);
+  expect(asked(root).state()?.branch).toBe('main');
+  chownSync(apart, OTHER_USER, OTHER_USER);
+  expect(asked(root).state()).toBeNull();
+});
+
+test('a repository of a format that is not known is not read', () => {
+  expect(asked().files()).not.toBeNull();
+  site.config({ 'core.repositoryFormatVersion': '1', 'extensions.fromTheFuture': 'true' });
+  expect(asked().files()).toBeNull();
+  const listed = `core.repositoryformatversion\n1\0core.bare\nfalse\0`;
+  expect(readSettings(listed)).not.toBeNull();
+  expect(readSettings(`${listed}extensions.fromthefuture\ntrue\0`)).toBeNull();
+  expect(readSettings(`${listed}extensions.refstorage\nelsewhere\0`)).toBeNull();
+});
+
+test('the contents of changed files count for themselves if the commit lacks one', () => {
+  expect(asked().state()).toMatchObject({ dirty: ['a.txt'], undigested: [] });
+  site.lose('HEAD:a.txt');
+  expect(asked().state()).toMatchObject({ dirty: ['a.txt'], undigested: ['a.txt'] });
+});
+
+test('a file that a filter would make equal is changed once it is touched', () => {
+  site.git.run(site.root, 'checkout', '-q', 'a.txt');
+  put(site.in('.gitattributes'), 'large.txt filter=large\n');
+  site.config({ 'filter.large.clean': 'tr a-z A-Z', 'filter.large.smudge': 'tr A-Z a-z' }, '--global');
+  put(site.in('large.txt'), 'small letters\n');
+  // Of a file that is as young as the index, git compares the contents in any case.
+  utimesSync(site.in('large.txt'), 5, 5);
+  site.git.commitAll(site.root, 'large');
+  expect(asked().state()?.dirty).toEqual([]);
+  utimesSync(site.in('large.txt'), 6, 6);
+  expect(asked().state()?.dirty).toEqual(['large.txt']);
+  expect(site.git.run(site.root, 'status', '--porcelain')).toBe('');
+});
+
+test('changes in a submodule are not seen, only another commit', () => {
+  const module = site.submodule();
+  expect(asked().state()?.dirty).toEqual(['a.txt']);
+  site.git.commitAll(module, 'third');
+  expect(asked().state()?.dirty).toEqual(['a.txt', 'module']);
+});
+
+test('our configuration is not where an agent of the project can write', () => {
+  const noting = `#!/bin/sh\nenv | grep GIT_COMMON_DIR >>"$HOME/places"\nexec ${systemProgram('git')} "$@"\n`;
+  put(join(site.folder, 'bin/git'), noting, 0o755);
+  mkdirSync(site.in('tmp'));
+  const { HOME, PATH } = site.git.variables;
+  const environment = { HOME, PATH: [join(site.folder, 'bin'), PATH].join(delimiter), TMPDIR: site.in('tmp') };
+  for (const args of [['init', 'Task'], ['scan']]) watchkeeper(site.root, ['track', ...args], environment);
+  const places = readFileSync(join(site.git.home, 'places'), 'utf8');
+  expect(places).toMatch(/^GIT_COMMON_DIR=\/tmp\/watchkeeper-git-\w{6}\n$/);
+});
