@@ -134,6 +134,8 @@ describe('a violation is found', () => {
     ['a cut of its own', { 'src/a.ts': 'const a = b.slice(0, LONGEST);' }, 'in the middle of a secret'],
     ['a cut at the front', { 'src/a.ts': 'const a = b.subarray(-this.limit);' }, 'in the middle of a secret'],
     ['a cut without redaction', { 'src/a.ts': 'const a = shorten(b, 3);' }, 'not redacted before'],
+    ['git by its name', { 'memory/a.ts': "run('git', ['status']);" }, 'starts git'],
+    ['git by its path', { 'bridge/a.ts': 'const line = { command: "/usr/bin/git" };' }, 'starts git'],
     ["somebody's machine", { 'src/a.ts': "const logs = '/home/anna/logs';" }, "somebody's machine"],
     ["somebody's machine in a comment", { 'src/a.ts': '// see /work/notes' }, "somebody's machine"],
   ])('%s', (_, files, words) => expectViolation(files, words));
@@ -183,6 +185,8 @@ describe('valid source', () => {
       { 'src/a.ts': "const a = /[/'] process.env/; const b = x.replace(/\"Date.now()/g, '');" },
     ],
     ["an instant of one's own", { 'src/a.ts': 'new Date(clock.now()).toISOString();' }],
+    ['a kind of workspace', { 'src/a.ts': "const a = b.kind === 'git' ? { kind: 'git' } : null;" }],
+    ['the place that starts git', { 'memory/git/gitLine.ts': "return { command: 'git' };" }],
     ['the exit code', { 'src/a.ts': 'child.exitCode; process.exitCode = 1; socket.setTimeout(1);' }],
     ['the clock itself', { 'src/time.ts': 'Date.now(); setTimeout(work, 1); performance.now();' }],
     ['a program', { 'bridge/cli/program.ts': 'process.exit(process.env.X ? 1 : 0);' }],

@@ -43,6 +43,10 @@ const CUT_WHAT_IS_REDACTED = [
   'src/transcripts/importTranscript.ts',
   'src/log/foreignTail.ts',
 ];
+/** The only file that says how git is started, see there. */
+const GIT_ROOM = 'memory/git/gitLine.ts';
+/** The program by its name or its path; a kind of workspace has the same name. */
+const GIT_PROGRAM = /(?<!\bkind(?::| [!=]==) )(['"])(?:\/[\w./-]*\/)?git\1/;
 /** `/home/me/` is nobody's: it stands in examples. */
 const MACHINE_PATH = /(?<![\w.*-])\/(?:work|farm|(?:home|Users)(?!\/me\/))\//;
 
@@ -56,6 +60,9 @@ export function findViolations(sources: Sources, entryPrograms: readonly string[
       ...nameViolations(path),
       ...importViolations(path, text, sources),
       ...codeViolations(path, codeOnly(text), entryPrograms),
+      ...(path !== GIT_ROOM && GIT_PROGRAM.test(text)
+        ? [`${path}: starts git, perhaps with what a repository tells it to run; see ${GIT_ROOM}`]
+        : []),
       ...(MACHINE_PATH.test(text) ? [`${path}: names a path of somebody's machine`] : []),
     ]),
     ...findCircles('imports', [...sources.keys()], (path) => targetsOf(path, sources)),

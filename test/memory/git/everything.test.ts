@@ -13,9 +13,9 @@ import { Site } from './site.js';
 
 const GIT = systemProgram('git') ?? 'git';
 const TOGETHER = PLANTS.filter(({ isAlone }) => !isAlone);
-/** Notes its words, and then its variables. */
+/** Notes its words, and then its directory and its variables. */
 const NOTING_GIT = `#!/bin/sh
-{ echo "git $*"; env | grep '^GIT_'; } >>"$HOME/calls"
+{ echo "git $*"; echo "DIRECTORY=$(pwd)"; env | grep '^GIT_'; } >>"$HOME/calls"
 exec ${GIT} "$@"
 `;
 const CONVERSATION = 'c-1';
@@ -79,6 +79,7 @@ test('git is asked by our configuration, or where the repository is and how it i
   ]);
   for (const { variables } of calls.filter(isPrivate))
     expect(variables).toEqual({
+      DIRECTORY: '/',
       GIT_DIR: site.in('.git'),
       GIT_COMMON_DIR: expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}$`),
       GIT_OBJECT_DIRECTORY: site.in('.git/objects'),

@@ -1,27 +1,21 @@
 /** Of the programs that a repository can name to git, our commands run none. */
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkDirectory } from '../../../bridge/doctor/folderChecks.js';
 import { Git } from '../../../memory/git/git.js';
 import { WorkScene } from '../../bridge/cli/work/scene.js';
 import { testFolder } from '../../harness/folder.js';
 import { everyWord } from './everyCommand.js';
+import { missingPart } from './installedParts.js';
 import { PLANTS, type Plant } from './plants.js';
 import { Site } from './site.js';
-
-const PATH = process.env.PATH ?? '';
-const PARTS = [...PATH.split(delimiter), spawnSync('git', ['--exec-path'], { encoding: 'utf8' }).stdout.trim()];
 
 /** Of an agent's shell, for the words that an agent calls. */
 const AGENT = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-1', CLAUDE_PID: String(process.pid) };
 
-const isHere = (needs?: string) => needs === undefined || PARTS.some((folder) => existsSync(join(folder, needs)));
-
-for (const { name, needs, ...parts } of PLANTS) {
-  const [run, where] = isHere(needs) ? [test, ''] : [test.skip, ` (skipped: ${needs} is not installed)`];
-  run(`git runs it, and we do not: ${name}${where}`, () => tryPlant({ name, ...parts }));
+for (const plant of PLANTS) {
+  const missing = missingPart(plant);
+  const [run, reason] = missing === null ? [test, ''] : [test.skip, ` (skipped: ${missing} is not installed)`];
+  run(`git runs it, and we do not: ${plant.name}${reason}`, () => tryPlant(plant));
 }
 
 async function tryPlant({ name, plant, proof }: Plant): Promise<void> {
