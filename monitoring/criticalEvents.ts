@@ -13,6 +13,7 @@ import { describeError, UnreachableError } from '../src/errors.js';
 import { failpoint } from '../src/failpoints.js';
 import { syncFolder } from '../src/files/durableFile.js';
 import { LineAppender } from '../src/files/lineAppender.js';
+import { requireOneName } from '../src/files/ownFile.js';
 import { openPlainFile } from '../src/files/plainFile.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/files/privateFiles.js';
 import type { CriticalEvent } from '../src/jobs/incidents.js';
@@ -96,6 +97,7 @@ export class CriticalEventLog {
     const madeFolder = await mkdir(dirname(this.file), { recursive: true, mode: PRIVATE_FOLDER });
     const file = await openPlainFile(this.file, APPEND_FLAGS, PRIVATE_FILE);
     try {
+      requireOneName(this.file, await file.stat());
       this.#lines.use(this.file, file.fd);
       if (!(await this.#isKnown(event.id))) this.#lines.append(`${toLine(event, this.#redact)}\n`);
       await file.sync();

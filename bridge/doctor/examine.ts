@@ -10,6 +10,7 @@ import { checkGitHub } from './githubChecks.js';
 import { checkGrowth } from './growthChecks.js';
 import { checkIsolation, checkMarks } from './isolationChecks.js';
 import { checkMemory } from './memoryChecks.js';
+import { checkConfigurationFiles } from './ownershipChecks.js';
 import { checkPlugin } from './pluginChecks.js';
 import { checkPrivacy } from './privacyChecks.js';
 import { examineRedis } from './redisExamination.js';
@@ -47,6 +48,10 @@ export async function examine(settings: Settings, quick: boolean, clock: Clock, 
     part(
       'privacy of the logs',
       checkPrivacy(settings.logsFolder).then((check) => [check]),
+    ),
+    part(
+      'configuration files',
+      checkConfigurationFiles(settings).then((check) => [check]),
     ),
     part('retention', quick ? Promise.resolve([]) : checkGrowth(settings, clock).then((check) => [check])),
     part('memory', checkMemory(asker.surroundings, quick)),

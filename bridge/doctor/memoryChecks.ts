@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { homeFolder, Places, WORKLOG, worklogIn } from '../../memory/home/places.js';
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
+import { SETTINGS_FILE } from '../../memory/home/settings.js';
 import type { LogKind } from '../../memory/logs/kind.js';
 import { Log } from '../../memory/logs/log.js';
 import { settledCounts } from '../../memory/logs/settledCounts.js';
@@ -11,12 +12,16 @@ import { hasLostBeginning, hasLostLines } from '../../memory/sessions/lostLines.
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { Claims } from '../../memory/workspaces/claims.js';
 import { counted } from '../../src/counted.js';
-import { describeError, UsageError } from '../../src/errors.js';
+import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { NotOwnError } from '../../src/files/ownFile.js';
 import { nearestExisting } from '../../src/files/probe.js';
+import { seenFile } from '../../src/files/seenFile.js';
 import { systemClock } from '../../src/time.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
+import { filesIn, strangersAmong, wayTo } from './ownershipChecks.js';
 
 const HOME = 'memory home';
+const OWNERS = 'memory files';
 const SETTINGS = 'memory settings';
 const LOGS = 'memory logs';
 /** What can be done for a damaged log. */
@@ -25,6 +30,8 @@ const NEWER = 'newer memory';
 /** Of each kind the last by name: ids of sessions begin with their day. */
 const MOST_LOGS = 1_000;
 const MOST_NAMED = 3;
+/** To the files of a session in the archive. */
+const LEVELS = 4;
 /** Only whether lines can be read, and whether one of them begins a session. */
 const ANY: LogKind<{ isBegun: boolean }> = {
   name: 'any',
@@ -47,7 +54,8 @@ export async function checkMemory({ variables }: Surroundings, isQuick: boolean)
   }
   const home = await checkHome(places, isQuick);
   if (home.verdict !== 'ok') return [home];
-  return [home, checkSettings(places), ...(isQuick ? [] : await checkLogs(places))];
+  if (isQuick) return [home, checkSettings(places)];
+  return [home, ...(await checkOwners(places)), checkSettings(places), ...(await checkLogs(places))];
 }
 
 async function checkHome(places: Places, isQuick: boolean): Promise<CheckResult> {
@@ -57,6 +65,22 @@ async function checkHome(places: Places, isQuick: boolean): Promise<CheckResult>
   if (trouble !== null) return (isThere ? fault : warning)(HOME, trouble.found, trouble.remedy);
   if (!isThere) return ok(HOME, `${root} can be created: nothing is recorded yet`);
   return ok(HOME, isQuick ? `${root} may be written; --quick does not try` : `${root} can be written`);
+}
+
+/** @returns nothing if other users can change nothing of it */
+async function checkOwners({ root }: Places): Promise<CheckResult[]> {
+  // The check of the settings names them.
+  const files = (await filesIn(root, LEVELS)).filter(({ path }) => path !== join(root, SETTINGS_FILE));
+  const strangers = strangersAmong(files);
+  const rest = strangers.length - MOST_NAMED;
+  const way = seenFile(root) === undefined ? null : await wayTo(root);
+  return [
+    ...strangers.slice(0, MOST_NAMED).map(({ found, remedy }) => fault(OWNERS, `not used: ${found}`, remedy)),
+    ...(rest > 0 ? [fault(OWNERS, `not used: ${counted(rest, 'more file')} like these`, 'correct these first')] : []),
+    ...(way === null
+      ? []
+      : [warning(OWNERS, `another user can put another home in the place of ${root}: ${way.found}`, way.remedy)]),
+  ];
 }
 
 function checkSettings(places: Places): CheckResult {
@@ -75,7 +99,11 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
     [],
   ];
   const isLost = lostIn(places);
-  for (const path of await logsOf(places)) {
+  const onTrouble = (error: unknown) => {
+    // The check of the owners names it.
+    if (!(error instanceof NotOwnError)) unreadable.push(describeError(error));
+  };
+  for (const path of await logsOf(places, onTrouble)) {
     try {
       const log = Log.read(path, ANY);
       log?.close();
@@ -87,7 +115,7 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
       else if (damaged > 0) torn.push(`${damaged} in ${path}`);
       if (foreign > 0) newer.push(`${foreign} in ${path}`);
     } catch (error) {
-      unreadable.push(describeError(error));
+      onTrouble(error);
     }
   }
   const some = [
@@ -137,8 +165,16 @@ function lostIn(places: Places): (path: string, lines: number) => boolean {
 }
 
 /** @returns the logs of the youngest sessions, of workspaces, and of what belongs to which session */
-async function logsOf(places: Places): Promise<string[]> {
-  const folders = [...places.archivedFolders(), ...places.sessionFolders()].sort();
+async function logsOf(places: Places, onTrouble: (error: UnreachableError) => void): Promise<string[]> {
+  const folders = [() => places.archivedFolders(), () => places.sessionFolders()].flatMap((list) => {
+    try {
+      return list();
+    } catch (error) {
+      if (!(error instanceof UnreachableError)) throw error;
+      onTrouble(error);
+      return [];
+    }
+  });
   const shared = await Promise.all(
     ['workspaces', 'bindings'].map(async (name) => {
       const folder = join(places.root, name);
@@ -146,7 +182,7 @@ async function logsOf(places: Places): Promise<string[]> {
       return names.filter((file) => file.endsWith('.jsonl')).map((file) => join(folder, file));
     }),
   );
-  return [folders.map(worklogIn), ...shared].flatMap((paths) => paths.slice(-MOST_LOGS));
+  return [folders.sort().map(worklogIn), ...shared].flatMap((paths) => paths.slice(-MOST_LOGS));
 }
 
 function firstOf(all: readonly string[]): string {

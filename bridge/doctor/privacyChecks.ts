@@ -1,68 +1,42 @@
-/**
- * Checks whether other users of this host can read the product's files: earlier versions wrote files that everybody could read.
- */
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
+/** Checks whether other users of this host can read or change the bridge's files: earlier versions wrote files that everybody could read. */
+import { relative } from 'node:path';
+import { counted } from '../../src/counted.js';
 import { SHARED_BITS } from '../../src/files/privateFiles.js';
-import { type CheckResult, ok, skipped, warning } from './checkResult.js';
+import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+import { filesIn, strangersAmong } from './ownershipChecks.js';
 
-/** Per folder; a folder that holds many years must not delay the doctor. */
-const MOST_LOOKED_AT = 1_000;
+const LEVELS = 2;
+const MOST_NAMED = 3;
 /** Shipped with the product. */
 const NOT_OURS = new Set(['README.md']);
 
-/** @returns whether the logs folder, and what is in it down to two levels, is private to this user */
+/**
+ * @returns whether the logs folder, and what is in it down to two levels, is private to its owner. The doctor may be another user,
+ *   such as root
+ */
 export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
   const name = 'privacy of the logs';
-  const found = await modeOf(logsFolder);
-  if (found === null) return skipped(name, 'there is no logs folder yet');
-  const wide = isWide(found.mode) ? [logsFolder] : [];
-  const links: string[] = [];
-  for (const folder of [logsFolder, ...(await foldersIn(logsFolder))]) {
-    for (const entry of await namesIn(folder)) {
-      const path = join(folder, entry);
-      const seen = await modeOf(path);
-      if (seen?.isLink) links.push(path);
-      else if (seen !== null && isWide(seen.mode)) wide.push(path);
-    }
-  }
-  if (wide.length + links.length === 0) return ok(name, `${logsFolder} is readable by this user only`);
+  const all = (await filesIn(logsFolder, LEVELS)).filter(({ path }) => !NOT_OURS.has(relative(logsFolder, path)));
+  const [folder] = all;
+  if (folder === undefined) return skipped(name, 'there is no logs folder yet');
+  const links = all.filter(({ stat }) => stat.isSymbolicLink()).map(({ path }) => path);
+  const wide = all.filter(({ stat }) => !stat.isSymbolicLink() && (stat.mode & SHARED_BITS) !== 0);
+  const [stranger, ...more] = strangersAmong(all, folder.stat.uid);
   const words: string[] = [];
   const remedies: string[] = [];
+  if (stranger !== undefined) {
+    words.push(`${stranger.found}${more.length === 0 ? '' : `, and ${counted(more.length, 'more file')} like it`}`);
+    remedies.push(stranger.remedy);
+  }
   if (wide.length > 0) {
     const what = wide.length === 1 ? '1 file or folder' : `${wide.length} files and folders`;
-    words.push(`others on this host may read ${what}, such as ${wide[0]}`);
+    words.push(`others on this host may read ${what}, such as ${wide[0]?.path}`);
     remedies.push(`\`chmod -R go= ${logsFolder}\``);
   }
   if (links.length > 0) {
-    words.push(`links are not followed: ${links.slice(0, 3).join(', ')}`);
+    words.push(`links are not followed: ${links.slice(0, MOST_NAMED).join(', ')}`);
     remedies.push('remove the links, and find out who created them');
   }
-  return warning(name, words.join('; '), remedies.join('; '));
-}
-
-async function foldersIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.filter((entry) => !NOT_OURS.has(entry)).slice(0, MOST_LOOKED_AT);
-}
-
-/** A socket cannot be read; a file that is gone meanwhile does not matter. */
-async function modeOf(path: string): Promise<{ mode: number; isLink: boolean } | null> {
-  try {
-    const found = await lstat(path);
-    return found.isSocket() ? null : { mode: found.mode, isLink: found.isSymbolicLink() };
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EACCES') return null;
-    throw error;
-  }
-}
-
-function isWide(mode: number): boolean {
-  return (mode & SHARED_BITS) !== 0;
+  if (words.length === 0) return ok(name, `${logsFolder} is readable by this user only`);
+  return (stranger === undefined ? warning : fault)(name, words.join('; '), remedies.join('; '));
 }

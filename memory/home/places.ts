@@ -2,10 +2,11 @@
  * Where session memory is kept. A memory is a folder of sessions; the home of a user is one, with the logs that several sessions
  * share beside it. The logs folder of a bridge is the memory of its sessions.
  */
-import { readdirSync, type Stats, statSync } from 'node:fs';
-import { basename, isAbsolute, join } from 'node:path';
+import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { NotOwnError, ownershipFault, requireOwnFolder } from '../../src/files/ownFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { isFull, MAKE_ROOM } from '../../src/files/storageFault.js';
 
@@ -49,16 +50,16 @@ export class Places {
 
   /**
    * Creates the home if it is missing.
-   * @throws UnreachableError if it belongs to another user, or cannot be created
+   * @throws UnreachableError if others own or may write it, or if it cannot be created
    */
   prepare(): void {
-    this.make(join(this.root, 'sessions'));
     this.requireOwn();
+    this.make(join(this.root, 'sessions'));
   }
 
   /**
    * Creates a folder of the memory, with its missing parents.
-   * @throws UnreachableError if it cannot be created
+   * @throws UnreachableError if it cannot be created, or others own or may write what is in its place
    */
   make(folder: string): void {
     try {
@@ -66,40 +67,68 @@ export class Places {
     } catch (cause) {
       throw unusable(this.root, describeError(cause), cause);
     }
+    isOwn(folder);
   }
 
   /**
-   * @throws UnreachableError if the home is something else than a folder, cannot be read, or belongs to another user; also for
-   *   root, who would leave files there that the owner cannot change
+   * @throws UnreachableError if the home cannot be read, or as {@link requireOwnRoot}
    */
   requireOwn(): void {
-    const stat = statOf(this.root);
-    const user = process.getuid?.();
-    if (stat === undefined) return;
+    if (this.requireOwnRoot()) namesIn(this.root);
+  }
+
+  /**
+   * Looked at again before each session, because a process may have had it open for long.
+   * @returns false if there is none
+   * @throws UnreachableError if it is something else than a folder, or if another user owns it, may write it, or has made the link
+   *   that leads to it; also for root, who would leave files there that the owner cannot change
+   */
+  requireOwnRoot(): boolean {
+    const entry = statOf(this.root, lstatSync);
+    const stat = entry?.isSymbolicLink() ? statOf(this.root, statSync) : entry;
+    if (entry === undefined || stat === undefined) return false;
+    const user = process.geteuid?.();
     if (user !== undefined && stat.uid !== user)
       throw unusable(this.root, `it belongs to another user (uid ${stat.uid}, you are ${user})`);
     if (!stat.isDirectory()) throw unusable(this.root, 'it is not a folder');
-    foldersIn(this.root);
+    const fault = ownershipFault(this.root, entry) ?? ownershipFault(this.root, stat);
+    if (fault === null) return true;
+    throw new NotOwnError(`${this.root} cannot hold session memory: it ${fault.found}; ${fault.remedy}`);
   }
 
   sessionFolder(sessionId: string): string {
     return join(this.root, 'sessions', sessionId);
   }
 
-  /** @returns the session's folder, wherever it is now: among the sessions, or in the archive; null if there is none */
+  /**
+   * @returns the session's folder, wherever it is now: among the sessions, or in the archive; null if there is none
+   * @throws UnreachableError if others own or may write it, or a folder above it up to the home
+   */
   findSession(sessionId: string): string | null {
     return this.foldersOf(sessionId)[0] ?? null;
   }
 
-  /** @returns every folder with this id. There is one, unless somebody has made another by hand */
+  /**
+   * @returns every folder with this id. There is one, unless somebody has made another by hand
+   * @throws as {@link findSession}
+   */
   foldersOf(sessionId: string): string[] {
     const among = this.sessionFolder(sessionId);
-    const isAmong = isThere(among);
+    this.requireOwnRoot();
+    isOwn(dirname(among));
+    const isAmong = isOwn(among);
     const archived = this.#years()
       .map((year) => join(year, sessionId))
-      .filter((place) => isThere(place));
+      .filter((place) => isOwn(place));
+    for (const place of archived) isOwn(dirname(place));
     // One that left the archive between the two looks is among the sessions now.
-    return isAmong || (archived.length === 0 && isThere(among)) ? [among, ...archived] : archived;
+    return isAmong || (archived.length === 0 && isOwn(among)) ? [among, ...archived] : archived;
+  }
+
+  /** @returns whether something with this id is there, whoever has made it */
+  isTaken(sessionId: string): boolean {
+    const places = [this.sessionFolder(sessionId), ...this.#years().map((year) => join(year, sessionId))];
+    return places.some((place) => statOf(place, lstatSync) !== undefined);
   }
 
   archived(year: string, sessionId: string): string {
@@ -108,6 +137,7 @@ export class Places {
 
   /** @returns the folders of all sessions that are not archived, in no order */
   sessionFolders(): string[] {
+    this.requireOwnRoot();
     return foldersIn(join(this.root, 'sessions'));
   }
 
@@ -138,21 +168,36 @@ export function journalIn(folder: string): string {
   return join(folder, JOURNAL);
 }
 
-function isThere(folder: string): boolean {
-  return statOf(folder) !== undefined;
+/** @returns false if there is nothing. @throws UnreachableError if it is no folder, or others own or may write it */
+function isOwn(folder: string): boolean {
+  try {
+    return requireOwnFolder(folder);
+  } catch (cause) {
+    throw cause instanceof UnreachableError ? cause : unusable(folder, describeError(cause), cause);
+  }
 }
 
 /** @returns undefined if there is nothing */
-function statOf(folder: string): Stats | undefined {
+function statOf(
+  folder: string,
+  look: (path: string, options: { throwIfNoEntry: false }) => Stats | undefined,
+): Stats | undefined {
   try {
-    return statSync(folder, { throwIfNoEntry: false });
+    return look(folder, { throwIfNoEntry: false });
   } catch (cause) {
     throw unusable(folder, describeError(cause), cause);
   }
 }
 
-/** @returns the folders in a folder, links to some among them; none if it is missing. Other files are not ours */
+/**
+ * @returns the folders in a folder, and links, which are refused when they are opened; none if it is missing. Other files are not ours
+ * @throws UnreachableError as {@link isOwn}
+ */
 function foldersIn(folder: string): string[] {
+  return isOwn(folder) ? namesIn(folder) : [];
+}
+
+function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))

@@ -4,14 +4,15 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { WatchkeeperError } from '../../src/errors.js';
+import { requireOwnEntry, requireOwnFolder } from '../../src/files/ownFile.js';
 import { nearestExisting, probeFolder } from '../../src/files/probe.js';
 import { isFull } from '../../src/files/storageFault.js';
 import { redactShapes } from '../../src/log/redact.js';
 import type { Places } from './places.js';
 import { readMemorySettings } from './settings.js';
 
-/** In each of them a recording writes. */
-const WRITTEN = ['.', 'sessions', 'workspaces', 'bindings'];
+/** In each of them, and in the home, a recording writes. */
+const WRITTEN = ['sessions', 'workspaces', 'bindings'];
 const CORRECT = 'correct that; until then no session of this user can be recorded';
 
 export interface HomeTrouble {
@@ -26,18 +27,20 @@ export interface HomeTrouble {
  * @returns what keeps the home from taking files; null if nothing does
  */
 export async function homeTrouble(places: Places, mayWrite: boolean): Promise<HomeTrouble | null> {
+  const written = WRITTEN.map((name) => join(places.root, name));
   try {
     places.requireOwn();
+    written.forEach(requireOwnEntry);
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
     return { found: error.message, remedy: CORRECT };
   }
   const there = await nearestExisting(places.root);
-  const written = there === places.root ? WRITTEN.map((name) => join(there, name)) : [there];
-  for (const folder of written) {
+  for (const folder of there === places.root ? [there, ...written] : [there]) {
     try {
       await access(folder, constants.W_OK | constants.X_OK);
       if (mayWrite && there === places.root) await probeFolder(folder);
+      if (folder !== there) requireOwnFolder(folder);
     } catch (error) {
       // The first recording makes it.
       if (errorCode(error) === 'ENOENT') continue;
@@ -65,6 +68,7 @@ export async function recordingTroubles(places: Places): Promise<HomeTrouble[]> 
 }
 
 function troubleOf(folder: string, error: unknown): HomeTrouble {
+  if (error instanceof WatchkeeperError) return { found: error.message, remedy: CORRECT };
   const code = errorCode(error);
   const [why, remedy] = isFull(error)
     ? ['the disk takes no more, ', 'make room on the disk']

@@ -4,6 +4,7 @@ import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
+import { readOwnFileSync } from '../../src/files/ownFile.js';
 import { READ_NO_LINK, readPlainFileSync, withFileSync } from '../../src/files/plainFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { seenEntry } from '../../src/files/seenFile.js';
@@ -53,10 +54,11 @@ export async function exportOf(memory: Memory, session: OpenSession) {
 }
 
 /** @throws UnreachableError for anything but a plain file of at most so many bytes */
-function textOf(path: string, largestBytes: number): string {
+function textOf(path: string, largestBytes: number, read: typeof readOwnFileSync = readOwnFileSync): string {
   try {
-    return readPlainFileSync(path, largestBytes);
+    return read(path, largestBytes);
   } catch (cause) {
+    if (cause instanceof UnreachableError) throw cause;
     throw new UnreachableError(`${path} cannot be read: ${describeStorageFault(cause)}`, { cause });
   }
 }
@@ -121,7 +123,10 @@ export function safeName(text: string): string {
 
 function manifestOf(out: string, sessionId: string) {
   const path = join(out, MANIFEST);
-  const manifest = seenEntry(path) === undefined ? null : parseObject<Manifest>(textOf(path, LARGEST_MANIFEST_BYTES));
+  const manifest =
+    seenEntry(path) === undefined
+      ? null
+      : parseObject<Manifest>(textOf(path, LARGEST_MANIFEST_BYTES, readPlainFileSync));
   const files = manifest?.session_id === sessionId && typeof manifest.files === 'object' ? manifest.files : {};
   const known = (name: string): readonly string[] => (Array.isArray(files[name]) ? files[name] : []);
   return Object.assign(known, { files });

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
-import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settleChild } from '../sessions/delegation.js';
@@ -66,7 +66,7 @@ function filesCheck({ folder }: OpenSession): Check {
     .map((entry) => join(entry.parentPath, entry.name));
   const troubles = names.flatMap((path) => {
     try {
-      withFileSync(path, READ_NO_LINK, readThrough);
+      withOwnFileSync(path, readThrough);
       return [];
     } catch (error) {
       return [`${path}: ${describeError(error)}`];

@@ -1,9 +1,11 @@
 /** Opens the file of a log, and explains why one cannot be used. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';
-import { NotPlainError } from '../../src/files/plainFile.js';
-import { linkWords, PRIVATE_FILE } from '../../src/files/privateFiles.js';
+import { LinkedError, requireOneName, requireOwn, requireOwnFolder } from '../../src/files/ownFile.js';
+import { linkWords, NotPlainError } from '../../src/files/plainFile.js';
+import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 
 /** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
@@ -32,7 +34,8 @@ export type OpenedTo = 'begin' | 'write' | 'read' | 'write or read';
 
 /**
  * @returns null if it is there already, when it is begun; else, if there is none
- * @throws UnreachableError if it cannot be opened, or is no plain file
+ * @throws UnreachableError if it cannot be opened, is no plain file, or others own or may write it or its folder; to write, also if it
+ *   has another name (a hard link)
  */
 export function openLogFile(path: string, to: OpenedTo): LogFile | null {
   switch (to) {
@@ -46,17 +49,23 @@ export function openLogFile(path: string, to: OpenedTo): LogFile | null {
       try {
         return opened(path, WRITE, 'ENOENT');
       } catch (error) {
-        if (!(error instanceof UnreachableError && UNWRITABLE.includes(errorCode(error.cause)))) throw error;
+        if (!isUnwritable(error)) throw error;
         const file = opened(path, READ, 'ENOENT');
         return file === null ? null : { ...file, unwritable: error };
       }
   }
 }
 
+function isUnwritable(error: unknown): error is UnreachableError {
+  if (!(error instanceof UnreachableError)) return false;
+  return error instanceof LinkedError || UNWRITABLE.includes(errorCode(error.cause));
+}
+
 /** @param otherwise the error code for which there is no file to open: the result is null then */
 function opened(path: string, flags: number, otherwise: string): LogFile | null {
   let descriptor: number;
   try {
+    if (flags === BEGIN) requireOwnFolder(dirname(path));
     descriptor = openSync(path, flags, PRIVATE_FILE);
   } catch (error) {
     if (errorCode(error) === otherwise) return null;
@@ -65,6 +74,9 @@ function opened(path: string, flags: number, otherwise: string): LogFile | null 
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new NotPlainError(linkWords(path));
+    requireOwn(path, stat);
+    requireOwnFolder(dirname(path));
+    if (flags !== READ) requireOneName(path, stat);
     return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size, unwritable: null };
   } catch (error) {
     closeSync(descriptor);

@@ -3,9 +3,8 @@
  * line is a seal: it says what the copy was made from, and proves that it is whole.
  */
 import { createHash } from 'node:crypto';
-import { fstatSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { readLastLine } from '../../src/journal/lastLine.js';
 
@@ -40,12 +39,11 @@ export interface Checked {
   readonly isWhole: boolean;
 }
 
-/** @throws the file system's error */
+/** @throws NotOwnError if others own or may write it; the file system's error */
 export function checkCopy(path: string): Checked {
   const seal = readSeal(path);
   const tail = seal === null ? 0 : Buffer.byteLength(textOfSeal(seal.sources, seal.digest)) + 1;
-  return withFileSync(path, READ_NO_LINK, (descriptor) => {
-    const bytes = fstatSync(descriptor).size;
+  return withOwnFileSync(path, (descriptor, { size: bytes }) => {
     const all = createHash('sha256');
     let inner = '';
     for (let at = 0; at < bytes; ) {

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
-import { readPlainFileSync } from '../../src/files/plainFile.js';
+import { readOwnFileSync } from '../../src/files/ownFile.js';
 import { parseObject } from '../../src/json.js';
 import { SECOND } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -82,7 +82,7 @@ export function recallFold(place: Place, shares: readonly Share[]): Observed | n
 
 function storedIn(folder: string): StoredFold | null {
   try {
-    const stored = parseObject<StoredFold>(readPlainFileSync(join(folder, FOLD_FILE), LARGEST_BYTES));
+    const stored = parseObject<StoredFold>(readOwnFileSync(join(folder, FOLD_FILE), LARGEST_BYTES));
     return isWhole(stored) ? stored : null;
   } catch {
     return null;

@@ -1,6 +1,5 @@
 /** Whether a session has ended, from the last lines of its worklog. Most sessions of a long list have ended, and reading each log whole takes long. */
-import { fstatSync } from 'node:fs';
-import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { LOG_VERSION, parseLine } from '../logs/line.js';
 import { END_REASONS } from '../words.js';
@@ -15,8 +14,8 @@ const LOOKED_AT_BYTES = 4 * 1024;
  */
 export function endsEnded(path: string, id: string): boolean {
   try {
-    return withFileSync(path, READ_NO_LINK, (descriptor) => {
-      const from = Math.max(0, fstatSync(descriptor).size - LOOKED_AT_BYTES);
+    return withOwnFileSync(path, (descriptor, { size }) => {
+      const from = Math.max(0, size - LOOKED_AT_BYTES);
       const [first = '', ...lines] = readAt(descriptor, from, LOOKED_AT_BYTES).toString('utf8').split('\n');
       return showsEnd(from === 0 ? [first, ...lines] : lines, id);
     });

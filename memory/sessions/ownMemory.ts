@@ -1,6 +1,8 @@
 /** Whose sessions a memory holds: those of a user, or those of a bridge, in whose logs folder they are. */
+import { join } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
-import { readLogsFolderId } from '../../src/files/logsFolder.js';
+import { ID_FILE, readLogsFolderId } from '../../src/files/logsFolder.js';
+import { NotOwnError, requireOwnEntry } from '../../src/files/ownFile.js';
 import { isSessionId } from '../../src/ids.js';
 import { headOf } from '../../src/log/shorten.js';
 import type { Places } from '../home/places.js';
@@ -10,8 +12,12 @@ import type { Surroundings } from './surroundings.js';
 
 const LONGEST_SHOWN = 80;
 
-/** @returns whether it is the logs folder of a bridge, which decides the lifecycle of its sessions */
+/**
+ * @returns whether it is the logs folder of a bridge, which decides the lifecycle of its sessions
+ * @throws NotOwnError if others own or may write the file that says so
+ */
 export function isBridges({ root }: Places): boolean {
+  requireOwnEntry(join(root, ID_FILE));
   return readLogsFolderId(root) !== null;
 }
 
@@ -39,7 +45,8 @@ export function requireVisible(looking: Looking): void {
     places.requireOwn();
   } catch (cause) {
     const isNamed = WATCHKEEPER_SESSION && WATCHKEEPER_MEMORY === places.root;
-    throw isNamed ? hiddenFrom(looking, cause) : cause;
+    // Its user is told what to correct.
+    throw isNamed && !(cause instanceof NotOwnError) ? hiddenFrom(looking, cause) : cause;
   }
 }
 

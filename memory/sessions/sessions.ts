@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
+import { requireOwnEntry } from '../../src/files/ownFile.js';
 import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isSessionId } from '../../src/ids.js';
@@ -10,7 +11,7 @@ import { cutText } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
-import { type Places, worklogIn } from '../home/places.js';
+import { journalIn, type Places, worklogIn } from '../home/places.js';
 import { type NewLine, type Stamp, stampLine } from '../logs/line.js';
 import { Log, RefusedError } from '../logs/log.js';
 import { endsEnded } from './ended.js';
@@ -145,6 +146,7 @@ export class Sessions {
     // It may move between any two of these steps, to the archive and back.
     for (let look = 0; look < MOST_LOOKS; look += 1) {
       const folder = this.#places.findSession(id);
+      if (folder !== null) requireOwnEntry(journalIn(folder));
       const log = folder === null ? null : openLog(worklogIn(folder));
       if (folder === null || log === null) continue;
       // Every line has it, but all of them may be damaged.
@@ -158,7 +160,7 @@ export class Sessions {
   #takeId(base: string): string {
     for (let number = 1; number < MOST_NUMBERS; number += 1) {
       const id = number === 1 ? base : `${base}-${number}`;
-      if (this.#places.findSession(id) !== null) continue;
+      if (this.#places.isTaken(id)) continue;
       try {
         mkdirSync(this.#places.sessionFolder(id), PRIVATE_FOLDER);
         return id;

@@ -1,8 +1,8 @@
 /** `state.json` of a session. It is generated, and says nothing unless the logs are still those that it was made from. */
 import { isAscii } from 'node:buffer';
-import { fstatSync, lstatSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { requireOwn, requireOwnFolder, withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { parseObject } from '../../src/json.js';
 import { journalIn, worklogIn } from '../home/places.js';
@@ -22,7 +22,7 @@ export interface StateFile {
 
 /**
  * @returns the state, if it was made from all that there is now; else null
- * @throws the file system's error if the worklog cannot be read
+ * @throws the file system's error if the worklog cannot be read; NotOwnError if others own or may write it or the folder
  */
 export function presentState(folder: string): StateFile | null {
   const own = ownState(folder);
@@ -31,6 +31,8 @@ export function presentState(folder: string): StateFile | null {
   // A worklog only grows; one that somebody has edited is younger.
   const worklog = lstatSync(worklogIn(folder));
   if (!worklog.isFile() || worklog.size !== state.at || worklog.mtimeMs > writtenAt) return null;
+  requireOwnFolder(folder);
+  requireOwn(worklogIn(folder), worklog);
   // What was folded of a copy that has been removed since is the last that is known.
   return (keptBytes(folder) ?? state.kept) === state.kept ? state : null;
 }
@@ -69,12 +71,11 @@ function textIn(bytes: Buffer): string {
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }
 
-/** @returns null if it is missing or damaged */
+/** @returns null if it is missing or damaged, or others own or may write it */
 function stateIn(folder: string): Written<Partial<StateFile>> | null {
   try {
     const path = join(folder, STATE_FILE);
-    return withFileSync(path, READ_NO_LINK, (descriptor) => {
-      const { size, mtimeMs } = fstatSync(descriptor);
+    return withOwnFileSync(path, (descriptor, { size, mtimeMs }) => {
       const state: Partial<StateFile> | null = parseObject(textIn(readAt(descriptor, 0, size)));
       return state === null ? null : { state, writtenAt: mtimeMs };
     });

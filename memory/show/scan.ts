@@ -2,7 +2,7 @@
 import { join, relative, sep } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
-import { readPlainFileSync } from '../../src/files/plainFile.js';
+import { readOwnFileSync } from '../../src/files/ownFile.js';
 import { seenEntry } from '../../src/files/seenFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { oneLine } from '../../src/log/visibleText.js';
@@ -62,9 +62,10 @@ export function lastScan({ folder }: OpenSession): Scan | null {
   const path = join(folder, SCAN_FILE);
   let text: string;
   try {
-    text = readPlainFileSync(path, LARGEST_SCAN_BYTES);
+    text = readOwnFileSync(path, LARGEST_SCAN_BYTES);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
+    if (error instanceof UnreachableError) throw error;
     throw new UnreachableError(`${path} cannot be read: ${describeStorageFault(error)}`, { cause: error });
   }
   const found = readScan(text);

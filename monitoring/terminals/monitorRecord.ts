@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { processSchema } from '../../memory/fold/rules/runs.js';
 import { replaceInSession } from '../../memory/home/sessionFile.js';
 import type { Memory } from '../../memory/sessions/memory.js';
-import { readPlainFileSync } from '../../src/files/plainFile.js';
+import { readOwnFileSync } from '../../src/files/ownFile.js';
 import { isProcessAlive, isSameProcess } from '../../src/host/identity.js';
 import { parseJson } from '../../src/json.js';
 
@@ -25,7 +25,7 @@ export type MonitorRecord = Readonly<z.infer<typeof recordSchema>>;
 export function recordedMonitor({ places }: Memory, sessionId: string): MonitorRecord | null {
   const folder = places.findSession(sessionId);
   try {
-    const text = folder === null ? '' : readPlainFileSync(join(folder, MONITOR_FILE), LONGEST_BYTES);
+    const text = folder === null ? '' : readOwnFileSync(join(folder, MONITOR_FILE), LONGEST_BYTES);
     const parsed = recordSchema.safeParse(parseJson(text));
     return parsed.success ? parsed.data : null;
   } catch {

@@ -9,10 +9,11 @@ import { errorCode, nullIfAbsent } from '../errno.js';
 import { describeError, UsageError } from '../errors.js';
 import { ulid } from '../ids.js';
 import type { Clock } from '../time.js';
-import { readPlainFileSync } from './plainFile.js';
-import { findLink, linkWords, makeFolders, PRIVATE_FILE, PRIVATE_FOLDER, SHARED_BITS } from './privateFiles.js';
+import { linkWords, readPlainFileSync } from './plainFile.js';
+import { findLink, makeFolders, PRIVATE_FILE, PRIVATE_FOLDER, SHARED_BITS } from './privateFiles.js';
 
-const ID_FILE = 'watchdog.id';
+/** Its id. */
+export const ID_FILE = 'watchdog.id';
 const LONGEST_ID_BYTES = 4 * 1024;
 
 /**

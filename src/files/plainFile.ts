@@ -13,6 +13,10 @@ export const READ_NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constant
 /** Something other than a plain file is in the file's place. */
 export class NotPlainError extends Error {}
 
+export function linkWords(path: string): string {
+  return `${path} is a link, or not the kind of file that belongs there, and links are not followed: remove it`;
+}
+
 /**
  * @param path links are followed, unless `O_NOFOLLOW` is among the flags
  * @param flags of `open`; `O_NONBLOCK` is added, which means nothing for a plain file
@@ -66,10 +70,22 @@ export function withFileSync<T>(path: string, flags: number, work: (descriptor: 
   }
 }
 
-/** The synchronous {@link readPlainFile}. */
-export function readPlainFileSync(path: string, longestBytes: number): string {
-  return withFileSync(path, constants.O_RDONLY | constants.O_NONBLOCK, (descriptor) => {
+export interface ReadLook {
+  /** Of `open`; without them, links are followed, and a pipe is not waited for. */
+  readonly flags?: number;
+  /** Throws if the open file is not to be read. */
+  check?(stat: Stats): void;
+}
+
+/** The synchronous {@link readPlainFile}. @throws what `check` throws, too */
+export function readPlainFileSync(
+  path: string,
+  longestBytes: number,
+  { flags = constants.O_RDONLY | constants.O_NONBLOCK, check }: ReadLook = {},
+): string {
+  return withFileSync(path, flags, (descriptor) => {
     const stat = fstatSync(descriptor);
+    check?.(stat);
     if (!stat.isFile()) throw new NotPlainError(`it is ${kindOf(stat)}, not a plain file`);
     if (stat.size > longestBytes) throw new NotPlainError(`it is larger than ${longestBytes} bytes`);
     return readFileSync(descriptor, 'utf8');

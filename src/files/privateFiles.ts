@@ -7,7 +7,8 @@ import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../errno.js';
 import { LineAppender } from './lineAppender.js';
-import { NotPlainError } from './plainFile.js';
+import { requireOneName } from './ownFile.js';
+import { linkWords, NotPlainError } from './plainFile.js';
 
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
@@ -103,19 +104,30 @@ function errorIfMissing(error: unknown): Error | 'exists' {
 /**
  * Opens a file of this user to append to it, and creates it if it is missing.
  * @returns its descriptor
- * @throws NotPlainError if a link or a pipe is in its place
+ * @throws NotPlainError if a link or a pipe is in its place; LinkedError if it has other names
  * @throws the file system's error
  */
 export function openToAppendSync(path: string): number {
   try {
     const descriptor = openSync(path, APPEND_FLAGS, PRIVATE_FILE);
-    const found = fstatSync(descriptor);
-    if (found.isFile() || found.isCharacterDevice()) return descriptor;
-    closeSync(descriptor);
+    if (isToAppend(path, descriptor)) return descriptor;
   } catch (error) {
     throw errorCode(error) === 'ELOOP' || errorCode(error) === 'ENXIO' ? new NotPlainError(linkWords(path)) : error;
   }
   throw new NotPlainError(linkWords(path));
+}
+
+/** Closes what is not. */
+function isToAppend(path: string, descriptor: number): boolean {
+  let isPlain = false;
+  try {
+    const found = fstatSync(descriptor);
+    requireOneName(path, found);
+    isPlain = found.isFile() || found.isCharacterDevice();
+    return isPlain;
+  } finally {
+    if (!isPlain) closeSync(descriptor);
+  }
 }
 
 /**
@@ -131,10 +143,6 @@ export function appendPrivately(path: string, text: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-export function linkWords(path: string): string {
-  return `${path} is a link, or not the kind of file that belongs there, and links are not followed: remove it`;
 }
 
 /**

@@ -11,6 +11,7 @@ import { errorCode } from '../errno.js';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { LineAppender } from '../files/lineAppender.js';
+import { requireOneName } from '../files/ownFile.js';
 import { APPEND_FLAGS, PRIVATE_FILE, PRIVATE_FOLDER } from '../files/privateFiles.js';
 import type { Redact } from '../log/redact.js';
 import type { Clock } from '../time.js';
@@ -107,7 +108,13 @@ function makeFolder(folder: string): void {
 
 function openPlainFile(path: string): number {
   const descriptor = openSync(path, APPEND_FLAGS, PRIVATE_FILE);
-  if (fstatSync(descriptor).isFile()) return descriptor;
-  closeSync(descriptor);
-  throw new Error(`${path} is not a plain file`);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
+    requireOneName(path, stat);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
 }

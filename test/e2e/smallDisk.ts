@@ -40,7 +40,7 @@ export function onSmallDisk(logs: string): void {
 }
 
 function mountSmall(folder: string): void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', folder], { stdio: 'ignore' });
 }
 
 /** Only root may mount, and in most containers not even root. */

@@ -3,6 +3,9 @@
 import { types } from 'node:util';
 import { TestEnvironment } from 'jest-environment-node';
 
+// What a test makes for the product must not be writable by a group, whatever the umask of whoever runs it.
+process.umask(0o022);
+
 const SCOPES = Symbol.for('watchkeeper.test.scopes');
 // See patience.ts.
 const PATIENCE = Math.max(Number(process.env.WATCHKEEPER_TEST_PATIENCE ?? 1) || 1, 1);

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -64,6 +65,14 @@ function lines(): string[] {
 async function ids(since?: number): Promise<string[]> {
   return (await log.readRecentEvents(since)).map(({ id }) => id);
 }
+
+// rule: nothing-is-written-through-a-link
+test('a file that has another name takes no event, and says so', async () => {
+  await log.logCriticalEvent(event('one'));
+  linkSync(file, join(folder, 'victim'));
+  await expect(log.logCriticalEvent(event('two'))).rejects.toThrow(/has 2 names \(hard links\)/);
+  expect(lines()).toHaveLength(1);
+});
 
 describe('a path that is not a plain file', () => {
   test.each([

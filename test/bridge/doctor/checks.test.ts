@@ -1,10 +1,11 @@
 /** Faults that cannot be prepared from outside: of users, disks and clocks. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDirectory, checkLogsFolder, judgeSpace } from '../../../bridge/doctor/folderChecks.js';
 import { checkIsolation } from '../../../bridge/doctor/isolationChecks.js';
+import { checkConfigurationFiles } from '../../../bridge/doctor/ownershipChecks.js';
 import { checkPrivacy } from '../../../bridge/doctor/privacyChecks.js';
 import { checkRedis } from '../../../bridge/doctor/redisChecks.js';
 import { examineRedis } from '../../../bridge/doctor/redisExamination.js';
@@ -132,6 +133,30 @@ describe('the privacy of the logs', () => {
     expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
   });
 
+  test('is a fault if others can write there, or something there belongs to another user', async () => {
+    const logs = testFolder();
+    chmodSync(logs, 0o700);
+    mkdirSync(join(logs, 'sessions'), { mode: 0o700 });
+    chmodSync(join(logs, 'sessions'), 0o770);
+    expect(await checkPrivacy(logs)).toMatchObject({
+      verdict: 'fault',
+      found: expect.stringContaining(`${join(logs, 'sessions')} can be written by other users (mode 0770)`),
+      remedy: expect.stringContaining(`chmod go-w '${join(logs, 'sessions')}'`),
+    });
+    chmodSync(join(logs, 'sessions'), 0o700);
+    if (process.getuid?.() !== 0) return;
+    const planted = join(logs, 'critical_events.jsonl');
+    writeFileSync(planted, '', { mode: 0o600 });
+    chownSync(planted, NOBODY, NOBODY);
+    expect(await checkPrivacy(logs)).toMatchObject({
+      verdict: 'fault',
+      found: expect.stringContaining(`${planted} belongs to another user`),
+    });
+    // Root looks at the logs of the bridge's user.
+    for (const path of [logs, join(logs, 'sessions')]) chownSync(path, NOBODY, NOBODY);
+    expect(await checkPrivacy(logs)).toMatchObject({ verdict: 'ok' });
+  });
+
   test('names the link if a folder contains one', async () => {
     const logs = testFolder();
     chmodSync(logs, 0o700);
@@ -141,6 +166,55 @@ describe('the privacy of the logs', () => {
       found: expect.stringContaining('bridge.log'),
       remedy: expect.stringContaining('remove the links'),
     });
+  });
+});
+
+describe('the configuration', () => {
+  const look = (path: string) => checkConfigurationFiles({ ownFiles: { secret: [`${path}.env`], settled: [path] } });
+
+  test('is a fault if others can change it, or put another file in its place; not behind a folder that only its owner enters', async () => {
+    const above = testFolder();
+    const folder = join(above, 'work');
+    const file = join(folder, 'watchkeeper.config.json');
+    mkdirSync(folder, { mode: 0o755 });
+    expect(await look(file)).toMatchObject({ verdict: 'ok' });
+    for (const path of [file, `${file}.env`]) writeFileSync(path, '{}', { mode: 0o644 });
+    openToOthers(above);
+    expect(await look(file)).toMatchObject({ verdict: 'ok' });
+    for (const [path, mode] of [
+      [file, 0o646],
+      [`${file}.env`, 0o666],
+      [folder, 0o777],
+    ] as const) {
+      const { mode: before } = statSync(path);
+      chmodSync(path, mode);
+      const { verdict, found, remedy } = await look(file);
+      expect([verdict, found]).toEqual(['fault', expect.stringContaining(`${path} can be written by other users`)]);
+      chmodSync(above, 0o700);
+      expect(await look(file)).toMatchObject({ verdict: 'ok' });
+      chmodSync(above, 0o755);
+      execFileSync('sh', ['-c', /run: (.*)/.exec(remedy ?? '')?.[1] ?? 'false']);
+      expect(await look(file)).toMatchObject({ verdict: 'ok' });
+      chmodSync(path, before);
+    }
+    // On many systems everything is writable by a group of the user alone.
+    chmodSync(folder, 0o775);
+    expect(await look(file)).toMatchObject({ verdict: 'ok' });
+    chmodSync(folder, 0o1777);
+    expect(await look(file)).toMatchObject({ verdict: 'ok' });
+  });
+
+  asRoot('is a fault if it belongs to another user, or lies in a folder of a group', async () => {
+    const folder = testFolder();
+    const file = join(folder, 'watchkeeper.config.json');
+    writeFileSync(file, '{}', { mode: 0o644 });
+    openToOthers(folder);
+    chownSync(folder, 0, NOBODY);
+    chmodSync(folder, 0o775);
+    expect(await look(file)).toMatchObject({ verdict: 'fault', found: expect.stringContaining('(mode 0775)') });
+    chmodSync(folder, 0o755);
+    chownSync(file, NOBODY, NOBODY);
+    expect(await look(file)).toMatchObject({ verdict: 'fault', found: expect.stringContaining('another user (uid') });
   });
 });
 

@@ -131,6 +131,32 @@ describe('session memory', () => {
     expect(said(join(closed, 'in it'))).toMatchObject([{ name: 'memory home', verdict: 'warning' }]);
   });
 
+  test('is in a folder in which another user can replace it, or has files that others own or may write', async () => {
+    const { home, path } = recorded();
+    const above = join(home, '..');
+    openToOthers(above);
+    chmodSync(above, 0o777);
+    expect(await look(home)).toMatchObject([
+      { name: 'memory home', verdict: 'ok' },
+      { name: 'memory files', verdict: 'warning', found: expect.stringContaining('another home in the place of') },
+      { name: 'memory settings', verdict: 'ok' },
+      { name: 'memory logs', verdict: 'ok' },
+    ]);
+    chmodSync(above, 0o1777);
+    chmodSync(path, 0o666);
+    expect(await look(home)).toMatchObject([
+      { verdict: 'ok' },
+      {
+        name: 'memory files',
+        verdict: 'fault',
+        found: `not used: ${path} can be written by other users (mode 0666)`,
+        remedy: expect.stringContaining(`chmod go-w '${path}'`),
+      },
+      { verdict: 'ok' },
+      { name: 'memory logs', verdict: 'ok' },
+    ]);
+  });
+
   testWithMounts(
     'is in a home whose disk is full or read-only: writing shows it, and leaves nothing there',
     async () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { LogKind } from '../../../memory/logs/kind.js';
 import type { Stamp } from '../../../memory/logs/line.js';
 import { Log } from '../../../memory/logs/log.js';
-import { linkWords } from '../../../src/files/privateFiles.js';
+import { linkWords } from '../../../src/files/plainFile.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { systemClock } from '../../../src/time.js';
 

@@ -1,7 +1,7 @@
 // covers: monitoring/terminals/notices.ts monitoring/terminals/terminalSession.ts monitoring/terminals/directoryRules.ts
 // covers: monitoring/terminals/noticeText.ts monitoring/lateness/ownGaps.ts
 /** The watch of terminals: who is noticed, when, how often, and who is not. Transcripts and worklogs are real; time is the test's. */
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { closeNotice, openNotice } from '../../../monitoring/terminals/notices.js';
@@ -425,6 +425,32 @@ describe('a watch', () => {
     expect(readdirSync(folder)).toEqual([]);
     await scene.pass(SILENT_AFTER_MS + MINUTE, scene.watch());
     expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([hanging.id]);
+  });
+
+  test.each([
+    ['was replaced by a link to a home that others may write', 0o777],
+    ['can be written by others from then on', null],
+  ])('says once that its home %s, and uses nothing of it', async (_, linkedTo) => {
+    const scene = new TerminalScene();
+    const { home } = scene.memory;
+    const watch = scene.watch();
+    const agent = scene.agent();
+    await scene.pass(MINUTE, watch);
+    if (linkedTo === null) chmodSync(home, 0o777);
+    else {
+      renameSync(home, `${home}-planted`);
+      symlinkSync(`${home}-planted`, home);
+      chmodSync(`${home}-planted`, linkedTo);
+    }
+    agent.writes(...hangingTurn(scene.seconds));
+    await scene.pass(HOUR, watch);
+    expect(scene.noticed).toEqual([]);
+    const said = scene.logged.filter((line) => line.includes('can be written by other users (mode 0777)'));
+    expect(said.length).toBeGreaterThan(0);
+    expect(said.length).toBeLessThanOrEqual(2);
+    chmodSync(home, 0o700);
+    await scene.pass(MINUTE, watch);
+    expect(scene.noticed.map(({ sight }) => sight.id)).toEqual([agent.id]);
   });
 
   test('follows a transcript that was rewritten, truncated or removed', async () => {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -229,6 +230,18 @@ describe('the file', () => {
     symlinkSync(outside, path);
     expect(() => open(sessionId)).toThrow(JournalWriteError);
     expect(existsSync(outside)).toBe(false);
+  });
+
+  // rule: nothing-is-written-through-a-link
+  test('is not written through a hard link: the other file stays', () => {
+    const sessionId = freshId();
+    const first = open(sessionId);
+    first.append({ event: 'compaction' });
+    first.close();
+    linkSync(first.path, join(logsFolder, 'victim'));
+    const before = readFileSync(first.path, 'utf8');
+    expect(() => open(sessionId)).toThrow(/has 2 names \(hard links\)/);
+    expect(readFileSync(first.path, 'utf8')).toBe(before);
   });
 
   test.each([

@@ -59,11 +59,10 @@ test('a round that fails says once why, and not that there was nothing to do', a
   rmSync(folder, { recursive: true });
   writeFileSync(`${folder}.txt`, '');
   symlinkSync(`${folder}.txt`, folder);
-  const log = join(folder, 'worklog.jsonl');
   expect(await scene.say('work', ['keep'])).toEqual({
     code: 3,
     out: 'nothing was done\n',
-    err: `${id}: ${log}: ENOTDIR: not a directory, open '${log}'\n`,
+    err: `${id}: ${folder} is a link, or not the kind of file that belongs there, and links are not followed: remove it\n`,
   });
 });
 
