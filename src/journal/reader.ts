@@ -209,8 +209,7 @@ export class JournalTail implements JournalSource {
       if (chunk.length === 0) break;
       const end = chunk.lastIndexOf(NEWLINE);
       if (end >= 0) {
-        this.#lines.takeWhole(chunk, end, records);
-        this.#offset += end + 1;
+        this.#offset += this.#lines.takeWhole(chunk, end, records) + 1;
         return { records, more: this.#offset < size };
       }
       if (this.#lines.skips(chunk.length, this.#longestLine)) {

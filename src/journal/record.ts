@@ -10,18 +10,28 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 /** Small enough for its text to be short-lived memory: twice the size costs half as much again. */
 const PART_BYTES = 64 * 1024;
-/** No relevant line begins with a space, a zero left by a crashed file system, or a byte order mark. */
+/** In bytes. No relevant line begins with a space, a zero left by a crashed file system, or a byte order mark. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
-const BEFORE_INK = /^[\ufeff\u0000-\u0020]+/;
+const BEFORE_INK = /^(?:\u00ef\u00bb\u00bf|[\u0000-\u0020])+/;
+/** After so many in one reading, other work gets its turn: the lines of a journal are long, and a damaged one has more of them. */
+const MOST_LINES = 8_192;
+
+/** A name, or the end, follows the brace. */
+const OBJECT = /^\{\s*(?:\}|"[^"\\]*(?:\\.[^"\\]*)*"\s*:)/;
 
 /** @returns the record; null if the text is not a JSON object that begins with its brace */
 export function parseRecord(text: string): JournalRecord | null {
-  if (text.charCodeAt(0) !== OPENING_BRACE) return null;
+  if (!mayBeObject(text)) return null;
   try {
     return JSON.parse(text) as JournalRecord;
   } catch {
     return null;
   }
+}
+
+/** An error of the parser takes as long as the parsing of a page, and a damaged file may have millions of short lines. */
+function mayBeObject(text: string): boolean {
+  return text.charCodeAt(0) === OPENING_BRACE && OBJECT.test(text) && text.trimEnd().endsWith('}');
 }
 
 /** Whether a newer version wrote the line. Only our own lines have both fields; other programs' may have their own `v`. */
@@ -43,23 +53,45 @@ export class RecordLines {
   #isSkipping = false;
 
   /**
-   * Reads the lines of the chunk up to the newline at `end`; many are decoded at once, which is faster than line by line.
+   * Reads the lines of the chunk up to the newline at `end`, or fewer if they are many. Several are decoded at once, which is faster
+   * than line by line.
    * @param records the results are added to them
+   * @returns where the last line that was read ends
    */
-  takeWhole(chunk: Buffer, end: number, records: JournalRecord[]): void {
+  takeWhole(chunk: Buffer, end: number, records: JournalRecord[]): number {
     const start = this.#isSkipping ? chunk.indexOf(NEWLINE) + 1 : 0;
     this.#isSkipping = false;
-    for (let from = start; from < end; ) {
-      const to = endOfPart(chunk, from, end);
-      for (const line of linesOf(chunk.subarray(from, to))) this.#takeLine(line, records);
-      from = to + 1;
+    let to = start - 1;
+    for (let lines = 0; to < end && lines < MOST_LINES; ) {
+      const from = to + 1;
+      to = endOfPart(chunk, from, end);
+      lines += this.#takeLines(chunk.subarray(from, to), records);
     }
+    return to;
   }
 
-  #takeLine(line: string, records: JournalRecord[]): void {
-    const ink = line.charCodeAt(0) === OPENING_BRACE ? line : line.replace(BEFORE_INK, '');
-    if (ink === '') return;
-    const record = parseRecord(ink);
+  /**
+   * ASCII is recognised and copied in a fraction of the time of decoding, so other letters cost only their own line that time.
+   * @returns how many lines there were
+   */
+  #takeLines(bytes: Buffer, records: JournalRecord[]): number {
+    const areAscii = isAscii(bytes);
+    const lines = bytes.toString('latin1').split('\n');
+    let from = 0;
+    for (const line of lines) {
+      const ink = line.charCodeAt(0) === OPENING_BRACE ? line : line.replace(BEFORE_INK, '');
+      const to = from + line.length;
+      if (ink.charCodeAt(0) === OPENING_BRACE) {
+        const part = areAscii ? null : bytes.subarray(to - ink.length, to);
+        this.#takeObject(part === null || isAscii(part) ? ink : part.toString('utf8'), records);
+      } else if (ink !== '') this.garbage += 1;
+      from = to + 1;
+    }
+    return lines.length;
+  }
+
+  #takeObject(text: string, records: JournalRecord[]): void {
+    const record = parseRecord(text);
     if (record === null) this.garbage += 1;
     else this.#take(record, records);
   }
@@ -71,7 +103,8 @@ export class RecordLines {
    */
   takeUnfinished(line: Buffer, records: JournalRecord[]): boolean {
     if (line[line.length - 1] !== CLOSING_BRACE) return false;
-    const record = parseRecord(line.toString('utf8').replace(BEFORE_INK, ''));
+    const ink = line.length - line.toString('latin1').replace(BEFORE_INK, '').length;
+    const record = parseRecord(line.toString('utf8', ink));
     if (record === null) return false;
     this.#take(record, records);
     return true;
@@ -96,19 +129,4 @@ function endOfPart(chunk: Buffer, from: number, end: number): number {
   if (end - from <= PART_BYTES) return end;
   const last = chunk.lastIndexOf(NEWLINE, from + PART_BYTES);
   return last >= from ? last : chunk.indexOf(NEWLINE, from + PART_BYTES);
-}
-
-/**
- * ASCII is recognised and copied in a fraction of the time of decoding, so a letter of another kind costs only its own line that
- * time.
- */
-function linesOf(bytes: Buffer): string[] {
-  const lines = bytes.toString('latin1').split('\n');
-  if (isAscii(bytes)) return lines;
-  let from = 0;
-  return lines.map((line) => {
-    const part = bytes.subarray(from, from + line.length);
-    from += line.length + 1;
-    return isAscii(part) ? line : part.toString('utf8');
-  });
 }

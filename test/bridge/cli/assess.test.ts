@@ -286,6 +286,19 @@ describe('watchkeeper assess', () => {
     }
   });
 
+  test('reads 100 MB of lines with one letter within seconds, and says that they cannot be read; so does `track resume`', () => {
+    const path = join(folder, 'letters.jsonl');
+    writeFileSync(path, `${toText([prompt(0), call(1, 'a'), result(2, 'a')])}${'{\n'.repeat(50_000_000)}`);
+    for (const [command, said] of [
+      [['assess', path], 'unreadable lines: 50000000'],
+      [['track', 'resume', path, '--dir', join(folder, 'memory')], '50000000 lines of the record could not be read'],
+    ] as const) {
+      const { code, out } = watchkeeper(folder, command);
+      expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(said) });
+    }
+    rmSync(path);
+  });
+
   test('gives each case of the collection its verdict', async () => {
     const path = join(import.meta.dirname, '../../fixtures/vectors/cases.json');
     interface Case {

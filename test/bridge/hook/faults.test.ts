@@ -369,6 +369,23 @@ test('a transcript that takes longer than a start may wait is left out, and the 
   expect(additionalContext).toContain(`takes too long to be read here. It is shown by: watchkeeper track resume ${id}`);
 });
 
+test.each(['{', 'é'])(
+  '100 MB of lines with the one letter %s make no start wait, and it is said what was not read',
+  async (letter) => {
+    const { place, id } = await afterCrash((transcript) => {
+      for (let count = 0; count < 100; count += 1) appendFileSync(transcript, Buffer.alloc(MEGABYTE, `${letter}\n`));
+    });
+    const begun = performance.now();
+    const { code, out } = await hook(place, payload(place, 'SessionStart', { ...start, session_id: 'c-2' }));
+    expect(performance.now() - begun).toBeLessThan(LONGEST_ANSWER_MS);
+    expect(code).toBe(0);
+    const { additionalContext } = JSON.parse(out).hookSpecificOutput;
+    expect(additionalContext).toContain(
+      `takes too long to be read here. It is shown by: watchkeeper track resume ${id}`,
+    );
+  },
+);
+
 test('an answer reaches an agent that reads late, through a pipe that accepts no more at first', async () => {
   const place = scene();
   await hook(place, payload(place, 'SessionStart', start));

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { JournalTail } from '../../../src/journal/reader.js';
 import type { JournalRecord } from '../../../src/journal/record.js';
 import { seededRandom } from './random.js';
@@ -249,6 +249,38 @@ describe('a journal that is damaged', () => {
     );
     expect(readAll(tail).records).toEqual([{ n: 0 }, { n: 1 }]);
     expect(tail.diagnostics).toMatchObject({ garbage_lines: 4, oversized_lines: 0 });
+  });
+
+  test.each(['x', '{', '}', 'é', '\u0000{', '{x}', '{"}', '{"a"}', '{"a":', '{}', '\ufeff{"n":"é"}'])(
+    'by a million lines like %j gives way to other work, and keeps what is between them',
+    (line) => {
+      const many = `${line}\n`.repeat(500_000);
+      const tail = new JournalTail(fresh(`${numbered(0, 1)}${many}{"n":"ö"}\n${many}${numbered(1, 2)}`));
+      const read: JournalRecord[] = [];
+      for (let more = true, before = 0; more; before = read.length + tail.diagnostics.garbage_lines) {
+        const batch = tail.readBatch();
+        read.push(...batch.records);
+        more = batch.more;
+        // A part of a chunk has so many of the shortest lines.
+        expect(read.length + tail.diagnostics.garbage_lines - before).toBeLessThanOrEqual(8_192 + 32 * 1024);
+      }
+      const isRecord = line.endsWith('}') && !/^\{(?:x|"\}|"a"\})/.test(line) && line !== '}';
+      expect(tail.diagnostics.garbage_lines).toBe(isRecord ? 0 : 1_000_000);
+      expect(read).toHaveLength(isRecord ? 1_000_003 : 3);
+      expect(read[isRecord ? 500_001 : 1]).toEqual({ n: 'ö' });
+    },
+  );
+
+  test('costs no error of the parser for a line that cannot be an object', () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const lines = ['{', '{x}', '{"}', '{"a"}', '{"a":1', '{ } x', '{"a\\"}', '[]', '"x"'];
+    const tail = new JournalTail(fresh(`${lines.join('\n')}\n{ "a\\"}" : 1 } \n{ }\n`));
+    const { records } = readAll(tail);
+    const calls = parse.mock.calls.length;
+    parse.mockRestore();
+    expect(records).toEqual([{ 'a"}': 1 }, {}]);
+    expect(calls).toBe(2);
+    expect(tail.diagnostics.garbage_lines).toBe(lines.length);
   });
 
   test('skips a line that is too long, finished or not, and continues after it', () => {
