@@ -13,8 +13,12 @@ export interface Bot {
   readonly username: string;
 }
 
+/** How words of others come from a sender: forwarded, or written by a bot that the sender used. */
+export type Relay = 'forwarded' | 'via_bot';
+
 export type Incoming =
-  | { readonly kind: 'text' | 'edited'; readonly message: ChatMessage }
+  /** `relay`: null if the sender has typed it. */
+  | { readonly kind: 'text' | 'edited'; readonly message: ChatMessage; readonly relay: Relay | null }
   /** A message that is not text; `what` as a person calls it. */
   | { readonly kind: 'not_text'; readonly message: ChatMessage; readonly what: string; readonly album: string | null }
   | { readonly kind: 'migrated'; readonly chatId: string; readonly toChatId: string }
@@ -34,6 +38,8 @@ const messageSchema = z.looseObject({
   message_thread_id: id.optional(),
   is_topic_message: z.boolean().optional(),
   is_automatic_forward: z.boolean().optional(),
+  forward_origin: z.looseObject({ type: z.string() }).optional(),
+  via_bot: z.looseObject({ id }).optional(),
   reply_to_message: z.looseObject({ message_id: id }).optional(),
   migrate_to_chat_id: id.optional(),
   media_group_id: z.string().optional(),
@@ -70,7 +76,7 @@ export function readUpdate(update: Update, bot: Bot): Incoming {
 
 function readEdit(message: Message, bot: Bot): Incoming {
   const read = readMessage(message, bot);
-  return read.kind === 'text' ? { kind: 'edited', message: read.message } : { kind: 'nothing' };
+  return read.kind === 'text' ? { ...read, kind: 'edited' } : { kind: 'nothing' };
 }
 
 function readMessage(message: Message, bot: Bot): Incoming {
@@ -81,8 +87,13 @@ function readMessage(message: Message, bot: Bot): Incoming {
   const isEmpty = message.text === undefined && content === undefined;
   if (isEmpty || message.is_automatic_forward === true || message.from?.id === bot.id) return { kind: 'nothing' };
   const read = chatMessage(message, withoutMention(message.text ?? '', bot.username));
-  if (message.text !== undefined) return { kind: 'text', message: read };
+  if (message.text !== undefined) return { kind: 'text', message: read, relay: relayOf(message) };
   return { kind: 'not_text', message: read, what: content?.[1] ?? 'that', album: message.media_group_id ?? null };
+}
+
+function relayOf({ forward_origin, via_bot }: Message): Relay | null {
+  if (forward_origin !== undefined) return 'forwarded';
+  return via_bot === undefined ? null : 'via_bot';
 }
 
 function chatMessage(message: Message, text: string): ChatMessage {

@@ -13,7 +13,7 @@ import { type Admission, type Admitted, type ChatMessage, OncePer } from '../int
 import { type Commands, parseCommand } from '../intake/commands.js';
 import type { TelegramFoundation, Text } from './api.js';
 import type { Errands } from './errands.js';
-import { type Bot, type Incoming, readUpdate } from './incoming.js';
+import { type Bot, type Incoming, type Relay, readUpdate } from './incoming.js';
 import { MESSAGE_LIMIT, renderClean } from './render.js';
 
 export interface UpdateHandlerParts extends TelegramFoundation {
@@ -24,6 +24,16 @@ export interface UpdateHandlerParts extends TelegramFoundation {
 
 const ACCEPTED_REACTION = '👀';
 const NOTE_PERIOD_MS = DAY;
+/** After the words of others, for the agent: what the chat shows of a message is its beginning. */
+const RELAYED: Readonly<Record<Relay, string>> = {
+  forwarded: '[Forwarded by the person who asks you; the words may be those of somebody else.]',
+  via_bot: '[Sent through another bot, which may have written the words.]',
+};
+const TYPE_IT = 'so I did not carry it out. Only what you type yourself is a command: please type it here.';
+const RELAYED_COMMAND: Readonly<Record<Relay, string>> = {
+  forwarded: `That command was forwarded, ${TYPE_IT}`,
+  via_bot: `That command came through another bot, ${TYPE_IT}`,
+};
 
 export class UpdateHandler {
   readonly #parts: UpdateHandlerParts;
@@ -109,7 +119,6 @@ export class UpdateHandler {
       if (answer !== null) this.say(message, answer, () => admission.forgetAnswer(message, found));
       return;
     }
-    if (incoming.kind === 'edited') return this.#noteEdit(message, found);
     if (incoming.kind === 'not_text') {
       const answer = `I can only read text messages, and this is ${incoming.what}. Nothing was started. Please send your request as text.`;
       // An album comes as one update per picture.
@@ -117,13 +126,18 @@ export class UpdateHandler {
         ? this.say(message, answer)
         : this.#sayOnce(`album ${incoming.album}`, message, answer);
     }
+    const { relay } = incoming;
+    const work = relay === null ? message : { ...message, text: `${message.text}\n\n${RELAYED[relay]}` };
+    if (incoming.kind === 'edited') return this.#noteEdit(work, found);
+    // A person may forward, or pick from what a bot offers, what others made to look like work.
+    if (command !== null && relay !== null) return this.say(message, RELAYED_COMMAND[relay]);
     if (command !== null) {
       const { chatId, threadId, replyTo } = message;
       const { project, place } = found;
       const at = { project, directory: place.directory, chatId, threadId, replyTo };
       return this.#sayMarkdown(message, await this.#parts.commands.answer(command, at));
     }
-    await this.#accept(message, found, fence);
+    await this.#accept(work, found, fence);
   }
 
   async #accept(message: ChatMessage, admitted: Admitted, fence: readonly Check[]): Promise<void> {

@@ -36,6 +36,9 @@ test.each([
   ['is_topic_message', { is_topic_message: 'true', message_thread_id: 3 }],
   ['message_thread_id', { is_topic_message: true, message_thread_id: [3] }],
   ['reply_to_message.message_id', { reply_to_message: { message_id: ['5'] } }],
+  ['forward_origin', { forward_origin: [1] }],
+  ['forward_origin.type', { forward_origin: {} }],
+  ['via_bot.id', { via_bot: { id: '9' } }],
   ['migrate_to_chat_id', { text: undefined, migrate_to_chat_id: [-200] }],
   ['text', { text: ['do it'] }],
 ])('a message whose %s has another type is refused: %j', (field, changes) => {

@@ -26,6 +26,7 @@ import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { RedisGate } from '../../harness/redisGate.js';
 import { afterThisTest } from '../../harness/scope.js';
+import type { SayOptions } from '../../peers/telegram/person.js';
 import {
   activeSession,
   answered,
@@ -296,6 +297,20 @@ describeWithRedis('a message', () => {
       `I ignore edits, and that message is being cancelled. ${asNew}`,
       `I ignore edits, and that message was already answered. ${asNew}`,
     ]);
+  });
+
+  test.each([
+    [
+      { forwardedFrom: { userId: STRANGER } },
+      '[Forwarded by the person who asks you; the words may be those of somebody else.]',
+    ],
+    [{ viaBot: 'helpful_bot' }, '[Sent through another bot, which may have written the words.]'],
+  ])('whose words may be those of others is work, and the agent is told: %j', async (relay, note) => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const { request } = await sayAndAccept(scene, 'the login is broken', relay);
+    expect(request).toMatchObject({ message_text: `the login is broken\n\n${note}`, sender: { id: '1' } });
+    await ask(scene, '/status', {}, /"the login is broken \[/);
   });
 
   test('with only a changed link preview is not treated as edited', async () => {
@@ -676,6 +691,35 @@ describeWithRedis('a command', () => {
     await ask(scene, '/status', {}, /^Waiting for .*: "the password is \[redacted:own_secret]"$/);
   });
 
+  // rule: only-a-typed-command-is-obeyed
+  test.each([
+    ['that is forwarded from another person', { forwardedFrom: { userId: STRANGER } }, /^That command was forwarded/],
+    ['that is forwarded from a hidden person', { forwardedFrom: 'hidden' }, /^That command was forwarded/],
+    ['of its sender that is forwarded', { forwardedFrom: { userId: 1 } }, /^That command was forwarded/],
+    ['that another bot has offered', { viaBot: 'helpful_bot' }, /^That command came through another bot/],
+  ] as const)('%s is not carried out, and its sender learns why', async (_, relay, answer) => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    const work = await sayAndAccept(scene, 'a');
+    for (const command of ['/cancel all', '@watchkeeper_peer_bot /cancel all', '/new', '/unknown'])
+      await ask(scene, command, relay, answer);
+    expect((await store.records.session(work.session_id))?.status).toBe('pending');
+    expect(await store.records.sessionIds('pending')).toEqual([work.session_id]);
+    expect(await store.records.conversationEpoch('popoto', String(CHAT), null)).toBe(0);
+    await ask(scene, '/cancel all', {}, /Cancelled 1 waiting message/);
+  });
+
+  test('that is edited into a message, or forwarded by a person who is not allowed, is not carried out', async () => {
+    const scene = await openScene();
+    const { store } = await takingIn(scene);
+    const work = await sayAndAccept(scene, 'a');
+    scene.peer.edit(CHAT, Number(work.request.message_id), '/cancel all');
+    await scene.peer.waitFor(() => said(scene, /^I ignore edits/));
+    scene.peer.say(CHAT, '/cancel all', { userId: STRANGER, forwardedFrom: { userId: 1 } });
+    await scene.peer.waitFor(() => said(scene, /^You are not allowed/));
+    expect((await store.records.session(work.session_id))?.status).toBe('pending');
+  });
+
   test('that is unknown is answered with the list of commands; one for another bot is ignored', async () => {
     const scene = await openScene();
     await takingIn(scene);
@@ -880,7 +924,7 @@ async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) 
   return { intake, handler, admission, store, logsFolder };
 }
 
-async function sayAndAccept(scene: Scene, text: string, options: { threadId?: number; replyTo?: number } = {}) {
+async function sayAndAccept(scene: Scene, text: string, options: SayOptions = {}) {
   const id = scene.peer.say(CHAT, text, { userId: 1, ...options });
   await scene.peer.waitFor(() => reactions(scene, id).length > 0);
   const session = await scene.store.records.session(`tg_popoto_${CHAT}_${id}`);
@@ -888,12 +932,7 @@ async function sayAndAccept(scene: Scene, text: string, options: { threadId?: nu
   return session;
 }
 
-async function ask(
-  scene: Scene,
-  text: string,
-  options: { replyTo?: number; threadId?: number },
-  answer: RegExp,
-): Promise<void> {
+async function ask(scene: Scene, text: string, options: SayOptions, answer: RegExp): Promise<void> {
   const id = scene.peer.say(CHAT, text, { userId: 1, ...options });
   await scene.peer.waitFor(() =>
     scene.peer.botMessages(CHAT).some((message) => message.replyTo === id && answer.test(message.text)),

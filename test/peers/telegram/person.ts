@@ -22,6 +22,10 @@ export interface Speaker {
 }
 
 export interface SayOptions extends Speaker {
+  /** Somebody else wrote it, whose name Telegram may hide; the speaker forwards it. */
+  readonly forwardedFrom?: Speaker | 'hidden';
+  /** Another bot offered it, and the speaker picked it. */
+  readonly viaBot?: string;
   readonly threadId?: number;
   readonly replyTo?: number;
 }
@@ -120,9 +124,19 @@ export class People {
     const topicId = options.threadId ?? answered?.topicId ?? null;
     if (topicId !== null) requireOpenTopic(chat, topicId);
     const message = this.#world.post(chat, { author, content, topicId, replyTo });
-    this.#world.updates.push('message', wireMessage(chat, message));
+    this.#world.updates.push('message', { ...wireMessage(chat, message), ...this.#relayOf(options) });
     this.#changed();
     return message.messageId;
+  }
+
+  #relayOf({ forwardedFrom, viaBot }: SayOptions): object {
+    const date = Math.floor(this.#world.clock.now() / SECOND);
+    const via_bot = { id: 4_242, is_bot: true, first_name: viaBot, username: viaBot };
+    if (forwardedFrom === undefined) return viaBot === undefined ? {} : { via_bot };
+    if (forwardedFrom === 'hidden')
+      return { forward_origin: { type: 'hidden_user', sender_user_name: 'Somebody', date } };
+    const { userId: id = 1, name = personName(id) } = forwardedFrom;
+    return { forward_origin: { type: 'user', sender_user: wireUser({ id, isBot: false, name }), date } };
   }
 
   #contentOf(attachment: Attachment): Content {
