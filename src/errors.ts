@@ -5,6 +5,16 @@
 export abstract class WatchkeeperError extends Error {
   abstract readonly code: string;
   abstract readonly retryable: boolean;
+  /** @param message a line, or several. Each stays one, whatever names and words of others are in it */
+  constructor(message: string | readonly string[], options?: ErrorOptions) {
+    super(
+      [message]
+        .flat()
+        .map((line) => line.replaceAll('\n', '\\n'))
+        .join('\n'),
+      options,
+    );
+  }
   override get name(): string {
     return this.constructor.name;
   }

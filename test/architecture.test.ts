@@ -27,6 +27,18 @@ test('the sources follow the rules of the house', () => {
   expect(findViolations(sources, ENTRY_PROGRAMS)).toEqual([]);
 });
 
+test('commands print through one function, which lets no name of others forge a line', () => {
+  const commands = [...readSources(['bridge'])].filter(([path]) =>
+    /^bridge\/(?:cli|command|plugin|doctor)\//.test(path),
+  );
+  const direct = commands.filter(([, text]) =>
+    /\b(?:stdout|stderr)\(|\bprocess\.std(?:out|err)\.write\(/.test(codeOnly(text)),
+  );
+  // The last is the process's own streams, which all of it goes to.
+  const allowed = ['bridge/command/command.ts', 'bridge/command/print.ts', 'bridge/cli/commandLine.ts'];
+  expect(direct.map(([path]) => path).sort()).toEqual(allowed.sort());
+});
+
 // rule: the-assembly-decides-nothing
 test('the composition root wires and decides nothing', () => {
   const assembly = [...readSources(['src', 'memory', 'monitoring', 'bridge'])].filter(([path]) =>

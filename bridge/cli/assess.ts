@@ -8,6 +8,7 @@ import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
 import { describeThresholds, readOptions, readThresholds } from '../command/options.js';
+import { printJson, printLines, sayLines } from '../command/print.js';
 import { columnsOf, linesOf, renderTable } from '../command/table.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 
@@ -73,10 +74,9 @@ async function assess(args: readonly string[], context: CommandContext): Promise
     thresholds: await readThresholds(values.thresholds ?? null),
   };
   const { sessions, troubles } = await assessPaths(positionals, options);
-  if (values.json)
-    io.stdout(`${JSON.stringify({ sessions, thresholds: options.thresholds, not_judged: BEYOND_JOURNALS })}\n`);
-  else io.stdout(`${describeSessions(sessions, options, context)}\n`);
-  for (const trouble of troubles) io.stderr(`watchkeeper: ${trouble}\n`);
+  if (values.json) printJson(io, { sessions, thresholds: options.thresholds, not_judged: BEYOND_JOURNALS });
+  else printLines(io, describeSessions(sessions, options, context).split('\n'));
+  for (const trouble of troubles) sayLines(io, `watchkeeper: ${trouble}`);
   if (sessions.some(({ verdict }) => verdict === 'unhealthy')) return 1;
   return troubles.length > 0 ? 2 : 0;
 }

@@ -6,10 +6,10 @@ import type { RuleScore, Trial } from '../../monitoring/offline/backtest/tally.j
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
-import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
 import { describeThresholds, readOptionFile, readOptions, readThresholds } from '../command/options.js';
+import { printJson, printLines, sayLines } from '../command/print.js';
 import { columnsOf, linesOf, renderTable } from '../command/table.js';
 
 const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;
@@ -69,8 +69,9 @@ async function backtest(args: readonly string[], context: CommandContext): Promi
       ? null
       : Labels.read(values.labels, await readOptionFile('--labels', values.labels, LONGEST_LABELS_BYTES));
   const result = await backtestPaths(positionals, trials, labels);
-  io.stdout(values.json ? `${JSON.stringify(result)}\n` : `${describeResult(result, context)}\n`);
-  for (const trouble of result.troubles) io.stderr(`watchkeeper: ${oneLine(trouble)}\n`);
+  if (values.json) printJson(io, result);
+  else printLines(io, describeResult(result, context).split('\n'));
+  for (const trouble of result.troubles) sayLines(io, `watchkeeper: ${trouble}`);
   if (result.trials.some(isWrong)) return 1;
   return result.troubles.length > 0 ? 2 : 0;
 }

@@ -3,6 +3,7 @@ import { UsageError } from '../../src/errors.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { printJson, printLines } from '../command/print.js';
 import { readSessionId, sessionOf } from './session.js';
 import { isOfTerminal } from './sessionMemory.js';
 
@@ -32,8 +33,8 @@ example:
       const after = await store.transitions.cancel(sessionId, CANCELLED_TEXT);
       const status = after?.status ?? before.status;
       const result = after === null ? 'ended_before' : after.status === 'cancelled' ? 'cancelled' : 'asked_to_end';
-      if (values.json) io.stdout(`${JSON.stringify({ session_id: sessionId, result, status })}\n`);
-      else io.stdout(`${sessionId}: ${SENTENCES[result]}\n`);
+      if (values.json) printJson(io, { session_id: sessionId, result, status });
+      else printLines(io, `${sessionId}: ${SENTENCES[result]}`);
       return after === null ? 1 : 0;
     });
   },

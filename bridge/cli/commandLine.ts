@@ -13,6 +13,7 @@ import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
 import { startDetached } from '../command/detached.js';
 import { currentDirectory } from '../command/directory.js';
+import { printLines, sayEach, sayLines } from '../command/print.js';
 import { programRunner } from '../command/runProgram.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
 import { helpOfWord } from '../command/wordHelp.js';
@@ -39,7 +40,7 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
   };
   process.exitCode = await run().catch((error: unknown) => {
     const code = context.explain(error);
-    if (code === 2 && isStartedAgain(name)) context.io.stderr(`watchkeeper: ${STARTED_AGAIN}\n`);
+    if (code === 2 && isStartedAgain(name)) sayLines(context.io, `watchkeeper: ${STARTED_AGAIN}`);
     return code;
   });
   // Flushes the output, then exits: whatever a command left open must not keep a finished command alive.
@@ -60,7 +61,7 @@ export async function runCommand(
   const options = end === -1 ? args : args.slice(0, end);
   if (!options.includes('--help') && !options.includes('-h')) return command.run(args, context);
   const word = options.find((option) => !option.startsWith('-'));
-  context.io.stdout(`${helpOfWord(command.help, word)}\n`);
+  printLines(context.io, helpOfWord(command.help, word).split('\n'));
   return 0;
 }
 
@@ -108,7 +109,7 @@ class ProcessContext implements CommandContext {
       if (this.#isServing) return;
       // A reader that closes the pipe early (`| head`) is no failure.
       if (error.code === 'EPIPE') process.exit(0);
-      this.io.stderr(`watchkeeper: the output is incomplete: standard output accepts no more (${error.code})\n`);
+      sayLines(this.io, `watchkeeper: the output is incomplete: standard output accepts no more (${error.code})`);
       process.exit(3);
     });
   }
@@ -164,7 +165,7 @@ class ProcessContext implements CommandContext {
   explain(error: unknown): ExitCode {
     // Errors of ours are whole sentences, with the cause in them.
     const message = error instanceof WatchkeeperError ? error.message : describeError(error);
-    this.io.stderr(`watchkeeper: ${message}\n`);
+    sayEach(this.io, [`watchkeeper: ${message}`]);
     if (error instanceof UsageError) return 2;
     return error instanceof UnreachableError ? 3 : 1;
   }

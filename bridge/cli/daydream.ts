@@ -4,6 +4,7 @@ import { systemClock } from '../../src/time.js';
 import { eventsFileOf, reviewsFolderOf } from '../assembly/foundation.js';
 import type { Command } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { printJson, printLines, sayLines } from '../command/print.js';
 
 export const command: Command = {
   help: `usage: watchkeeper daydream [--date DAY] [--json]
@@ -35,10 +36,10 @@ examples:
     const zone = new DayZone(settings.daydreamTimeZone);
     const review = new DailyReview(eventsFileOf(settings), reviewsFolderOf(settings), zone, systemClock);
     const done = await review.write(values.date);
-    if (values.json) io.stdout(`${JSON.stringify(done)}\n`);
-    else if (done.reviews.length === 0) io.stdout('nothing new, and no review to write\n');
-    else for (const { path } of done.reviews) io.stdout(`${path}\n`);
-    for (const notice of done.notices) io.stderr(`watchkeeper: ${notice}\n`);
+    if (values.json) printJson(io, done);
+    else if (done.reviews.length === 0) printLines(io, 'nothing new, and no review to write');
+    else for (const { path } of done.reviews) printLines(io, path);
+    for (const notice of done.notices) sayLines(io, `watchkeeper: ${notice}`);
     return 0;
   },
 };

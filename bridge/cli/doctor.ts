@@ -5,6 +5,7 @@ import { createRedactor } from '../../src/log/redact.js';
 import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { printJson, printLines } from '../command/print.js';
 import { paragraph } from '../command/table.js';
 import { type CheckResult, fault, type Verdict } from '../doctor/checkResult.js';
 import { examine } from '../doctor/examine.js';
@@ -42,7 +43,8 @@ examples:
     const { values } = readOptions(args, { quick: { type: 'boolean' }, json: { type: 'boolean' } });
     const { checks, exitCode } = await diagnose(context, values.quick === true);
     const verdict = worstOf(checks);
-    context.io.stdout(values.json ? `${JSON.stringify({ verdict, checks })}\n` : describe(checks, context.io));
+    if (values.json) printJson(context.io, { verdict, checks });
+    else printLines(context.io, describe(checks, context.io));
     return exitCode;
   },
 };
@@ -57,7 +59,7 @@ async function diagnose(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const remedy = 'correct the configuration, then run the doctor again: nothing else can be checked before';
-    return { checks: [fault('configuration', describeFaults(error), remedy)], exitCode: 2 };
+    return { checks: [{ ...fault('configuration', '', remedy), found: describeFaults(error) }], exitCode: 2 };
   }
   const asker = { run: context.runProgram, surroundings: context.surroundings };
   const { checks: found, isRedisReachable } = await examine(settings, quick, systemClock, asker);
@@ -78,15 +80,15 @@ function worstOf(checks: readonly CheckResult[]): Verdict {
   return has('fault') ? 'fault' : has('warning') ? 'warning' : 'ok';
 }
 
-function describe(checks: readonly CheckResult[], io: CommandContext['io']): string {
+function describe(checks: readonly CheckResult[], io: CommandContext['io']): string[] {
   const indent = ' '.repeat(WIDTH);
-  const lines = checks.map(({ name, verdict, found, remedy }) => {
+  const lines = checks.flatMap(({ name, verdict, found, remedy }) => {
     const words = `${WORDS[verdict].padEnd(WIDTH)}${name}: ${found}`;
-    return paragraph(remedy === null ? words : `${words}\n→ ${remedy}`, io, indent);
+    return paragraph(remedy === null ? words : `${words}\n→ ${remedy}`, io, indent).split('\n');
   });
   const faults = checks.filter(({ verdict }) => verdict === 'fault').length;
   const warnings = checks.filter(({ verdict }) => verdict === 'warning').length;
   const summary =
     faults + warnings === 0 ? 'all is well' : `${counted(faults, 'fault')}, ${counted(warnings, 'warning')}`;
-  return `${lines.join('\n')}\n\n${summary}\n`;
+  return [...lines, '', summary];
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from '../command/command.js';
 import { readOptions, requireText } from '../command/options.js';
+import { printJson, printLines } from '../command/print.js';
 import { readText } from '../command/standardInput.js';
 import { acceptForOthers, LONGEST_MESSAGE, MessageAcceptor } from '../intake/acceptMessage.js';
 
@@ -50,8 +51,8 @@ examples:
       const order = { id: ulid(systemClock), projectKey, chatId: values.chat ?? null, sender, text };
       const { session } = await acceptor.acceptOrder(order);
       const { session_id, lane, status } = session;
-      if (values.json) io.stdout(`${JSON.stringify({ session_id, lane, status })}\n`);
-      else io.stdout(`${session_id}\naccepted; \`watchkeeper session ${session_id}\` shows how it goes\n`);
+      if (values.json) printJson(io, { session_id, lane, status });
+      else printLines(io, [session_id, `accepted; \`watchkeeper session ${session_id}\` shows how it goes`]);
       return 0;
     });
   },

@@ -10,6 +10,7 @@ import { systemClock } from '../../src/time.js';
 import { eventsFileOf } from '../assembly/foundation.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
 import { parseInstant, readOptions } from '../command/options.js';
+import { printJson, printLines, sayLines } from '../command/print.js';
 import { fitted } from '../command/table.js';
 
 /** The consumer if no name is given. */
@@ -106,7 +107,7 @@ function requireOnly(values: Values, verb = 'read'): void {
 
 async function readEvents(values: Values, context: CommandContext): Promise<ExitCode> {
   const { redact } = context;
-  const { stdout } = context.io;
+  const { io } = context;
   const settings = await context.readSettings();
   const reader = new EventReader(eventsFileOf(settings));
   const since = values.since === undefined ? 0 : parseInstant('--since', values.since);
@@ -118,11 +119,11 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   const print = (read: ReadEvent) => {
     if (!isMeant(read)) return;
     const { event, text } = read;
-    stdout(`${asJson ? text : fitted(describeEvent(event).map(redact), '  ', context.io)}\n`);
+    printLines(io, asJson ? text : fitted(describeEvent(event).map(redact), '  ', io).split('\n'));
     count += 1;
   };
   const printCursor = (place: Place | null) => {
-    if (after !== undefined && asJson) stdout(`${JSON.stringify({ cursor: formatCursor(place) })}\n`);
+    if (after !== undefined && asJson) printJson(io, { cursor: formatCursor(place) });
   };
   // Without a start, everything that is not archived.
   const from = after !== undefined ? after : since === 0 ? 'live' : await reader.startFor(since);
@@ -148,9 +149,9 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   printCursor(place);
   if (reader.newer > 0) {
     const left = counted(reader.newer, 'event');
-    context.io.stderr(`watchkeeper: ${left} of a newer version left out: read them with that version\n`);
+    sayLines(io, `watchkeeper: ${left} of a newer version left out: read them with that version`);
   }
-  if (count === 0 && !asJson) stdout('no critical events\n');
+  if (count === 0 && !asJson) printLines(io, 'no critical events');
   return count > 0 ? 1 : 0;
 }
 
@@ -186,7 +187,8 @@ async function acknowledgeEvents(
   const consumers = new EventConsumers(eventsFileOf(await readSettings()), systemClock);
   const changed = await consumers.acknowledge(consumer, place);
   const words = changed ? `has acknowledged everything up to ${place.id}` : 'was there already';
-  io.stdout(`${json ? JSON.stringify({ consumer, event_id: place.id, changed }) : `${consumer} ${words}`}\n`);
+  if (json) printJson(io, { consumer, event_id: place.id, changed });
+  else printLines(io, `${consumer} ${words}`);
   return 0;
 }
 
@@ -197,7 +199,8 @@ async function archiveOldEvents({ before, json }: Values, { io, readSettings }: 
     clock: systemClock,
     before: before === undefined ? systemClock.now() - settings.retention.keptMs : parseInstant('--before', before),
   });
-  io.stdout(`${json ? JSON.stringify(archived) : describeArchived(archived)}\n`);
+  if (json) printJson(io, archived);
+  else printLines(io, describeArchived(archived));
   return 0;
 }
 

@@ -5,6 +5,7 @@ import { type ImportSummary, importTranscript } from '../../src/transcripts/impo
 import { LineFile } from '../../src/transcripts/lineFile.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { printJson, printLines } from '../command/print.js';
 
 export const command: Command = {
   help: `usage: watchkeeper import FILE [--out FILE] [--json]
@@ -36,12 +37,13 @@ async function importFile(args: readonly string[], { io, redact }: CommandContex
   if (given === undefined) throw new UsageError('which transcript? name a file, for example session.jsonl');
   const path = await findFile(given);
   if (values.out === undefined) {
-    requireLines(given, await importTranscript(path, redact, (line) => io.stdout(`${line}\n`)));
+    requireLines(given, await importTranscript(path, redact, (line) => printLines(io, line)));
     return 0;
   }
   const summary = await writeTo(values.out, given, path, redact);
   const asJson = { file: given, out: values.out, ...summary };
-  io.stdout(`${values.json ? JSON.stringify(asJson) : describe(values.out, summary)}\n`);
+  if (values.json) printJson(io, asJson);
+  else printLines(io, describe(values.out, summary));
   return 0;
 }
 

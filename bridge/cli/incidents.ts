@@ -7,6 +7,7 @@ import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { printJson, printLines } from '../command/print.js';
 import { columnsOf, renderTable } from '../command/table.js';
 
 const CLOSED_SHOWN = 20;
@@ -30,8 +31,8 @@ example:
     return withStore<ExitCode>(await context.readSettings(), async ({ store }) => {
       const open = await store.records.openIncidents();
       const closed = await store.records.closedIncidents(CLOSED_SHOWN);
-      if (values.json) io.stdout(`${JSON.stringify({ open, closed })}\n`);
-      else if (open.length + closed.length === 0) io.stdout('no incidents\n');
+      if (values.json) printJson(io, { open, closed });
+      else if (open.length + closed.length === 0) printLines(io, 'no incidents');
       else {
         const revivals = await revivalsOf(closed, store.records);
         const rows = [...open, ...closed].map((incident) => [
@@ -42,7 +43,7 @@ example:
           describeStep(incident, revivals.get(incident.revival_session_id ?? '') ?? null),
         ]);
         const head = ['OPENED', 'SESSION', 'REASON', 'ISSUE', 'STEP'];
-        io.stdout(`${renderTable(head, rows, { columns: columnsOf(io), last: 'wraps' })}\n`);
+        printLines(io, renderTable(head, rows, { columns: columnsOf(io), last: 'wraps' }).split('\n'));
       }
       return open.length > 0 ? 1 : 0;
     });

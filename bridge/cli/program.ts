@@ -5,6 +5,7 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { packageRoot } from '../../src/host/program.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { printLines, sayLines } from '../command/print.js';
 import { helpOfWord } from '../command/wordHelp.js';
 import { runCommand, runCommandLine } from './commandLine.js';
 import { COMMANDS } from './commands.js';
@@ -34,17 +35,18 @@ try it, with no account anywhere (the second line in another terminal):
 async function dispatch(name: string | undefined, args: readonly string[], context: CommandContext): Promise<ExitCode> {
   const { io } = context;
   if (name === undefined) {
-    io.stderr(`${OVERVIEW}\n`);
+    sayLines(io, OVERVIEW.split('\n'));
     return 2;
   }
   if (VERSION_WORDS.includes(name)) {
     const { version }: { version: string } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
-    io.stdout(`${version}\n`);
+    printLines(io, version);
     return 0;
   }
   if (HELP_WORDS.includes(name)) {
     const [about, word] = args;
-    io.stdout(`${about === undefined ? OVERVIEW : helpOfWord((await load(about)).help, word)}\n`);
+    const text = about === undefined ? OVERVIEW : helpOfWord((await load(about)).help, word);
+    printLines(io, text.split('\n'));
     return 0;
   }
   return runCommand(await load(name), args, context);

@@ -11,18 +11,23 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Store } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import type { Foundation } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
 import { describeThresholds, readOptions } from '../command/options.js';
+import { printJson, printLines, sayEach } from '../command/print.js';
 import { paragraph } from '../command/table.js';
-import { clockLines, describeNext, type NamedLine } from './clockLines.js';
+import { clockLines, describeNext } from './clockLines.js';
 import { laterEnd, revivalsOf } from './incidents.js';
 import { shownIn, shownInTerminals } from './sessionMemory.js';
 
 const NAME_WIDTH = 14;
+
+/** A name, and the lines of a text. */
+type NamedLines = readonly [name: string, ...text: string[]];
 
 export const command: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
@@ -67,9 +72,10 @@ example:
       const journal = journalPath(settings.logsFolder, sessionId);
       const memory = await memoryOf(session, settings.logsFolder, context);
       if (values.json)
-        io.stdout(
-          `${JSON.stringify({ session: recordOf(session), outbox, incident, assessment, judged_by: judged?.by ?? null, journal, memory: memory?.value ?? null })}\n`,
-        );
+        printJson(io, {
+          ...{ session: recordOf(session), outbox, incident, assessment },
+          ...{ judged_by: judged?.by ?? null, journal, memory: memory?.value ?? null },
+        });
       else {
         const lines = describeSession(session);
         if (judged !== null && assessment !== null) {
@@ -79,7 +85,7 @@ example:
           lines.push(['next', describeNext(assessment, assessment.next_deadline, systemClock.now())]);
           lines.push(['judged by', describeRules(judged.by)]);
         }
-        if (outbox !== null && session.answer === null) lines.push(['message', outbox.text]);
+        if (outbox !== null && session.answer === null) lines.push(['message', ...outbox.text.split('\n')]);
         if (incident !== null) {
           const [revival = null] = (await revivalsOf([incident], store.records)).values();
           const words = describeIncident(incident, revival);
@@ -88,7 +94,10 @@ example:
         if (incident?.report.url) lines.push(['issue', incident.report.url]);
         if (memory !== null) lines.push(...memoryLines(memory));
         lines.push(['journal', journal]);
-        io.stdout(`${lines.map((line) => renderLine(line, context)).join('\n')}\n`);
+        printLines(
+          io,
+          lines.flatMap((line) => renderLine(line, context)),
+        );
       }
       return assessment?.verdict === 'unhealthy' || session.status === 'failed' ? 1 : 0;
     });
@@ -103,7 +112,7 @@ async function memoryOf(session: AgentSession, logsFolder: string, context: Comm
     return await shownIn(logsFolder, session.session_id, { ...context, surroundings });
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
-    context.io.stderr(`${error.message}\n`);
+    sayEach(context.io, [error.message]);
     return null;
   }
 }
@@ -111,7 +120,7 @@ async function memoryOf(session: AgentSession, logsFolder: string, context: Comm
 function printTerminals(sessionId: string, shown: Shown, asJson: boolean, context: CommandContext): ExitCode {
   const { status, value, directory } = shown;
   const none = { session: null, outbox: null, incident: null, assessment: null, judged_by: null, journal: null };
-  const lines: NamedLine[] = [
+  const lines: NamedLines[] = [
     ['session', `${sessionId}, of a terminal`],
     ['purpose', purposeOf(status.log, status.fold)],
     ['status', axesLine(status)],
@@ -119,10 +128,12 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
     ...(directory === null ? [] : [['directory', directory] as const]),
     ...memoryLines(shown),
   ];
-  const text = asJson
-    ? JSON.stringify({ ...none, memory: value })
-    : lines.map((line) => renderLine(line, context)).join('\n');
-  context.io.stdout(`${text}\n`);
+  if (asJson) printJson(context.io, { ...none, memory: value });
+  else
+    printLines(
+      context.io,
+      lines.flatMap((line) => renderLine(line, context)),
+    );
   const isStuck = status.log.notices.length > 0;
   return isStuck || status.computed.crashed || status.log.end?.reason === 'failed' ? 1 : 0;
 }
@@ -140,9 +151,10 @@ export async function sessionOf(sessionId: string, { records }: Store): Promise<
   throw new UsageError(`there is no session ${sessionId}; \`watchkeeper sessions\` lists them`);
 }
 
-/** Further lines of a text are indented: other people's words must not look like a line of ours. */
-function renderLine([name, text]: NamedLine, { io, redact }: CommandContext): string {
-  return paragraph(`${name.padEnd(NAME_WIDTH)}${redact(text)}`, io, ' '.repeat(NAME_WIDTH));
+/** Further lines are indented: other people's words must not look like a line of ours. */
+function renderLine([name, ...texts]: NamedLines, { io, redact }: CommandContext): string[] {
+  const text = redact(texts.map(oneLine).join('\n'));
+  return paragraph(`${name.padEnd(NAME_WIDTH)}${text}`, io, ' '.repeat(NAME_WIDTH)).split('\n');
 }
 
 /** Closed incidents that are searched for the session's own. */
@@ -196,16 +208,24 @@ function describeRules({ source, thresholds }: JudgedBy): string {
   return `${SOURCES[source]}: ${describeThresholds(thresholds)}`;
 }
 
-function describeSession(session: AgentSession): NamedLine[] {
+function linesAfter(beginning: string, text: string): string[] {
+  const [first = '', ...more] = text.split('\n');
+  return [`${beginning}${first}`, ...more];
+}
+
+function describeSession(session: AgentSession): NamedLines[] {
   const now = systemClock.now();
-  const lines: NamedLine[] = [
+  const lines: NamedLines[] = [
     ['session', session.session_id],
     ['project', session.project_key],
     ['status', session.end_reason === null ? session.status : `${session.status} (${session.end_reason})`],
     ['attempt', session.revival_of === null ? String(session.attempt) : `2, the revival of ${session.revival_of}`],
     [
       'asked',
-      `${isoTime(session.created_at)} (${describeDuration(now - session.created_at)} ago) by ${session.request.sender.name}: ${session.request.message_text}`,
+      ...linesAfter(
+        `${isoTime(session.created_at)} (${describeDuration(now - session.created_at)} ago) by ${session.request.sender.name}: `,
+        session.request.message_text,
+      ),
     ],
     ['directory', session.working_directory],
   ];
@@ -216,7 +236,7 @@ function describeSession(session: AgentSession): NamedLine[] {
       `${describeDuration(now - session.run.started_at)}, pid ${session.run.pid ?? 'not yet known'}`,
     ]);
   }
-  if (session.answer !== null) lines.push(['answer', session.answer]);
+  if (session.answer !== null) lines.push(['answer', ...session.answer.split('\n')]);
   if (session.request.delivery !== null) lines.push(['delivery', session.request.delivery]);
   return lines;
 }

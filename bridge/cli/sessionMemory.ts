@@ -6,6 +6,7 @@ import { type Shown, showSession } from '../../memory/show/shown.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
 import type { CommandContext } from '../command/command.js';
+import { sayEach } from '../command/print.js';
 
 type Caller = Pick<CommandContext, 'surroundings' | 'redact'>;
 
@@ -45,7 +46,7 @@ export function isOfTerminal(sessionId: string, { surroundings, io }: CommandCon
     return places.findSession(sessionId) !== null;
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
-    io.stderr(`${error.message}\n`);
+    sayEach(io, [error.message]);
     return false;
   }
 }

@@ -10,6 +10,7 @@ import { describeDuration, systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, CommandContext } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { printJson, printLines, sayEach } from '../command/print.js';
 import { columnsOf, renderTable } from '../command/table.js';
 import { memoryIn } from './sessionMemory.js';
 
@@ -39,15 +40,16 @@ examples:
     const { io, redact } = context;
     const { values } = readOptions(args, { all: { type: 'boolean' }, json: { type: 'boolean' } });
     const ofTerminals = await terminalSessions(context);
-    if (!values.json && ofTerminals.length > 0) io.stdout(`${describeTerminals(ofTerminals, context)}\n\n`);
+    if (!values.json && ofTerminals.length > 0)
+      printLines(io, [...describeTerminals(ofTerminals, context).split('\n'), '']);
     let sessions: readonly AgentSession[] | null = null;
     try {
       sessions = await bridgeSessions(values.all === true, context);
     } finally {
       const shown = { sessions: sessions?.map(recordOf) ?? null, terminal_sessions: ofTerminals };
-      if (values.json) io.stdout(`${JSON.stringify(shown)}\n`);
+      if (values.json) printJson(io, shown);
     }
-    if (!values.json) io.stdout(`${describeSessions(sessions, columnsOf(io), redact)}\n`);
+    if (!values.json) printLines(io, describeSessions(sessions, columnsOf(io), redact).split('\n'));
     return 0;
   },
 };
@@ -60,7 +62,7 @@ async function bridgeSessions(all: boolean, { io, readSettings }: CommandContext
       ...(await records.sessionIds('ended', all ? undefined : ENDED_SHOWN)).reverse(),
     ];
     const found = await records.sessions(ids);
-    for (const broken of found) if (broken instanceof CorruptRecordError) io.stderr(`${broken.message}\n`);
+    for (const broken of found) if (broken instanceof CorruptRecordError) sayEach(io, [broken.message]);
     return found.filter((session): session is AgentSession => !(session instanceof CorruptRecordError));
   });
 }
@@ -69,7 +71,7 @@ async function bridgeSessions(all: boolean, { io, readSettings }: CommandContext
 async function terminalSessions(context: CommandContext): Promise<ListedSession[]> {
   const said = new Set<string>();
   const say = ({ message }: WatchkeeperError) => {
-    if (!said.has(message)) context.io.stderr(`${message}\n`);
+    if (!said.has(message)) sayEach(context.io, [message]);
     said.add(message);
   };
   try {

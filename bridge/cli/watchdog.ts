@@ -2,10 +2,10 @@ import type { TickSummary } from '../../monitoring/sessionWatchdog.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { ConfigSource } from '../../src/config/configSource.js';
 import { UsageError } from '../../src/errors.js';
-import { oneLine } from '../../src/log/visibleText.js';
 import { assembleLook, assembleStandby } from '../assembly/standby.js';
 import type { Command } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { printJson, printLines } from '../command/print.js';
 import { untilAborted } from './bridge.js';
 
 export const command: Command = {
@@ -50,7 +50,8 @@ examples:
     }
     const watchdog = await assembleLook(settings, logStream);
     const summary = await (values['dry-run'] ? watchdog.look() : watchdog.lookAndAct());
-    io.stdout(values.json ? `${JSON.stringify(toJson(summary))}\n` : describe(summary));
+    if (values.json) printJson(io, toJson(summary));
+    else for (const line of describe(summary)) printLines(io, line);
     return summary.accused.size + summary.waiting.size + summary.incidents > 0 ? 1 : 0;
   },
 };
@@ -60,10 +61,8 @@ function toJson({ sessions, healthy, accused, waiting, incidents }: TickSummary)
   return { sessions, healthy, unhealthy, open_incidents: incidents };
 }
 
-function describe({ accused, waiting }: TickSummary): string {
-  return [...accused, ...waiting]
-    .flatMap(([id, findings]) =>
-      findings.map((finding) => `${oneLine(`${id}, ${finding.rule}: ${describeFinding(finding)}`)}\n`),
-    )
-    .join('');
+function describe({ accused, waiting }: TickSummary): string[] {
+  return [...accused, ...waiting].flatMap(([id, findings]) =>
+    findings.map((finding) => `${id}, ${finding.rule}: ${describeFinding(finding)}`),
+  );
 }

@@ -30,7 +30,7 @@ export async function endSession(
   const more = next === null ? '' : `; what its agent is asked from now on is recorded in session ${next}`;
   const undone = undoneSteps(session);
   const wayBack = undone.lines.length === 0 ? [] : [`To go on with it: ${goOnCommand(log.state)}`];
-  print([`session ${id} has ended: ${reason}${place}${more}`, ...undone.lines, ...wayBack].join('\n'), {
+  print([`session ${id} has ended: ${reason}${place}${more}`, ...undone.lines, ...wayBack], {
     session_id: id,
     reason,
     ...undone.value,

@@ -51,6 +51,6 @@ function requireNoOtherAgent(memory: Memory, { id, log }: OpenSession): void {
     'End that agent first.',
     'Or begin beside it: watchkeeper work start --concurrent --purpose TEXT',
     `Or join it:         watchkeeper work continue ${id} --concurrent`,
-  ].join('\n');
+  ];
   throw new RefusedError({ code: 'run_alive', message });
 }

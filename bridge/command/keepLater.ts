@@ -8,6 +8,7 @@ import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import { ulid } from '../../src/ids.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
+import { sayLines } from './print.js';
 
 /** Whoever can begin a command of its own. */
 type Starter = Pick<CommandContext, 'startDetached'>;
@@ -82,5 +83,5 @@ function begin(context: Starter, { places, isBridges }: Memory, id?: string): vo
 
 /** Prints what became of sessions of this directory since the last one began here. */
 export function sayWhatBecame({ io }: CommandContext, { claims, workspace }: Memory): void {
-  for (const sentence of claims.read(workspace)?.told ?? []) io.stderr(`${sentence}\n`);
+  for (const sentence of claims.read(workspace)?.told ?? []) sayLines(io, sentence);
 }

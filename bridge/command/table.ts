@@ -98,7 +98,7 @@ function cutToWidth(text: string, width: number): string {
 }
 
 /**
- * @param parts of a line for a person, in one line each
+ * @param parts of a line for a person, each of which becomes one line
  * @param indent of the lines below
  * @returns the line; in a terminal its parts continue below if it is too long
  */
@@ -108,8 +108,9 @@ export function fitted(
   io: { readonly columns?: number | undefined },
   indent = INDENT,
 ): string {
-  if (io.columns === undefined) return parts.join(between);
-  const [first = '', ...more] = wrapped(parts, between, columnsOf(io), indent.length);
+  const words = parts.map(oneLine);
+  if (io.columns === undefined) return words.join(between);
+  const [first = '', ...more] = wrapped(words, between, columnsOf(io), indent.length);
   return [first, ...more.map((line) => `${indent}${line}`)].join('\n');
 }
 

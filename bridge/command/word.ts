@@ -7,6 +7,7 @@ import { UsageError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, ExitCode } from './command.js';
 import { readOptions } from './options.js';
+import { printJson, printLines, sayEach } from './print.js';
 
 const COMMON_OPTIONS = {
   session: { type: 'string' },
@@ -24,8 +25,8 @@ export interface Call<O extends Options = Options> {
   readonly words: readonly string[];
   /** As they were typed, for the one word in which their order matters. */
   readonly typed: readonly string[];
-  /** Prints `text` for a person, or the value if `--json` was given. */
-  print(text: string, value: unknown): void;
+  /** Prints a line, or several, for a person, or the value if `--json` was given. */
+  print(lines: string | readonly string[], value: unknown): void;
 }
 
 export interface Word {
@@ -97,13 +98,13 @@ async function runWord(
     values,
     words: positionals,
     typed: others,
-    print: (text, value) => io.stdout(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
+    print: (lines, value) => (json ? printJson(io, value) : printLines(io, lines)),
   };
   let code: ExitCode;
   try {
     code = await word.run(call);
   } finally {
-    for (const message of memory.leftOut) io.stderr(`${message}\n`);
+    sayEach(io, memory.leftOut);
   }
   await refreshGenerated(memory);
   return code;

@@ -1,5 +1,6 @@
 /** The doctor's result for one check, and the time limit of one part of the examination. */
 import { describeError, UnreachableError } from '../../src/errors.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { atMost, type Clock, describeDuration } from '../../src/time.js';
 
 const LATE = Symbol('late');
@@ -17,22 +18,27 @@ export interface CheckResult {
 }
 
 export function ok(name: string, found: string): CheckResult {
-  return { name, verdict: 'ok', found, remedy: null };
+  return result(name, 'ok', found);
 }
 
 /** Not checked: there is nothing to check, or something else has to work first. */
 export function skipped(name: string, found: string): CheckResult {
-  return { name, verdict: 'skipped', found, remedy: null };
+  return result(name, 'skipped', found);
 }
 
 /** It works, but not as well as it could, or not for long. */
 export function warning(name: string, found: string, remedy: string): CheckResult {
-  return { name, verdict: 'warning', found, remedy };
+  return result(name, 'warning', found, remedy);
 }
 
 /** It does not work, or loses what it must keep. */
 export function fault(name: string, found: string, remedy: string): CheckResult {
-  return { name, verdict: 'fault', found, remedy };
+  return result(name, 'fault', found, remedy);
+}
+
+/** Paths and words of others are in most sentences: each stays one line. */
+function result(name: string, verdict: Verdict, found: string, remedy: string | null = null): CheckResult {
+  return { name: oneLine(name), verdict, found: oneLine(found), remedy: remedy === null ? null : oneLine(remedy) };
 }
 
 /** @throws UnreachableError after the limit; before it, what `work` throws */

@@ -12,9 +12,9 @@ const MARKS = /<(?=\/?session-record)/gi;
 /** Characters that the fence adds. */
 export const FENCE_LENGTH = BEGIN.length + WARNING.length + END.length + 4;
 
-/** @returns the lines between marks; nothing for no lines */
+/** @returns the lines between marks, each as one, whatever is in it; nothing for no lines */
 export function fenced(lines: readonly string[]): string {
-  return lines.length === 0 ? '' : [BEGIN, WARNING, ...lines, END].join('\n');
+  return lines.length === 0 ? '' : [BEGIN, WARNING, ...lines.map(oneLine), END].join('\n');
 }
 
 /**

@@ -1,10 +1,11 @@
 /** Writes plain data as YAML. Every text is quoted as in JSON, which is valid YAML, so that no word of it means anything. */
+import { visible } from '../../src/log/visibleText.js';
 
 const PLAIN_KEY = /^[a-z]{2,}(?:_[a-z]+)*$/;
 /** Older readers take them for truth values or nothing. */
 const WORDS_OF_YAML = ['true', 'false', 'null', 'yes', 'no', 'on', 'off'];
-/** Legal in JSON, but line ends, or not printable, in YAML. */
-const ESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+/** Legal in JSON, but not printable in YAML. */
+const ESCAPED = /[\ufffe\uffff]/g;
 
 /** @returns its lines */
 export function yamlOf(members: Readonly<Record<string, unknown>>): string[] {
@@ -22,10 +23,17 @@ function item(value: unknown): string[] {
 }
 
 function scalar(value: unknown): string {
-  return JSON.stringify(value ?? null).replace(
-    ESCAPED,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return visible(JSON.stringify(value ?? null), escaped).replace(ESCAPED, escaped);
+}
+
+/** Other than in JSON, a character beyond 16 bits is one in YAML, too. */
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

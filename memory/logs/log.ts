@@ -20,7 +20,8 @@ const MOST_WRITES = 16;
 export class RefusedError extends WatchkeeperError {
   readonly code: string;
   readonly retryable = false;
-  constructor({ code, message }: Refusal) {
+  /** @param refusal whose message may have several lines */
+  constructor({ code, message }: Pick<Refusal, 'code'> & { readonly message: string | readonly string[] }) {
     super(message);
     this.code = code;
   }

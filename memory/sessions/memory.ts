@@ -5,7 +5,6 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
-import { oneLine } from '../../src/log/visibleText.js';
 import type { Clock } from '../../src/time.js';
 import { isCrashed, livenessOf } from '../fold/crash.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -157,7 +156,7 @@ export class Memory {
     return namesakes[0] ?? null;
   }
 
-  #candidates(): string {
+  #candidates(): string | string[] {
     const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].flatMap((id) => {
       const session = this.look(id);
       return session !== null && mayHold(session.log.state) ? [this.#candidate(session)] : [];
@@ -168,12 +167,12 @@ export class Memory {
     // One that records itself holds no directory, because several may work there.
     const name =
       'Name one of its unfinished sessions with --session (`watchkeeper work list --here` says what each is about)';
-    return [`${missing}. ${name}, or ${begin}:`, ...here].join('\n');
+    return [`${missing}. ${name}, or ${begin}:`, ...here];
   }
 
   #candidate({ id, log: { state } }: OpenSession): string {
     const how = conditionOf(state, this.surroundings.process);
-    return `  ${[id, how, oneLine(state.facts?.purpose ?? '')].filter((word) => word !== '').join('  ')}`;
+    return `  ${[id, how, state.facts?.purpose ?? ''].filter((word) => word !== '').join('  ')}`;
   }
 
   /**

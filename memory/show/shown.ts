@@ -61,8 +61,8 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** @returns a name and a text for each thing that is known; none for what is not */
-export function memoryLines({ status, tree }: Shown): (readonly [name: string, text: string])[] {
+/** @returns a name and lines for each thing that is known; none for what is not */
+export function memoryLines({ status, tree }: Shown): (readonly [name: string, ...lines: string[]])[] {
   const { log, fold, computed } = status;
   const steps = stepsOf(status);
   const step = stepOf(steps);
@@ -76,9 +76,7 @@ export function memoryLines({ status, tree }: Shown): (readonly [name: string, t
     tree: treeLines(tree),
     tokens: fold === null || fold.tokens.size === 0 ? [] : [tokenWords(sumOf(fold.tokens))],
   };
-  return Object.entries(texts).flatMap(([name, lines]) =>
-    lines.length === 0 ? [] : [[name, lines.join('\n')] as const],
-  );
+  return Object.entries(texts).flatMap(([name, lines]) => (lines.length === 0 ? [] : [[name, ...lines] as const]));
 }
 
 /** The newest first. */

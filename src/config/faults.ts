@@ -50,7 +50,7 @@ export class Faults {
   throwIfAny(beginning = 'the configuration has'): void {
     if (this.#found.length === 0) return;
     const count = this.#found.length === 1 ? 'a fault' : `${this.#found.length} faults`;
-    throw new UsageError(`${beginning} ${count}:\n${this.#found.map((fault) => `  - ${fault}`).join('\n')}`);
+    throw new UsageError([`${beginning} ${count}:`, ...this.#found.map((fault) => `  - ${fault}`)]);
   }
 
   #addIssue(value: FaultyValue, schema: z.$ZodType, given: unknown, issue: z.$ZodIssue): void {

@@ -34,9 +34,12 @@ function replaceInvisible(text: string, by: (character: string) => string): stri
   return text.replace(keptOrInvisible, (found, kept: string | undefined) => (kept === undefined ? by(found) : found));
 }
 
-/** @returns the text with everything that a terminal would obey written as `\u001b`; JSON stays the same JSON */
-export function visible(text: string): string {
-  return replaceInvisible(text, escaped).replace(OBEYED, escaped);
+/**
+ * @param show writes a character so that it is seen
+ * @returns the text with everything that a terminal would obey written as `\u001b`; JSON stays the same JSON
+ */
+export function visible(text: string, show: (character: string) => string = escaped): string {
+  return replaceInvisible(text, show).replace(OBEYED, show);
 }
 
 /** As in JSON: a character beyond 16 bits becomes two. */

@@ -10,6 +10,6 @@ export interface PluginCall {
   readonly agents: readonly PluginAgent[];
   readonly isOfOne: boolean;
   readonly isPrinted: boolean;
-  /** Prints `text` for a person, or the value if `--json` was given. */
-  print(text: string, value: unknown): void;
+  /** Prints lines for a person, or the value if `--json` was given. */
+  print(lines: readonly string[], value: unknown): void;
 }

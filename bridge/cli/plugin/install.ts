@@ -15,7 +15,7 @@ export async function install(call: PluginCall): Promise<ExitCode> {
   const file = installationFile(places);
   if (isPrinted) {
     const commands = commandsOfInstall(agents, root).map(asTyped);
-    print([`writes ${file}: ${root}`, ...commands].join('\n'), { installation: file, root, commands });
+    print([`writes ${file}: ${root}`, ...commands], { installation: file, root, commands });
     return 0;
   }
   const asker = { run: context.runProgram, surroundings: context.surroundings };
@@ -35,7 +35,7 @@ export async function install(call: PluginCall): Promise<ExitCode> {
     ...next.map((each) => `next: ${each}`),
     ...troubleLines(trouble, context),
   ];
-  print(lines.join('\n'), { installation: file, root, commands: done.map(doneValue), next, trouble });
+  print(lines, { installation: file, root, commands: done.map(doneValue), next, trouble });
   // What only a person can do is no failure of the installation.
   return done.every(({ fault }) => fault === null) && trouble.length === 0 ? 0 : 1;
 }

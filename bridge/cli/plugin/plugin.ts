@@ -4,6 +4,7 @@ import { didYouMean } from '../../../src/config/didYouMean.js';
 import { UsageError } from '../../../src/errors.js';
 import type { Command, CommandContext, ExitCode } from '../../command/command.js';
 import { readOptions } from '../../command/options.js';
+import { printJson, printLines } from '../../command/print.js';
 import { AGENT_NAMES, type AgentName, isInstalled, type PluginAgent } from '../../plugin/agent.js';
 import { AGENTS, agentsHere } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
@@ -61,7 +62,7 @@ examples:
       agents: agentsOf(only, context, values.print === true),
       isOfOne: only !== null,
       isPrinted: values.print === true,
-      print: (text, value) => context.io.stdout(values.json ? `${JSON.stringify(value)}\n` : `${text}\n`),
+      print: (lines, value) => (values.json ? printJson(context.io, value) : printLines(context.io, lines)),
     });
   },
 };

@@ -13,7 +13,7 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
   const file = installationFile(places);
   if (isPrinted) {
     const commands = commandsOfRemoval(agents).map(asTyped);
-    print([...commands, ...(isOfOne ? [] : [`removes ${file}`])].join('\n'), {
+    print([...commands, ...(isOfOne ? [] : [`removes ${file}`])], {
       installation: isOfOne ? null : file,
       commands,
     });
@@ -39,6 +39,6 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
         `left: ${id} of ${agent}, scope ${scope}${project === null ? '' : ` of ${project}`}; remove it there`,
     ),
   ];
-  print(lines.join('\n'), { installation: wasInstalled ? file : null, commands: done.map(doneValue), left, running });
+  print(lines, { installation: wasInstalled ? file : null, commands: done.map(doneValue), left, running });
   return done.every(({ fault }) => fault === null) && left.length === 0 ? 0 : 1;
 }

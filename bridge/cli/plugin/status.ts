@@ -11,13 +11,15 @@ export async function status({ context, places, agents, print }: PluginCall): Pr
   const { installation, agents: looks, trouble } = await wholeStatusOf(places, agents, asker);
   const isInstalled = looks.some(hasPlugin);
   const lines = [
-    renderTable(['AGENT', 'HOOKS', 'SKILLS', 'PLUGIN'], looks.map(rowOf), { columns: columnsOf(context.io) }),
+    ...renderTable(['AGENT', 'HOOKS', 'SKILLS', 'PLUGIN'], looks.map(rowOf), { columns: columnsOf(context.io) }).split(
+      '\n',
+    ),
     ...(isInstalled || installation.installation !== null ? [`the hooks start ${startedBy(installation)}`] : []),
     ...(isInstalled ? [] : ['no agent has the plugin; to install it: watchkeeper plugin install']),
     ...troubleLines(trouble, context),
   ];
   const { file, installation: named } = installation;
-  print(lines.join('\n'), {
+  print(lines, {
     installation: { file, root: named?.root ?? null, node: named?.node ?? null },
     agents: looks,
     trouble,

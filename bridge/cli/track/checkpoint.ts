@@ -29,7 +29,7 @@ export const checkpoint = word({
         ({ name: known, at, head, branch }) =>
           `${known}  ${isoTime(at)}  ${branch ?? 'no branch'}, ${head === null ? 'no commit' : shortCommit(head)}`,
       );
-      print(lines.join('\n') || 'no checkpoints', [...checkpoints.values()]);
+      print(lines.length === 0 ? 'no checkpoints' : lines, [...checkpoints.values()]);
       return 0;
     }
     if (values.drop !== undefined) {

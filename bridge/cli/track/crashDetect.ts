@@ -19,16 +19,9 @@ export const crashDetect = word({
       elsewhereLines(state, memory.surroundings.process, oneLine).map((line) => `${id}: ${line}`),
     );
     const now = memory.clock.now();
-    print(
-      [
-        reports
-          .flatMap((report) => [...crashLines(report, now), ''])
-          .join('\n')
-          .trimEnd() || (named === null ? 'no crashed session here' : `session ${named.id} has not crashed`),
-        ...elsewhere,
-      ].join('\n'),
-      reports,
-    );
+    const none = named === null ? 'no crashed session here' : `session ${named.id} has not crashed`;
+    const lines = reports.flatMap((report, index) => [...(index === 0 ? [] : ['']), ...crashLines(report, now)]);
+    print([...(lines.length === 0 ? [none] : lines), ...elsewhere], reports);
     if (memory.leftOut.length > 0) return 3;
     return reports.length === 0 ? 0 : 1;
   },

@@ -6,6 +6,7 @@ import type { EndReason } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
 import type { ExitCode } from '../../command/command.js';
 import { endSession, undoneSteps } from '../../command/endSession.js';
+import { sayLines } from '../../command/print.js';
 import { word } from '../../command/word.js';
 
 /** A session whose steps are open does not end as completed by mere saying so. */
@@ -27,9 +28,11 @@ export const done = word({
     const open = openSteps(session.log.state);
     if (open.length > 0 && !values.complete && values.as === undefined) {
       const titles = open.map((step) => `  ${stepLine(step)}`);
-      context.io.stderr(
-        `${unsettledWords(open)}:\n${titles.join('\n')}\nEnd it with --complete (what is in progress counts as completed, the rest as skipped), or with --as failed or --as cancelled (steps stay as they are).\n`,
-      );
+      sayLines(context.io, [
+        `${unsettledWords(open)}:`,
+        ...titles,
+        'End it with --complete (what is in progress counts as completed, the rest as skipped), or with --as failed or --as cancelled (steps stay as they are).',
+      ]);
       return 1;
     }
     const lines = values.complete ? settledSteps : () => [];
@@ -42,7 +45,7 @@ export const done = word({
         undone.lines.length === 0
           ? `steps of session ${session.id} are settled; its bridge ends it`
           : `session ${session.id} goes on until its bridge ends it`;
-      print([said, ...undone.lines].join('\n'), { session_id: session.id, reason: null, ...undone.value });
+      print([said, ...undone.lines], { session_id: session.id, reason: null, ...undone.value });
       return 0;
     }
     await endSession(call, session, { lines, reason, summary });

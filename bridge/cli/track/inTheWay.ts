@@ -40,7 +40,7 @@ export async function onlyCrashed(memory: Memory): Promise<OpenSession | null> {
 }
 
 /** @returns for a person: the session that is unfinished, crashed ones with their proof, and what can be done */
-export async function reportOn(sessions: readonly OpenSession[], memory: Memory): Promise<string> {
+export async function reportOn(sessions: readonly OpenSession[], memory: Memory): Promise<string[]> {
   const now = memory.clock.now();
   const lines: string[] = [];
   for (const session of sessions) {
@@ -49,7 +49,7 @@ export async function reportOn(sessions: readonly OpenSession[], memory: Memory)
     lines.push(...(crash === null ? heldLines(id, log.state, now) : crashLines(crash, now)));
   }
   // The advice of each says how to go on.
-  return [...lines, ...WAYS_AROUND, ...sessions.flatMap((session) => atWork(session, memory))].join('\n');
+  return [...lines, ...WAYS_AROUND, ...sessions.flatMap((session) => atWork(session, memory))];
 }
 
 function atWork({ log }: OpenSession, memory: Memory): string[] {

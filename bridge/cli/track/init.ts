@@ -15,6 +15,7 @@ import type { ExitCode } from '../../command/command.js';
 import { goOnWith } from '../../command/goOnWith.js';
 import { keepLater, roundLater, sayWhatBecame } from '../../command/keepLater.js';
 import { stopMonitor } from '../../command/monitorProcess.js';
+import { sayLines } from '../../command/print.js';
 import { type Call, word } from '../../command/word.js';
 import { existing, inTheWay, onlyCrashed, reportOn } from './inTheWay.js';
 
@@ -60,7 +61,7 @@ export const init = word({
     const archives = values['archive-existing'] === true;
     const others = values.concurrent ? [] : await (archives ? existing : inTheWay)(memory, holder);
     if (others.length > 0 && !archives) {
-      context.io.stderr(`${await reportOn(others, memory)}\n`);
+      sayLines(context.io, await reportOn(others, memory));
       return 1;
     }
     for (const other of others) {
@@ -148,9 +149,6 @@ function plan(
 
 function hasPlan(id: string, steps: readonly Step[]): RefusedError {
   const lines = [`session ${id} has a plan already:`, ...steps.map((step) => `  ${stepLine(step)}`)];
-  const message = [
-    ...lines,
-    'Go on with it: watchkeeper track step …; add to it: watchkeeper track step --add TITLE',
-  ].join('\n');
+  const message = [...lines, 'Go on with it: watchkeeper track step …; add to it: watchkeeper track step --add TITLE'];
   return new RefusedError({ code: 'has_plan', message });
 }

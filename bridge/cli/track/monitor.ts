@@ -13,6 +13,7 @@ import { oneLine } from '../../../src/log/visibleText.js';
 import { describeDuration, isoTime, SECOND } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
+import { printLines } from '../../command/print.js';
 import { type Call, word } from '../../command/word.js';
 import { DOING } from './attention.js';
 
@@ -110,7 +111,7 @@ async function check({ memory, print }: MonitorCall, { id }: OpenSession, limits
   print(
     finding === undefined
       ? `not stuck: ${attention}${activity}; limit ${limit}${excused}${rest}`
-      : oneLine(`STUCK: ${noticeText(finding, id)}`),
+      : `STUCK: ${noticeText(finding, id)}`,
     {
       session_id: id,
       stuck: finding !== undefined,
@@ -132,7 +133,7 @@ async function watch(
   log.close();
   const say = (sentence: string) => {
     const line = `${isoTime(memory.clock.now())} ${oneLine(sentence)}`;
-    if (!values.json) context.io.stdout(`${line}\n`);
+    if (!values.json) printLines(context.io, line);
     const folder = memory.places.findSession(id);
     try {
       if (folder !== null) appendPrivately(join(folder, LOG), `${line}\n`);

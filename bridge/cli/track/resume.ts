@@ -11,6 +11,7 @@ import { seenFile } from '../../../src/files/seenFile.js';
 import { textOf } from '../../../src/journal/record.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
+import { sayLines } from '../../command/print.js';
 import { type Call, word } from '../../command/word.js';
 
 /** No id of a session looks like one. */
@@ -45,7 +46,7 @@ async function resumeTranscript(path: string, { memory, print, context }: Call):
     directory: memory.surroundings.directory,
     redact: context.redact,
   });
-  print(brief.context, { transcript: path, ...brief });
+  print(brief.context.split('\n'), { transcript: path, ...brief });
   return 0;
 }
 
@@ -57,8 +58,9 @@ async function resumeSession(named: string | null, { memory, values, print, cont
   if (check.critical) {
     const since =
       last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
-    context.io.stderr(
-      `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: watchkeeper track resume ${session.id} --ack\n`,
+    sayLines(
+      context.io,
+      `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: watchkeeper track resume ${session.id} --ack`,
     );
     return 1;
   }
@@ -79,6 +81,6 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     pinned: memory.claims.read(workspace)?.notes ?? [],
     redact: context.redact,
   });
-  print(text, { session_id: session.id, freshness, check, context: text });
+  print(text.split('\n'), { session_id: session.id, freshness, check, context: text });
   return 0;
 }

@@ -26,7 +26,7 @@ export const scan = word({
     }
     const lines = changeLines(changes);
     const last = isoTime(since);
-    print([`since ${last}: ${lines.length === 0 ? 'nothing has changed' : 'changes'}${rest}`, ...lines].join('\n'), {
+    print([`since ${last}: ${lines.length === 0 ? 'nothing has changed' : 'changes'}${rest}`, ...lines], {
       since: last,
       entries,
       complete,

@@ -2,7 +2,6 @@ import { settledCounts } from '../../../memory/logs/settledCounts.js';
 import { IS_GONE, lostDirectory } from '../../../memory/show/directory.js';
 import { changeLines, lastScan, type SinceScan, sinceScan } from '../../../memory/show/scan.js';
 import { ago, lookAt, type Status, statusLines } from '../../../memory/show/status.js';
-import { oneLine } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
@@ -33,17 +32,15 @@ export const status = word({
     const waits = mayWait && !computed.crashed ? waitsOf(shown) : [];
     const lines = [
       ...statusLines(shown),
-      ...(lost === null ? [] : [`${IS_GONE}: ${oneLine(lost)}`]),
+      ...(lost === null ? [] : [`${IS_GONE}: ${lost}`]),
       ...(attention.attention === null ? [] : [`attention: ${DOING[attention.attention]}`]),
-      ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${oneLine(kind)}`),
-      ...log.notices.map(
-        ({ sentence, at }) => `notice, ${ago(now - at)}: ${oneLine(sentence)}${attention.stuck ? '' : OVER}`,
-      ),
+      ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${kind}`),
+      ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${attention.stuck ? '' : OVER}`),
       ...(log.ping === null || log.ping.until < now ? [] : [`silence is excused until ${isoTime(log.ping.until)}`]),
-      ...attention.findings.map(({ rule, sentence }) => oneLine(`STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`)),
+      ...attention.findings.map(({ rule, sentence }) => `STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`),
       ...(since === null ? [] : scanLines(since)),
     ];
-    print(lines.join('\n'), {
+    print(lines, {
       ...shown.state,
       ...computed,
       ...attention,

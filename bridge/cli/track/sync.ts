@@ -33,7 +33,8 @@ export const sync = word({
       stuck = [...stuck, ...new Set(reasons)];
     }
     const steps = [...session.log.state.steps.values()];
-    print([...steps.map(stepLine), ...stuck].join('\n') || 'no steps', { steps, stuck });
+    const lines = [...steps.map(stepLine), ...stuck];
+    print(lines.length === 0 ? 'no steps' : lines, { steps, stuck });
     return stuck.length === 0 ? 0 : 1;
   },
 });

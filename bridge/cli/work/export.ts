@@ -10,6 +10,7 @@ import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { didYouMean } from '../../../src/config/didYouMean.js';
 import { UsageError } from '../../../src/errors.js';
 import type { ExitCode } from '../../command/command.js';
+import { printJson } from '../../command/print.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
@@ -33,7 +34,7 @@ export const exportWord = word({
     const { format, out } = values;
     const session = namedSession(call);
     if (format === undefined && out === undefined) {
-      context.io.stdout(`${JSON.stringify(await exportOf(memory, session))}\n`);
+      printJson(context.io, await exportOf(memory, session));
       return 0;
     }
     if (format === undefined || out === undefined) throw new UsageError('--format and --out belong together');
@@ -44,7 +45,10 @@ export const exportWord = word({
         `--format ${JSON.stringify(format)}: one of ${known.join(', ')}${didYouMean(format, known)}`,
       );
     const files = writeExport(resolve(memory.surroundings.directory, out), session.id, await filesOf(memory, session));
-    print(files.map((path) => `written: ${path}`).join('\n'), { session_id: session.id, files });
+    print(
+      files.map((path) => `written: ${path}`),
+      { session_id: session.id, files },
+    );
     return 0;
   },
 });

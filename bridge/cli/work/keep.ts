@@ -2,6 +2,7 @@ import { type KeepResult, keepSession } from '../../../memory/keeping/keep.js';
 import { keepRound } from '../../../memory/keeping/round.js';
 import { MINUTE } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
+import { sayLines } from '../../command/print.js';
 import { word } from '../../command/word.js';
 
 /** It runs unattended: a file system that hangs must not leave it there for ever. */
@@ -29,9 +30,9 @@ export const keep = word({
       ...archived.map((id) => `session ${id} is in the archive`),
     ];
     const nothing = failures.length === 0 ? 'nothing to do' : 'nothing was done';
-    print(lines.join('\n') || nothing, round);
+    print(lines.length === 0 ? nothing : lines, round);
     for (const { session_id, message } of failures)
-      context.io.stderr(`${session_id ?? 'removed sessions'}: ${message}\n`);
+      sayLines(context.io, `${session_id ?? 'removed sessions'}: ${message}`);
     // What could not be opened could not be looked at either.
     const isSaid = (left: string) => failures.some(({ message }) => message.startsWith(left));
     memory.leftOut.splice(0, memory.leftOut.length, ...memory.leftOut.filter((left) => !isSaid(left)));

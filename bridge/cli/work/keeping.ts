@@ -8,10 +8,10 @@ import { settledCounts } from '../../../memory/logs/settledCounts.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { UsageError, WatchkeeperError } from '../../../src/errors.js';
-import { oneLine } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { parseInstant } from '../../command/options.js';
+import { sayLines } from '../../command/print.js';
 import { word } from '../../command/word.js';
 import { namedSession } from './lifecycle.js';
 
@@ -29,7 +29,7 @@ export const archive = word({
     if (values.due) forEach(memory, dueSessions(memory), put);
     else put(namedSession(call));
     const lines = archived.map(({ session_id, folder }) => `session ${session_id} is in the archive: ${folder}`);
-    print(lines.join('\n') || 'no session rested that long', archived);
+    print(lines.length === 0 ? 'no session rested that long' : lines, archived);
     return memory.leftOut.length === 0 ? 0 : 3;
   },
 });
@@ -55,9 +55,9 @@ export const verify = word({
   async run(call): Promise<ExitCode> {
     const session = namedSession(call);
     const checks = verifySession(call.memory, session, await settledCounts(session.log));
-    const lines = checks.map(({ check, ok, found }) => `${ok ? 'ok     ' : 'FAULTY '} ${check}: ${oneLine(found)}`);
+    const lines = checks.map(({ check, ok, found }) => `${ok ? 'ok     ' : 'FAULTY '} ${check}: ${found}`);
     const verified = checks.every(({ ok }) => ok);
-    call.print(lines.join('\n'), { session_id: session.id, verified, checks });
+    call.print(lines, { session_id: session.id, verified, checks });
     return verified ? 0 : 1;
   },
 });
@@ -70,7 +70,10 @@ export const rebuild = word({
   async run(call): Promise<ExitCode> {
     const session = namedSession(call);
     const files = await rebuildSession(call.memory, session);
-    call.print(files.map((path) => `written: ${path}`).join('\n'), { session_id: session.id, files });
+    call.print(
+      files.map((path) => `written: ${path}`),
+      { session_id: session.id, files },
+    );
     return 0;
   },
 });
@@ -92,11 +95,9 @@ export const purge = word({
     if (doomed.length > 0 && !values.yes) {
       const lines = doomed.map(({ session_id, purpose, last_activity }) => {
         const last = last_activity === null ? 'never' : isoTime(last_activity);
-        return `  ${session_id}, last activity ${last}: ${oneLine(purpose)}`;
+        return `  ${session_id}, last activity ${last}: ${purpose}`;
       });
-      context.io.stderr(
-        `these sessions would be removed for good:\n${lines.join('\n')}\nRepeat with --yes to do it.\n`,
-      );
+      sayLines(context.io, ['these sessions would be removed for good:', ...lines, 'Repeat with --yes to do it.']);
       return 1;
     }
     const removed: string[] = [];
@@ -111,7 +112,9 @@ export const purge = word({
         doomed.map(({ session_id }) => session_id),
         remove,
       );
-    print(removed.map((id) => `session ${id} is removed`).join('\n') || 'no session is that old', { removed });
+    print(removed.length === 0 ? 'no session is that old' : removed.map((id) => `session ${id} is removed`), {
+      removed,
+    });
     return memory.leftOut.length === 0 ? 0 : 3;
   },
 });

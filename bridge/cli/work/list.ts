@@ -2,6 +2,7 @@ import { type ListedSession, listSessions } from '../../../memory/show/list.js';
 import { agentWord, directoryWord } from '../../../memory/show/rowWords.js';
 import { ago } from '../../../memory/show/status.js';
 import type { ExitCode } from '../../command/command.js';
+import { sayEach } from '../../command/print.js';
 import { columnsOf, renderTable } from '../../command/table.js';
 import { word } from '../../command/word.js';
 
@@ -38,8 +39,8 @@ export const list = word({
       { columns: columnsOf(io), last: 'cut' },
     );
     const none = unreadable.size === 0 ? 'no sessions' : 'no session that can be read';
-    print(rows.length === 0 ? none : table, sessions);
-    for (const message of unreadable) io.stderr(`${message}\n`);
+    print(rows.length === 0 ? none : table.split('\n'), sessions);
+    sayEach(io, unreadable);
     return unreadable.size === 0 ? 0 : 3;
   },
 });

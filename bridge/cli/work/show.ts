@@ -10,7 +10,7 @@ export const show = word({
   async run({ memory, values, words: [named], print }): Promise<ExitCode> {
     const session = memory.which(named ?? values.session ?? null);
     const shown = await showSession(memory, session);
-    print(shownLines(shown).join('\n'), shown.value);
+    print(shownLines(shown), shown.value);
     return 0;
   },
 });

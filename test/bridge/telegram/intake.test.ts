@@ -691,7 +691,6 @@ describeWithRedis('a command', () => {
     await ask(scene, '/status', {}, /^Waiting for .*: "the password is \[redacted:own_secret]"$/);
   });
 
-  // rule: only-a-typed-command-is-obeyed
   test.each([
     ['that is forwarded from another person', { forwardedFrom: { userId: STRANGER } }, /^That command was forwarded/],
     ['that is forwarded from a hidden person', { forwardedFrom: 'hidden' }, /^That command was forwarded/],
