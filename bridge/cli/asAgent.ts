@@ -4,6 +4,7 @@ import { runInForeground } from '../agents/program/foreground.js';
 import { confinementOf, homeOf, refuseOpen, refuseUserWithoutRights } from '../agents/program/isolation.js';
 import type { Command } from '../command/command.js';
 import { readOptions } from '../command/options.js';
+import { sayLines } from '../command/print.js';
 
 const SHELL = '/bin/sh';
 
@@ -34,7 +35,7 @@ examples:
     refuseOpen(project, settings);
     const { agentEnvironment: environment, agentUser: user } = settings;
     const confinement = confinementOf(settings, key);
-    if (confinement?.home != null) io.stderr(`its home folder is kept in ${homeOf(settings, key)}\n`);
+    if (confinement?.home != null) sayLines(io, `its home folder is kept in ${homeOf(settings, key)}`);
     const [name = environment.SHELL || SHELL, ...rest] = words;
     const surroundings = { workingDirectory: project.directory, environment, user, confinement };
     const code = await runInForeground({ command: name, args: rest }, surroundings).catch((error: unknown) => {
