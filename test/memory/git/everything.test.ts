@@ -15,7 +15,7 @@ const GIT = systemProgram('git') ?? 'git';
 const TOGETHER = PLANTS.filter(({ isAlone }) => !isAlone);
 /** Notes its words, and then its directory and its variables. */
 const NOTING_GIT = `#!/bin/sh
-{ echo "git $*"; echo "DIRECTORY=$(pwd)"; env | grep '^GIT_'; } >>"$HOME/calls"
+{ echo "git $*"; echo "DIRECTORY=$(pwd)"; env | grep -E '^(GIT_|PATH=)'; } >>"$HOME/calls"
 exec ${GIT} "$@"
 `;
 const CONVERSATION = 'c-1';
@@ -27,6 +27,8 @@ interface GitCall {
 
 let site: Site;
 let temporary: string;
+/** What is left of PATH. */
+let outside: string;
 let called: Called[];
 
 beforeAll(async () => {
@@ -37,7 +39,9 @@ beforeAll(async () => {
   temporary = join(site.folder, 'tmp');
   mkdirSync(temporary);
   const { PATH, HOME } = site.git.variables;
-  const environment = { PATH: [join(site.folder, 'bin'), PATH].join(delimiter), HOME, TMPDIR: temporary };
+  outside = [join(site.folder, 'bin'), PATH].join(delimiter);
+  const inside = ['.', 'node_modules/.bin', site.in('node_modules/.bin')];
+  const environment = { PATH: [...inside, outside].join(delimiter), HOME, TMPDIR: temporary };
   const type = (args: readonly string[], more = {}) => watchkeeper(site.root, args, { ...environment, ...more });
   const agent = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-0', CLAUDE_PID: String(process.pid) };
   called = await everyWord((command, args) => type([command, ...args], agent));
@@ -80,6 +84,7 @@ test('git is asked by our configuration, or where the repository is and how it i
   for (const { variables } of calls.filter(isPrivate))
     expect(variables).toEqual({
       DIRECTORY: '/',
+      PATH: outside,
       GIT_DIR: site.in('.git'),
       GIT_COMMON_DIR: expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}$`),
       GIT_OBJECT_DIRECTORY: site.in('.git/objects'),

@@ -89,9 +89,9 @@ test('a pipe in the place of a configuration delays the start of an agent by les
   expect(performance.now() - begun).toBeLessThan(2_000);
 });
 
-asRoot('git is not asked for the repository of another user, unless the user says so', () => {
+asRoot.each(['', '.git'])('git is not asked for what another user owns, unless the user says so: ROOT/%s', (path) => {
   site.config({ 'safe.directory': '*' });
-  chownSync(site.in('.git'), OTHER_USER, OTHER_USER);
+  chownSync(site.in(path), OTHER_USER, OTHER_USER);
   expect(asked().state()).toBeNull();
   expect(asked().commitsAfter(0)).toBeNull();
   expect(asked().files()).toBeNull();
@@ -115,6 +115,12 @@ test('a repository of a format that is not known is not read', () => {
   expect(readSettings(listed)).not.toBeNull();
   expect(readSettings(`${listed}extensions.fromthefuture\ntrue\0`)).toBeNull();
   expect(readSettings(`${listed}extensions.refstorage\nelsewhere\0`)).toBeNull();
+});
+
+test('a flag without a value is true', () => {
+  const isBare = (flag: string) => readSettings(`core.repositoryformatversion\n0\0${flag}\0`)?.isBare;
+  expect(['core.bare', 'core.bare\nyes', 'core.bare\n1'].map(isBare)).toEqual([true, true, true]);
+  expect(['core.bare\n', 'core.bare\noff', 'core.bare\n00', 'core.symlinks'].map(isBare)).toEqual(Array(4).fill(false));
 });
 
 test('the contents of changed files count for themselves if the commit lacks one', () => {
