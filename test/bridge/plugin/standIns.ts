@@ -1,6 +1,7 @@
 /** Programs that stand in for `claude` and `codex`: they record what they are called with, and answer what the test says. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
 import { programRunner } from '../../../bridge/command/runProgram.js';
 import type { AgentName, Asker } from '../../../bridge/plugin/agent.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
@@ -56,7 +57,9 @@ export function standIns(names: readonly AgentName[] = ['claude', 'codex']): Sta
     writeFileSync(join(folder, 'bin', name), SCRIPT, { mode: 0o755 });
     answer(name, NOTHING[name]);
   }
-  const PATH = `${join(folder, 'bin')}:/usr/bin:/bin`;
+  const PATH = join(folder, 'bin');
+  // Nothing else of the system's: there may be a real agent, which would change what its owner has.
+  for (const name of ['cat', 'tr']) symlinkSync(systemProgram(name) ?? name, join(PATH, name));
   const surroundings = {
     directory: folder,
     process: readProcessIdentity('here'),
@@ -65,7 +68,7 @@ export function standIns(names: readonly AgentName[] = ['claude', 'codex']): Sta
   return {
     folder,
     home,
-    asker: { run: programRunner({ PATH }, systemClock), surroundings },
+    asker: { run: programRunner({ PATH, HOME: folder }, systemClock), surroundings },
     answer,
     changes: () =>
       readFileSync(join(folder, 'calls'), 'utf8')
