@@ -1,15 +1,16 @@
-// Compiles the sources to dist/, a link to the newest folder below .builds/. A build is made aside and the link changed in one
-// step, so a process runs one build from beginning to end, and one that fails or is broken off changes nothing.
+// Compiles the sources into a folder below .builds/, to which the link .builds/current leads. A build is made aside and the link
+// changed in one step, so a process runs one build from beginning to end, and one that fails or is broken off changes nothing.
 // The product's programs become bundles: Node takes twice as long to load a bridge from its 500 modules as from a few files.
+// dist/ gets a copy of the programs, because `npm pack` follows no link; docs/internals/processes.md, "Builds", says more.
 // Where the sources are those of the present build, there is nothing to do.
-// --if-possible (npm's `prepare`) leaves quietly where the compiler or the sources are absent: `npm ci --omit=dev`, and the
-// manifest-first layer of a container build. --plain makes dist/ a folder, for an image; so does `npm pack`, which follows no link.
+// --if-possible, which npm calls at the end of an install, leaves quietly where the compiler or the sources are absent: `npm ci
+// --omit=dev`. (It is `postprepare`, because npm warns of each package with a script named `prepare`, though it runs none of them.)
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Of the builds that came before, besides those from which a process runs. */
@@ -34,8 +35,25 @@ const CLI_PROGRAMS = {
     ['track', 'done'],
   ],
 };
-/** They look for files beside their own. */
-const NOT_BUNDLED = ['js-redis-server', 'msgpackr'];
+/** Modules that are made into programs, by their names. */
+const MAIN = /\b(main|\w+Main)\.js$/;
+/** The demo runs on parts of the tests. Its programs get a folder of their own. */
+const DEMO_PROGRAMS = ['test/demo/main.js', 'test/e2e/sweeperMain.js'];
+/** Native code. msgpackr works without it. */
+const NOT_BUNDLED = ['msgpackr-extract'];
+/** Files that a library looks for next to its module, by the program that has the module in it. */
+const BESIDE = [
+  ['bridge/redis/javascriptServerMain.js', 'lua-redis-wasm/dist', ['redis_lua.mjs', 'redis_lua.wasm']],
+  ['demo/main.js', 'emulate/dist', ['fonts']],
+];
+/** The licences of the libraries in the programs: they have to be passed on with the code. */
+const LICENCES = 'third-party-licenses.txt';
+/** Files of a library that hold its licence. */
+const LICENCE = /^(licen[cs]e|copying|notice|third[-_]party)/i;
+/** The part of a build that a package contains. The programs hold the other modules of `bridge/`. */
+const SHIPPED = new RegExp(
+  `^bridge/(parts/|hook/flags$|.*(${MAIN.source}|\\.(cjs|cache)$|/redis_lua\\.))|^demo/|^${LICENCES}$`,
+);
 const COMPILED_EVENTS = [
   ['SessionStart', 'a', { source: 'startup' }],
   ['SessionStart', 'b', { source: 'startup' }],
@@ -58,7 +76,9 @@ const children = { ...require('node:child_process'), spawn: () => ({ on() {}, un
 const load = (name) => (name === 'node:child_process' ? children : require(name));
 const node = Buffer.from(process.version + ' ' + process.arch + ' ' + fs.statSync(process.execPath).size + '\\n');
 const cachedData = fs.existsSync(cache) ? keptIn(cache) : undefined;
-const script = new Script(fs.readFileSync(filename, 'latin1'), { filename, cachedData });
+// A copy: V8 would keep all of what a slice is cut from.
+const name = Buffer.from(filename.slice(filename.lastIndexOf('/bridge/') + 1)).toString();
+const script = new Script(fs.readFileSync(filename, 'latin1'), { filename: name, cachedData });
 process.on('exit', () => {
   const code = script.createCachedData();
   fs.writeFileSync(cache + '.part', Buffer.concat([node, code, code]));
@@ -79,8 +99,8 @@ const bundler = join(root, 'node_modules/esbuild');
 const settings = join(root, 'tsconfig.json');
 const dist = join(root, 'dist');
 const builds = join(root, '.builds');
+const current = join(builds, 'current');
 
-const plain = process.argv.includes('--plain') || process.env.npm_command === 'pack';
 const possible = [compiler, bundler, join(root, 'bridge'), settings].every((path) => fs.existsSync(path));
 if (possible) {
   try {
@@ -96,14 +116,14 @@ if (possible) {
   process.exitCode = 1;
 }
 
-/** @returns the exit code; whatever is not 0 has left dist/ as it was */
+/** @returns the exit code; whatever is not 0 has left the present build as it was */
 function build() {
   // Once more where the sources were changed meanwhile: what was compiled may be of before or of afterwards.
   for (let sources = fingerprint(); !presentBuild()?.endsWith(sources); sources = fingerprint()) {
     const status = compile(sources);
     if (status !== 0) return status;
   }
-  if (plain) makePlain();
+  ship(presentBuild());
   return 0;
 }
 
@@ -119,51 +139,76 @@ function compile(sources) {
     fs.rmSync(aside, { recursive: true });
     return status ?? 1;
   }
-  bundle(aside);
-  const build = `${name}-${sources}`;
-  const folder = join(builds, build);
-  fs.renameSync(aside, folder);
-  // Under their last names: V8 keeps these paths, for stack traces.
-  compileCommands(folder);
-  compileHook(folder);
+  writeLicences(aside, [...bundle(aside), ...bundleDemo(aside), ...copyBeside(aside)]);
+  compileCommands(aside);
+  compileHook(aside);
   const programs = Object.keys(CLI_PROGRAMS).map(olderName);
   const events = COMPILED_EVENTS.map(([event]) => join(dirname(HOOK), event));
-  const slow = [...programs, ...events].find((path) => !fs.existsSync(join(folder, 'bridge', `${path}.cache`)));
+  const slow = [...programs, ...events].find((path) => !fs.existsSync(join(aside, 'bridge', `${path}.cache`)));
   if (slow !== undefined) {
-    console.error(`build: what V8 compiled of ${slow} could not be kept in ${folder}; is the disk full?`);
-    removeWhole(folder, build);
+    console.error(`build: what V8 compiled of ${slow} could not be kept in ${aside}; is the disk full?`);
+    fs.rmSync(aside, { recursive: true });
     return 1;
   }
+  const build = `${name}-${sources}`;
+  fs.renameSync(aside, join(builds, build));
   pointTo(build);
   removeOld(build);
   return 0;
 }
 
-/** Puts each program of the product in the place of its main module, with all that it loads, also of the packages. */
+/**
+ * Puts each program of the product in the place of its main module, with all that it loads, also of the packages.
+ * @returns the files in the bundles, relative to the folder
+ */
 function bundle(folder) {
   const mains = fs
     .readdirSync(join(folder, 'bridge'), { recursive: true })
-    .filter((path) => /\b(main|\w+Main)\.js$/.test(path) && path !== HOOK);
-  const { buildSync } = createRequire(import.meta.url)(bundler);
-  const common = {
-    absWorkingDir: folder,
-    allowOverwrite: true,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    // Names stay, for stack traces.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    external: NOT_BUNDLED,
-    logLevel: 'warning',
-  };
-  buildSync({
-    ...common,
+    .filter((path) => MAIN.test(path) && path !== HOOK);
+  const bundled = bundleModules(folder, {
     entryPoints: mains.map((path) => join('bridge', path)),
     outbase: '.',
     outdir: '.',
-    splitting: true,
     chunkNames: 'bridge/parts/[name]-[hash]',
+  });
+  // One file in the older form of modules starts in half the time, and agents wait for it.
+  const older = { format: 'cjs' };
+  const asOlder = (program) => ({
+    ...older,
+    entryPoints: [join('bridge', program)],
+    outfile: join('bridge', olderName(program)),
+  });
+  bundled.push(...esbuild(folder, asOlder(HOOK)));
+  const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
+  for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM]) {
+    const wrapped = {
+      keepNames: program !== HOOK_PROGRAM,
+      define: { 'import.meta.url': '__meta.url' },
+      banner: { js: `(function(require,__filename){${url}` },
+      footer: { js: '})' },
+    };
+    bundled.push(...esbuild(folder, { ...asOlder(program), ...wrapped }));
+    makeAscii(join(folder, 'bridge', olderName(program)));
+  }
+  return bundled;
+}
+
+/** @returns the files in the bundles, relative to the folder; none where there is no demo */
+function bundleDemo(folder) {
+  if (!DEMO_PROGRAMS.every((path) => fs.existsSync(join(folder, path)))) return [];
+  return bundleModules(folder, {
+    entryPoints: DEMO_PROGRAMS,
+    outdir: 'demo',
+    entryNames: '[name]',
+    // All in one folder, as in the packages, which look there for files.
+    chunkNames: '[name]-[hash]',
+  });
+}
+
+/** Makes several programs, and files for the code that they share. */
+function bundleModules(folder, options) {
+  return esbuild(folder, {
+    splitting: true,
     format: 'esm',
     // grammY's fetch knows a signal by the name of its class.
     keepNames: true,
@@ -171,23 +216,57 @@ function bundle(folder) {
     banner: {
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
+    ...options,
   });
-  // One file in the older form of modules starts in half the time, and agents wait for it.
-  const older = { ...common, format: 'cjs' };
-  buildSync({ ...older, entryPoints: [join('bridge', HOOK)], outfile: join('bridge', olderName(HOOK)) });
-  const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
-  for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM]) {
-    buildSync({
-      ...older,
-      entryPoints: [join('bridge', program)],
-      outfile: join('bridge', olderName(program)),
-      keepNames: program !== HOOK_PROGRAM,
-      define: { 'import.meta.url': '__meta.url' },
-      banner: { js: `(function(require,__filename){${url}` },
-      footer: { js: '})' },
-    });
-    makeAscii(join(folder, 'bridge', olderName(program)));
-  }
+}
+
+/** @returns the files that went into the bundles, relative to the folder */
+function esbuild(folder, options) {
+  const { buildSync } = createRequire(import.meta.url)(bundler);
+  const { metafile } = buildSync({
+    absWorkingDir: folder,
+    allowOverwrite: true,
+    bundle: true,
+    metafile: true,
+    platform: 'node',
+    target: 'node20',
+    // Names stay, for stack traces.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    external: NOT_BUNDLED,
+    logLevel: 'warning',
+    ...options,
+  });
+  return Object.keys(metafile.inputs);
+}
+
+/** @returns the files and folders that were copied */
+function copyBeside(folder) {
+  return BESIDE.filter(([program]) => fs.existsSync(join(folder, program))).flatMap(([program, from, names]) =>
+    names.map((name) => {
+      const source = join(root, 'node_modules', from, name);
+      fs.cpSync(source, join(folder, dirname(program), name), { recursive: true });
+      return source;
+    }),
+  );
+}
+
+/** @param files of the packages among others, as paths relative to the folder of the build, or absolute ones */
+function writeLicences(folder, files) {
+  const packages = new Set(files.map((path) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0]));
+  packages.delete(undefined);
+  const texts = [...packages].map((path) => licencesOf(resolve(folder, path)));
+  const head = 'Code of these packages is in the programs of Watchkeeper.\n';
+  fs.writeFileSync(join(folder, LICENCES), [head, ...new Set(texts.sort())].join(`\n${'-'.repeat(80)}\n\n`));
+}
+
+function licencesOf(folder) {
+  const { name, version, license, author } = JSON.parse(fs.readFileSync(join(folder, 'package.json'), 'utf8'));
+  const files = fs.readdirSync(folder).filter((file) => LICENCE.test(file));
+  const texts = files.sort().map((file) => fs.readFileSync(join(folder, file), 'utf8').trim());
+  if (texts.length === 0)
+    texts.push(`It has no file with its licence. Its author: ${author?.name ?? author ?? 'not named'}.`);
+  return [`${name} ${version}: ${license}\n`, ...texts.map((text) => `${text}\n`)].join('\n');
 }
 
 /** A letter is a byte then, so that it is read in no time. The bundler leaves those in regular expressions. */
@@ -244,11 +323,11 @@ function inScratch(use) {
   fs.rmSync(scratch, { recursive: true, force: true });
 }
 
-/** @returns the name of the build that dist/ leads to; null where it leads to none, or where something else wrote into that */
+/** @returns the name of the build that runs; null if there is none, or if something else wrote into it */
 function presentBuild() {
   try {
-    const name = basename(fs.readlinkSync(dist));
-    const writtenTo = fs.statSync(join(dist, 'bridge/cli/main.js')).mtimeMs > fs.lstatSync(dist).mtimeMs;
+    const name = fs.readlinkSync(current);
+    const writtenTo = fs.statSync(join(current, 'bridge/cli/main.js')).mtimeMs > fs.lstatSync(current).mtimeMs;
     return writtenTo ? null : name;
   } catch {
     return null;
@@ -274,24 +353,61 @@ function fingerprint() {
 }
 
 function pointTo(build) {
-  moveFolderAside(build);
   const link = join(builds, `${build}.part`);
-  fs.symlinkSync(join('.builds', build), link);
-  fs.renameSync(link, dist);
+  fs.symlinkSync(build, link);
+  fs.renameSync(link, current);
 }
 
-/** A link cannot replace a folder in one step. One that an older version made, or --plain, is moved away once. */
-function moveFolderAside(build) {
-  if (!fs.lstatSync(dist, { throwIfNoEntry: false })?.isDirectory()) return;
-  removeWhole(dist, `${build}.former`);
+/**
+ * Makes dist/ a plain copy of the part of the build that a package contains, and adds links to the other folders, for
+ * `node dist/test/…`. It is moved into place as a whole. Between the two renames there is no dist/; the launchers do not need it.
+ */
+function ship(build) {
+  const folder = join(builds, build);
+  const paths = filesBelow(folder).filter((path) => SHIPPED.test(path));
+  const others = fs.readdirSync(folder).filter((name) => !paths.some((path) => path.split('/')[0] === name));
+  if (isShipped(folder, paths, others)) return;
+  const aside = join(builds, `${build}-${process.pid}.dist.part`);
+  for (const path of paths) {
+    fs.mkdirSync(dirname(join(aside, path)), { recursive: true });
+    fs.copyFileSync(join(folder, path), join(aside, path));
+  }
+  for (const name of others) fs.symlinkSync(join('../.builds/current', name), join(aside, name));
+  for (;;) {
+    if (fs.lstatSync(dist, { throwIfNoEntry: false }) !== undefined)
+      removeWhole(dist, `${build}-${process.pid}.former`);
+    try {
+      return fs.renameSync(aside, dist);
+    } catch (error) {
+      // Another build was faster.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOTDIR') throw error;
+    }
+  }
 }
 
-function makePlain() {
-  if (!fs.lstatSync(dist).isSymbolicLink()) return;
-  const aside = join(builds, `${process.pid}.plain.part`);
-  fs.cpSync(fs.realpathSync(dist), aside, { recursive: true });
-  fs.unlinkSync(dist);
-  fs.renameSync(aside, dist);
+function isShipped(folder, paths, others) {
+  try {
+    const content = (place, path) => fs.readFileSync(join(place, path));
+    return (
+      filesBelow(dist).join() === paths.join() &&
+      paths.every((path) => content(dist, path).equals(content(folder, path))) &&
+      others.every((name) => fs.readlinkSync(join(dist, name)) === join('../.builds/current', name))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** @returns the paths of all files, in order; nothing that links lead to, and none of a folder that is a link */
+function filesBelow(folder, below = '') {
+  if (!fs.lstatSync(join(folder, below)).isDirectory()) return [];
+  return fs
+    .readdirSync(join(folder, below), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(below, entry.name);
+      return entry.isDirectory() ? filesBelow(folder, path) : entry.isFile() ? [path] : [];
+    })
+    .sort();
 }
 
 function removeOld(present) {

@@ -1,12 +1,14 @@
 /** What build.mjs promises, with the real compiler, in a small package of its own. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -20,14 +22,24 @@ import { packageRoot } from '../src/host/program.js';
 import { LAUNCHER } from './bridge/cli/launcher.js';
 import { testFolder } from './harness/folder.js';
 import { afterThisTest } from './harness/scope.js';
+import { npmEnvironment } from './package/packing.js';
 
 const ROOT = packageRoot();
 /** Without the declarations of browsers, which take most of the compiler's time. */
 const LANGUAGE = { target: 'es2022', lib: ['es2022'], skipLibCheck: true, types: [] };
 const SETTINGS = {
   compilerOptions: { ...LANGUAGE, module: 'nodenext', rootDir: '.', outDir: 'dist', noEmit: true },
-  include: ['bridge'],
+  include: ['bridge', 'sources'],
 };
+const PACKAGE = {
+  name: 'small',
+  version: '1.0.0',
+  type: 'module',
+  files: ['bin', 'dist/bridge'],
+  scripts: { prepack: 'node build.mjs' },
+};
+/** `current`, beside the builds. */
+const LINKS = 1;
 /** Ten times a compiler, on a busy machine. */
 const MANY_BUILDS_MS = 120_000;
 /** The other modules are read only when it is asked to go on. */
@@ -69,9 +81,9 @@ describe('a build', () => {
       for (let number = 2; number <= 7; number += 1) await change(folder, `number ${number}`);
       expect(await running.goOn()).toBe('first');
       expect(await said(folder)).toBe('number 7');
-      expect(readdirSync(join(folder, '.builds'))).toHaveLength(1 + 5 + 1);
+      expect(readdirSync(join(folder, '.builds'))).toHaveLength(1 + 5 + 1 + LINKS);
       await change(folder, 'last');
-      expect(readdirSync(join(folder, '.builds'))).toHaveLength(5 + 1);
+      expect(readdirSync(join(folder, '.builds'))).toHaveLength(5 + 1 + LINKS);
     },
     MANY_BUILDS_MS,
   );
@@ -79,7 +91,7 @@ describe('a build', () => {
   // rule: a-build-is-whole
   test('contains programs that need none of the source modules', async () => {
     const folder = builtPackage();
-    rmSync(join(folder, 'dist/bridge/cli/words.js'));
+    rmSync(join(folder, '.builds/current/bridge/cli/words.js'));
     expect(await said(folder)).toBe('first');
   });
 
@@ -122,21 +134,68 @@ describe('a build', () => {
 
   test('of the same sources reuses the existing one, unless something else wrote into it', async () => {
     const folder = builtPackage();
-    const before = readlinkSync(join(folder, 'dist'));
+    const before = readlinkSync(join(folder, '.builds/current'));
     expect(await build(folder)).toBe(0);
-    expect(readlinkSync(join(folder, 'dist'))).toBe(before);
-    write(folder, 'dist/bridge/cli/main.js', 'throw new Error();');
+    expect(readlinkSync(join(folder, '.builds/current'))).toBe(before);
+    write(folder, '.builds/current/bridge/cli/main.js', 'throw new Error();');
     expect(await build(folder)).toBe(0);
     expect(await said(folder)).toBe('first');
   });
 
-  test('replaces a folder of an older version, and makes a plain folder on request', async () => {
-    const folder = await newPackage('--plain');
+  test(
+    'that `npm pack` makes disturbs no command, and is what is packed',
+    async () => {
+      const folder = builtPackage();
+      write(folder, 'bridge/cli/words.ts', 'export const words = "second";');
+      const into = testFolder();
+      const packing = begin('npm', ['pack', '--pack-destination', into], { cwd: folder, env: npmEnvironment(into) });
+      const heard: string[] = [];
+      while (packing.exitCode === null) heard.push(await said(folder));
+      expect(packing.exitCode).toBe(0);
+      expect(heard.length).toBeGreaterThan(3);
+      expect([...new Set([...heard, await said(folder)])]).toEqual(['first', 'second']);
+      const tarball = join(into, readdirSync(into).find((name) => name.endsWith('.tgz')) ?? '');
+      const unpacked = testFolder();
+      expect(spawnSync('tar', ['-xzf', tarball, '-C', unpacked, '--strip-components=1']).status).toBe(0);
+      expect(await said(unpacked)).toBe('second');
+    },
+    MANY_BUILDS_MS,
+  );
+
+  test('leaves a plain copy of its programs in dist/, beside links to the rest, in place of what an older version had there', async () => {
+    const folder = builtPackage();
+    rmSync(join(folder, 'dist'), { recursive: true });
+    symlinkSync('.builds/former', join(folder, 'dist'));
+    expect(await build(folder)).toBe(0);
     expect(lstatSync(join(folder, 'dist')).isDirectory()).toBe(true);
-    expect(await said(folder)).toBe('first');
-    await change(folder, 'second');
-    expect(lstatSync(join(folder, 'dist')).isSymbolicLink()).toBe(true);
-    expect(await said(folder)).toBe('second');
+    for (const path of ['cli/main.js', 'cli/program.cjs.cache', 'hook/flags'])
+      expect([path, shipped(folder, path).equals(readFileSync(join(folder, '.builds/current/bridge', path)))]).toEqual([
+        path,
+        true,
+      ]);
+    expect(existsSync(join(folder, 'dist/bridge/cli/words.js'))).toBe(false);
+    expect(readlinkSync(join(folder, 'dist/sources'))).toBe('../.builds/current/sources');
+  });
+
+  test.each<[string, (dist: string) => void]>([
+    ['changed', (dist) => writeFileSync(join(dist, 'bridge/cli/main.js'), 'throw new Error();')],
+    ['added', (dist) => writeFileSync(join(dist, 'bridge/cli/other.js'), '')],
+    ['removed', (dist) => rmSync(join(dist, 'bridge/hook/flags'))],
+    [
+      'replaced by a link',
+      (dist) => [rmSync(join(dist, 'bridge'), { recursive: true }), symlinkSync('.', join(dist, 'bridge'))],
+    ],
+  ])('makes dist/ again if something in it was %s', async (_, spoil) => {
+    const folder = builtPackage();
+    const before = readlinkSync(join(folder, '.builds/current'));
+    spoil(join(folder, 'dist'));
+    expect(await build(folder)).toBe(0);
+    expect(readlinkSync(join(folder, '.builds/current'))).toBe(before);
+    expect(shipped(folder, 'cli/main.js')).toEqual(readFileSync(join(folder, '.builds/current/bridge/cli/main.js')));
+    expect(existsSync(join(folder, 'dist/bridge/cli/other.js'))).toBe(false);
+    expect(
+      lstatSync(join(folder, 'dist/bridge')).isDirectory() && existsSync(join(folder, 'dist/bridge/hook/flags')),
+    ).toBe(true);
   });
 });
 
@@ -153,24 +212,29 @@ function builtPackage(): string {
   return folder;
 }
 
-async function newPackage(...options: string[]): Promise<string> {
+async function newPackage(): Promise<string> {
   const folder = testFolder();
-  write(folder, 'package.json', '{ "type": "module" }');
+  write(folder, 'package.json', JSON.stringify(PACKAGE));
   write(folder, 'tsconfig.json', JSON.stringify(SETTINGS));
   write(folder, 'bridge/cli/main.ts', MAIN);
   for (const path of ['cli/program', 'cli/quickProgram', 'hook/main', 'hook/program'])
     write(folder, `bridge/${path}.ts`, 'export {};');
+  write(folder, 'sources/a.ts', 'export {};');
   mkdirSync(join(folder, 'bin'));
   copyFileSync(join(ROOT, 'build.mjs'), join(folder, 'build.mjs'));
   copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await change(folder, 'first', ...options);
+  await change(folder, 'first');
   return folder;
 }
 
-async function change(folder: string, words: string, ...options: string[]): Promise<void> {
+function shipped(folder: string, path: string): Buffer {
+  return readFileSync(join(folder, 'dist/bridge', path));
+}
+
+async function change(folder: string, words: string): Promise<void> {
   write(folder, 'bridge/cli/words.ts', `export const words = ${JSON.stringify(words)};`);
-  expect(await build(folder, ...options)).toBe(0);
+  expect(await build(folder)).toBe(0);
 }
 
 function write(folder: string, path: string, text: string): void {
@@ -179,8 +243,8 @@ function write(folder: string, path: string, text: string): void {
 }
 
 /** @returns the exit code */
-async function build(folder: string, ...options: string[]): Promise<number | null> {
-  const child = begin(process.execPath, [join(folder, 'build.mjs'), ...options]);
+async function build(folder: string): Promise<number | null> {
+  const child = begin(process.execPath, [join(folder, 'build.mjs')]);
   const [code] = await once(child, 'exit');
   return code;
 }
@@ -220,8 +284,8 @@ async function said(folder: string): Promise<string> {
 }
 
 /** A group of its own, ended with the test. */
-function begin(program: string, args: string[]): ChildProcess {
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+function begin(program: string, args: string[], options: SpawnOptions = {}): ChildProcess {
+  const child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   afterThisTest(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     process.kill(-(child.pid ?? 0), 'SIGKILL');

@@ -26,10 +26,15 @@ export function startCompiled(filename: string, require: (name: string) => unkno
  */
 export function compiledScript(filename: string, code = `${filename}.cache`): Script {
   return new Script(readFileSync(filename, 'latin1'), {
-    filename,
+    filename: nameInTraces(filename),
     cachedData: compiledCode(code),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
+}
+
+/** V8 keeps the name with the code, and a package lies elsewhere than the build: so the name leaves out where that was. */
+function nameInTraces(filename: string): string {
+  return filename.slice(filename.lastIndexOf('/bridge/') + 1);
 }
 
 /**

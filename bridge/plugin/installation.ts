@@ -6,10 +6,11 @@ import { describeError, UnreachableError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { describeFileTrouble, readPlainFileSync } from '../../src/files/plainFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
+import { buildOf, isCheckout } from '../../src/host/program.js';
 import { findProgram } from '../agents/program/findProgram.js';
 
-/** Below the package. */
-export const HOOK_PROGRAM = 'dist/bridge/hook/main.cjs';
+/** Below a build. */
+const HOOK_PROGRAM = 'bridge/hook/main.cjs';
 const LONGEST_FILE_BYTES = 64 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
 const REPEAT = 'run `watchkeeper plugin install` of the installation that you use';
@@ -108,17 +109,18 @@ function ownershipTrouble(path: string): Trouble[] {
 
 function rootTrouble(file: string, root: string): Trouble[] {
   if (!isAbsolute(root)) return [{ found: `${file} names no installation`, remedy: REPEAT }];
-  const program = join(root, HOOK_PROGRAM);
+  const program = join(buildOf(root, HOOK_PROGRAM), HOOK_PROGRAM);
   try {
     accessSync(program, constants.R_OK);
     return [];
   } catch {
     const isGone = statOf(root) === null;
-    const why = isGone ? 'it has moved, or was removed' : 'it is not built, or too old';
+    const why = isGone ? 'it has moved, or was removed' : 'it is not built, incomplete, or too old';
+    const repair = isCheckout(root) ? 'run `npm ci` there' : 'install the package again';
     return [
       {
         found: `${root}, the installation that the hooks start, has no hook program: ${why}`,
-        remedy: isGone ? REPEAT : `run \`npm ci\` there, or ${REPEAT}`,
+        remedy: isGone ? REPEAT : `${repair}, or ${REPEAT}`,
       },
     ];
   }

@@ -14,9 +14,31 @@ const MAIN_PROGRAM = 'bridge/cli/main.js';
  * @throws Error if this file is not inside a package
  */
 export function compiledProgram(path: string): string {
+  return join(ownBuild(), `${path}.js`);
+}
+
+/**
+ * @returns the folder of the build that this process runs; if it runs from the sources, of the newest
+ * @throws Error if this file is not inside a package
+ */
+export function ownBuild(): string {
   // In a bundle this code is in another file than in the sources.
-  const build = folderAbove((folder) => existsSync(join(folder, MAIN_PROGRAM))) ?? join(packageRoot(), 'dist');
-  return join(build, `${path}.js`);
+  return folderAbove((folder) => existsSync(join(folder, MAIN_PROGRAM))) ?? buildOf(packageRoot(), MAIN_PROGRAM);
+}
+
+/**
+ * @param root the folder of a package
+ * @param program below a build
+ * @returns the folder of the build whose program its launchers start: the newest of a checkout, the only one of an installed package
+ */
+export function buildOf(root: string, program: string): string {
+  const newest = join(root, '.builds/current');
+  return existsSync(join(newest, program)) ? newest : join(root, 'dist');
+}
+
+/** @returns whether the package in a folder is a checkout, which builds itself; an installed one has no sources */
+export function isCheckout(root: string): boolean {
+  return existsSync(join(root, 'build.mjs'));
 }
 
 /**

@@ -102,6 +102,18 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
       expect(JSON.parse(out)).toMatchObject({ flags: ['--no-rehash-snapshot', '--v8-pool-size=1'], variables: [] });
     });
 
+    test('starts the newest build of a checkout rather than what a package would have', () => {
+      const installed = installedHook();
+      const [build, packed] = ['.builds/newest', 'dist'].map((name) => join(installed.root, name)) as [string, string];
+      cpSync(packed, build, { recursive: true });
+      writeFileSync(join(build, 'bridge/hook/flags'), '--no-rehash-snapshot --v8-pool-size=1\n');
+      symlinkSync('newest', join(installed.root, '.builds/current'));
+      const flags = () => JSON.parse(start(shell, homeOf(installed)).out).flags;
+      expect(flags()).toHaveLength(2);
+      rmSync(build, { recursive: true });
+      expect(flags()).toEqual([]);
+    });
+
     test('knows the flags that the build of the product names', () => {
       const flags = readFileSync(join(packageRoot(), 'dist/bridge/hook/flags'), 'utf8').trim();
       expect(readFileSync(RUN, 'utf8')).toContain(`'${flags}') exec "$node" ${flags} "$main" "$@"`);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { COMMIT_NAMES, FAILPOINTS, type FailpointAction } from '../../src/failpoints.js';
-import { compiledProgram } from '../../src/host/program.js';
+import { compiledProgram, packageRoot } from '../../src/host/program.js';
 import { testFolder } from '../harness/folder.js';
 
-const ROOT = join(compiledProgram(''), '..', '..');
+const ROOT = packageRoot();
 
 // rule: a-failpoint-is-named-once
 test('every failpoint is in the code once, and every commit name is used by a commit', () => {

@@ -32,7 +32,11 @@ export async function checkClaude(
 ): Promise<AgentCheck> {
   const installation = findInstallation(sdk);
   if (installation.kind === 'incomplete') {
-    return { verdict: 'fault', found: installation.why, remedy: `${HOW_TO_INSTALL}; after each \`npm ci\` again` };
+    return {
+      verdict: 'fault',
+      found: installation.why,
+      remedy: `${HOW_TO_INSTALL}; after each \`npm ci\` or update again`,
+    };
   }
   const { program } = installation;
   if (request.quick) return { verdict: 'ok', found: 'Claude Code is installed', remedy: null };

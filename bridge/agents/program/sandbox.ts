@@ -13,7 +13,7 @@ import { constants } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import type { AgentUser } from '../../../src/config/agentUser.js';
 import { homeOfUser } from '../../../src/host/homeOfUser.js';
-import { compiledProgram, packageRoot } from '../../../src/host/program.js';
+import { ownBuild, packageRoot } from '../../../src/host/program.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentSurroundings } from './contract.js';
 import { type CommandLine, systemProgram, tryOut } from './findProgram.js';
@@ -170,8 +170,7 @@ function readable(
   const realPath = (path: string) => realPathOutside(path, strangers);
   const named = environment.HOME ?? homeOfUser() ?? '/';
   const inHome = (path: string) => (isWithin(named, path) ? join(home, relative(named, path)) : null);
-  const build = dirname(dirname(compiledProgram('bridge/main')));
-  const programs = [...(confinement?.readable ?? []), line.command, process.execPath, build];
+  const programs = [...(confinement?.readable ?? []), line.command, process.execPath, ownBuild()];
   const wanted = [
     ...programs.flatMap((path) => wholeProgram(path, realPath)),
     ...programsOnPath(environment.PATH, (path) => isCovered(inHome(path) ?? path), realPath),

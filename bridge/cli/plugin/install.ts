@@ -1,6 +1,6 @@
 import { delimiter, join } from 'node:path';
 import { seenFile } from '../../../src/files/seenFile.js';
-import { packageRoot } from '../../../src/host/program.js';
+import { isCheckout, packageRoot } from '../../../src/host/program.js';
 import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfInstall, type Done, install as installPlugin } from '../../plugin/change.js';
@@ -24,7 +24,7 @@ export async function install(call: PluginCall): Promise<ExitCode> {
   const next = [
     ...(isOnPath(context.surroundings.variables.PATH ?? '')
       ? []
-      : [`\`npm link\` in ${root} puts watchkeeper on PATH`]),
+      : [isCheckout(root) ? `\`npm link\` in ${root} puts watchkeeper on PATH` : `put ${join(root, 'bin')} on PATH`]),
     ...agents.filter(({ name }) => isWithoutFault(name, done)).flatMap((agent) => agent.next ?? []),
     ...all.flatMap(({ isNext, remedy, found }) => (isNext ? `${remedy}: ${found}` : [])),
   ];

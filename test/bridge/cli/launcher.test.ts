@@ -1,7 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
@@ -32,13 +33,38 @@ describe('the launcher', () => {
     }
   });
 
-  test('says what to do in a clone that is not built, or whose build was interrupted', () => {
+  test('says what to do in a clone that is not built, and in a package that lacks the program', () => {
     const folder = testFolder();
     mkdirSync(join(folder, 'bin'));
     copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
-    const { status, stderr } = spawnSync(join(folder, 'bin/watchkeeper'), ['sessions'], { encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, `watchkeeper: ${folder} is not built; run \`npm ci\` there first\n`]);
+    const start = () => {
+      const { status, stderr } = spawnSync(join(folder, 'bin/watchkeeper'), ['sessions'], { encoding: 'utf8' });
+      return [status, stderr];
+    };
+    const incomplete = `the package in ${folder} is incomplete: it lacks dist/; install it again, from a tarball that has it`;
+    expect(start()).toEqual([1, `watchkeeper: ${incomplete}\n`]);
+    writeFileSync(join(folder, 'build.mjs'), '');
+    expect(start()).toEqual([1, `watchkeeper: ${folder} is not built; run \`npm ci\` there first\n`]);
   });
+
+  test.each([[], [process.execPath]])(
+    'starts the newest build of a checkout, and what is in dist/ where there is none: %j',
+    (...node) => {
+      const folder = testFolder();
+      for (const place of ['bin', '.builds/newest/bridge/cli', 'dist/bridge/cli'])
+        mkdirSync(join(folder, place), { recursive: true });
+      copyFileSync(LAUNCHER, join(folder, 'bin/watchkeeper'));
+      writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+      for (const build of ['.builds/newest', 'dist'])
+        writeFileSync(join(folder, build, 'bridge/cli/main.js'), 'console.log(import.meta.url)');
+      symlinkSync('newest', join(folder, '.builds/current'));
+      const [program = '', ...args] = [...node, join(folder, 'bin/watchkeeper')];
+      const said = () => execFileSync(program, args, { encoding: 'utf8' }).trim();
+      expect(said()).toBe(pathToFileURL(join(folder, '.builds/newest/bridge/cli/main.js')).href);
+      rmSync(join(folder, '.builds/newest'), { recursive: true });
+      expect(said()).toBe(pathToFileURL(join(folder, 'dist/bridge/cli/main.js')).href);
+    },
+  );
 
   test('is also a node program, for tools that start the bin of a package with node', () => {
     const said = execFileSync(process.execPath, [LAUNCHER, '--version'], { encoding: 'utf8' });
@@ -75,7 +101,7 @@ describe('the launcher', () => {
   test('is the command on the path of the image', () => {
     const dockerfile = read('Dockerfile');
     const image = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
-    expect(image).toMatch(/^COPY bin bin$/m);
+    expect(image).toMatch(/^COPY --from=package \/app \/app$/m);
     expect(image).toMatch(/^RUN ln -s \/app\/deploy\/container-entrypoint \/usr\/local\/bin\/watchkeeper$/m);
     const entryPoint = read('deploy/container-entrypoint');
     expect(entryPoint).toMatch(/^program=\$\{WATCHKEEPER_PROGRAM:-\/app\/bin\/watchkeeper\}$/m);

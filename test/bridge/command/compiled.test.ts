@@ -1,7 +1,7 @@
 /** Programs start from the code that the build kept, and from none that is damaged. */
 import { isAscii } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, realpathSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { compiledProgram, packageRoot } from '../../../src/host/program.js';
@@ -76,15 +76,28 @@ test('letters of all languages in the product mean in its programs what they mea
 });
 
 test.each([
-  ['--version', CLI],
-  ['bridge', CLI],
-  ['track', QUICK],
-  ['sessions', QUICK],
-])('a stack trace names the program of %s by its path', (command, program) => {
-  const words = ['--stack-trace-limit=50', '--require', thrower(), compiledProgram('bridge/cli/main'), command];
-  const { stderr } = spawnSync(process.execPath, [...words, '--help'], { encoding: 'utf8' });
-  expect(stderr).toContain(`(${realpathSync(program)}:`);
-});
+  ['doctor', 'program'],
+  ['bridge', 'program'],
+  ['--version', 'quickProgram'],
+  ['track', 'quickProgram'],
+  ['sessions', 'quickProgram'],
+])(
+  'a stack trace names the program of %s by its path below the build, wherever the package lies',
+  (command, program) => {
+    const words = ['--stack-trace-limit=50', '--require', thrower(), compiledProgram('bridge/cli/main'), command];
+    const { stderr } = spawnSync(process.execPath, [...words, '--help'], { encoding: 'utf8' });
+    expect(stderr).toContain(`(bridge/cli/${program}.cjs:`);
+  },
+);
+
+test.each(['cli/program.cjs', 'cli/quickProgram.cjs', 'hook/SessionStart'])(
+  'the kept code of %s says nothing of where it was built',
+  (path) => {
+    const kept = readFileSync(join(CLI, '../..', `${path}.cache`), 'latin1');
+    for (const place of [packageRoot(), '.builds', 'wk-build-'])
+      expect([place, kept.includes(place)]).toEqual([place, false]);
+  },
+);
 
 test('code of another Node is left alone, even if V8 would take it', () => {
   const nameOf = (cache: string) => readFileSync(cache, 'latin1').split('\n', 1)[0] ?? '';

@@ -1,11 +1,11 @@
 /** What keeps an agent from beginning, prepared as an operator would meet it, and what the doctor's own program says of it. */
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findInstallation } from '../../../bridge/agents/claude/installation.js';
 import type { CheckResult } from '../../../bridge/doctor/checkResult.js';
-import { compiledProgram } from '../../../src/host/program.js';
+import { packageRoot } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWhereInstalled } from '../../harness/installed.js';
 import { AnthropicPeer } from '../../peers/anthropic/anthropicPeer.js';
@@ -13,7 +13,7 @@ import { claudeEnvironment } from '../../peers/anthropic/environment.js';
 import { say } from '../../peers/modelBlocks.js';
 import { CODEX } from '../../peers/openai/codexCli.js';
 
-const ROOT = dirname(dirname(compiledProgram('src')));
+const ROOT = packageRoot();
 const SCOPE = '@anthropic-ai';
 const SDK = 'claude-agent-sdk';
 const PROGRAM_PACKAGE = `${SDK}-${process.platform}-${process.arch}`;
@@ -67,9 +67,7 @@ async function lookAt({ agent, root = ROOT, environment = {}, quick = false }: G
 function packageWith(makeModules: (folder: string) => void): string {
   const root = testFolder();
   cpSync(join(ROOT, 'package.json'), join(root, 'package.json'));
-  for (const ring of ['src', 'memory', 'monitoring', 'bridge']) {
-    cpSync(join(ROOT, 'dist', ring), join(root, 'dist', ring), { recursive: true });
-  }
+  cpSync(join(ROOT, 'dist/bridge'), join(root, 'dist/bridge'), { recursive: true });
   mkdirSync(join(root, 'node_modules', SCOPE), { recursive: true });
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {
     if (name !== SCOPE) symlinkSync(join(ROOT, 'node_modules', name), join(root, 'node_modules', name));

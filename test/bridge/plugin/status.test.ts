@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { AgentName } from '../../../bridge/plugin/agent.js';
@@ -52,6 +52,20 @@ describe('the installation', () => {
     scene.answer('claude', { 'plugin list --json': [ofClaude(ID)] });
     const { trouble } = await statusOf(places, agentsHere(scene.asker.surroundings), scene.asker);
     expect(trouble).toMatchObject([{ agent: null, found: expect.stringMatching(/installation is missing/) }]);
+  });
+
+  test('has no program: a checkout is built, a package installed again; the newest build of a checkout is one', () => {
+    const { home, root } = installedHook();
+    const remedies = () => lookAtInstallation(new Places(home), '').trouble.map(({ remedy }) => remedy);
+    renameSync(join(root, 'dist'), join(root, 'newest'));
+    expect(remedies()).toEqual([
+      expect.stringMatching(/^install the package again, or run `watchkeeper plugin install`/),
+    ]);
+    writeFileSync(join(root, 'build.mjs'), '');
+    expect(remedies()).toEqual([expect.stringMatching(/^run `npm ci` there, or run `watchkeeper plugin install`/)]);
+    mkdirSync(join(root, '.builds'));
+    symlinkSync('../newest', join(root, '.builds/current'));
+    expect(remedies()).toEqual([]);
   });
 
   test('needs a node: the one that is named, or one on PATH', () => {

@@ -9,7 +9,7 @@ import MarkdownIt from 'markdown-it';
 import { TelegramApi } from '../../../bridge/telegram/api.js';
 import { MESSAGE_LIMIT, type MessagePart, renderParts } from '../../../bridge/telegram/render.js';
 import { addStrikethrough } from '../../../bridge/telegram/strikethrough.js';
-import { compiledProgram } from '../../../src/host/program.js';
+import { packageRoot } from '../../../src/host/program.js';
 import { systemClock } from '../../../src/time.js';
 import type { TextEntity } from '../../peers/telegram/formatting/formattedText.js';
 import { parseHtml } from '../../peers/telegram/formatting/html.js';
@@ -20,7 +20,7 @@ import { seeded } from './seeded.js';
 
 const CHAT = 1;
 const NOTHING_TO_SEE = '(The answer holds no visible text.)';
-const PAGE = join(compiledProgram(''), '..', '..', 'docs/internals/delivery.md');
+const PAGE = join(packageRoot(), 'docs/internals/delivery.md');
 
 const withTags = new MarkdownIt({ html: true });
 const withoutTags = new MarkdownIt({ html: false });

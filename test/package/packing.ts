@@ -1,0 +1,57 @@
+/** `npm pack` and what it makes, for tests: with a home and a cache of their own, and without a registry. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Packed {
+  readonly tarball: string;
+  /** Of the whole file. */
+  readonly integrity: string;
+  /** Paths in the package. */
+  readonly files: readonly string[];
+}
+
+interface Listed {
+  readonly filename: string;
+  readonly integrity: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** The environment of npm, which writes nothing outside of a folder. */
+export function npmEnvironment(folder: string): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: join(folder, 'home-of-npm'),
+    npm_config_cache: join(folder, 'cache-of-npm'),
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+    npm_config_loglevel: 'error',
+  };
+}
+
+/**
+ * @param root the folder of a package
+ * @param into an empty folder
+ * @throws Error with what npm said if it fails
+ */
+export function pack(root: string, into: string, ...options: readonly string[]): Packed {
+  mkdirSync(into, { recursive: true });
+  const { status, stdout, stderr } = spawnSync('npm', ['pack', '--json', '--pack-destination', into, ...options], {
+    cwd: root,
+    env: npmEnvironment(into),
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`npm pack failed with ${status}:\n${stdout}${stderr}`);
+  // What the build says comes first.
+  const listed: unknown = JSON.parse(stdout.slice(stdout.search(/^[[{]/m)));
+  const [{ filename, integrity, files }] = Object.values(listed as object) as [Listed];
+  return { tarball: join(into, filename), integrity, files: files.map(({ path }) => path).sort() };
+}
+
+/** Unpacks it into a folder, which is then the folder of the package. */
+export function unpack({ tarball }: Packed, folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const { status, stderr } = spawnSync('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1']);
+  if (status !== 0) throw new Error(`tar failed: ${stderr}`);
+  return folder;
+}
