@@ -13,4 +13,5 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./asAgent.js'),
   },
   ...QUICK_COMMANDS,
+  demo: { summary: 'play the main story with local stand-ins, and check its claims', load: () => import('./demo.js') },
 };

@@ -2,8 +2,9 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { startCompiled } from '../command/compiled.js';
-import { QUICK_NAMES } from './quickNames.js';
+import { QUICK_NAMES, VERSION_WORDS } from './quickNames.js';
 
-const program = QUICK_NAMES.some((name) => name === process.argv[2]) ? 'quickProgram.cjs' : 'program.cjs';
+const isQuick = [...QUICK_NAMES, ...VERSION_WORDS].some((name) => name === process.argv[2]);
+const program = isQuick ? 'quickProgram.cjs' : 'program.cjs';
 
 startCompiled(fileURLToPath(new URL(program, import.meta.url)), createRequire(import.meta.url));

@@ -1,18 +1,15 @@
 /** The command line, with all its commands. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
-import { packageRoot } from '../../src/host/program.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
 import { printLines, sayLines } from '../command/print.js';
 import { helpOfWord } from '../command/wordHelp.js';
 import { runCommand, runCommandLine } from './commandLine.js';
 import { COMMANDS } from './commands.js';
+import { VERSION_WORDS } from './quickNames.js';
 
 const NAMES = Object.keys(COMMANDS);
 const HELP_WORDS = ['help', '--help', '-h'];
-const VERSION_WORDS = ['version', '--version', '-V'];
 
 const OVERVIEW = `watchkeeper: runs AI coding-agent jobs for Telegram chats and lets none of them
 die silently
@@ -28,7 +25,8 @@ with examples. Every command takes --json; \`track\` and \`work\` take --dir FOL
 another memory. \`watchkeeper --version\` prints the version.
 exit codes: 0 fine, 1 found something, 2 usage or configuration, 3 unreachable
 
-try it, with no account anywhere (the second line in another terminal):
+try it, with no account anywhere (the last line in another terminal):
+  watchkeeper demo
   watchkeeper bridge
   watchkeeper enqueue --project local --text "say hello"`;
 
@@ -37,11 +35,6 @@ async function dispatch(name: string | undefined, args: readonly string[], conte
   if (name === undefined) {
     sayLines(io, OVERVIEW.split('\n'));
     return 2;
-  }
-  if (VERSION_WORDS.includes(name)) {
-    const { version }: { version: string } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
-    printLines(io, version);
-    return 0;
   }
   if (HELP_WORDS.includes(name)) {
     const [about, word] = args;

@@ -15,4 +15,7 @@ export const QUICK_NAMES = [
   'work',
 ] as const;
 
+/** The same program answers them. */
+export const VERSION_WORDS = ['version', '--version', '-V'] as const;
+
 export type QuickName = (typeof QUICK_NAMES)[number];

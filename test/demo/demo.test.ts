@@ -1,4 +1,4 @@
-/** `npm run demo` as a stranger runs it, once for all that is asked of it. */
+/** `watchkeeper demo` as a stranger runs it, once for all that is asked of it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const EVENTS = readFileSync('docs/events.md', 'utf8');
 
   beforeAll(async () => {
     const where = testFolder();
-    const program = spawn(process.execPath, [compiledProgram('test/demo/main')], { cwd: where });
+    const program = spawn(process.execPath, [compiledProgram('bridge/cli/main'), 'demo'], { cwd: where });
     const exit = once(program, 'exit');
     said = await text(program.stdout);
     [code] = await exit;

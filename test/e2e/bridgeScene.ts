@@ -32,6 +32,8 @@ export interface SceneOptions extends SceneConfiguration {
   readonly concurrency?: number;
   /** What starts every command of the product; node and its compiled program by default. */
   readonly program?: string;
+  /** The sweeper's program, where it is not among the tests. */
+  readonly sweeper?: string;
   /** Of the scene's own Redis, on its command line. */
   readonly redisSettings?: string[];
 }
@@ -47,7 +49,7 @@ export async function openScene(options: SceneOptions): Promise<BridgeScene> {
   mkdirSync(folder, { recursive: true });
   writeSceneFiles(folder, options);
   const mark = randomBytes(8).toString('hex');
-  const sweeper = new Sweeper(mark, join(folder, 'logs'));
+  const sweeper = new Sweeper(mark, join(folder, 'logs'), options.sweeper);
   const telegram = await startTelegramPeer({ logFile: join(folder, FILES.transcript) });
   const github = await startGithubPeer({ repository: REPOSITORY, logFile: join(folder, FILES.issueWrites) });
   const redis =

@@ -115,7 +115,7 @@ export async function killAtOnce(pid: number | undefined): Promise<void> {
 }
 
 /** A process that nobody has waited for has ended, too. */
-function isThere(pid: number): boolean {
+export function isThere(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {

@@ -29,10 +29,11 @@ export class Sweeper {
   /**
    * @param mark the value of {@link SCENE_MARK}
    * @param logsFolder where a bridge's own Redis is on record
+   * @param main the sweeper's program
    */
-  constructor(mark: string, logsFolder: string) {
+  constructor(mark: string, logsFolder: string, main = compiledProgram('test/e2e/sweeperMain')) {
     // Detached, so that Ctrl-C in a terminal does not end it before its work.
-    const program = [process.execPath, compiledProgram('test/e2e/sweeperMain'), mark, logsFolder];
+    const program = [process.execPath, main, mark, logsFolder];
     const signs = [join(logsFolder, 'redis/endpoint.json'), `${SCENE_MARK}=${mark}`];
     this.#child = spawn('/bin/sh', ['-c', WATCHMAN, 'sh', ...signs, ...program], {
       detached: true,
