@@ -1,26 +1,19 @@
 # The image of bridge and standby. docs/internals/processes.md, "In containers", says what it declares and why; README.md and
 # docs/operation.md how to use it.
-# Another base, for example of your own registry: --build-arg NODE_IMAGE=… (Debian with Node.js 20.12 or newer and its npm).
-ARG NODE_IMAGE=node:22-bookworm-slim
+# The base is pinned: the same Dockerfile makes the same system. This is Node.js 22.23.3; docs/internals/processes.md says how it is
+# renewed. Another base, for example of your own registry: --build-arg NODE_IMAGE=… (Debian with Node.js 20.12 or newer and its npm).
+ARG NODE_IMAGE=node:22-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
 
-FROM ${NODE_IMAGE} AS build
-WORKDIR /app
+FROM ${NODE_IMAGE} AS package
+WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json build.mjs ./
-COPY src src
-COPY memory memory
-COPY monitoring monitoring
-COPY bridge bridge
-RUN node build.mjs --plain
-
-FROM ${NODE_IMAGE} AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts
+COPY . .
+# What everybody installs. It needs no other package, so that unpacking it installs it.
+RUN npm pack --pack-destination /tmp && mkdir /app && tar -xzf /tmp/*.tgz -C /app --strip-components=1
 # 1 adds the SDK of the agent claude (about 380 MB).
 ARG WITH_CLAUDE=
-RUN if [ "$WITH_CLAUDE" = 1 ]; then npm run add-claude -- --omit=dev --ignore-scripts; fi
+RUN if [ "$WITH_CLAUDE" = 1 ]; then cd /app && npm run add-claude -- --ignore-scripts; fi
 
 FROM ${NODE_IMAGE}
 # git and ssh are for the agents; tini hands signals on and reaps what agents leave behind.
@@ -43,13 +36,7 @@ RUN groupmod --non-unique --gid "$AGENT_GID" node \
   && chown -R watchkeeper:watchkeeper /data /private \
   && chmod 0700 /data/logs /private \
   && chown -R node:node /projects /home/node
-WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
-COPY --from=build /app/dist/bridge dist/bridge
-COPY package.json LICENSE ./
-COPY bin bin
-COPY deploy/container-entrypoint deploy/
-COPY monitoring/criticalEvent.schema.json monitoring/
+COPY --from=package /app /app
 RUN ln -s /app/deploy/container-entrypoint /usr/local/bin/watchkeeper
 # DIES_WHOLE holds because the bridge is the child of process 1, and the container ends with it.
 ENV NODE_ENV=production \

@@ -11,7 +11,6 @@ import { isOwnerAlive, lifeSignFolder, lifeSignPath } from '../src/host/lifeSign
 import { packageRoot } from '../src/host/program.js';
 import { createLogger } from '../src/log/logger.js';
 import { DAY, SECOND, systemClock } from '../src/time.js';
-import { RINGS } from './architecture/rules.js';
 import { firstCells, tableBelow } from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 import { afterThisTest } from './harness/scope.js';
@@ -98,7 +97,8 @@ describe('docker-compose.yml', () => {
     expect(common).toMatch(/read_only: true/);
   });
 
-  const asked = [...COMPOSE.matchAll(/\$\{(\w+)/g)]
+  const withoutValue = [...block(COMPOSE, '      args:').matchAll(/^ {8}(\w+):$/gm)];
+  const asked = [...COMPOSE.matchAll(/\$\{(\w+)/g), ...withoutValue]
     .map(([, name]) => name ?? '')
     .filter((name) => name !== 'AGENT_ENV');
 
@@ -118,32 +118,51 @@ describe('docker-compose.yml', () => {
 });
 
 describe('Dockerfile', () => {
-  test('copies only files that exist and that .dockerignore lets through', () => {
-    const copied = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
-      paths.split(' '),
-    );
-    const allowed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? '');
-    expect(copied.length).toBeGreaterThan(7);
-    for (const path of copied) {
-      expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
-      expect(allowed).toContain(path.split('/')[0]);
-    }
-  });
+  const allowed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? '');
 
-  test('builds from every ring of the sources', () => {
-    const [, builder = ''] = DOCKERFILE.split('\nFROM ');
-    const copied = [...builder.matchAll(/^COPY (\w+) \1$/gm)].map(([, ring]) => ring ?? '');
-    expect(copied.sort()).toEqual([...RINGS].sort());
-  });
-
-  test('takes every folder that the package ships, and nothing else of the build', () => {
+  test('gets all that a package is made of through .dockerignore, and nothing that is not there', () => {
     const { files } = JSON.parse(read('package.json')) as { files: string[] };
-    const shipped = [...DOCKERFILE.matchAll(/^COPY --from=build \/app\/(\S+)/gm)].map(([, path]) => path ?? '');
-    expect(shipped.sort()).toEqual(files.filter((path) => path.startsWith('dist/')).sort());
+    const { include } = JSON.parse(read('tsconfig.json')) as { include: string[] };
+    const sources = [
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'build.mjs',
+      'README.md',
+      'LICENSE',
+      ...include,
+    ];
+    const needed = [...files, ...sources].filter((path) => !path.startsWith('dist/'));
+    const isAllowed = (path: string) => allowed.some((each) => path === each || path.startsWith(`${each}/`));
+    expect(needed.filter((path) => !isAllowed(path))).toEqual([]);
+    expect(allowed.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    for (const secret of [
+      '.env',
+      'config/telegram-bot-token',
+      'watchkeeper.config.json',
+      'logs/bridge.log',
+      '.git/config',
+    ])
+      expect([secret, isAllowed(secret)]).toEqual([secret, false]);
+    expect(read('.dockerignore')).toMatch(/^\*$/m);
   });
 
-  test('names public images by an argument, drops root in its entry point, and has an init', () => {
-    expect(DOCKERFILE).toMatch(/^ARG NODE_IMAGE=node:22-bookworm-slim$/m);
+  test('makes a package, and has in the image what is in it, and nothing else of the checkout', () => {
+    const [, making = '', image = ''] = DOCKERFILE.split('\nFROM ');
+    expect(making).toMatch(/^RUN npm ci --ignore-scripts$/m);
+    expect(making).toMatch(/^RUN npm pack .*tar -xzf \S+ -C \/app --strip-components=1$/m);
+    expect(image.match(/^COPY .*$/gm)).toEqual(['COPY --from=package /app /app']);
+  });
+
+  test('pins the public images by their digests, and takes others by arguments', () => {
+    const pinned = /^ARG NODE_IMAGE=node:22-bookworm-slim@sha256:[0-9a-f]{64}$/m;
+    expect(DOCKERFILE).toMatch(pinned);
+    expect(DOCKERFILE.match(/^FROM (?!\$\{NODE_IMAGE\}).*$/gm)).toBeNull();
+    expect(COMPOSE).toMatch(/image: \$\{REDIS_IMAGE:-redis:7-bookworm@sha256:[0-9a-f]{64}\}$/m);
+    expect(COMPOSE.match(/^ +image: .*$/gm)).toHaveLength(2);
+  });
+
+  test('drops root in its entry point, and has an init', () => {
     const last = DOCKERFILE.slice(DOCKERFILE.lastIndexOf('\nFROM '));
     expect(last).not.toMatch(/^USER /m);
     expect(last).toMatch(/^ENTRYPOINT \["tini", "--", "watchkeeper"\]$/m);

@@ -4,7 +4,8 @@
 # Usage, as root, with Docker, its compose plugin, and the product built: test/container/engine.sh
 #
 # The base images are used as the engine has them, else pulled. Without a registry, WATCHKEEPER_BASE_IMAGES names archives of
-# `docker save`, with spaces between them, that are loaded first; NODE_IMAGE names another base, as for compose. The build
+# `docker save`, with spaces between them, that are loaded first; NODE_IMAGE and REDIS_IMAGE name what is in them, as for compose,
+# because an image that was loaded has not the digest of a registry. The build
 # needs the registry of npm and Debian's packages. Images, volumes and folders of its own are removed at the end. Each check is
 # one line; the last line is `N passed, N failed`, and the exit code is 0 only if nothing failed. It takes about eight minutes.
 set -u
@@ -20,7 +21,7 @@ for archive in ${WATCHKEEPER_BASE_IMAGES-}; do
   timeout 300 docker load -q -i "$archive" || give_up "cannot load $archive"
 done
 node_image=${NODE_IMAGE:-$(sed -n 's/^ARG NODE_IMAGE=//p' "$product/Dockerfile")}
-redis_image=$(sed -n 's/^    image: //p' "$product/docker-compose.yml")
+redis_image=${REDIS_IMAGE:-$(sed -n 's/^ *image: ${REDIS_IMAGE:-\(.*\)}$/\1/p' "$product/docker-compose.yml")}
 for image in "$node_image" "$redis_image"; do
   docker image inspect "$image" >/dev/null 2>&1 || timeout 600 docker pull -q "$image" ||
     give_up "there is no image $image, and it cannot be pulled; WATCHKEEPER_BASE_IMAGES can name an archive with it"
@@ -30,7 +31,7 @@ name=wk-engine-$$
 work=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")
 passed=0
 failed=0
-export NODE_IMAGE=$node_image
+export NODE_IMAGE=$node_image REDIS_IMAGE=$redis_image
 compose() { # ARGUMENTS...
   timeout "${within:-300}" docker compose --project-name "$name" --project-directory "$product" --env-file "$work/env" \
     -f "$product/docker-compose.yml" -f "$work/override.yml" "$@" </dev/null
@@ -163,7 +164,7 @@ services:
     init: true
     command: [node, /product/dist/test/container/peersMain.js, /peers, example/website, "$telegram_token", $github_token]
     volumes:
-      - $product/dist:/product/dist:ro
+      - $(readlink -f "$product/.builds/current"):/product/dist:ro
       - $product/package.json:/product/package.json:ro
       - $(readlink -f "$product/node_modules"):/product/node_modules:ro
       - $work/peers:/peers
@@ -237,7 +238,7 @@ check 'within two minutes the standby is unhealthy' until_true 120 health standb
 is_told_gone() { events | grep -q '"bridge_gone"'; }
 check 'it writes bridge_gone' until_true 90 is_told_gone
 check 'nobody started the bridge again' [ "$(state bridge '{{.State.Status}}')" = exited ]
-doctor_sees_no_bridge() { ! doctor standby && grep -q '^FAULT  *bridge: no bridge serves' "$work/doctor.log"; }
+doctor_sees_no_bridge() { ! doctor standby && grep -q '^FAULT  *bridge: no bridge is running' "$work/doctor.log"; }
 check 'doctor calls it a fault' doctor_sees_no_bridge
 grep -A1 '^FAULT' "$work/doctor.log" | sed 's/^/        /'
 # Without --wait, which gives up at a standby that is still unhealthy.
