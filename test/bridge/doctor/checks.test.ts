@@ -170,7 +170,8 @@ describe('the privacy of the logs', () => {
 });
 
 describe('the configuration', () => {
-  const look = (path: string) => checkConfigurationFiles({ ownFiles: { secret: [`${path}.env`], settled: [path], memories: [] } });
+  const look = (path: string) =>
+    checkConfigurationFiles({ ownFiles: { secret: [`${path}.env`], settled: [path], memories: [] } });
 
   test('is a fault if others can change it, or put another file in its place; not behind a folder that only its owner enters', async () => {
     const above = testFolder();
