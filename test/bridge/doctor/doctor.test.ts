@@ -10,6 +10,7 @@ import type { BridgeScene } from '../../e2e/bridgeScene.js';
 import { RedisServer } from '../../e2e/redisServer.js';
 import { REPOSITORY } from '../../e2e/sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
+import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { killLeftovers, newRunId, startMarked } from '../runs/processes.js';
 
@@ -304,7 +305,9 @@ describeScenes('the doctor', () => {
   let scene: BridgeScene;
 
   beforeAll(async () => {
-    scene = await openTestScene({ projects: { yard: { chats: [{ id: GROUP }] } } });
+    // Not this user's home, in which agents may have the plugin.
+    const environment = { HOME: testFolder() };
+    scene = await openTestScene({ projects: { yard: { chats: [{ id: GROUP }] } }, environment });
     scene.telegram.openChat(GROUP);
     await scene.github.setPrivate(true);
     execFileSync('git', ['init', '--quiet', join(scene.folder, 'work', 'yard')]);
