@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { isoTime, SECOND } from '../../src/time.js';
 import { isCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
-import { type Limits, type Print, type Repository, withRepository } from './repository.js';
+import { type Asking, type Print, type Repository, withRepository } from './repository.js';
 
-const LIMITS: Limits = { preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
+const FILES: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
+const COMMITS: Asking = { ...FILES, about: 'commits' };
 /** For calls at an agent's start, which may take two seconds in all. */
-const LIMITS_AT_START: Limits = { preparingMs: SECOND / 4, askingMs: SECOND };
+const COMMITS_AT_START: Asking = { about: 'commits', preparingMs: SECOND / 4, askingMs: SECOND };
 const DIGEST_LENGTH = 16;
 /** How a line of `git status` begins. */
 const UNTRACKED = '??';
@@ -43,7 +44,7 @@ export class Git {
    * @returns null if the directory is no worktree, git is not installed, or refuses the owner of its files
    */
   state(print: Print = 'plain'): GitState | null {
-    return this.#within(LIMITS, ({ isBare, ask }) => {
+    return this.#within(FILES, ({ isBare, ask }) => {
       const what = ['--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', OF_SUBMODULES];
       const status = isBare ? null : ask(['status', ...what]);
       if (status === null) return null;
@@ -63,7 +64,7 @@ export class Git {
   commitsSince(since: string): number | null {
     // It comes from a log, and a word that begins with a dash would be an option.
     if (!isCommit(since)) return null;
-    return this.#within(LIMITS, ({ ask }) => {
+    return this.#within(COMMITS, ({ ask }) => {
       if (ask(['merge-base', '--is-ancestor', since, 'HEAD']) === null) return null;
       return countOf(ask(['rev-list', '--count', `${since}..HEAD`]));
     });
@@ -75,19 +76,19 @@ export class Git {
    */
   commitsAfter(at: number): number | null {
     const since = `--since=${isoTime(at)}`;
-    return this.#within(LIMITS_AT_START, ({ ask }) => countOf(ask(['rev-list', '--count', since, 'HEAD'])));
+    return this.#within(COMMITS_AT_START, ({ ask }) => countOf(ask(['rev-list', '--count', since, 'HEAD'])));
   }
 
   /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null as {@link state} */
   files(): string[] | null {
-    return this.#within(LIMITS, ({ isBare, ask }) => {
+    return this.#within(FILES, ({ isBare, ask }) => {
       const listed = isBare ? null : ask(['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
       return listed === null ? null : [...new Set(listed.split('\0').filter((path) => path !== ''))];
     });
   }
 
-  #within<Answer>(limits: Limits, question: (repository: Repository) => Answer | null): Answer | null {
-    return withRepository(this.#root, this.#variables, limits, question);
+  #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {
+    return withRepository(this.#root, this.#variables, asking, question);
   }
 }
 

@@ -2,12 +2,14 @@
 import { lstatSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type GitFolders, gitFoldersOf } from './checkout.js';
+import { checkoutOf, type GitFolders, gitFoldersOf } from './checkout.js';
 import { type GitVariables, isInside, placeLine, privateLine, runGit, settingsLine } from './gitLine.js';
-import { OBEYED, readSettings } from './settings.js';
+import { OBEYED, OF_COMMITS, readSettings } from './settings.js';
 
 /** What is data in the folder that worktrees share, besides objects: everything but configuration and hooks. */
 const SHARED = ['refs', 'packed-refs', 'reftable', 'info', 'shallow'];
+/** Hexadecimal digits of a commit of the usual format. */
+const SHA1_LENGTH = 40;
 /** How `git config` exits if there are no such settings. */
 const NONE = 1;
 
@@ -21,7 +23,9 @@ export interface Repository {
 /** How a difference is printed: as git does, or as the settings of repository and user say. */
 export type Print = 'plain' | 'configured';
 
-export interface Limits {
+export interface Asking {
+  /** Questions about commits can do without the settings, and so without a process that reads them. */
+  readonly about: 'files' | 'commits';
   /** To find out about the repository, twice at the most. */
   readonly preparingMs: number;
   /** For each call of `ask`. */
@@ -36,12 +40,14 @@ export interface Limits {
 export function withRepository<Answer>(
   root: string,
   variables: GitVariables,
-  { preparingMs, askingMs }: Limits,
+  { about, preparingMs, askingMs }: Asking,
   question: (repository: Repository) => Answer | null,
 ): Answer | null {
   const folders = ownFolders(root, variables, preparingMs);
-  const settings = folders === null ? null : settingsOf(root, folders, variables, preparingMs);
-  if (folders === null || settings === null) return null;
+  if (folders === null) return null;
+  const isShown = about === 'commits' && checkoutOf(root)?.head?.length === SHA1_LENGTH;
+  const settings = isShown ? OF_COMMITS : settingsOf(root, folders, variables, preparingMs);
+  if (settings === null) return null;
   const { isBare, format, ofFiles, ofPrint } = settings;
   const ours = makePrivateFolder(root, folders.common, format);
   if (ours === null) return null;

@@ -16,7 +16,6 @@ const OF_FILES = [
   'sparsecheckout',
   'symlinks',
   'trustctime',
-  'usereplacerefs',
 ].map((name) => `core.${name}`);
 /** How git prints a difference. */
 const OF_PRINT = [
@@ -61,6 +60,9 @@ export interface GitSettings {
   readonly ofFiles: readonly string[];
   readonly ofPrint: readonly string[];
 }
+
+/** Of a repository whose commits have the usual names, in files. */
+export const OF_COMMITS: GitSettings = { isBare: false, format: formatOf('sha1', 'files'), ofFiles: [], ofPrint: [] };
 
 /**
  * @param listed what git printed for {@link OBEYED}

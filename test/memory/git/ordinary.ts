@@ -115,10 +115,6 @@ export class Ordinary {
       this.#run('update-index', '--split-index');
     },
     'a commit in the place of another': () => this.#replaced(),
-    'a commit in the place of another, which does not count': () => {
-      this.#replaced();
-      this.#run('config', 'core.useReplaceRefs', 'false');
-    },
     'ends of lines that git converts': () => this.#withLines(() => this.#run('config', 'core.autocrlf', 'true')),
     'ends of lines that git converts for this user': () =>
       this.#withLines(() => this.#run('config', '--global', 'core.autocrlf', 'true')),
