@@ -91,6 +91,8 @@ describe('the doctor', () => {
   });
 });
 
+const testOfRoot = isRoot ? test : test.skip;
+
 describe('a bridge of root', () => {
   const starts = (isolation: Project['isolation'], kind?: string) => () => {
     const given = settings(isolation, kind);
@@ -98,7 +100,7 @@ describe('a bridge of root', () => {
   };
 
   // rule: a-sandbox-keeps-agents-in
-  (isRoot ? test : test.skip)('runs no agents that nothing can hold, unless that is chosen', () => {
+  testOfRoot('runs no agents that nothing can hold, unless that is chosen', () => {
     const refusal =
       /^projects.yard.isolation: no sandbox can hold an agent that runs as root; start the bridge as another user/;
     expect(starts('bubblewrap')).toThrow(refusal);
