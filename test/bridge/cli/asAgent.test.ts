@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { whyNoSandbox } from '../../../bridge/agents/program/sandbox.js';
 import { packageRoot } from '../../../src/host/program.js';
-import { giveToOrdinaryUser, ORDINARY_USER, productStarter } from '../../e2e/ordinaryUser.js';
+import { giveToOrdinaryUser, isRoot, ORDINARY_USER, productStarter } from '../../e2e/ordinaryUser.js';
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 
@@ -146,7 +146,8 @@ describeSandbox(`the home of an agent in a sandbox${trouble === null ? '' : ` (s
   // rule: a-sandbox-keeps-agents-in
   test('hides session memory and other projects', () => {
     // Outside of the folders that are empty in every sandbox.
-    const other = mkdtempSync(join(packageRoot(), '.builds', 'wk-other-'));
+    const place = isRoot ? '/opt' : join(packageRoot(), '.builds');
+    const other = mkdtempSync(join(place, 'wk-other-'));
     afterThisTest(() => rmSync(other, { recursive: true }));
     writeFileSync(join(other, 'README'), 'mine');
     const { home, put, run } = stage();
