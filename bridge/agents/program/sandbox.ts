@@ -13,7 +13,7 @@ import { constants } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import type { AgentUser } from '../../../src/config/agentUser.js';
 import { homeOfUser } from '../../../src/host/homeOfUser.js';
-import { ownBuild, packageRoot } from '../../../src/host/program.js';
+import { buildOf, ownBuild, packageRoot } from '../../../src/host/program.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentSurroundings } from './contract.js';
 import { type CommandLine, systemProgram, tryOut } from './findProgram.js';
@@ -34,7 +34,7 @@ import { programsOnPath, wholeProgram } from './programFiles.js';
 /** Sockets of services, of terminals and of other people's programs: reaching one of them is a way out of the sandbox. */
 const EMPTIED = ['/run', '/tmp', '/var/tmp'];
 /** Of this package, what an agent runs: its own program, and `watchkeeper` in its shell. */
-const OWN_PARTS = ['.builds/current', '.claude-plugin', 'bin', 'dist', 'node_modules', 'package.json', 'plugin'];
+const OWN_PARTS = ['.claude-plugin', 'bin', 'dist', 'node_modules', 'package.json', 'plugin'];
 /** They name no file that an agent is given: `/tmp` of the sandbox takes the place of TMPDIR. */
 const NO_GIFTS = ['HOME', 'PATH', 'TMPDIR', 'WATCHKEEPER_MEMORY'];
 const SIGNAL_EXIT = 128;
@@ -175,6 +175,8 @@ function readable(
     ...programs.flatMap((path) => wholeProgram(path, realPath)),
     ...programsOnPath(environment.PATH, (path) => isCovered(inHome(path) ?? path), realPath),
     ...OWN_PARTS.map((part) => join(packageRoot(), part)),
+    // By the name by which its launchers look for it.
+    buildOf(packageRoot(), 'bridge/cli/main.js'),
     realOf('/etc/resolv.conf') ?? '/',
   ];
   const mounts: Mount[] = [];
