@@ -14,7 +14,11 @@ export const FENCE_LENGTH = BEGIN.length + WARNING.length + END.length + 4;
 
 /** @returns the lines between marks, each as one, whatever is in it; nothing for no lines */
 export function fenced(lines: readonly string[]): string {
-  return lines.length === 0 ? '' : [BEGIN, WARNING, ...lines.map(oneLine), END].join('\n');
+  return lines.length === 0 ? '' : [BEGIN, WARNING, ...lines.map(harmless), END].join('\n');
+}
+
+function harmless(line: string): string {
+  return oneLine(line).replace(MARKS, '‹');
 }
 
 /**
@@ -22,8 +26,8 @@ export function fenced(lines: readonly string[]): string {
  *   doubled: a command can be read as it was, and nothing within ends the quotation
  */
 export function quoted(words: string): string {
-  const escaped = oneLine(words).replace(/(?<!\\)(\\*)("|$)/g, (_, slashes: string, mark: string) =>
+  const escaped = harmless(words).replace(/(?<!\\)(\\*)("|$)/g, (_, slashes: string, mark: string) =>
     mark === '' ? slashes + slashes : `${slashes}${slashes}\\"`,
   );
-  return `"${escaped.replace(MARKS, '‹')}"`;
+  return `"${escaped}"`;
 }

@@ -80,7 +80,7 @@ describe('what other users may write', () => {
     [
       'the folder of the workspaces',
       0o777,
-      ['track init another --concurrent'],
+      ['track status', 'track init another --concurrent'],
       ({ home }) => join(home, 'workspaces'),
     ],
   ])('is not used until nobody else may: %s', async (_, mode, commands, pathOf) => {
@@ -101,6 +101,18 @@ describe('what other users may write', () => {
     execFileSync('sh', ['-c', repair]);
     expect(place.say('work', 'list', '--all')).toEqual({ code: 0, out: before, err: '' });
     expect(await faultsOf(place)).toEqual([]);
+  });
+
+  test('is not used behind a link of this user, which settings may be', () => {
+    const { home, work, say } = recorded();
+    const elsewhere = made(join(work, 'settings.json'), '{"keep_days":3}');
+    symlinkSync(elsewhere, join(home, 'settings.json'));
+    expect(say('work', 'list').code).toBe(0);
+    chmodSync(elsewhere, 0o666);
+    expect(say('work', 'list')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('can be written by other users'),
+    });
   });
 
   test('is not used where it is only a shortcut: a state is folded anew, and `work verify` names it', () => {

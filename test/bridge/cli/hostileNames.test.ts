@@ -150,6 +150,28 @@ describe('names of others', () => {
       expectAllHarmless(words, say(...words));
   });
 
+  test('are harmless in a critical event that somebody else has written', () => {
+    const folder = testFolder();
+    const event = {
+      ...{
+        v: 1,
+        id: 'a.detected',
+        incident_id: 'a',
+        final: false,
+        timestamp: isoTime(NOW),
+        event: 'session_unhealthy',
+      },
+      ...{ session_id: HOSTILE, project_key: HOSTILE, reason: HOSTILE, rule: HOSTILE, action_taken: HOSTILE },
+      ...{ github_issue: HOSTILE, details: { [HOSTILE]: HOSTILE }, untrusted_excerpt: HOSTILE },
+    };
+    writeFileSync(join(folder, 'critical_events.jsonl'), `${JSON.stringify(event)}\n`);
+    for (const words of [['events'], ['events', '--after', 'start'], ['events', '--json']]) {
+      const said = watchkeeper(folder, words, { WATCHKEEPER_LOGS: folder });
+      expect(said).toMatchObject({ code: 1, out: expect.stringContaining('session_unhealthy') });
+      expectAllHarmless(words, said, words.includes('--json'));
+    }
+  });
+
   test('are harmless in what is shown of a session, for people, for programs, and in its files', async () => {
     const { say, id, session, home, work } = place;
     const { refused } = JSON.parse(say('work', 'show', id, '--json').out).log;
@@ -274,6 +296,8 @@ describeScenes('names of others that a bridge has met', () => {
           expect([what, code === null]).toEqual([what, false]);
           expectAllHarmless([what], { code, out: stdout, err: stderr }, json.length > 0);
         }
+      // A name is no text of several lines.
+      expect((await scene.run(['session', session])).stdout).toMatch(/^asked .* by x\\nFORGED/m);
       for (const { title, body } of scene.github.issues()) expectHarmless('the issue', `${title}\n${body}`);
     },
     SCENE_TIMEOUT_MS,

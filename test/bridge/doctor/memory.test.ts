@@ -19,6 +19,7 @@ import { isoTime } from '../../../src/time.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
 import { memoryScene } from '../../memory/scene.js';
+import { expectHarmless, HOSTILE } from '../cli/hostileNames.js';
 import { watchkeeper } from '../cli/program.js';
 
 const NOBODY = 65_534;
@@ -155,6 +156,16 @@ describe('session memory', () => {
       { verdict: 'ok' },
       { name: 'memory logs', verdict: 'ok' },
     ]);
+  });
+
+  test('forges no line of the doctor by the name of a folder', async () => {
+    const home = join(testFolder(), HOSTILE.replaceAll('/', ''));
+    mkdirSync(home, { mode: 0o700 });
+    writeFileSync(join(home, HOSTILE.replaceAll('/', '')), '');
+    chmodSync(join(home, HOSTILE.replaceAll('/', '')), 0o666);
+    const checks = await look(home);
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'memory files', verdict: 'fault' }));
+    for (const { name, found, remedy } of checks) expectHarmless(name, `${found}\n${remedy}`);
   });
 
   testWithMounts(
