@@ -8,6 +8,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { homeOfUser } from '../../../src/host/homeOfUser.js';
+import type { AgentSurroundings } from './contract.js';
 import { argumentsOf, isWithin, type Mount, outerFirst, realOf } from './mounts.js';
 
 /** `/run` is empty in every sandbox. */
@@ -17,12 +18,12 @@ const PRIVATE_FOLDER = 0o700;
 
 /**
  * @returns where the agent's home is in the sandbox: the real path of the home that its environment names; another one if that
- *   does not exist, or is a folder of the system, such as `/`, which the user does not own
+ *   does not exist, or is a folder of the system, such as `/`, which the user that the agent runs as does not own
  */
-export function homeInside({ HOME }: Readonly<Record<string, string>>): string {
-  const home = HOME ?? homeOfUser() ?? '/';
+export function homeInside({ environment, user }: AgentSurroundings): string {
+  const home = environment.HOME ?? homeOfUser() ?? '/';
   const real = isAbsolute(home) ? realOf(home) : null;
-  return real === null || statSync(real).uid !== process.getuid?.() ? HOMELESS : real;
+  return real === null || statSync(real).uid !== (user?.uid ?? process.getuid?.()) ? HOMELESS : real;
 }
 
 /** @throws Error with a sentence for the operator */

@@ -33,7 +33,7 @@ import { programsOnPath, wholeProgram } from './programFiles.js';
 
 /** Sockets of services, of terminals and of other people's programs: reaching one of them is a way out of the sandbox. */
 const EMPTIED = ['/run', '/tmp', '/var/tmp'];
-/** Of this package, what an agent runs: its own program, and `watchkeeper` in its shell. */
+/** The parts of this package that an agent runs: its own program, and `watchkeeper` in its shell. */
 const OWN_PARTS = ['.claude-plugin', 'bin', 'dist', 'node_modules', 'package.json', 'plugin'];
 /** They name no file that an agent is given: `/tmp` of the sandbox takes the place of TMPDIR. */
 const NO_GIFTS = ['HOME', 'PATH', 'TMPDIR', 'WATCHKEEPER_MEMORY'];
@@ -103,7 +103,7 @@ export function sandboxedLine(line: CommandLine, request: AgentSurroundings): Co
   if (confinement == null) return line;
   // Before it is looked for what there is to hide: the logs may not exist yet.
   if (confinement.home !== null) makeOwnHome(confinement.home);
-  const home = homeInside(environment);
+  const home = homeInside(request);
   const emptied = EMPTIED.flatMap((path) => realOf(path) ?? []);
   const hidden = confinement.hidden.flatMap((path) => realOf(path) ?? []).filter(isFolder);
   const covered = [...emptied, ...hidden, ...(confinement.home === null ? [] : [home])];

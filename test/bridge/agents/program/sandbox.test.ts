@@ -116,6 +116,12 @@ describeSandbox(`an agent in a sandbox${trouble === null ? '' : ` (skipped: ${tr
     expect(await endOf(start('exit 3'))).toMatchObject({ reason: 'run_failed_exit_3' });
   });
 
+  test('has the home of the user that it runs as, if it has none of its own', async () => {
+    const started = start('echo x >~/mine; cat ~/mine');
+    expect(await endOf(started)).toMatchObject({ kind: 'answered', answer: 'x' });
+    expect(existsSync(join(started.folder, 'home', 'mine'))).toBe(true);
+  });
+
   test('that cannot be created shows no path to the chat', async () => {
     const end = await endOf(start('echo hi', { masked: ['/proc/self/status'] }));
     expect(end).toMatchObject({ kind: 'failed', detail: expect.not.stringContaining('/') });
