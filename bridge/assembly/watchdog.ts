@@ -36,7 +36,7 @@ import { journalPath } from '../../src/journal/path.js';
 import type { Service } from '../../src/service.js';
 import { OutsidePing } from '../health/outsidePing.js';
 import { keptBack } from '../hosts/lostHosts.js';
-import { wasCutDown } from '../runs/cutDown.js';
+import { wasCutDown, witnessHere } from '../runs/cutDown.js';
 import { RunProofs } from '../runs/proof.js';
 import { StopMark } from '../runs/stopMark.js';
 import type { ChatParts } from './chat.js';
@@ -163,7 +163,7 @@ function buildSaga(
     reporter: new IncidentReporter(clock, logsFolder, issues, events),
     keptBack: (session) => keptBack(settings, session),
     proveDead: (session) => proofs.ofSession(session),
-    wasCutDown: (session) => wasCutDown(logsFolder, readLogsFolderId(logsFolder), session),
+    wasCutDown: (session) => wasCutDown(witnessHere(settings, here, readLogsFolderId(logsFolder)), session),
     endOnDisk: chat.endOnDisk,
     isAnsweredInJournal: async (session) => (await answerInJournal(store.records, logsFolder, session)) !== null,
     wasStopping: (session) => stopMark.wasStopping(session),

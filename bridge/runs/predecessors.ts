@@ -11,7 +11,7 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import type { Clock } from '../../src/time.js';
 import type { JobQueue } from '../queue/pump.js';
-import { wasCutDown } from './cutDown.js';
+import { wasCutDown, witnessHere } from './cutDown.js';
 import { endProcesses } from './endRun.js';
 import { proveRunDead } from './proof.js';
 import { targetOf } from './runProcesses.js';
@@ -59,7 +59,7 @@ export class CleanStart implements Service {
 /**
  * Ends the processes of every run on this host whose bridge is dead, and stores the proof. The watchdog does the rest: it finds
  * an orphan whose run is released. If the store forgot how a session ended, that end is stored again. A session whose run died
- * before its first call, or in a stop that was cut off, goes back to its lane. If an incident has the session, only the proof
+ * before anything was heard of its agent, or in a stop that was cut off, goes back to its lane. If an incident has the session, only the proof
  * is stored.
  * @returns the sessions whose runs are now proven dead
  */
@@ -92,18 +92,20 @@ async function hasEnded({ store, endOnDisk }: PredecessorContext, session: Agent
   return end !== null && (await store.transitions.endForgotten(session.session_id, run.run_id, end)) !== null;
 }
 
-/** The bridge was killed during an orderly stop, or the agent had made no call, so the attempt never began. */
+/** The bridge was killed during an orderly stop, or before its agent can have done anything, so the run was no attempt. */
 async function isPutBack(
-  { store, logger, settings, logsId, stopMark }: PredecessorContext,
+  { store, logger, settings, here, logsId, stopMark }: PredecessorContext,
   session: AgentSession,
   run: Run,
   proof: DeathProof,
 ) {
   const { session_id } = session;
   const isStopped = await stopMark.wasStopping(session);
-  if (!isStopped && !wasCutDown(settings.logsFolder, logsId, session)) return false;
+  if (!isStopped && !wasCutDown(witnessHere(settings, here, logsId), session)) return false;
   if ((await store.transitions.interrupt(session_id, run.run_id, proof)) === null) return false;
-  const why = isStopped ? 'its bridge was killed while it stopped' : 'interrupted before its agent made a call';
+  const why = isStopped
+    ? 'its bridge was killed while it stopped'
+    : 'interrupted before anything was heard of its agent';
   logger.info({ session_id }, `session ${session_id}: ${why}; it waits again`);
   return true;
 }

@@ -11,9 +11,12 @@ import { realOf } from '../../memory/workspaces/workspace.js';
 import { endWords, leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import type { Settings } from '../../src/config/settings.js';
-import { describeError } from '../../src/errors.js';
+import { describeError, unreadable } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { RunContext } from './runContext.js';
+
+const INTERRUPTED =
+  '[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Check what is already done, and continue.]';
 
 export interface PromptContext extends Pick<RunContext, 'store' | 'clock' | 'here' | 'redact' | 'logger'> {
   readonly settings: Pick<Settings, 'logsFolder' | 'memory'>;
@@ -29,12 +32,8 @@ export interface Prompt {
 export async function promptOf(context: PromptContext, session: AgentSession): Promise<Prompt> {
   const { store } = context;
   const { message_text: message } = session.request;
-  if (session.interruptions > 0 && session.attempt === 1) {
-    const note =
-      '[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Check what is already done, and continue.]';
-    return { text: `${message}\n\n${note}`, record: '' };
-  }
-  if (session.attempt === 1 || session.revival_of === null) return { text: message, record: '' };
+  const note = (await wasInterrupted(context, session)) ? INTERRUPTED : null;
+  if (session.attempt === 1 || session.revival_of === null) return { text: joined(message, note), record: '' };
   const claim = await store.records.claimOf(session);
   const incident = claim === null ? null : await store.records.incident(claim);
   const finding = incident === null ? null : leadingFinding(incident);
@@ -45,9 +44,23 @@ export async function promptOf(context: PromptContext, session: AgentSession): P
     'Check what is already done before you repeat anything, and take another approach at the point where the first attempt got stuck.',
   ].join('\n\n');
   const end = endWords(incident?.untrusted_excerpt, finding?.evidence ?? []) || null;
-  const used = `\n\n${said}\n\n`.length;
+  const used = joined('', said, note, '').length;
   const record = await recordOf(context, session, { first: session.revival_of, end, used });
-  return { text: [message, said, ...(record === '' ? [] : [record])].join('\n\n'), record };
+  return { text: joined(message, said, note, record === '' ? null : record), record };
+}
+
+function joined(...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null).join('\n\n');
+}
+
+/** @returns whether this attempt was; the interruptions of the first one count in the second one's record, too */
+async function wasInterrupted(
+  { store }: PromptContext,
+  { attempt, interruptions, revival_of }: AgentSession,
+): Promise<boolean> {
+  if (interruptions === 0 || attempt === 1 || revival_of === null) return interruptions > 0;
+  const first = await store.records.session(revival_of).catch(unreadable);
+  return first === null || first === 'unreadable' || interruptions > first.interruptions;
 }
 
 /** @returns what is known of the first attempt; a fault of its files is logged, and the second attempt does without them */

@@ -107,6 +107,7 @@ export class RunJob {
     const stopRenewing = this.#keepLease(leaseSince);
     try {
       const journal = new RunJournal(context, this.sessionId);
+      journal.begin(this.runId);
       this.#isGone = false;
       const worklog = new RunWorklog(context, known);
       const stream = new AgentStream(context, known, { journal, worklog }, this.#stopper.signal);

@@ -4,12 +4,17 @@
  */
 
 import { describeError } from '../../src/errors.js';
+import { systemCounters } from '../../src/host/counters.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { withoutTexts } from '../../src/journal/texts.js';
 import { markUnsent, takeUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
+import { SECOND, type Timer } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { RunContext } from './runContext.js';
+
+/** One commit of the file system takes every line of that time. */
+const SYNC_WITHIN_MS = SECOND / 2;
 
 export class RunJournal {
   readonly #context: RunContext;
@@ -17,6 +22,8 @@ export class RunJournal {
   #writer: JournalWriter | null = null;
   #missing = 0;
   #isRefused = false;
+  /** Due while lines are not on the disk yet; null if there are none. */
+  #syncing: Timer | null = null;
 
   /** Opens the journal; never throws, like everything here. */
   constructor(context: RunContext, sessionId: string) {
@@ -30,11 +37,29 @@ export class RunJournal {
     return this.#isRefused || this.#missing > 0;
   }
 
+  /** Appends the first line. Without it, a run that is lost counts as an attempt. */
+  begin(runId: string): void {
+    const sinceBootMs = systemCounters.sinceBootMs();
+    this.append({
+      event: 'run_start',
+      run_id: runId,
+      boot_id: this.#context.here.boot_id,
+      ...(sinceBootMs !== null && { since_boot_ms: sinceBootMs }),
+    });
+  }
+
   append(line: JournalEvent): void {
     const { texts } = this.#context.settings.memory;
     const isWritten = this.#orSay(() => void this.#open().append(texts ? line : withoutTexts(line)));
     if (!isWritten) this.#missing += 1;
     else if (this.#isRefused) this.#sayWell();
+    if (isWritten) this.#syncing ??= this.#context.clock.after(SYNC_WITHIN_MS, () => this.#sync());
+  }
+
+  /** A power failure must not hide from the second attempt what the first one has done. */
+  #sync(): void {
+    this.#syncing = null;
+    this.#writer?.sync().catch((err: unknown) => this.#sayRefused(err));
   }
 
   /**
@@ -45,6 +70,8 @@ export class RunJournal {
   end(end: AgentEnd): void {
     const answer = end.kind === 'answered' ? { answer: end.answer } : {};
     this.append({ event: 'session_end', reason: end.kind, ...answer });
+    this.#syncing?.cancel();
+    this.#syncing = null;
     this.#orSay(() => this.#writer?.close());
     if (end.kind === 'answered') markUnsent(this.#logsFolder, this.#sessionId, this.#context.here.boot_id);
   }
@@ -71,13 +98,17 @@ export class RunJournal {
       work();
       return true;
     } catch (error) {
-      if (!this.#isRefused) {
-        const said = `session ${this.#sessionId}: ${describeError(error)}; its run continues, judged by its record alone`;
-        this.#context.logger.error({ err: error, session_id: this.#sessionId }, said);
-      }
-      this.#isRefused = true;
+      this.#sayRefused(error);
       return false;
     }
+  }
+
+  #sayRefused(error: unknown): void {
+    if (!this.#isRefused) {
+      const said = `session ${this.#sessionId}: ${describeError(error)}; its run continues, judged by its record alone`;
+      this.#context.logger.error({ err: error, session_id: this.#sessionId }, said);
+    }
+    this.#isRefused = true;
   }
 
   #sayWell(): void {

@@ -135,7 +135,7 @@ const INTERRUPTED_TOO_OFTEN: Failure = {
   kind: 'failed',
   cause: 'crash',
   reason: 'run_interrupted_too_often',
-  detail: `each of ${MOST_INTERRUPTIONS + 1} attempts to run it was interrupted`,
+  detail: `it was interrupted ${MOST_INTERRUPTIONS + 1} times`,
 };
 
 /** An interruption is also refused for other reasons: an incident acts, a person cancelled, or the lane is another run's. */

@@ -45,7 +45,7 @@ export interface SagaContext extends ActingContext {
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** Changes nothing. @returns whether a journal that this process can read has an answer of the session */
   isAnsweredInJournal(session: AgentSession): Promise<boolean>;
-  /** @returns whether the bridge of its run, which is proven dead, ended before the agent made a first call */
+  /** @returns whether the bridge of its run, which is proven dead, ended before its agent can have done anything */
   wasCutDown(session: AgentSession): boolean;
   /** @returns whether the bridge of its run, which is gone, was being stopped, as far as this process can read that */
   wasStopping(session: AgentSession): Promise<boolean>;

@@ -71,6 +71,8 @@ export const timings = z.strictObject({
   runLeaseMs: atLeastASecond.default(180_000),
   /** Between SIGTERM and SIGKILL. */
   killGraceMs: milliseconds.default(10_000),
+  /** A run that is lost within this time, and of which nothing was heard, is no attempt. */
+  youngRunMs: milliseconds.default(5_000),
   /** The time that an orderly stop gives to runs that are about to end. */
   drainMs: milliseconds.default(20_000),
   /** How long a revival or a failure message waits for the URL. */

@@ -121,8 +121,8 @@ export class IncidentTransitions extends StorePart {
   }
 
   /**
-   * The run died before its agent made a call: the session goes back to its lane's head, as after an orderly interruption, and
-   * that is the incident's outcome.
+   * The run died before its agent can have done anything: the session goes back to its lane's head, as after an orderly
+   * interruption, and that is the incident's outcome.
    */
   async putBack(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
     if (session.released === null || session.interruptions >= MOST_INTERRUPTIONS) return null;

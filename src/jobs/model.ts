@@ -116,7 +116,7 @@ export interface Session {
   readonly released: DeathProof | null;
   /** The one open incident. */
   readonly incident_id: string | null;
-  /** Orderly interruptions so far; see {@link MOST_INTERRUPTIONS}. */
+  /** Of both attempts of its message so far, none of which counts as an attempt; see {@link MOST_INTERRUPTIONS}. */
   readonly interruptions: number;
   /** A pending session is not run again before this instant, epoch ms: its provider's limit lasts until then. */
   readonly not_before: number | null;
@@ -138,7 +138,7 @@ export interface AgentSession extends Session {
 /** A session as it is stored and printed. */
 export type SessionRecord = Session & ChatRequest;
 
-/** How often an orderly interruption may put the same session back at its lane's head. */
+/** How often interruptions may put the sessions of one message back at their lane's head. */
 export const MOST_INTERRUPTIONS = 3;
 
 export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'unknown', 'given_up'] as const;

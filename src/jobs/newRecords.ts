@@ -84,6 +84,8 @@ export function revivalOf(session: AgentSession, now: number): AgentSession {
   return {
     ...session,
     ...UNTOUCHED,
+    // Counted over both attempts, so that no message is run again and again.
+    interruptions: session.interruptions,
     session_id: revivalSessionId(session.session_id),
     attempt: 2,
     revival_of: session.session_id,

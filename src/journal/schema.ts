@@ -67,7 +67,16 @@ export type ObservedEvent =
 
 /** An event of an agent's stream. The writer adds `v`, `timestamp` and `session_id`. */
 export type JournalEvent = Lineage &
+  /** The bridge's own, before it starts the agent: proves that a run left a journal, and how old it was when it was lost. */
   (
+    | {
+        readonly event: 'run_start';
+        readonly run_id: string;
+        /** Of the host; empty if the system has no such id. */
+        readonly boot_id: string;
+        /** Milliseconds from that boot to this line; missing if the system does not count them. */
+        readonly since_boot_ms?: number;
+      }
     | { readonly event: 'session_start'; readonly source: StartSource }
     /** The texts are beginnings, for the memory of the session; a setting leaves them out. */
     | { readonly event: 'user_prompt'; readonly origin: 'human' | 'machine'; readonly text?: string }

@@ -2,11 +2,12 @@
  * Writes one session's journal: one `write` per line, on a descriptor opened for append.
  *
  * The write is synchronous. Measured, a line costs 3 µs that way and 38 µs through the thread pool; the order needs no queue;
- * and a line reported as written survives a bridge that is killed in the next instruction. Writes are not retried, and only an
- * answer's line is synced to the disk (`sync`): the others are evidence about processes, not about power cuts.
+ * and a line reported as written survives a bridge that is killed in the next instruction. Writes are not retried. A power failure
+ * takes what was not synced: `sync` does that in the background, for all lines so far.
  */
-import { closeSync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { errorCode } from '../errno.js';
 import { describeError, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
@@ -18,6 +19,8 @@ import type { Clock } from '../time.js';
 import { lineOf, trimEvent } from './lineOf.js';
 import { journalPath } from './path.js';
 import type { JournalEvent } from './schema.js';
+
+const syncData = promisify(fdatasync);
 
 /** A line could not be written: the disk is full, or something else is in the journal's place. */
 export class JournalWriteError extends WatchkeeperError {
@@ -39,6 +42,7 @@ export class JournalWriter {
   readonly #clock: Clock;
   readonly #redact: Redact;
   #descriptor: number | null;
+  #syncing: Promise<void> | null = null;
   readonly #lines = new LineAppender({ isShared: false });
 
   private constructor(path: string, descriptor: number, { sessionId, clock, redact }: JournalWriterOptions) {
@@ -86,10 +90,24 @@ export class JournalWriter {
     return now;
   }
 
+  /** @returns when all lines appended so far are on the disk. @throws the file system's error */
+  async sync(): Promise<void> {
+    const descriptor = this.#descriptor;
+    if (descriptor === null || this.#syncing !== null) return;
+    this.#syncing = syncData(descriptor);
+    try {
+      await this.#syncing;
+    } finally {
+      this.#syncing = null;
+      // It was left open for the sync.
+      if (this.#descriptor === null) closeSync(descriptor);
+    }
+  }
+
   /** Idempotent. */
   close(): void {
     if (this.#descriptor === null) return;
-    closeSync(this.#descriptor);
+    if (this.#syncing === null) closeSync(this.#descriptor);
     this.#descriptor = null;
   }
 }

@@ -75,7 +75,7 @@ export class Conversation {
     return this.#scene.until(`a run of ${session}`, () => this.starts(session)[0], WITHIN_MS);
   }
 
-  /** Before its first call an attempt that is cut down does not count. */
+  /** An agent that has called a tool was heard of: its run is an attempt. */
   async firstCall(session = this.session): Promise<void> {
     const hasCalled = () => this.#scene.evidence.journal(session).some(({ event }) => event === 'pre_tool_use');
     await this.#scene.until(`a call of ${session}`, hasCalled, WITHIN_MS);

@@ -1,10 +1,11 @@
 /** What a bridge leaves when it goes, and what the next one makes of it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { journalPath } from '../../src/journal/path.js';
+import { testFolder } from '../harness/folder.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import type { AgentRecord } from './evidence.js';
@@ -20,7 +21,17 @@ const HANG: Scenario['steps'] = [
   { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough' },
   { do: 'hanging_tool', own_session: true, ignores_sigterm: true },
 ];
+/** A plain program: each of its runs leaves a line per step, and prints it. */
+const STEPS =
+  'for step in $(seq 100); do echo "$WATCHKEEPER_SESSION $$" >> "$SCENE_STEPS"; echo "step $step"; sleep 0.2; done';
 const STOP_GRACE_MS = 10_000;
+
+interface LostRun {
+  readonly scene: BridgeScene;
+  readonly bridge: Awaited<ReturnType<BridgeScene['startBridge']>>;
+  readonly session: string;
+  readonly steps: () => readonly string[];
+}
 
 /** `script` of util-linux makes terminals. */
 const testInTerminal = canScan() && spawnSync('script', ['--version']).status === 0 ? test : test.skip;
@@ -106,30 +117,79 @@ describeScenes('a bridge that ends', () => {
 
   // rule: a-run-cut-down-early-is-put-back
   test(
-    'killed five times within 25 s, each time before a call: answered once, reported by doctor and one event',
+    'killed four times as its agent starts: answered once, reported by doctor and one event',
     async () => {
-      const slow: Scenario['steps'] = [{ do: 'sleep', ms: 2_500 }, ...ANSWER];
-      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: slow }] } } });
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } },
+        // So long that a busy machine starts a bridge meanwhile.
+        timings: { youngRunMs: 60_000 },
+      });
       const asked = new Conversation(scene, 'ship', 1, 'the only one');
-      const starts = () => asked.starts().length + asked.starts(asked.revival).length;
-      for (const kills of [1, 2, 3, 4, 5]) {
-        const bridge = await scene.startBridge();
-        await scene.until('another run', () => starts() === kills);
-        await bridge.kill();
+      for (const kills of [1, 2, 3, 4]) {
+        await scene.start(['bridge'], { WATCHKEEPER_FAILPOINT: 'agent.spawn.after:kill' }).exited;
         const session = await scene.store.records.session(asked.session);
         // Three of them cost nothing; then the message itself may be what ends the bridge.
-        expect(session).toMatchObject({ attempt: 1, interruptions: Math.min(kills - 1, 3) });
-        expect(session?.status).toBe(kills <= 4 ? 'active' : 'failed');
+        expect(session).toMatchObject({ status: 'active', attempt: 1, interruptions: kills - 1 });
       }
       await scene.startBridge();
       await asked.answered(`answer of ${asked.revival}`);
-      expect(asked.starts()).toHaveLength(4);
       expect(asked.replies().filter(({ text }) => text.startsWith('answer of'))).toHaveLength(1);
       expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
       const told = scene.evidence.criticalEvents().filter(({ event }) => event === 'bridge_restarts');
       expect(told).toHaveLength(1);
       const { stdout } = await scene.run(['doctor', '--quick']);
-      expect(stdout).toMatch(/WARNING +restarts: the bridge of this host was started 6 times within 10 min/);
+      expect(stdout).toMatch(/WARNING +restarts: the bridge of this host was started 5 times within 10 min/);
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+
+  // rule: a-lost-run-was-an-attempt-unless-proven-otherwise
+  test.each<[string, (lost: LostRun) => Promise<unknown>]>([
+    [
+      'that has printed something',
+      ({ scene, session }) =>
+        scene.until('its sign of life', () =>
+          scene.evidence.journal(session).some(({ event }) => event === 'heartbeat'),
+        ),
+    ],
+    [
+      'while it stands still and reads nothing',
+      ({ scene, bridge, steps }) => {
+        bridge.signal('SIGSTOP');
+        return scene.until('five steps', () => steps().length >= 5);
+      },
+    ],
+    [
+      'that deletes the journals',
+      async ({ scene, session }) => {
+        await scene.until('its journal', () => scene.evidence.journal(session).length > 0);
+        rmSync(join(scene.logs, 'sessions'), { recursive: true });
+      },
+    ],
+  ])(
+    'killed twice beside a plain program %s: two runs, and the chat reads of the failure',
+    async (_, happens) => {
+      const steps = join(testFolder(), 'steps');
+      const agent = { kind: 'command', command: ['sh', '-c', STEPS], output: 'text' };
+      const scene = await openTestScene({
+        projects: { ship: { chats: [{ id: 1 }], agent } },
+        timings: { youngRunMs: 1_000 },
+        environment: { SCENE_STEPS: steps, AGENT_ENV: 'SCENE_STEPS SCENE_MARK' },
+      });
+      const asked = new Conversation(scene, 'ship', 1, 'a hundred steps');
+      const stepsOf = (session: string) =>
+        (existsSync(steps) ? readFileSync(steps, 'utf8') : '')
+          .split('\n')
+          .filter((line) => line.startsWith(`${session} `));
+      for (const session of [asked.session, asked.revival]) {
+        const bridge = await scene.startBridge();
+        await scene.until('two steps', () => stepsOf(session).length >= 2);
+        await happens({ scene, bridge, session, steps: () => stepsOf(session) });
+        await bridge.kill();
+      }
+      await scene.startBridge();
+      await asked.answered(FAILURE_PARAGRAPH);
+      for (const session of [asked.session, asked.revival]) expect(new Set(stepsOf(session)).size).toBe(1);
     },
     2 * SCENE_TIMEOUT_MS,
   );

@@ -134,12 +134,11 @@ export class ProgramRun {
     this.#quiet = isTurnOver ? this.#clock.after(QUIET_MS, close) : null;
   }
 
-  /** The chunks of its standard output; null for a sign of life on standard error, if the dialect uses such signs. */
+  /** The chunks of its standard output; null for a sign of life on standard error, while such signs are of use. */
   async *#heard(): AsyncGenerator<Buffer | null> {
     const chunks = this.#output.chunks();
-    if (!this.#stream.hearsEverything) return yield* chunks;
     for (let next = chunks.next(); ; ) {
-      const first = await Promise.race([next, this.#lastWords.more]);
+      const first = await (this.#stream.awaitsErrors ? Promise.race([next, this.#lastWords.more]) : next);
       if (first === undefined) yield null;
       else if (first.done) return;
       else {

@@ -55,6 +55,7 @@ export class ProgramStream {
   #conversationId: string | null;
   readonly #open = new Newest<string, OpenCall>(MOST_OPEN_CALLS);
   #owesTurn = true;
+  #isHeard = false;
   #answer: string | null = null;
   #failure: AgentFailure | null = null;
   #garbage = 0;
@@ -105,20 +106,32 @@ export class ProgramStream {
   /** @returns the events of one line; none after the answer */
   read(line: SplitLine): AgentEvent[] {
     if (this.#answer !== null) return [];
-    if (line.kind === 'line') return this.#translate(this.#dialect.line(line.text));
+    if (line.kind === 'line') return [...this.#newConversation(), ...this.#translate(this.#dialect.line(line.text))];
     this.#dropped += 1;
     const size = `${(line.bytes / BYTES_PER_MEBIBYTE).toFixed(1)} MiB`;
     return [{ type: 'note', text: `(a line of ${size} from the agent was dropped: it is too long)` }];
   }
 
-  /** @returns the events for output of any kind; none after the answer */
+  /**
+   * @returns the events for output of any kind; none after the answer. The first one is journaled, whatever it means: it proves
+   *   that the program has begun
+   */
   heard(): AgentEvent[] {
-    return this.#answer === null ? this.#translate(this.#dialect.heard?.() ?? []) : [];
+    if (this.#answer !== null) return [];
+    const isFirst = !this.#isHeard;
+    this.#isHeard = true;
+    if (this.#dialect.heard !== undefined) return this.#translate(this.#dialect.heard());
+    return isFirst ? [journal({ event: 'heartbeat', source: 'output' })] : [];
   }
 
   /** Whether output that does not complete a line matters, too. */
   get hearsEverything(): boolean {
     return this.#dialect.heard !== undefined;
+  }
+
+  /** Whether its next output on standard error matters: every one, or only the first sign that it lives. */
+  get awaitsErrors(): boolean {
+    return this.hearsEverything || !this.#isHeard;
   }
 
   /** The program has exited by itself: its whole output, or its exit code, may say how it ended. */
@@ -133,10 +146,14 @@ export class ProgramStream {
     return [journal({ event: 'turn_end', reason: 'end_turn' })];
   }
 
+  #newConversation(): AgentEvent[] {
+    const conversationId = this.#conversationId;
+    this.#conversationId = null;
+    return conversationId === null ? [] : [{ type: 'conversation', conversationId }];
+  }
+
   #translate(lines: readonly ProgramLine[]): AgentEvent[] {
     const events: AgentEvent[] = [];
-    if (this.#conversationId !== null) events.push({ type: 'conversation', conversationId: this.#conversationId });
-    this.#conversationId = null;
     for (const line of lines) {
       switch (line.kind) {
         case 'journal':

@@ -123,9 +123,9 @@ export class RunEnding {
 }
 
 /**
- * A lost run is put back, neither revived nor reported to the chat, if its agent had not made a first call or its bridge was
+ * A lost run is put back, neither revived nor reported to the chat, if its agent cannot have done anything yet or its bridge was
  * being stopped.
- * @returns whether it was; false if it made a call or was put back too often, or another rule is also true
+ * @returns whether it was; false if it counts as an attempt or was put back too often, or another rule is also true
  */
 async function isPutBack(context: SagaContext, incident: Incident, session: AgentSession): Promise<boolean> {
   const { store, folders, wasCutDown, wasStopping, keptBack } = context;
@@ -135,7 +135,7 @@ async function isPutBack(context: SagaContext, incident: Incident, session: Agen
   const isStopped = await wasStopping(session);
   if (!isStopped && !wasCutDown(session)) return false;
   if ((await store.incidents.putBack(session, incident, folders.guard())) === null) return false;
-  logPutBack(context, session, isStopped ? STOPPED : 'interrupted before its agent made a call');
+  logPutBack(context, session, isStopped ? STOPPED : 'interrupted before anything was heard of its agent');
   return true;
 }
 

@@ -96,7 +96,7 @@ describe('a scenario', () => {
       { tool: 'edit', outcome: 'rejected' },
     ];
     const { journal } = await play(steps({ do: 'batch', calls }));
-    const [message, ...rest] = journal.slice(2);
+    const [message, ...rest] = journal.slice(3);
     expect(message).toEqual({ event: 'assistant_message', stop_reason: 'tool_use' });
     const batch = { batch: 'batch_1' };
     expect(rest.slice(0, 3)).toMatchObject([
@@ -130,7 +130,7 @@ describe('a scenario', () => {
       ),
     );
     const lineage = { agent_id: 'child', parent_tool_use_id: 'call_1' };
-    expect(journal.slice(2)).toMatchObject([
+    expect(journal.slice(3)).toMatchObject([
       { event: 'assistant_message' },
       { event: 'pre_tool_use', tool_name: 'task', tool_use_id: 'call_1' },
       { event: 'user_prompt', origin: 'machine', ...lineage },

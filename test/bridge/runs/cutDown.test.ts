@@ -1,11 +1,13 @@
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { wasCutDown } from '../../../bridge/runs/cutDown.js';
+import { type RunWitness, wasCutDown } from '../../../bridge/runs/cutDown.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
+import { journalPath } from '../../../src/journal/path.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import { JournalWriter } from '../../../src/journal/writer.js';
+import { HOUR } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
-import { afterThisTest } from '../../harness/scope.js';
 import {
   acceptMessage,
   activeSession,
@@ -16,7 +18,6 @@ import {
   openIncident,
   openSagaScene,
   releaseRun,
-  runIdOf,
   type SagaScene,
   sessionNow,
   settle,
@@ -25,34 +26,50 @@ import {
 
 const CALL: JournalEvent = { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'Read', tool_input: {} };
 const ORPHAN = { findings: [findingOf('orphan', 'run_lost')] };
+const BOOT = 'this-boot';
 
-/** @returns what its journal says of a session, with what its run names as its logs folder */
-function openJournal(scene: SagaScene) {
+/** Journals of sessions, and what they prove. */
+function openJournals(scene: SagaScene) {
   const logsFolder = join(scene.folder, 'logs');
   const options = { logsFolder, clock: scene.clock, redact: (text: string) => text };
-  const write = (sessionId: string, ...lines: JournalEvent[]) => {
+  const append = (sessionId: string, ...lines: JournalEvent[]) => {
     const journal = JournalWriter.open({ ...options, sessionId });
-    afterThisTest(() => journal.close());
-    journal.append({ event: 'session_start', source: 'startup' });
     for (const line of lines) journal.append(line);
+    journal.close();
   };
-  const judged = (session: AgentSession): AgentSession => {
-    return { ...session, run: session.run && { ...session.run, logs_id: 'LOGS' } };
+  const sinceBootMs = () => scene.clock.monotonic();
+  /** What a bridge writes before it hears of the agent. */
+  const start = (session: AgentSession) =>
+    append(
+      session.session_id,
+      { event: 'run_start', run_id: must(session.run).run_id, boot_id: BOOT, since_boot_ms: sinceBootMs() },
+      { event: 'session_start', source: 'startup' },
+      { event: 'user_prompt', origin: 'human', text: 'work' },
+    );
+  const isCutDown = (session: AgentSession, changes: Partial<RunWitness> = {}) => {
+    const witness = {
+      logsFolder,
+      logsId: 'LOGS',
+      bootId: BOOT,
+      sinceBootMs: sinceBootMs(),
+      youngRunMs: 5_000,
+      ...changes,
+    };
+    return wasCutDown(witness, { ...session, run: session.run && { ...session.run, logs_id: 'LOGS' } });
   };
-  const isCutDown = (session: AgentSession) => wasCutDown(logsFolder, 'LOGS', judged(session));
-  return { write, isCutDown, logsFolder, judged };
+  return { append, start, isCutDown, logsFolder };
 }
 
-describeWithRedis('a lost run whose agent had made no call', () => {
+describeWithRedis('a lost run of whose agent nothing was heard', () => {
   // rule: a-run-cut-down-early-is-put-back
   test('waits again at the head of its lane, three times; then it is revived', async () => {
     const scene = await openSagaScene();
-    const { write, isCutDown } = openJournal(scene);
+    const { start, isCutDown } = openJournals(scene);
     const saga = scene.saga({ wasCutDown: isCutDown });
     let session = await activeSession(scene);
     const next = await acceptMessage(scene, '2');
-    write(session.session_id);
     for (const interruptions of [1, 2, 3]) {
+      start(session);
       const incident = await openIncident(scene, session, ORPHAN);
       await settle(saga, incident.incident_id);
       await releaseRun(scene, session);
@@ -86,33 +103,73 @@ describeWithRedis('a lost run whose agent had made no call', () => {
     }
   });
 
-  test('differs from one that made a call in this run, and from one with an incomplete journal', async () => {
+  // rule: a-lost-run-was-an-attempt-unless-proven-otherwise
+  test.each<[string, (journals: ReturnType<typeof openJournals>, session: AgentSession) => void]>([
+    ['made a call', ({ append }, { session_id }) => append(session_id, CALL)],
+    ['printed anything', ({ append }, { session_id }) => append(session_id, { event: 'heartbeat', source: 'output' })],
+    ['waited', ({ append }, { session_id }) => append(session_id, { event: 'wait_start', kind: 'rate_limit' })],
+    ['deleted the journals', ({ logsFolder }) => rmSync(join(logsFolder, 'sessions'), { recursive: true })],
+    [
+      'left the journal of another run only',
+      ({ start, logsFolder }, session) => {
+        rmSync(dirname(journalPath(logsFolder, session.session_id)), { recursive: true });
+        start({ ...session, run: session.run && { ...session.run, run_id: 'ANOTHER' } });
+      },
+    ],
+  ])('was an attempt if its agent %s, whatever the clock says', async (_, happens) => {
+    for (const hoursBack of [0, 1]) {
+      const scene = await openSagaScene();
+      const journals = openJournals(scene);
+      const session = await activeSession(scene);
+      journals.start(session);
+      expect(journals.isCutDown(session)).toBe(true);
+      scene.clock.moveWallClock(-hoursBack * HOUR);
+      happens(journals, session);
+      expect(journals.isCutDown(session)).toBe(false);
+    }
+  });
+
+  // rule: a-lost-run-was-an-attempt-unless-proven-otherwise
+  test('was an attempt if it was older than a few seconds, or nobody can say how old it was', async () => {
     const scene = await openSagaScene();
-    const { write, isCutDown, logsFolder, judged } = openJournal(scene);
+    const { start, isCutDown } = openJournals(scene);
     const session = await activeSession(scene);
-    // Nothing was written: it was cut down before the first line.
+    start(session);
+    expect(isCutDown(session, { bootId: 'another' })).toBe(false);
+    expect(isCutDown(session, { sinceBootMs: null })).toBe(false);
+    expect(isCutDown(session, { bootId: '' })).toBe(false);
+    await scene.clock.advance(4_999);
     expect(isCutDown(session)).toBe(true);
-    await scene.clock.advance(1_000);
-    write(session.session_id, CALL);
+    await scene.clock.advance(1);
     expect(isCutDown(session)).toBe(false);
+  });
+
+  test('was an attempt if its journal cannot prove more', async () => {
+    const scene = await openSagaScene();
+    const { start, append, isCutDown } = openJournals(scene);
+    const session = await activeSession(scene);
     const run = must(session.run);
-    const later = { ...session, run: { ...run, run_id: runIdOf(session), started_at: scene.clock.now() + 1 } };
-    expect(isCutDown(later)).toBe(true);
-    expect(isCutDown({ ...later, interruptions: 3 })).toBe(false);
-    expect(isCutDown({ ...later, run: { ...later.run, journal_torn: true } })).toBe(false);
-    expect(wasCutDown(logsFolder, 'OTHER', judged(later))).toBe(false);
+    // What the agent of an earlier run said proves nothing of this one.
+    append(session.session_id, CALL);
+    start(session);
+    expect(isCutDown(session)).toBe(true);
+    expect(isCutDown({ ...session, interruptions: 3 })).toBe(false);
+    expect(isCutDown({ ...session, run: { ...run, journal_torn: true } })).toBe(false);
+    expect(isCutDown(session, { logsId: 'OTHER' })).toBe(false);
+    expect(isCutDown(session, { logsId: null })).toBe(false);
   });
 
   // rule: a-run-cut-down-early-is-put-back
   test('differs from one whose second attempt has begun: a rolled-back store forgot that the first one failed', async () => {
     const scene = await openSagaScene();
-    const { write, isCutDown } = openJournal(scene);
-    write('tg_popoto_-100_1_r1', CALL);
+    const { start, append, isCutDown } = openJournals(scene);
+    append('tg_popoto_-100_1_r1', CALL);
     await scene.clock.advance(1_000);
     const session = await activeSession(scene);
+    start(session);
     // Of an older message with the same number.
     expect(isCutDown(session)).toBe(true);
-    write('tg_popoto_-100_1_r1');
+    append('tg_popoto_-100_1_r1', { event: 'session_start', source: 'startup' });
     expect(isCutDown(session)).toBe(false);
   });
 });

@@ -14,7 +14,13 @@ import { createRedactor, redactShapes } from '../../../src/log/redact.js';
 import { isoTime, MINUTE } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
-import { activeSession, openSagaScene, type SagaScene } from '../../monitoring/incident/saga/sagaScene.js';
+import {
+  activeSession,
+  must,
+  openSagaScene,
+  runIdOf,
+  type SagaScene,
+} from '../../monitoring/incident/saga/sagaScene.js';
 
 const HERE = readProcessIdentity('host-a');
 
@@ -62,13 +68,31 @@ async function attempts(scene: SagaScene) {
 }
 
 describeWithRedis('the prompt of a message whose run was interrupted', () => {
-  test('says so in the first attempt; in the second one, what became of the first', async () => {
+  // rule: interruptions-count-over-both-attempts
+  test('says so in either attempt, of its own interruptions; the second one also says what became of the first', async () => {
     const scene = await openSagaScene();
-    const first = { ...(await activeSession(scene)), interruptions: 1 };
-    const second = { ...revivalOf(first, scene.clock.now()), interruptions: 1 };
+    const first = await activeSession(scene);
+    const second = revivalOf(first, scene.clock.now());
     const asked = (session: typeof first) => ask(contextOf(scene), session);
-    expect(await asked(first)).toContain('You were interrupted while you worked on this');
-    expect(await asked(second)).toContain('This is the second and last attempt');
+    const interrupted = 'You were interrupted while you worked on this';
+    expect(await asked({ ...first, interruptions: 1 })).toContain(interrupted);
+    const said = await asked({ ...second, interruptions: 1 });
+    expect(said).toContain('This is the second and last attempt');
+    expect(said).toContain(interrupted);
+    expect(await asked(second)).not.toContain(interrupted);
+    expect(revivalOf({ ...first, interruptions: 2 }, scene.clock.now()).interruptions).toBe(2);
+  });
+
+  test('of a second attempt does not say so because of the first one', async () => {
+    const scene = await openSagaScene();
+    const { store } = scene;
+    const session = await activeSession(scene);
+    const proof = { run_id: runIdOf(session), proven_at: scene.clock.now(), by: 'no_process' } as const;
+    const waiting = must(await store.transitions.interrupt(session.session_id, runIdOf(session), proof));
+    const second = revivalOf(waiting, scene.clock.now());
+    expect(second.interruptions).toBe(1);
+    expect(await ask(contextOf(scene), second)).not.toContain('You were interrupted');
+    expect(await ask(contextOf(scene), { ...second, interruptions: 2 })).toContain('You were interrupted');
   });
 });
 

@@ -578,7 +578,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     const incident = await openIncident(scene, session, { reportOnly: true });
     expect(await store(scene, session, { end: STOPPED, stopCause: 'shutdown' })).toMatchObject({ status: 'active' });
     const joined = await incidentNow(scene, incident);
-    expect(joined).toMatchObject({ acting: true, untrusted_excerpt: 'each of 4 attempts to run it was interrupted' });
+    expect(joined).toMatchObject({ acting: true, untrusted_excerpt: 'it was interrupted 4 times' });
     expect(joined.findings.map(({ reason }) => reason)).toContain('run_interrupted_too_often');
   });
 

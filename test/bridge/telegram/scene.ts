@@ -154,6 +154,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     timings: {
       runLeaseMs: LEASE_MS,
       killGraceMs: 10_000,
+      youngRunMs: 5_000,
       drainMs: 10_000,
       reportWaitMs: 10_000,
       proofMs: 600_000,
