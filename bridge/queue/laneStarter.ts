@@ -17,7 +17,7 @@ export const LOST_JOB_PAUSE_MS = SECOND;
 const MOST_TRIES = 5;
 
 export interface LaneStarterOptions {
-  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'waiting' | 'regainWaiting'>;
+  readonly queue: Pick<JobQueue, 'pump' | 'pumpLane' | 'enqueueJob' | 'waiting' | 'regainWaiting' | 'hasOthersIn'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Notes each waiting session that the store had forgotten, once it is stored again. */
@@ -72,7 +72,11 @@ export class LaneStarter implements Lanes {
       const isHere = hostOfLane(draft.lane) === host;
       const accepted = await store.transitions.accept(draft, { fence, wakes: !isHere });
       const { session, isNew, isNext } = accepted;
-      if (isNext && isHere) void this.#insist(() => queue.enqueueJob(session));
+      // The store has forgotten who waits there, and they come first.
+      if (isNext && isHere && queue.hasOthersIn(session)) {
+        queue.waiting.keep(session);
+        void this.restoreAndStartAll();
+      } else if (isNext && isHere) void this.#insist(() => queue.enqueueJob(session));
       else if (isNew && isHere) queue.waiting.keep(session);
       // An earlier try stored it, and its answer was lost: perhaps nobody has started it.
       if (!isNew) void this.#insist(() => publishWake(store, { lane: session.lane }));

@@ -7,6 +7,7 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
+import { goesFirst } from '../../src/jobs/lanes.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { WorkQueue } from '../../src/jobs/ports.js';
@@ -102,6 +103,12 @@ export class JobQueue implements WorkQueue {
     failpoint('queue.add.after');
   }
 
+  /** @returns whether another session is known here to wait in this lane */
+  hasOthersIn({ lane, session_id }: AgentSession): boolean {
+    for (const other of this.waiting.values()) if (other.lane === lane && other.session_id !== session_id) return true;
+    return false;
+  }
+
   /** Remembers what waits on this host, including sessions of earlier processes. */
   async rememberAll(): Promise<void> {
     const { records } = this.#store;
@@ -178,12 +185,17 @@ export class JobQueue implements WorkQueue {
   }
 }
 
-/** In the order of acceptance. Within one millisecond a chat's message numbers decide. */
+/**
+ * The heads of their lanes first, because a lane starts as soon as something waits in it; then in the order of acceptance. Within one
+ * millisecond a chat's message numbers decide.
+ */
 function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
   const byNumber = new Intl.Collator('en', { numeric: true });
   return sessions.toSorted(
     (one, other) =>
-      one.created_at - other.created_at || byNumber.compare(one.request.message_id, other.request.message_id),
+      Number(goesFirst(other)) - Number(goesFirst(one)) ||
+      one.created_at - other.created_at ||
+      byNumber.compare(one.request.message_id, other.request.message_id),
   );
 }
 

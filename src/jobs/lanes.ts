@@ -131,7 +131,7 @@ export class BlockedLanes extends StorePart {
 export function laneEntryWrites(
   { keys }: StoreContext,
   session: AgentSession,
-  place: 'RPUSH' | 'LPUSH' | { readonly before: string },
+  place: LanePlace,
   { wakes = true }: WakeOption = {},
 ): Write[] {
   const list = keys.lane(session.lane);
@@ -142,6 +142,26 @@ export function laneEntryWrites(
     ['SADD', keys.hosts, hostOfLane(session.lane)],
   ];
   return !wakes ? entry : [...entry, wakeWrite(keys, { lane: session.lane })];
+}
+
+export type LanePlace = 'RPUSH' | 'LPUSH' | { readonly before: string };
+
+/** @returns whether it was at the head of its lane before: a second attempt, or an interrupted session */
+export function goesFirst({ attempt, interruptions }: AgentSession): boolean {
+  return attempt === 2 || interruptions > 0;
+}
+
+/**
+ * @param session pending, in no lane
+ * @returns where it belongs among those that wait: first if it was at the head before, else in the order of acceptance
+ */
+export async function placeInLane({ redis, keys, records }: StoreContext, session: AgentSession): Promise<LanePlace> {
+  if (goesFirst(session)) return 'LPUSH';
+  for (const other of await records.sessions(await redis.lrange(keys.lane(session.lane), 0, -1))) {
+    if (other instanceof Error || goesFirst(other)) continue;
+    if (other.created_at > session.created_at) return { before: other.session_id };
+  }
+  return 'RPUSH';
 }
 
 /** @returns the writes that end a session whose run is not proven dead: its lane stays held */

@@ -14,7 +14,7 @@ import {
   type Write,
 } from '../redis/commit.js';
 import type { Incident, IncidentStep } from './incidents.js';
-import { laneEntryWrites } from './lanes.js';
+import { laneEntryWrites, placeInLane } from './lanes.js';
 import type { AgentSession, Run } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, patched, revisionCheck, sessionWrites, wakeWrite } from './sessionChange.js';
@@ -37,13 +37,13 @@ export class Regain extends StorePart {
   }
 
   /**
-   * Stores a waiting session, at the end of its lane; a second attempt at the lane's head.
+   * Stores a waiting session at its place in its lane.
    * @param session as last known
    * @returns whether it was stored; false if there is a record, or its message has its end
    */
   async waiting(session: AgentSession): Promise<boolean> {
     const next: AgentSession = { ...renewed(session), status: 'pending', run: null, started_at: null };
-    const place = next.attempt === 2 ? 'LPUSH' : 'RPUSH';
+    const place = await placeInLane(this.context, next);
     return this.#store(next, () => ({ checks: [], writes: laneEntryWrites(this.context, next, place) }));
   }
 

@@ -3,7 +3,7 @@
 import type { Redis } from 'ioredis';
 import { unreadable } from '../errors.js';
 import { type Check, type CheckedWrites, documentChecks, type Write } from '../redis/commit.js';
-import { laneEntryWrites } from './lanes.js';
+import { laneEntryWrites, placeInLane } from './lanes.js';
 import { type AgentSession, isDelivered, type OutboxEntry, SESSION_STATUSES } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
 import {
@@ -81,17 +81,6 @@ async function outsideItsLane(context: StoreContext, session: AgentSession): Pro
     checks: [{ read: ['LPOS', keys.lane(lane), id], equals: null }],
     writes: laneEntryWrites(context, session, await placeInLane(context, session)),
   };
-}
-
-/** A second attempt or an interrupted session goes first; the others go in the order in which they were accepted. */
-async function placeInLane({ redis, keys, records }: StoreContext, session: AgentSession) {
-  const isFirst = ({ attempt, interruptions }: AgentSession) => attempt === 2 || interruptions > 0;
-  if (isFirst(session)) return 'LPUSH' as const;
-  for (const other of await records.sessions(await redis.lrange(keys.lane(session.lane), 0, -1))) {
-    if (other instanceof Error || isFirst(other)) continue;
-    if (other.created_at > session.created_at) return { before: other.session_id };
-  }
-  return 'RPUSH' as const;
 }
 
 /** A living run renews it; otherwise it expires, and the session is found to be an orphan. */

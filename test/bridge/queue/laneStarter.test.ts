@@ -22,6 +22,7 @@ describeWithRedis('the starter of lanes', () => {
       pump: () => queue.pump(),
       pumpLane: (lane: string) => queue.pumpLane(lane),
       waiting: queue.waiting,
+      hasOthersIn: (session: AgentSession) => queue.hasOthersIn(session),
       regainWaiting: () => queue.regainWaiting(),
       async enqueueJob(session: AgentSession) {
         refusals += 1;
@@ -93,6 +94,19 @@ describeWithRedis('a bridge that hears wakes', () => {
     await until(async () => (await take())?.data.session_id === session);
     expect(await store.records.session(session)).toMatchObject({ status: 'pending' });
     expect(forgotten).toEqual([session]);
+  });
+
+  // rule: a-forgotten-record-is-stored-once
+  test('lets a message that is accepted before the loss was noticed wait behind those that the store forgot', async () => {
+    const { store, openQueue, take, accept } = await openScene();
+    const queue = openQueue();
+    const [first, second] = [await accept('1'), await accept('2')];
+    await queue.rememberAll();
+    await forgetAll(store);
+    const { session, isNext } = await starterOf(queue).acceptor(store, HOST)(draft('3'), []);
+    expect(isNext).toBe(true);
+    await until(async () => (await take())?.data.session_id === first);
+    expect(await store.records.waitingIn(session.lane)).toEqual([first, second, session.session_id]);
   });
 
   // rule: a-cancellation-is-kept

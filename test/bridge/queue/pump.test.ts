@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { queueName } from '../../../bridge/queue/pump.js';
 import { laneOf } from '../../../src/jobs/names.js';
+import { revivalOf } from '../../../src/jobs/newRecords.js';
 import { publishWake, Wakes } from '../../../src/jobs/wakes.js';
 import { closeRedis, openRedis } from '../../../src/redis/connect.js';
 import { HOUR, systemClock } from '../../../src/time.js';
@@ -144,6 +145,29 @@ describeWithRedis('the pump', () => {
     await forgetAll(store);
     expect(await queue.regainWaiting()).toEqual(ids);
   });
+
+  // rule: a-forgotten-record-is-stored-once
+  test.each(['a second attempt', 'an interrupted session'])(
+    'stores %s again before the messages that wait behind it, so that none of them starts first',
+    async (which) => {
+      const { store, openQueue, accept } = await openScene();
+      const [first, next] = [await accept('1'), await accept('2')];
+      const known = must(await store.records.session(first));
+      const head =
+        which === 'a second attempt' ? revivalOf(known, systemClock.now() + HOUR) : { ...known, interruptions: 1 };
+      const queue = openQueue();
+      queue.waiting.keep(must(await store.records.session(next)));
+      queue.waiting.keep(head);
+      await forgetAll(store);
+      const order = [head.session_id, next];
+      expect(await queue.regainWaiting()).toEqual(order);
+      expect(await store.records.waitingIn(known.lane)).toEqual(order);
+      // The same if another process stores them one by one.
+      await forgetAll(store);
+      for (const session of [must(queue.waiting.get(next)), head]) await store.regain.waiting(session);
+      expect(await store.records.waitingIn(known.lane)).toEqual(order);
+    },
+  );
 
   // rule: a-cancellation-is-kept
   test('forgets a message that ended without a wake, and does not run it again after its record has expired', async () => {
