@@ -54,6 +54,15 @@ export const systemClock: Clock = {
 /** The last instant that has a date. */
 const LAST_DATE_MS = 8.64e15;
 
+/**
+ * @param instant epoch milliseconds, stored earlier
+ * @param lengthMs how far ahead of its writer's clock it was at most
+ * @returns whether it is still to come. One that is further ahead was stored before the clock was set back, and binds nobody
+ */
+export function isAhead(instant: number, lengthMs: number, now: number): boolean {
+  return instant > now && instant - now <= lengthMs;
+}
+
 /** Lets all pending tasks run once, in the middle of long work. */
 export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

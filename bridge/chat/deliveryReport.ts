@@ -19,11 +19,12 @@ export async function waitedMs(
   { records }: Store,
   entry: OutboxEntry,
   session: AgentSession | null,
+  clockMovedMs = 0,
 ): Promise<number | null> {
   if (session === null) return null;
   const { revival_of: firstId, created_at: createdAt } = session;
   const first = firstId === null ? null : await records.session(firstId).catch(() => null);
-  return Math.max(entry.created_at - (first?.created_at ?? createdAt), 0);
+  return Math.max(entry.created_at - (first?.created_at ?? createdAt) - clockMovedMs, 0);
 }
 
 /**

@@ -4,11 +4,12 @@
  */
 
 import { describeError } from '../../src/errors.js';
+import type { OutboxEntry } from '../../src/jobs/model.js';
 import { isAbandoned } from '../../src/jobs/outbox.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Service } from '../../src/service.js';
 import { isStoreTrouble } from '../../src/storeTrouble.js';
-import { MINUTE, SECOND, type Timer } from '../../src/time.js';
+import { DAY, isAhead, MINUTE, SECOND, type Timer } from '../../src/time.js';
 import type { ChatFoundation } from './foundation.js';
 
 /** Looks at least this often: a published wake may be lost. */
@@ -29,8 +30,8 @@ export class DeliveryService implements Service {
   #isRunning = false;
   /** Why the store did not answer, as last logged. */
   #trouble: string | null = null;
-  /** Whether to look for claims of dead processes: once after each start. */
-  #mayFindAbandoned = false;
+  /** When every entry is read again, on the monotonic clock; at once after each start. */
+  #nextFullLook = Number.NEGATIVE_INFINITY;
 
   constructor(base: ChatFoundation, chat: Chat) {
     this.#base = base;
@@ -40,7 +41,7 @@ export class DeliveryService implements Service {
   async start(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    this.#mayFindAbandoned = true;
+    this.#nextFullLook = Number.NEGATIVE_INFINITY;
     this.#lookAgainIn(0);
   }
 
@@ -77,7 +78,7 @@ export class DeliveryService implements Service {
    */
   async runOnce(): Promise<number> {
     const { store, clock } = this.#base;
-    const stored = [...(await this.#abandoned()), ...(await store.records.dueOutbox(clock.now())).due];
+    const stored = [...(await this.#boundByNobody()), ...(await store.records.dueOutbox(clock.now())).due];
     const due = [...new Set([...stored, ...this.#interrupted])];
     for (let from = 0; from < due.length; from += MOST_AT_ONCE) {
       await Promise.all(due.slice(from, from + MOST_AT_ONCE).map((sessionId) => this.#deliver(sessionId)));
@@ -85,11 +86,16 @@ export class DeliveryService implements Service {
     return due.length;
   }
 
-  async #abandoned(): Promise<string[]> {
-    if (!this.#mayFindAbandoned) return [];
-    const entries = await this.#base.store.records.outboxEntries();
-    this.#mayFindAbandoned = false;
-    return entries.filter((entry) => isAbandoned(entry, this.#base.here)).map(({ session_id }) => session_id);
+  /** Those that look due later: a dead process claims them, or they were stored before the clock was set back. */
+  async #boundByNobody(): Promise<string[]> {
+    const { store, clock, here } = this.#base;
+    if (clock.monotonic() < this.#nextFullLook) return [];
+    const entries = await store.records.outboxEntries();
+    this.#nextFullLook = clock.monotonic() + LOOK_AT_LEAST_EVERY_MS;
+    const now = clock.now();
+    const isBound = (entry: OutboxEntry) =>
+      isAhead(entry.due_at, entry.waits_ms ?? DAY, now) && !isAbandoned(entry, here);
+    return entries.filter((entry) => !isBound(entry)).map(({ session_id }) => session_id);
   }
 
   async #deliver(sessionId: string): Promise<void> {

@@ -15,7 +15,7 @@ export interface Activity {
   readonly step: Step | null;
   /** Calls of this run so far. */
   readonly calls: number;
-  /** Start of this activity, in epoch milliseconds. */
+  /** Start of this activity, in milliseconds on the monotonic clock: people read how long it has lasted. */
   readonly startedAt: number;
 }
 

@@ -4,10 +4,11 @@ import { subjectOf } from '../../src/journal/agentVocabulary.js';
 import type { PlanItem } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf, shorten } from '../../src/log/shorten.js';
+import type { Clock } from '../../src/time.js';
 import type { AgentEvent } from '../agents/program/contract.js';
 import type { Activity } from '../chat/progressView.js';
 
-/** The mutable form of an activity; all instants in epoch milliseconds. */
+/** The mutable form of an activity; `lastEventAt` and `lastCallAt` in epoch milliseconds. */
 export type LiveActivity = { -readonly [Name in keyof Activity]: Activity[Name] } & {
   lastEventAt: number;
   lastCallAt: number | null;
@@ -15,15 +16,16 @@ export type LiveActivity = { -readonly [Name in keyof Activity]: Activity[Name] 
   tasks: readonly PlanItem[];
 };
 
+type BothClocks = Pick<Clock, 'now' | 'monotonic'>;
+
 const LONGEST_WORDS = 120;
 /** Most of a text may be white space. */
 const LONGEST_READ = 2_000;
 
-/** @param now epoch milliseconds, as everywhere in this file */
-export function startActivity(now: number): LiveActivity {
+export function startActivity(clock: BothClocks): LiveActivity {
   return {
-    startedAt: now,
-    lastEventAt: now,
+    startedAt: clock.monotonic(),
+    lastEventAt: clock.now(),
     calls: 0,
     lastCallAt: null,
     tool: null,
@@ -34,21 +36,21 @@ export function startActivity(now: number): LiveActivity {
 }
 
 /** @param redact applied before anything is cut, because half of a secret is not recognised any more */
-export function noteActivity(activity: LiveActivity, event: AgentEvent, now: number, redact: Redact): void {
-  activity.lastEventAt = now;
+export function noteActivity(activity: LiveActivity, event: AgentEvent, clock: BothClocks, redact: Redact): void {
+  activity.lastEventAt = clock.now();
   if (event.type === 'note') activity.note = oneLine(event.text, redact);
   if (event.type !== 'journal') return;
   const line = event.line;
   if (line.event === 'pre_tool_use') {
     activity.calls += 1;
-    activity.lastCallAt = now;
+    activity.lastCallAt = clock.now();
     const subject = subjectOf(line.tool_input);
     activity.tool = oneLine(subject === null ? line.tool_name : `${line.tool_name}: ${subject}`, redact);
-    activity.startedAt = now;
+    activity.startedAt = clock.monotonic();
   }
   if (line.event === 'post_tool_use') {
     activity.tool = null;
-    activity.startedAt = now;
+    activity.startedAt = clock.monotonic();
   }
   if (line.event === 'plan') {
     activity.tasks = withPlan(activity.tasks, line);

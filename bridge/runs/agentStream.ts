@@ -163,7 +163,7 @@ export class AgentStream {
 
   #take(event: Exclude<AgentEvent, { type: 'end' }>, asked: string | null): void {
     const journal = this.#journal;
-    noteActivity(this.#known.activity, event, this.#context.clock.now(), this.#context.redact);
+    noteActivity(this.#known.activity, event, this.#context.clock, this.#context.redact);
     if (event.type === 'conversation') {
       this.#remember({ conversationId: event.conversationId });
       this.#worklog.conversation(event.conversationId, asked);

@@ -31,7 +31,7 @@ export class KnownRun {
     this.runId = ulid(clock);
     this.run = { run_id: this.runId, owner, pid: null, started_at: clock.now(), logs_id: logsId };
     this.target = targetOf(this.run);
-    this.activity = startActivity(clock.now());
+    this.activity = startActivity(clock);
   }
 
   /** The agent's; null if none was started, or none is known. */

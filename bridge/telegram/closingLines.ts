@@ -4,6 +4,7 @@
  */
 import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import { type AgentSession, isDelivered, type OutboxEntry } from '../../src/jobs/model.js';
+import { Newest } from '../../src/newest.js';
 import { DAY, MINUTE, SECOND, spokenDuration } from '../../src/time.js';
 import { waitedMs } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';
@@ -16,6 +17,8 @@ export const CLOSED_WITHIN_MS = 10 * SECOND;
 const LATE_EDITS_MS = 35 * SECOND;
 /** A message this old is given up, and so is its last line. */
 export const GIVEN_UP_AFTER_MS = DAY;
+/** A clock is moved once, while few sessions run. */
+const MOST_MOVED = 100;
 export const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 export class ClosingLines {
@@ -27,6 +30,8 @@ export class ClosingLines {
   readonly #failures = new Map<string, number>();
   /** Sessions whose working line may still arrive after the last one. */
   readonly #mayComeLate = new Set<string>();
+  /** Sessions during which the clock was moved, and by how much. */
+  readonly #movedMs = new Newest<string, number>(MOST_MOVED);
 
   /** @param ending aborts the edits in progress */
   constructor(base: ChatFoundation, edits: ProgressEdits, ending: AbortSignal) {
@@ -38,6 +43,11 @@ export class ClosingLines {
   /** An edit of the session's progress was abandoned, and may arrive later: the last line is written twice. */
   expectLateEdit(sessionId: string): void {
     this.#mayComeLate.add(sessionId);
+  }
+
+  /** The clock was moved while the session ran: the last line says how long people waited, not what the clock says. */
+  expectMovedClock(sessionId: string, byMs: number): void {
+    if (Math.abs(byMs) > SECOND) this.#movedMs.set(sessionId, byMs);
   }
 
   /** Writes the last line if it is due. Returns at once. */
@@ -58,10 +68,11 @@ export class ClosingLines {
   async #close(entry: OutboxEntry, messageId: string, session: AgentSession | null): Promise<void> {
     const { store, clock } = this.#base;
     const message = { sessionId: entry.session_id, chatId: entry.chat_id, messageId };
-    const line = closingLine(entry, await waitedMs(store, entry, session));
+    const waited = await waitedMs(store, entry, session, this.#movedMs.get(entry.session_id));
+    const line = closingLine(entry, waited);
     const failure = await this.#edits.close(message, line, this.#ending).then(() => null, asChatError);
     const delayMs = this.#untilNext(entry, failure);
-    if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs });
+    if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs, waits_ms: delayMs });
     else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
   }
 

@@ -20,6 +20,7 @@
  * says so.
  */
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
+import { isDueLater } from '../../src/jobs/outbox.js';
 import type { Service } from '../../src/service.js';
 import type { Timer } from '../../src/time.js';
 import { deliveryState, type SayingChat } from '../chat/chatRouter.js';
@@ -120,6 +121,7 @@ export class TelegramDelivery implements SayingChat, Service {
     if (claimed === null) return this.#closeIfDue(sessionId);
     const session = await store.records.session(sessionId);
     const progress = await this.#progress.quiet(sessionId);
+    this.#closing.expectMovedClock(sessionId, progress.clockMovedMs);
     if (progress.mayComeLate) this.#closing.expectLateEdit(sessionId);
     const parts = answerParts(claimed.entry.text, redact, session?.project_key ?? null);
     const hasMoved = session !== null && session.request.chat_id !== claimed.entry.chat_id;
@@ -166,7 +168,7 @@ export class TelegramDelivery implements SayingChat, Service {
   async #closeIfDue(sessionId: string): Promise<DeliveryState> {
     const { store, clock } = this.#base;
     const entry = await store.records.outboxEntry(sessionId);
-    const isDue = entry !== null && entry.progress_message_id !== null && entry.due_at <= clock.now();
+    const isDue = entry !== null && entry.progress_message_id !== null && !isDueLater(entry, clock.now());
     if (isDue && !this.#isStopping) this.#closing.write(entry, await store.records.session(sessionId));
     return deliveryState(store, sessionId);
   }

@@ -68,6 +68,7 @@ export class DeliveryRecord {
       state: inDoubt && entry.edit_into === null ? 'sending' : 'queued',
       claimed_until: null,
       due_at: clock.now() + delayMs,
+      waits_ms: delayMs,
       last_error: reason,
     });
   }
@@ -90,7 +91,13 @@ export class DeliveryRecord {
     const { store, clock, logger } = this.#base;
     const due_at = clock.now() + CLOSED_WITHIN_MS;
     const last_error = reason ?? entry.last_error;
-    const next = await store.outbox.save(entry, { state, claimed_until: null, due_at, last_error });
+    const next = await store.outbox.save(entry, {
+      state,
+      claimed_until: null,
+      due_at,
+      waits_ms: CLOSED_WITHIN_MS,
+      last_error,
+    });
     if (next === null) return null;
     logDelivery(logger, next, clock.now());
     this.#closing.write(next, session);
@@ -105,7 +112,7 @@ export class DeliveryRecord {
   /** Keeps the claim for one more call. */
   save(entry: OutboxEntry, patch: Partial<OutboxEntry>): Promise<OutboxEntry | null> {
     const until = this.#base.clock.now() + CLAIM_MS;
-    return this.#base.store.outbox.save(entry, { ...patch, claimed_until: until, due_at: until });
+    return this.#base.store.outbox.save(entry, { ...patch, claimed_until: until, due_at: until, waits_ms: CLAIM_MS });
   }
 
   async #rememberOwn(session: AgentSession | null, entry: OutboxEntry, messageId: string): Promise<void> {

@@ -6,6 +6,7 @@
  * untrue.
  */
 import { failpoint } from '../../src/failpoints.js';
+import { type HostCounters, systemCounters } from '../../src/host/counters.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { Newest } from '../../src/newest.js';
 import { atMost, SECOND } from '../../src/time.js';
@@ -19,6 +20,8 @@ import { renderClean } from './render.js';
 
 interface Shown extends Pace {
   readonly session: AgentSession;
+  /** By how much the wall clock was ahead of the boot's when the run began. */
+  readonly clockAheadMs: number;
   readonly ended: AbortController;
   /** Aborted when {@link ProgressDisplay.end} stops waiting. */
   readonly abandoned: AbortController;
@@ -40,12 +43,19 @@ export class ProgressDisplay implements ProgressView {
   readonly edits: ProgressEdits;
   readonly #base: TelegramFoundation;
   readonly #everyMs: number;
+  readonly #counters: Pick<HostCounters, 'sinceBootMs'>;
   readonly #shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
   /** @param everyMs the least time between two edits of one message, in milliseconds */
-  constructor(base: TelegramFoundation, edits: ProgressEdits, everyMs: number) {
+  constructor(
+    base: TelegramFoundation,
+    edits: ProgressEdits,
+    everyMs: number,
+    counters: Pick<HostCounters, 'sinceBootMs'> = systemCounters,
+  ) {
+    this.#counters = counters;
     this.#base = base;
     this.edits = edits;
     this.#everyMs = everyMs;
@@ -55,9 +65,10 @@ export class ProgressDisplay implements ProgressView {
     const id = session.session_id;
     const former = this.#shown.get(id);
     former?.ended.abort();
-    const now = this.#base.clock.now();
+    const now = this.#base.clock.monotonic();
     const shown: Shown = {
       session,
+      clockAheadMs: this.#clockAheadMs(),
       ended: new AbortController(),
       abandoned: new AbortController(),
       loop: Promise.resolve(),
@@ -90,13 +101,20 @@ export class ProgressDisplay implements ProgressView {
     if (this.#shown.get(sessionId) !== shown) return;
     this.#shown.delete(sessionId);
     const { messageId, mayComeLate } = shown;
-    this.#left.set(sessionId, { messageId, mayComeLate });
+    const clockMovedMs = this.#clockAheadMs() - shown.clockAheadMs;
+    this.#left.set(sessionId, { messageId, mayComeLate, clockMovedMs });
   }
 
   /** As {@link end}. @returns what is left of the display */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
-    return this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false };
+    return this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
+  }
+
+  /** The boot's clock goes on while the host sleeps, as people's do, and nobody can set it. */
+  #clockAheadMs(): number {
+    const sinceBootMs = this.#counters.sinceBootMs();
+    return sinceBootMs === null ? 0 : this.#base.clock.now() - sinceBootMs;
   }
 
   messageOf(sessionId: string): string | null {
@@ -105,7 +123,7 @@ export class ProgressDisplay implements ProgressView {
 
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
-    return activity === null ? null : this.#base.redact(statusLine(activity, this.#base.clock.now()));
+    return activity === null ? null : this.#base.redact(statusLine(activity, this.#base.clock.monotonic()));
   }
 
   /**
@@ -143,7 +161,7 @@ export class ProgressDisplay implements ProgressView {
     const shown = this.#shown.get(sessionId);
     if (shown === undefined || shown.ended.signal.aborted) return false;
     if ((await this.edits.stateOf(shown.session)) !== 'working') return false;
-    shown.nextEditAt = this.#base.clock.now() + this.#everyMs;
+    shown.nextEditAt = this.#base.clock.monotonic() + this.#everyMs;
     if (shown.messageId !== null) await this.#edit(shown, shown.messageId, words);
     return true;
   }
@@ -156,29 +174,29 @@ export class ProgressDisplay implements ProgressView {
         const state = await this.edits.stateOf(shown.session);
         if (state === 'over') return;
         const isAtWork = () => state === 'working' && !shown.ended.signal.aborted;
-        if (isAtWork() && clock.now() >= shown.nextEditAt) await this.#show(shown);
-        if (isAtWork() && clock.now() >= shown.nextTypingAt) await this.#type(shown);
+        if (isAtWork() && clock.monotonic() >= shown.nextEditAt) await this.#show(shown);
+        if (isAtWork() && clock.monotonic() >= shown.nextTypingAt) await this.#type(shown);
       } catch (err) {
         logger.debug({ err, session_id: shown.session.session_id }, 'progress could not be shown or recorded');
       }
       // If nothing was tried, the next look is not at once.
-      if (shown.nextEditAt <= clock.now()) shown.nextEditAt = clock.now() + this.#everyMs;
-      if (shown.nextTypingAt <= clock.now()) shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
-      await clock.sleep(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.now(), shown.ended.signal);
+      if (shown.nextEditAt <= clock.monotonic()) shown.nextEditAt = clock.monotonic() + this.#everyMs;
+      if (shown.nextTypingAt <= clock.monotonic()) shown.nextTypingAt = clock.monotonic() + TYPING_EVERY_MS;
+      await clock.sleep(Math.min(shown.nextEditAt, shown.nextTypingAt) - clock.monotonic(), shown.ended.signal);
     }
   }
 
   async #show(shown: Shown): Promise<void> {
     const { clock, logger, redact } = this.#base;
-    shown.nextEditAt = clock.now() + this.#everyMs;
-    const text = progressText(shown.activity, shown.session, clock.now(), redact);
+    shown.nextEditAt = clock.monotonic() + this.#everyMs;
+    const text = progressText(shown.activity, shown.session, clock.monotonic(), redact);
     try {
       if (shown.messageId === null) await this.#send(shown);
       else if (shown.isRecorded && text !== null && text.plain !== shown.text)
         await this.#edit(shown, shown.messageId, text);
     } catch (error) {
       const failure = asChatError(error);
-      learn(shown, failure, clock.now());
+      learn(shown, failure, clock.monotonic());
       const fields = { err: failure, session_id: shown.session.session_id };
       if (!shown.abandoned.signal.aborted) logger.debug(fields, 'a progress line was dropped');
     }
@@ -217,10 +235,10 @@ export class ProgressDisplay implements ProgressView {
 
   async #type(shown: Shown): Promise<void> {
     const { clock, api } = this.#base;
-    shown.nextTypingAt = clock.now() + TYPING_EVERY_MS;
+    shown.nextTypingAt = clock.monotonic() + TYPING_EVERY_MS;
     const { chat_id, thread_id } = shown.session.request;
     await api.showTyping(chat_id, thread_id, shown.abandoned.signal).catch((error: unknown) => {
-      if (error instanceof ChatError && error.kind === 'limited') pause(shown, error, clock.now());
+      if (error instanceof ChatError && error.kind === 'limited') pause(shown, error, clock.monotonic());
     });
   }
 }

@@ -17,6 +17,8 @@ interface ProgressMessage {
 
 /** What is left of a session's progress display. */
 export interface QuietProgress {
+  /** By how much the wall clock was moved while the run was shown, in milliseconds; 0 if that cannot be seen. */
+  readonly clockMovedMs: number;
   /** The progress message as this process knows it; the store may have forgotten it. Null if it knows none. */
   readonly messageId: string | null;
   /** An edit was abandoned that may still arrive. */
@@ -109,7 +111,7 @@ export class ProgressEdits {
       const entry = await store.records.outboxEntry(session?.revived_by ?? sessionId);
       if (entry === null || !isDelivered(entry.state) || entry.closed_message_id !== messageId) return;
       logger.info({ session_id: sessionId }, 'a progress line came late; the last line is written again');
-      await store.outbox.save(entry, { progress_message_id: messageId, due_at: clock.now() });
+      await store.outbox.save(entry, { progress_message_id: messageId, due_at: clock.now(), waits_ms: 0 });
     } catch (err) {
       logger.warn({ err, session_id: sessionId }, 'it is unknown whether a progress line arrived late');
     }

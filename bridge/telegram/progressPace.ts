@@ -15,7 +15,7 @@ export interface Pace {
 /** A lost answer may mean a message that nobody edits: one more is tried, not two. */
 const MOST_LOST_SENDS = 2;
 
-/** @param now epoch milliseconds */
+/** @param now on the monotonic clock, like every instant here */
 export function learn(pace: Pace, failure: ChatError, now: number): void {
   const { kind, description } = failure;
   if (kind === 'limited') pause(pace, failure, now);
@@ -25,7 +25,7 @@ export function learn(pace: Pace, failure: ChatError, now: number): void {
   if (isRefused || pace.lostSends >= MOST_LOST_SENDS) pace.isRefused = true;
 }
 
-/** @param now epoch milliseconds */
+/** @param now on the monotonic clock, like every instant here */
 export function pause(pace: Pace, { retryAfterMs }: ChatError, now: number): void {
   const until = now + (retryAfterMs ?? 0);
   pace.nextEditAt = Math.max(pace.nextEditAt, until);

@@ -58,7 +58,7 @@ export class TerminalProgress implements ProgressView {
     };
     this.#shown.set(session.session_id, shown);
     const begin = () => {
-      shown.nextLineAt = this.#base.clock.now();
+      shown.nextLineAt = this.#base.clock.monotonic();
       if (session.attempt === 1) this.#print(session.session_id, 'working …');
       else void this.#beginAgain(session.session_id, shown);
     };
@@ -70,7 +70,7 @@ export class TerminalProgress implements ProgressView {
     const shown = this.#shown.get(sessionId);
     if (shown === undefined) return;
     shown.activity = activity;
-    const now = this.#base.clock.now();
+    const now = this.#base.clock.monotonic();
     const step = stepLine(activity);
     const isNewTool = activity.tool !== null && activity.tool !== shown.tool;
     const isNewStep = step !== null && step !== shown.step;
@@ -97,7 +97,7 @@ export class TerminalProgress implements ProgressView {
 
   describe(sessionId: string): string | null {
     const activity = this.#shown.get(sessionId)?.activity ?? null;
-    return activity === null ? null : this.#base.redact(statusLine(activity, this.#base.clock.now()));
+    return activity === null ? null : this.#base.redact(statusLine(activity, this.#base.clock.monotonic()));
   }
 
   /** Below the line with the reason; a call that is shown before then says enough. */

@@ -28,7 +28,7 @@ export interface ManySessions {
 export interface SagaContext extends ActingContext {
   /** A run's owner that was also stopped could not end it meanwhile. */
   readonly gaps: KnownGaps;
-  readonly timings: { readonly reportWaitMs: number; readonly proofMs: number };
+  readonly timings: Readonly<Record<'reportWaitMs' | 'proofMs' | 'runLeaseMs', number>>;
   readonly queue: WorkQueue;
   readonly chat: Chat;
   readonly reporter: Reporter;

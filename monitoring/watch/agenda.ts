@@ -49,6 +49,12 @@ export class Deadlines {
     return due.sort(([, left], [, right]) => left - right).map(([id]) => id);
   }
 
+  /** @param byMs added to every instant */
+  shift(byMs: number): void {
+    for (const [id, instant] of this.#instants) this.#instants.set(id, instant + byMs);
+    this.#earliest = null;
+  }
+
   keepOnly(isKept: (id: string, instant: number) => boolean): void {
     for (const [id, instant] of this.#instants) if (!isKept(id, instant)) this.#instants.delete(id);
     this.#earliest = null;
@@ -64,10 +70,13 @@ export class Agenda {
   readonly #incidents = new Deadlines();
   #lanesAt = Number.POSITIVE_INFINITY;
   #isTickDue = false;
+  /** By how much the wall clock is ahead of the monotonic one. */
+  #ahead: number;
   #wake: () => void = () => undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#ahead = clock.now() - clock.monotonic();
   }
 
   /** The schedule asks for a full check. */
@@ -128,11 +137,24 @@ export class Agenda {
   /** @returns what is due, as soon as something is; nothing if the signal aborted */
   async next(signal: AbortSignal): Promise<Due> {
     for (;;) {
+      this.#followClock();
       const due = this.#takeDue(this.#clock.now());
       const count = due.news.length + due.sessions.length + due.incidents.length;
       if (due.tick || due.lanes || count > 0 || signal.aborted) return due;
       await this.#sleepUntil(Math.min(this.#lanesAt, this.#sessions.earliest, this.#incidents.earliest));
     }
+  }
+
+  /** Instants that were noted before the clock was set back come as late as they were to come then, not later by that much. */
+  #followClock(): void {
+    const ahead = this.#clock.now() - this.#clock.monotonic();
+    const movedMs = ahead - this.#ahead;
+    this.#ahead = ahead;
+    if (movedMs > -SECOND) return;
+    this.#sessions.shift(movedMs);
+    this.#incidents.shift(movedMs);
+    this.#lanesAt += movedMs;
+    this.#togetherUntil += movedMs;
   }
 
   #takeDue(now: number): Due {

@@ -171,6 +171,8 @@ export interface OutboxEntry {
   readonly tries: number;
   /** No send before this instant (back-off, `retry_after`). */
   readonly due_at: number;
+  /** How far ahead `due_at` was when it was stored, in milliseconds; missing in entries of earlier versions. */
+  readonly waits_ms?: number;
   /** When the claim of a send expires; null while no process is sending. */
   readonly claimed_until: number | null;
   /** The process that claimed last; missing in entries of earlier versions. */

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isProcessAlive, type ProcessIdentity } from '../host/identity.js';
 import { applyCommit, documentChecks, documentWrite, type Write } from '../redis/commit.js';
+import { DAY, isAhead } from '../time.js';
 import { isDelivered, type OutboxEntry } from './model.js';
 import { wakeWrite } from './sessionChange.js';
 import { StorePart } from './storePart.js';
@@ -13,7 +14,7 @@ export class Outbox extends StorePart {
    * @param here the identity of this process
    * @param mayBeOurs whether this process may have an unused claim of its own, because the store's reply to it was lost
    * @returns the claimed entry as it was before (its `state` is the predecessor's) and as it is now; null if another process
-   *   has the claim, or the message has arrived
+   *   has the claim, the message is due later, or it has arrived
    */
   async claim(
     sessionId: string,
@@ -24,13 +25,16 @@ export class Outbox extends StorePart {
     const before = await this.context.records.outboxEntry(sessionId);
     const now = this.clock.now();
     if (before === null || isDelivered(before.state)) return null;
-    const isHeld = before.claimed_until !== null && before.claimed_until > now && !isAbandoned(before, here);
+    if (isDueLater(before, now)) return null;
+    const { claimed_until: until } = before;
+    const isHeld = until !== null && isAhead(until, claimMs, now) && !isAbandoned(before, here);
     if (isHeld && !(mayBeOurs && isDeepStrictEqual(before.claimed_by, here))) return null;
     const entry = await this.save(before, {
       state: 'sending',
       claimed_until: now + claimMs,
       claimed_by: here,
       due_at: now + claimMs,
+      waits_ms: claimMs,
       tries: before.tries + 1,
     });
     return entry === null ? null : { before, entry };
@@ -61,6 +65,11 @@ export class Outbox extends StorePart {
     const applied = await applyCommit(redis, { at: 'delivery', checks, writes });
     return applied ? next : null;
   }
+}
+
+/** @returns whether nobody may claim it yet: Telegram asked for a pause, or the last try failed a moment ago */
+export function isDueLater({ claimed_until, due_at, waits_ms = DAY }: OutboxEntry, now: number): boolean {
+  return claimed_until === null && isAhead(due_at, waits_ms, now);
 }
 
 /** @returns whether a claim is held by a process that is proven dead, so that nobody need wait for its expiry */

@@ -48,7 +48,10 @@ export class Leases {
     const now = this.clock.now();
     const isAnothers = current !== null && current.owner !== owner && current.owner !== '';
     const isTaken = isAnothers && Math.max(current.until, spareUntil) > now;
-    if (isTaken && !(await isDead(current.owner))) return null;
+    if (isTaken && !(await isDead(current.owner))) {
+      await this.#shorten(current, now + leaseMs);
+      return null;
+    }
     const isRenewal = current?.owner === owner;
     const fence = isRenewal ? current.fence : (current?.fence ?? 0) + 1;
     const next: HeldLease = { name, owner, fence, until: now + leaseMs };
@@ -65,6 +68,18 @@ export class Leases {
     // If the reply to a first try was lost and the connection repeated it, the lease is ours.
     const found = await this.read(name);
     return found?.owner === owner && found.until > now ? found : null;
+  }
+
+  /**
+   * A lease that lasts longer than any was stored before a clock was set back. A holder that lives renews it; one that does not
+   * must not keep it.
+   */
+  async #shorten({ name, owner, fence, until }: HeldLease, latest: number): Promise<void> {
+    if (until <= latest) return;
+    const key = this.keys.lease(name);
+    const isSame = this.guard({ name, owner, fence, until });
+    const checks = [...isSame, { read: ['HGET', key, 'until'], equals: String(until) } as const];
+    await applyCommit(this.redis, { checks, writes: [['HSET', key, 'until', String(latest)]] });
   }
 
   /** Releases the lease, so that the next holder need not wait for its expiry. The fencing number stays. */

@@ -9,7 +9,7 @@
 import { firstAttemptId } from '../../../src/ids.js';
 import type { Incident, OutageHold } from '../../../src/jobs/incidents.js';
 import { outagePartSubject, providerSubject } from '../../../src/jobs/names.js';
-import { SECOND } from '../../../src/time.js';
+import { isAhead, SECOND } from '../../../src/time.js';
 import { type SagaContext, save, wake } from '../sagaContext.js';
 import { waitingText } from '../texts/chatTexts.js';
 import { correlated, couldBeOutage, signOfOutage, TOGETHER_MS } from './evidence.js';
@@ -127,7 +127,7 @@ export class OutageGate {
     const active = sessions.active();
     if (!couldBeOutage(active, active)) return PASS;
     if (typeof this.#waits.get(id) === 'number') return PASS;
-    if (now < detectedAt + SETTLE_MS) return this.#wait(id, detectedAt + SETTLE_MS);
+    if (isAhead(detectedAt + SETTLE_MS, SETTLE_MS, now)) return this.#wait(id, detectedAt + SETTLE_MS);
     if (now <= at + TOGETHER_MS) {
       const near = [...this.#signs.values()].filter(([, instant]) => Math.abs(instant - at) <= TOGETHER_MS);
       const mayCome = near.length + (await sessions.soonSilent(TOGETHER_MS));

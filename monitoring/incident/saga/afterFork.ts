@@ -7,7 +7,7 @@ import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { describeError, unreadable, WatchkeeperError } from '../../../src/errors.js';
 import type { CriticalEventName, Incident, IncidentOutcome, OutcomeNote } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
-import { HOUR, MINUTE } from '../../../src/time.js';
+import { HOUR, isAhead, MINUTE } from '../../../src/time.js';
 import { decide, logStep, type Progress, type SagaContext, save, saveAndLook, wake } from '../sagaContext.js';
 import { progressText } from '../texts/chatTexts.js';
 import { eventNameOf, logClosing, logRevival } from '../texts/incidentEvents.js';
@@ -75,7 +75,8 @@ export async function closeIncident(
   if (incident.hold !== undefined) wake(context, incident.hold.incident_id);
   if (!hasReportEnded(incident)) return { waitUntil: null };
   const { note: owed, last_action } = incident;
-  if (owed !== undefined && owed.due_at > clock.now()) return { waitUntil: owed.due_at };
+  if (owed !== undefined && isAhead(owed.due_at, pauseAfter(owed.tries, BACKOFF), clock.now()))
+    return { waitUntil: owed.due_at };
   if (owed === undefined) {
     // Only its detection was logged, and exactly one line of an incident says that.
     const action = last_action === 'detected' ? 'suppressed' : last_action;

@@ -2,7 +2,7 @@
 import { describeError, FencedError } from '../../../src/errors.js';
 import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
-import { SECOND } from '../../../src/time.js';
+import { HOUR, isAhead, MINUTE, SECOND } from '../../../src/time.js';
 import { logStep, type SagaContext, save } from '../sagaContext.js';
 import { eventNameOf } from '../texts/incidentEvents.js';
 
@@ -10,6 +10,10 @@ import { eventNameOf } from '../texts/incidentEvents.js';
 const MOST_TRIES = 20;
 /** After a report that broke before it had an outcome, because the store was unreachable. */
 const BROKEN_PAUSE_MS = 5 * SECOND;
+
+/** A report about several sessions waits a little for the others; after that GitHub says how long to wait, at most an hour. */
+const LONGEST_FIRST_WAIT_MS = MINUTE;
+const LONGEST_WAIT_MS = HOUR;
 
 export class DueReports {
   readonly #context: SagaContext;
@@ -38,7 +42,7 @@ export class DueReports {
   /** @returns when the report is to begin, epoch milliseconds; null if it has ended or is in progress */
   dueAt({ incident_id, report }: Incident): number | null {
     if (report.due_at === null || this.#underWay.has(incident_id)) return null;
-    return Math.max(report.due_at, this.#pausedUntil.get(incident_id) ?? 0);
+    return Math.max(dueAtOf(report, this.#context.clock.now()), this.#pausedUntil.get(incident_id) ?? 0);
   }
 
   get pending(): Promise<void>[] {
@@ -50,8 +54,8 @@ export class DueReports {
     try {
       // The caller may have read the record before the last report was stored.
       const incident = await store.records.incident(id);
-      const dueAt = incident?.report.due_at ?? null;
-      if (incident === null || dueAt === null || dueAt > clock.now()) return;
+      if (incident === null || incident.report.due_at === null) return;
+      if (dueAtOf(incident.report, clock.now()) > clock.now()) return;
       await this.#store(incident, session, await reporter.report(incident, session));
       this.#pausedUntil.delete(id);
     } catch (error) {
@@ -77,6 +81,12 @@ export class DueReports {
       if ((await save(this.#context, current, { report, last_action })) !== null) return;
     }
   }
+}
+
+/** @returns when it is due, epoch milliseconds; now, if the clock was set back since that was stored */
+function dueAtOf({ due_at, tries }: IncidentReport, now: number): number {
+  if (due_at === null || due_at <= now) return due_at ?? now;
+  return isAhead(due_at, tries === 0 ? LONGEST_FIRST_WAIT_MS : LONGEST_WAIT_MS, now) ? due_at : now;
 }
 
 export function hasReportEnded({ report }: Incident): boolean {

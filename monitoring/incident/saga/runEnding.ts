@@ -8,6 +8,7 @@ import type { Incident } from '../../../src/jobs/incidents.js';
 import type { AgentSession, Run } from '../../../src/jobs/model.js';
 import { revivalOf } from '../../../src/jobs/newRecords.js';
 import { publishWake } from '../../../src/jobs/wakes.js';
+import { isAhead } from '../../../src/time.js';
 import { type Evidence, isActedOn } from '../newIncident.js';
 import type { Admission, OutageGate } from '../outage/gate.js';
 import { decide, type Progress, type SagaContext, saveAndLook } from '../sagaContext.js';
@@ -74,7 +75,7 @@ export class RunEnding {
     const now = gaps.now();
     const askedAt = Math.max(incident.stopping_at ?? now, gaps.lastEnd(session.run));
     const givenUpAt = askedAt + timings.proofMs;
-    if (now < givenUpAt) return { waitUntil: givenUpAt };
+    if (isAhead(givenUpAt, timings.proofMs, now)) return { waitUntil: givenUpAt };
     if (await this.#hasEnded(incident, session)) return 'look';
     const because =
       "it could not be proven that the first attempt has really ended, and two at once would get in each other's way";
@@ -87,7 +88,8 @@ export class RunEnding {
     const passedAt = this.#gate.passedAt(incident) ?? detectedAt;
     // The few seconds before the report begins are part of the wait for its link; a minute is not.
     const urlDue = (passedAt - detectedAt < timings.reportWaitMs ? detectedAt : passedAt) + timings.reportWaitMs;
-    if (incident.report.url === null && !hasReportEnded(incident) && clock.now() < urlDue) return { waitUntil: urlDue };
+    const mayComeYet = incident.report.url === null && !hasReportEnded(incident);
+    if (mayComeYet && isAhead(urlDue, timings.reportWaitMs, clock.now())) return { waitUntil: urlDue };
     if (await this.#isAnsweredBySecond(incident, session)) return this.#attemptRevival(incident, session);
     const { not_revived_because: known, attempt } = incident;
     const isProviderDown = incident.hold?.state === 'give_up' && attempt === 1;
@@ -151,7 +153,7 @@ export async function isSpared(
   session: AgentSession,
   { findings, actions }: Pick<Evidence, 'findings' | 'actions'>,
 ): Promise<boolean> {
-  const { store, clock, keptBack, proveDead, endOnDisk, wasStopping } = context;
+  const { store, clock, timings, keptBack, proveDead, endOnDisk, wasStopping } = context;
   const { session_id, run } = session;
   const acting = findings.filter(({ rule }) => isActedOn(rule, actions));
   if (run === null || acting.length === 0 || !isOnlyLost(acting)) return false;
@@ -160,7 +162,7 @@ export async function isSpared(
   const proof = session.released ?? (await proveDead(session));
   if (proof === null) {
     const leaseUntil = await store.records.leaseUntil(session_id);
-    return leaseUntil !== null && clock.now() <= leaseUntil;
+    return leaseUntil !== null && isAhead(leaseUntil, timings.runLeaseMs, clock.now());
   }
   const end = await endOnDisk(session);
   if (end !== null) {

@@ -4,17 +4,20 @@ import { noteActivity, startActivity } from '../../../bridge/runs/activity.js';
 import { Coalesced } from '../../../bridge/runs/coalesced.js';
 import type { JournalEvent, PlanStatus } from '../../../src/journal/schema.js';
 import { createRedactor } from '../../../src/log/redact.js';
+import { ManualClock } from '../../harness/clock.js';
+
+const CLOCK = new ManualClock();
 
 describe('the view of a run in a chat', () => {
   const redact = createRedactor(['my-own-secret-value']);
 
   test.each(['my-own-secret-value', `ghp_${'a'.repeat(36)}`])('shows no part of a secret: %s', (secret) => {
     for (let before = 80; before < 125; before += 1) {
-      const activity = startActivity(0);
+      const activity = startActivity(CLOCK);
       const text = `${'x'.repeat(before - 1)} ${secret}`;
-      noteActivity(activity, { type: 'note', text }, 0, redact);
+      noteActivity(activity, { type: 'note', text }, CLOCK, redact);
       const line = { event: 'pre_tool_use', tool_use_id: '1', tool_name: 'sh', tool_input: { command: text } } as const;
-      noteActivity(activity, { type: 'journal', line }, 0, redact);
+      noteActivity(activity, { type: 'journal', line }, CLOCK, redact);
       expect(activity.note).not.toContain(secret.slice(0, 5));
       expect(activity.tool).not.toContain(secret.slice(0, 5));
     }
@@ -30,8 +33,9 @@ describe('the step that a chat shows', () => {
   });
   type Plan = Extract<JournalEvent, { event: 'plan' }>;
   const stepAfter = (...plans: readonly Omit<Plan, 'event'>[]) => {
-    const activity = startActivity(0);
-    for (const plan of plans) noteActivity(activity, { type: 'journal', line: { event: 'plan', ...plan } }, 0, redact);
+    const activity = startActivity(CLOCK);
+    for (const plan of plans)
+      noteActivity(activity, { type: 'journal', line: { event: 'plan', ...plan } }, CLOCK, redact);
     return stepLine(activity);
   };
 

@@ -289,16 +289,24 @@ describeWithRedis('the final message', () => {
     expect(shown(scene).slice(1)).toEqual([SHOWN]);
   });
 
-  test('waits as long as Telegram asks, at most an hour', async () => {
+  // rule: nobody-sends-within-a-ban
+  test('waits as long as Telegram asks, at most an hour, whoever is asked to send it meanwhile', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
     const delivery = deliveryOf(scene);
     scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 7, method: 'sendMessage' });
     expect(await delivery.deliver(session.session_id)).toBe('queued');
     expect((await entryOf(scene, session)).due_at).toBe(scene.clock.now() + 7 * SECOND);
+    await scene.clock.advance(7 * SECOND);
     scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 90_000, method: 'sendMessage' });
     expect(await delivery.deliver(session.session_id)).toBe('queued');
-    expect((await entryOf(scene, session)).due_at).toBe(scene.clock.now() + HOUR);
+    const { due_at } = await entryOf(scene, session);
+    expect(due_at).toBe(scene.clock.now() + HOUR);
+    const tried = sends(scene, '<b>42</b>');
+    await scene.clock.advance(HOUR - 1);
+    for (const each of [delivery, deliveryOf(scene)]) expect(await each.deliver(session.session_id)).toBe('queued');
+    expect(sends(scene, '<b>42</b>')).toBe(tried);
+    await scene.clock.advance(1);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     expect(shown(scene)).toEqual([SHOWN]);
   });
@@ -351,6 +359,7 @@ describeWithRedis('the final message', () => {
     scene.peer.inject({ kind: 'bad_request', description: 'message to edit not found', method: 'editMessageText' });
     const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('sending');
+    await scene.clock.advance(SECOND);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     expect(shown(scene).slice(1)).toEqual(['…', SHOWN]);
     expect(sends(scene, '<b>42</b>')).toBe(1);
@@ -404,6 +413,7 @@ describeWithRedis('the final message', () => {
     const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('queued');
     expect(await entryOf(scene, session)).toMatchObject({ tries: 1, due_at: scene.clock.now() + SECOND });
+    await scene.clock.advance(SECOND);
     expect(await delivery.deliver(session.session_id)).toBe('queued');
     expect(await entryOf(scene, session)).toMatchObject({ tries: 2, due_at: scene.clock.now() + 2 * SECOND });
     await scene.clock.advance(DAY + 1);

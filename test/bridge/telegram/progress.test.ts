@@ -29,7 +29,7 @@ describeWithRedis('the progress message', () => {
     expect(await scene.store.records.session(session.session_id)).toMatchObject({
       request: { progress_message_id: String(message?.messageId) },
     });
-    const startedAt = scene.clock.now();
+    const startedAt = scene.clock.monotonic();
     display.update(session.session_id, { tool: 'Read: a.ts', note: null, step: null, calls: 1, startedAt });
     display.update(session.session_id, {
       tool: 'Bash: npm test',
@@ -56,7 +56,7 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
-    const startedAt = scene.clock.now();
+    const startedAt = scene.clock.monotonic();
     const step = { number: 2, of: 5, title: 'Write the tests for @octocat' };
     display.update(session.session_id, { tool: null, note: 'Soon', step, calls: 3, startedAt });
     await scene.clock.untilWaiting();
@@ -76,7 +76,7 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
-    const startedAt = scene.clock.now();
+    const startedAt = scene.clock.monotonic();
     const tool = '@octocat www.evil.example/x <b>\u200b\u{e0041}';
     display.update(session.session_id, { tool, note: 'ask @octocat\u202e', step: null, calls: 1, startedAt });
     await runFor(scene, 4 * SECOND);
@@ -133,7 +133,13 @@ describeWithRedis('the progress message', () => {
     const display = displayOf(scene);
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
-    display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt: scene.clock.now() });
+    display.update(session.session_id, {
+      tool: 'A',
+      note: null,
+      step: null,
+      calls: 1,
+      startedAt: scene.clock.monotonic(),
+    });
     const fault = scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 20, method: 'editMessageText' });
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => fault.used === 1);
@@ -176,7 +182,7 @@ describeWithRedis('the progress message', () => {
       note: null,
       step: null,
       calls: 1,
-      startedAt: scene.clock.now(),
+      startedAt: scene.clock.monotonic(),
     });
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
@@ -200,7 +206,7 @@ describeWithRedis('the progress message', () => {
       note: null,
       step: null,
       calls: 1,
-      startedAt: scene.clock.now(),
+      startedAt: scene.clock.monotonic(),
     });
     await display.showProgress(revival.session_id, 'Trying once more: silent for 15 minutes');
     expect(shown(scene)).toBe('Trying once more: silent for 15 minutes');
@@ -264,7 +270,7 @@ describeWithRedis('the progress message', () => {
       note: null,
       step: null,
       calls: 1,
-      startedAt: scene.clock.now(),
+      startedAt: scene.clock.monotonic(),
     });
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: sleep'));
@@ -325,7 +331,7 @@ describeWithRedis('the progress message', () => {
       note: null,
       step: null,
       calls: 1,
-      startedAt: scene.clock.now(),
+      startedAt: scene.clock.monotonic(),
     });
     await runFor(scene, 8 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('Bash: ls'));

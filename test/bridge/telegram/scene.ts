@@ -101,7 +101,7 @@ export async function openScene(): Promise<Scene> {
 
 /** Shows nothing until a test begins it. */
 export function displayOf(scene: Scene): ProgressDisplay {
-  const display = new ProgressDisplay(scene, scene.edits, 3 * SECOND);
+  const display = new ProgressDisplay(scene, scene.edits, 3 * SECOND, { sinceBootMs: () => scene.clock.monotonic() });
   afterThisTest(() => display.stop());
   return display;
 }

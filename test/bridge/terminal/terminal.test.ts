@@ -130,7 +130,7 @@ describeWithRedis('the terminal', () => {
     const terminal = openTerminal(scene);
     const view = progressOf(scene, terminal, 3 * SECOND);
     const session = await order(scene);
-    const startedAt = scene.clock.now();
+    const startedAt = scene.clock.monotonic();
     view.begin(session);
     view.update(session.session_id, { tool: 'Read: a', note: null, step: null, calls: 1, startedAt });
     view.update(session.session_id, { tool: 'Read: b', note: null, step: null, calls: 2, startedAt });
@@ -152,13 +152,13 @@ describeWithRedis('the terminal', () => {
     const terminal = openTerminal(scene);
     const view = progressOf(scene, terminal, 3 * SECOND);
     const session = await order(scene);
-    const startedAt = scene.clock.now();
+    const startedAt = scene.clock.monotonic();
     view.begin(session);
     const step = { number: 2, of: 5, title: 'Write\nthe tests' };
     view.update(session.session_id, { tool: null, note: null, step, calls: 0, startedAt });
     for (const tool of ['Read: a', 'Read: b']) {
       await scene.clock.advance(3 * SECOND);
-      view.update(session.session_id, { tool, note: null, step, calls: 1, startedAt: scene.clock.now() });
+      view.update(session.session_id, { tool, note: null, step, calls: 1, startedAt: scene.clock.monotonic() });
     }
     expect(linesOf(terminal).slice(1)).toEqual([
       `[${session.session_id}] Thinking · 0 ms · step 2 of 5: Write the tests`,
@@ -183,10 +183,22 @@ describeWithRedis('the terminal', () => {
       const printing = how.startsWith('being') ? terminal.chat.deliver(first.session_id) : null;
       const next = await order(scene);
       view.begin(next);
-      view.update(next.session_id, { tool: 'Read: a', note: null, step: null, calls: 1, startedAt: scene.clock.now() });
+      view.update(next.session_id, {
+        tool: 'Read: a',
+        note: null,
+        step: null,
+        calls: 1,
+        startedAt: scene.clock.monotonic(),
+      });
       await terminal.untilPrinted(new RegExp(`\\[${next.session_id}\\] working`));
       await printing;
-      view.update(next.session_id, { tool: 'Read: b', note: null, step: null, calls: 2, startedAt: scene.clock.now() });
+      view.update(next.session_id, {
+        tool: 'Read: b',
+        note: null,
+        step: null,
+        calls: 2,
+        startedAt: scene.clock.monotonic(),
+      });
       expect(linesOf(terminal)).toEqual([
         `[${first.session_id}] working …`,
         `[${first.session_id}] answer after 0 ms:`,
@@ -272,7 +284,13 @@ describeWithRedis('the terminal', () => {
     expect(terminal.printed).toContain('no bot here');
     const views = new ProgressRouter(progress, progressOf(scene, terminal, 0));
     views.begin(here);
-    views.update(here.session_id, { tool: 'Read: c', note: null, step: null, calls: 1, startedAt: scene.clock.now() });
+    views.update(here.session_id, {
+      tool: 'Read: c',
+      note: null,
+      step: null,
+      calls: 1,
+      startedAt: scene.clock.monotonic(),
+    });
     expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 call');
   });
 

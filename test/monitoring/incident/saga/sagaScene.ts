@@ -40,7 +40,7 @@ export const HOST = 'host-a';
 export const LANE = laneOf(HOST, '/srv/popoto');
 export const LEASE_MS = 3 * MINUTE;
 export const OWNER: ProcessIdentity = { host: 'host-b', boot_id: 'b', pid_namespace: 'n', pid: 10, pid_start: '5' };
-const TIMINGS = { reportWaitMs: 10_000, proofMs: 600_000 };
+const TIMINGS = { reportWaitMs: 10_000, proofMs: 600_000, runLeaseMs: 180_000 };
 
 export interface SagaScene {
   /** What its clock waits for before it goes on. */
