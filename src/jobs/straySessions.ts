@@ -83,17 +83,22 @@ async function outsideItsLane(context: StoreContext, session: AgentSession): Pro
   };
 }
 
-/** A living run renews it; otherwise it expires, and the session is found to be an orphan. */
+/**
+ * A living run renews it; otherwise it expires, and the session is found to be an orphan. One that lasts far longer than any lease
+ * was stored before a clock was set back; hosts whose clocks differ a little are left alone.
+ */
 async function withoutLease(
   { redis, keys, clock }: StoreContext,
   { session_id: id, status }: AgentSession,
   runLeaseMs: number,
 ): Promise<Fault | null> {
-  if (status !== 'active' || (await redis.zscore(keys.runLeases, id)) !== null) return null;
+  if (status !== 'active') return null;
+  const until = await redis.zscore(keys.runLeases, id);
+  if (until !== null && Number(until) <= clock.now() + 2 * runLeaseMs) return null;
   return {
-    reason: 'run_without_lease',
-    end: 'was active without a lease; it has one, which runs out unless its run lives',
-    checks: [{ read: ['ZSCORE', keys.runLeases, id], equals: null }],
+    reason: until === null ? 'run_without_lease' : 'run_with_endless_lease',
+    end: `was active ${until === null ? 'without a lease' : 'with a lease from before the clock was set back'}; it has one, which runs out unless its run lives`,
+    checks: [{ read: ['ZSCORE', keys.runLeases, id], equals: until }],
     writes: [['ZADD', keys.runLeases, String(clock.now() + runLeaseMs), id]],
   };
 }

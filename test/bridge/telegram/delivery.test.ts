@@ -352,6 +352,26 @@ describeWithRedis('the final message', () => {
     expect(scene.told).toMatchObject([{ event: 'message_undelivered', reason: 'answer_unknown' }]);
   });
 
+  // rule: no-instant-binds-longer-than-its-length
+  test.each(['a pause', 'a claim'])(
+    'that has to wait for %s does not wait longer because the clock is set back',
+    async (what) => {
+      const scene = await openScene();
+      const session = await answered(scene, await activeSession(scene), ANSWER);
+      if (what === 'a pause') {
+        scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 60, method: 'sendMessage' });
+        await deliveryOf(scene).deliver(session.session_id);
+      } else {
+        const elsewhere = { ...scene.here, host: 'otherhost', pid: 1 };
+        await scene.store.outbox.claim(session.session_id, MINUTE, elsewhere);
+      }
+      scene.clock.moveWallClock(-2 * HOUR);
+      const service = new DeliveryService(scene, deliveryOf(scene));
+      await service.runOnce();
+      expect(await entryOf(scene, session)).toMatchObject({ state: 'sent' });
+    },
+  );
+
   test('whose placeholder was deleted goes into another one', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);

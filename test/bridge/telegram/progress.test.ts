@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { activityLine } from '../../../bridge/chat/progressView.js';
-import { SECOND } from '../../../src/time.js';
+import { HOUR, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { revived } from './revived.js';
 import { activeSession, answered, begun, CHAT, deliveryOf, displayOf, openScene, type Scene } from './scene.js';
@@ -299,6 +299,34 @@ describeWithRedis('the progress message', () => {
     await delivery.stop();
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Done in 1 second.', 'the answer']);
   });
+
+  // rule: no-instant-binds-longer-than-its-length
+  test.each([4 * HOUR, -4 * HOUR])(
+    'says how long it took, although the clock was moved by %d ms meanwhile',
+    async (ms) => {
+      const scene = await openScene();
+      const session = await activeSession(scene);
+      const display = displayOf(scene);
+      display.begin(session);
+      await scene.peer.waitFor(() => typing(scene) === 1);
+      display.update(session.session_id, {
+        tool: 'Bash: ls',
+        note: null,
+        step: null,
+        calls: 1,
+        startedAt: scene.clock.monotonic(),
+      });
+      scene.clock.moveWallClock(ms);
+      await runFor(scene, 58 * SECOND);
+      expect(shown(scene)).toMatch(/^Bash: ls · 5\d s · 1 call$/);
+      await display.end(session.session_id);
+      await answered(scene, session, 'the answer');
+      const delivery = deliveryOf(scene, display);
+      expect(await delivery.deliver(session.session_id)).toBe('sent');
+      await delivery.stop();
+      expect(scene.peer.botMessages(CHAT)[0]?.text).toBe('Done in 58 seconds.');
+    },
+  );
 
   // rule: progress-never-hides-the-answer
   test('of a second attempt shows the total time since the question at its end', async () => {

@@ -8,7 +8,7 @@ import { StrayRound } from '../../../monitoring/rounds/strayRound.js';
 import { UnreadableRecords } from '../../../monitoring/rounds/unreadableRecords.js';
 import { revivalSessionId } from '../../../src/ids.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
-import { isoTime, MINUTE } from '../../../src/time.js';
+import { HOUR, isoTime, MINUTE } from '../../../src/time.js';
 import { describeWithRedis, testRedisUrl } from '../../harness/redis.js';
 import {
   acceptMessage,
@@ -171,6 +171,16 @@ describeWithRedis('a session', () => {
     await redis.zrem(keys.runLeases, session.session_id);
     expect(await scene.mended()).toEqual(['run_without_lease']);
     expect(await records.leasesOverBefore(scene.clock.now() + LEASE_MS + 1)).toHaveProperty('size', 1);
+  });
+
+  // rule: no-instant-binds-longer-than-its-length
+  test('with a lease that was stored before the clock was set back has one that ends', async () => {
+    const scene = await openStrayScene();
+    await activeSession(scene);
+    scene.clock.moveWallClock(-HOUR);
+    expect(await scene.mended()).toEqual(['run_with_endless_lease']);
+    expect(await scene.mended()).toEqual([]);
+    expect(await scene.store.records.leasesOverBefore(scene.clock.now() + LEASE_MS + 1)).toHaveProperty('size', 1);
   });
 
   // rule: a-stray-incident-is-closed

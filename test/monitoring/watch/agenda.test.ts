@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, expect, test } from '@jest/globals';
-import { Deadlines } from '../../../monitoring/watch/agenda.js';
+import { Agenda, Deadlines, type Due } from '../../../monitoring/watch/agenda.js';
+import { DAY, HOUR, MINUTE } from '../../../src/time.js';
+import { ManualClock } from '../../harness/clock.js';
 import { seededRandom } from '../../src/journal/random.js';
 
 const STEPS = 20_000;
@@ -57,5 +59,27 @@ describe('deadlines', () => {
     expect(deadlines.takeUntil(3)).toEqual(['a', 'b', 'c']);
     expect(deadlines.takeUntil(3)).toEqual([]);
     expect(deadlines.earliest).toBe(4);
+  });
+});
+
+describe('the agenda', () => {
+  // rule: no-instant-binds-longer-than-its-length
+  test.each([-HOUR, -10 * DAY])('is as punctual as before when the clock is set back by %d ms', async (ms) => {
+    const clock = new ManualClock();
+    const agenda = new Agenda(clock);
+    agenda.lookAt('session', clock.now() + MINUTE);
+    agenda.driveAt('incident', clock.now() + MINUTE);
+    agenda.lookAtLanes(clock.now() + MINUTE);
+    let found: Due | null = null;
+    const ending = new AbortController();
+    void agenda.next(ending.signal).then((due) => {
+      found = due;
+    });
+    await clock.untilWaiting();
+    clock.moveWallClock(ms);
+    await clock.advance(MINUTE - 1);
+    expect(found).toBeNull();
+    await clock.advance(1);
+    expect(found).toMatchObject({ sessions: ['session'], incidents: ['incident'], lanes: true });
   });
 });

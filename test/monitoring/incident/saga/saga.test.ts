@@ -6,7 +6,7 @@ import { TerminalChat } from '../../../../bridge/terminal/terminalChat.js';
 import { CriticalEventLog } from '../../../../monitoring/criticalEvents.js';
 import { joiningFindings } from '../../../../monitoring/incident/newIncident.js';
 import type { IncidentSaga } from '../../../../monitoring/incident/saga/saga.js';
-import type { SagaContext } from '../../../../monitoring/incident/sagaContext.js';
+import type { Reporter, SagaContext } from '../../../../monitoring/incident/sagaContext.js';
 import { FAILURE_PARAGRAPH } from '../../../../monitoring/incident/texts/chatTexts.js';
 import { RecordedGaps } from '../../../../monitoring/lateness/knownGaps.js';
 import { answerInJournal, type DiskContext, endOnDisk } from '../../../../monitoring/rounds/answeredLocally.js';
@@ -20,7 +20,7 @@ import type { AgentSession } from '../../../../src/jobs/model.js';
 import type { Chat } from '../../../../src/jobs/ports.js';
 import { markUnsent } from '../../../../src/journal/unsent.js';
 import { JournalWriter } from '../../../../src/journal/writer.js';
-import { MINUTE } from '../../../../src/time.js';
+import { HOUR, MINUTE } from '../../../../src/time.js';
 import { describeWithRedis } from '../../../harness/redis.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { Mortal } from './mortal.js';
@@ -136,6 +136,26 @@ describeWithRedis('a first failure', () => {
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'revival_failed' });
     const closing = eventLines(scene).find(({ incident_id, final }) => final && incident_id === incident.incident_id);
     expect(closing).toMatchObject({ event: 'session_unhealthy', details: { outcome: 'revival_failed' } });
+  });
+
+  // rule: no-instant-binds-longer-than-its-length
+  test('that began while the clock was an hour ahead holds its lane no longer than any other', async () => {
+    const scene = await openSagaScene();
+    const pending = { ...(await activeSession(scene)) };
+    scene.clock.moveWallClock(HOUR);
+    const reporter: Reporter = {
+      report: async (incident) => ({ ...incident.report, tries: 1, due_at: scene.clock.now() + MINUTE }),
+      noteOutcome: async () => undefined,
+    };
+    const saga = scene.saga({ reporter });
+    const incident = await openIncident(scene, pending);
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, pending);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'released' });
+    scene.clock.moveWallClock(-HOUR);
+    await settle(saga, incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived' });
   });
 
   test('asks the owner of the run to end it, and holds the lane until the run is proven dead', async () => {
