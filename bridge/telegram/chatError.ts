@@ -6,7 +6,7 @@ import { WatchkeeperError } from '../../src/errors.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 
 /**
- * - `refused`: the API said no, and would again (400, 403).
+ * - `refused`: the API said no, and would again until somebody changes something (400, 403).
  * - `unauthorized`: the bot itself is refused, whatever it asks (401, and 404 for a malformed token).
  * - `limited`: not now (429).
  * - `not_reached`: no request went out; certainly nothing happened.
