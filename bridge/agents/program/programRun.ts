@@ -32,6 +32,10 @@ const LAST_WORDS_WAIT_MS = 200;
 /** One chunk may contain tens of thousands of lines: after this time, other work in this process gets its turn. */
 const TURN_MS = 5;
 
+/** A program that prints more than this waits after each piece: the other runs of this process go first. */
+const FLOOD_BYTES = 64 * 1024 * 1024;
+const FLOOD_PAUSE_MS = 5;
+
 /** The output of `prlimit`, before it exits, if it cannot become the agent, for example because its interpreter is missing. */
 const NOT_BECOME = 'prlimit: failed to execute';
 const NOT_FOUND_EXIT = 127;
@@ -108,16 +112,20 @@ export class ProgramRun {
 
   async *#said(): AsyncGenerator<AgentEvent> {
     const splitter = new LineSplitter(LINE_LIMIT_BYTES);
+    let bytes = 0;
     for await (const chunk of this.#heard()) {
       yield* this.#stream.heard();
       if (chunk === null) continue;
+      bytes += chunk.length;
+      const isFlood = bytes > FLOOD_BYTES;
       let turnSince = this.#clock.monotonic();
       for (const line of splitter.push(chunk)) {
         yield* this.#stream.read(line);
         if (this.#clock.monotonic() - turnSince < TURN_MS) continue;
-        await giveWay();
+        await (isFlood ? this.#clock.sleep(FLOOD_PAUSE_MS) : giveWay());
         turnSince = this.#clock.monotonic();
       }
+      if (isFlood) await this.#clock.sleep(FLOOD_PAUSE_MS);
       this.#limitPatience();
     }
     this.#linger?.cancel();

@@ -204,6 +204,42 @@ describe('a program that prints plain text', () => {
     expect(key.includes('aB3+')).toBe(false);
   });
 
+  // rule: an-answer-ends-with-its-program
+  test.each([
+    [
+      'a server that it left behind talks on',
+      '( sleep 0.1; while :; do echo GET /health; sleep 0.02; done ) & echo answer',
+    ],
+    ['a program that it left behind prints without end', '( sleep 0.1; exec yes ) & echo answer'],
+    [
+      'it pipes its words through a program that ends later',
+      'exec > >(read -r word; sleep 0.05; echo "$word"); echo answer',
+    ],
+  ])('has its own words as its answer, although %s', async (_, script) => {
+    const { end, journal } = await run({ command: ['bash', '-c', script] });
+    expect(end).toEqual({ kind: 'answered', answer: 'answer' });
+    expect(journal.at(-1)).toMatchObject({ event: 'turn_end' });
+  });
+
+  // rule: an-agent-leaves-others-a-turn
+  test('waits after each piece of a flood, so that the runs beside it go first', async () => {
+    let pauses = 0;
+    const clock: Clock = {
+      ...systemClock,
+      sleep(ms, signal) {
+        pauses += ms === 5 ? 1 : 0;
+        return systemClock.sleep(ms === 5 ? 0 : ms, signal);
+      },
+    };
+    const mebibytes = (count: number) =>
+      node(`const line = 'y'.repeat(1023) + '\\n';
+      for (let at = 0; at < ${count}; at += 1) process.stdout.write(line.repeat(1024));`);
+    for await (const _ of begin({ command: mebibytes(60) }, {}, new AbortController(), clock));
+    expect(pauses).toBe(0);
+    for await (const _ of begin({ command: mebibytes(70) }, {}, new AbortController(), clock));
+    expect(pauses).toBeGreaterThan(6);
+  });
+
   // rule: an-agent-leaves-others-a-turn
   test('yields to other work, however many lines it prints at once', async () => {
     const lines = 100_000;
