@@ -68,7 +68,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     reaper,
     endOnDisk: chat.endOnDisk,
     forgotten,
-    directories: { mustWait: async () => false },
+    directories: { mustWait: async () => false, follow: async () => false },
     leaving: new AbortController().signal,
     agents,
   });

@@ -115,6 +115,7 @@ export class Runner implements Service {
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
     if (session.status !== 'pending') return null;
+    if (await this.#context.directories.follow(session)) return null;
     // The directory watch makes a new job when the directory is back.
     const mustWait =
       !(await this.#isEmpty(lane)) || (await this.#context.directories.mustWait(session.working_directory));
