@@ -9,6 +9,7 @@ import { agentEnvironment, agentUserIn } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, FOR_TRYING_OUT, readConfigFile } from './configFile.js';
 import { didYouMean } from './didYouMean.js';
 import type { Faults } from './faults.js';
+import { logsPlace } from './logsPlace.js';
 import { memorySettings } from './memorySettings.js';
 import { wholeNumberText } from './numbers.js';
 import { pollingWith } from './polling.js';
@@ -96,6 +97,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   };
   const home = environment.HOME ?? homeOfUser() ?? '/';
   const projects = await readProjects(file, workingDirectory, { thresholds, here: host, home }, faults);
+  const logs = logsPlace({ asked: read('WATCHKEEPER_LOGS'), workingDirectory, projects, environment, home }, faults);
   const apiRoot = read('TELEGRAM_API_ROOT') ?? 'https://api.telegram.org';
   const apiUrl = read('GITHUB_API_URL') ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
@@ -112,7 +114,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     agentUser,
     agentEnvironment: agentEnvironment(environment, { named: read('AGENT_ENV'), user: agentUser, secrets }, faults),
     ownFiles: ownFilesIn(surroundings, configFile ?? CONFIG_FILE),
-    logsFolder: resolve(workingDirectory, read('WATCHKEEPER_LOGS') ?? 'logs'),
+    logsFolder: logs.folder,
     host,
     containerDiesWhole: read('WATCHKEEPER_CONTAINER_DIES_WHOLE') === 'yes',
     logLevel: read('LOG_LEVEL') ?? 'info',
@@ -129,7 +131,11 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     },
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',
-    notices: [...(found === null ? [noConfigFile(workingDirectory)] : []), ...servedElsewhere(projects)],
+    notices: [
+      ...(found === null ? [noConfigFile(workingDirectory)] : []),
+      ...(logs.notice === null ? [] : [logs.notice]),
+      ...servedElsewhere(projects),
+    ],
   };
   faults.throwIfAny();
   return Object.freeze(settings);
