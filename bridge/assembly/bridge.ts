@@ -9,6 +9,7 @@ import type { Service } from '../../src/service.js';
 import { ServedAgents } from '../agents/registry.js';
 import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
 import { BridgePresence } from '../health/bridgePresence.js';
+import { FolderWatch } from '../health/folderWatch.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
 import { awaitStop } from '../health/orderlyStop.js';
 import { RestartWatch } from '../health/restartWatch.js';
@@ -138,12 +139,20 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
 }
 
 function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
-  const { foundation, stores, events, forgotten, chat, watching, terminals, work, intakes } = parts;
+  const { foundation, ground, stores, events, forgotten, chat, watching, terminals, work, intakes } = parts;
   const { store, wakes } = stores;
   const base = { ...foundation, store, events };
   return [
     ...buildVitals(foundation, gaugesOf(parts), true),
     new StorePulse(base, foundation.outage, () => forgotten.noteAll()),
+    new FolderWatch({
+      ...foundation,
+      ...foundation.settings,
+      logsId: stores.logsId,
+      redis: ground.redis,
+      client: store.redis,
+      events,
+    }),
     wakes,
     events,
     foundation.worklogs,

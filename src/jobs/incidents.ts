@@ -180,6 +180,7 @@ export const CRITICAL_EVENTS = [
   'bridge_gone',
   'store_forgot',
   'bridge_restarts',
+  'files_deleted',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 
