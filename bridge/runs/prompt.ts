@@ -29,7 +29,7 @@ export interface Prompt {
 export async function promptOf(context: PromptContext, session: AgentSession): Promise<Prompt> {
   const { store } = context;
   const { message_text: message } = session.request;
-  if (session.interruptions > 0 && session.attempt === 1) {
+  if ((session.interruptions > 0 || (session.wait ?? null) !== null) && session.attempt === 1) {
     const note =
       '[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Check what is already done, and continue.]';
     return { text: `${message}\n\n${note}`, record: '' };

@@ -6,9 +6,10 @@
  * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run; a
  * stop releases the session, cancels it or puts it back at its lane's head. The record decides which of these applies.
  */
-import { limitText } from '../../monitoring/incident/texts/chatTexts.js';
+import { waitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { untilStored } from '../../src/redis/retry.js';
+import { passes } from '../agents/failures/wording.js';
 import { AgentStream } from './agentStream.js';
 import { type RecentEnds, reclaimEnd, reclaimRun } from './forgotten.js';
 import { KnownRun } from './knownRun.js';
@@ -129,7 +130,7 @@ export class RunJob {
         return this.#storeEnd(ended, worklog);
       });
       this.#ends.note(ended, known.run, this.#isCancelled);
-      if (end.kind === 'failed' && end.until !== undefined) await this.#showLimit();
+      if (end.kind === 'failed' && passes(end.cause)) await this.#showWait();
       return next;
     } finally {
       stopRenewing();
@@ -177,12 +178,12 @@ export class RunJob {
     return { ...session, request: { ...session.request, progress_message_id: shown } };
   }
 
-  /** Nothing else is sent until the limit has ended. */
-  async #showLimit(): Promise<void> {
+  /** Nothing else is sent until it is run again. */
+  async #showWait(): Promise<void> {
     const { store, chat } = this.#context;
     const session = await store.records.session(this.sessionId).catch(() => null);
     if (session?.status !== 'pending' || session.not_before === null) return;
-    await chat.showProgress(this.sessionId, limitText(session.not_before));
+    await chat.showProgress(this.sessionId, waitText(session, session.not_before));
   }
 
   /** @returns a function that stops it */

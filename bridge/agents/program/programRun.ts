@@ -12,7 +12,11 @@ import { LineSplitter } from '../../../src/files/lines.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { shortenToEnd } from '../../../src/log/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../../src/time.js';
-import type { AgentEnd, AgentEvent, AgentRequest, FailureCause } from './contract.js';
+import type { FailureCause } from '../failures/causes.js';
+import { explain } from '../failures/explain.js';
+import { isZone } from '../failures/localTime.js';
+import type { Reading } from '../failures/statedEnd.js';
+import type { AgentEnd, AgentEvent, AgentRequest } from './contract.js';
 import { failedToStart, notStarted } from './notStarted.js';
 import { signalGroup } from './probe.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
@@ -165,6 +169,13 @@ export class ProgramRun {
     return this.#failed(exit);
   }
 
+  /** Times of day that the program states are in the zone of its environment. */
+  #reading(): Reading {
+    const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const { TZ: given = '' } = this.#request.environment;
+    return { now: this.#clock.now(), zone: isZone(given) ? given : own };
+  }
+
   #failed(exit: Exit | null): AgentEnd {
     const { failure, unreadable } = this.#stream;
     const words = this.#lastWords.last(READ_LIMIT, this.#redact);
@@ -179,9 +190,9 @@ export class ProgramRun {
       ? [spoken, describeExit(exit), failure?.detail]
       : [failure?.detail, describeExit(exit), unreadable, spoken];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
-    const cause = failure?.cause ?? 'crash';
-    const until = failure?.until;
-    return { kind: 'failed', cause, reason: reasonOf(cause, exit), detail, ...(until !== undefined && { until }) };
+    const isOwn = exit === null || exit.signal === null;
+    const explained = explain({ failure, lastWords: words, isOwn }, this.#stream.failureWords, this.#reading());
+    return { kind: 'failed', ...explained, reason: reasonOf(explained.cause, exit), detail };
   }
 }
 

@@ -1,5 +1,6 @@
 /** The texts for the chat about an incident: what happened, in plain words, and what it means for the person who asked. */
 import type { Incident } from '../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
 import { clockTime } from '../../../src/time.js';
@@ -58,6 +59,12 @@ export function waitingText({ attempt }: Incident): string {
 /** @returns the chat message for a wait until the end of the provider's limit, epoch ms */
 export function limitText(until: number): string {
   return `The provider's usage limit is reached. I kept your message and will continue at ${clockTime(until)}.`;
+}
+
+/** @returns the chat message for a session that waits until then, epoch ms, without spending an attempt */
+export function waitText({ wait }: Pick<AgentSession, 'wait'>, until: number): string {
+  if (wait?.for !== 'provider') return limitText(until);
+  return `The model's provider is busy or cannot be reached. I kept your message and will try again at ${clockTime(until)}; this does not count as an attempt.`;
 }
 
 /** A file on the host cannot be opened from a chat, and its path must not be shown there. */

@@ -450,16 +450,6 @@ describe('a dialect', () => {
   });
 
   test.each([
-    ['You’ve hit your usage limit. Try again in 3 hours.', 'rate_limit'],
-    ['exceeded retry limit, last status: 429 Too Many Requests', 'rate_limit'],
-    ['exceeded retry limit, last status: 500 Internal Server Error', 'crash'],
-  ])('of codex: %s', (message, cause) => {
-    expect(read(new CodexDialect(), [{ type: 'turn.failed', error: { message } }])).toEqual([
-      { kind: 'failure', cause, detail: message },
-    ]);
-  });
-
-  test.each([
     ['codex', () => new CodexDialect()],
     ['gemini', () => new GeminiDialect()],
   ])(
@@ -556,7 +546,7 @@ describeWhereInstalled('the real codex', CODEX, () => {
   test.each([
     ['unauthorized', 'authentication'],
     ['no_credit', 'credit'],
-    ['rate_limited', 'rate_limit'],
+    ['rate_limited', 'provider_unavailable'],
     ['plan_used_up', 'rate_limit'],
     ['too_long', 'context_overflow'],
   ] as const)('%s is recognised as %s', async (kind, cause) => {
