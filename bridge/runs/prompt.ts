@@ -13,6 +13,7 @@ import { describeFinding } from '../../monitoring/verdict/describe.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
+import { recordOfConversation } from './leftConversation.js';
 import type { RunContext } from './runContext.js';
 
 export interface PromptContext extends Pick<RunContext, 'store' | 'clock' | 'here' | 'redact' | 'logger'> {
@@ -24,6 +25,9 @@ export interface Prompt {
   /** The part of it that says what is known of the first attempt; empty if there is none. */
   readonly record: string;
 }
+
+const LEFT = 'The conversation of the first attempt cannot be continued, so this is a new one.';
+const SAID_THERE = 'This was said in it last:';
 
 /** @throws ioredis' error if Redis is unavailable */
 export async function promptOf(context: PromptContext, session: AgentSession): Promise<Prompt> {
@@ -44,10 +48,13 @@ export async function promptOf(context: PromptContext, session: AgentSession): P
     `This is the second and last attempt. The first one was ended: ${why} Issue: ${incident?.report.url ?? 'pending'}.`,
     'Check what is already done before you repeat anything, and take another approach at the point where the first attempt got stuck.',
   ].join('\n\n');
+  const isLeft = incident?.conversation?.is_left === true;
+  const earlier = isLeft ? await recordOfConversation(store, session, context.redact) : '';
   const end = endWords(incident?.untrusted_excerpt, finding?.evidence ?? []) || null;
+  const parts = [said, ...(isLeft ? [earlier === '' ? LEFT : `${LEFT} ${SAID_THERE}`, earlier] : [])].filter(Boolean);
   const used = `\n\n${said}\n\n`.length;
   const record = await recordOf(context, session, { first: session.revival_of, end, used });
-  return { text: [message, said, ...(record === '' ? [] : [record])].join('\n\n'), record };
+  return { text: [message, ...parts, ...(record === '' ? [] : [record])].join('\n\n'), record };
 }
 
 /** @returns what is known of the first attempt; a fault of its files is logged, and the second attempt does without them */

@@ -119,7 +119,16 @@ export class RunJob {
       const { sessionId } = this;
       const { runId, activity } = known;
       known.session = this.#asShown();
-      const ended = { sessionId, runId, known: known.session, end, proof, stopCause: this.#stopper.cause, activity };
+      const ended = {
+        sessionId,
+        runId,
+        known: known.session,
+        end,
+        proof,
+        stopCause: this.#stopper.cause,
+        activity,
+        continued: conversationId,
+      };
       // At once: a watchdog that sees the run dead may start the next one before the chat has answered below.
       logRunEnd(logger, known.session, ended, clock.monotonic() - begunAt);
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.

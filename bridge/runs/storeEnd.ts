@@ -26,6 +26,7 @@ import { findCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Settings } from '../../src/config/settings.js';
 import { ConflictError } from '../../src/errors.js';
+import type { FailedConversation } from '../../src/jobs/incidents.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
 import type { Lanes } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -37,6 +38,7 @@ import type { FailureCause } from '../agents/failures/causes.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { LiveActivity } from './activity.js';
 import type { ForgottenNotice } from './forgottenNotice.js';
+import { isConversationOver } from './leftConversation.js';
 import { isPutBackToWait } from './passingFailures.js';
 
 /**
@@ -55,6 +57,8 @@ export interface EndedRun {
   readonly proof: DeathProof | null;
   readonly stopCause: StopCause | null;
   readonly activity: Pick<LiveActivity, 'calls' | 'lastCallAt'>;
+  /** The provider's conversation that the run went on with; absent or null: it began one. */
+  readonly continued?: string | null;
 }
 
 /** What the end of a run needs to be stored, also again in a store that has forgotten it. */
@@ -146,6 +150,18 @@ function whyNotRevived({ cause, remedy }: Failure, project: string): string | nu
   return because === null || remedy === undefined ? because : `${because}; ${remedy.replace('PROJECT', project)}`;
 }
 
+/** @returns null if the run had none that an earlier message, or a second attempt, could go on with */
+function failedConversation(
+  { conversation_id, attempt }: AgentSession,
+  { continued = null, activity: { calls } }: EndedRun,
+  { cause, reason }: Failure,
+): FailedConversation | null {
+  const id = conversation_id ?? continued;
+  if (id === null) return null;
+  const is_left = isConversationOver({ cause, reason, attempt, hasContinued: continued !== null, calls });
+  return is_left || continued !== null ? { id, is_left } : null;
+}
+
 /** The record may change at any instant, by its progress message or by a person; then it is read again. */
 async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Failure): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await isAccused(context, ended, failure)) return;
@@ -166,7 +182,10 @@ async function isAccused(
   const findings = [findCrash(failure.reason, clock.now())];
   const actions = settings.projects.get(session.project_key)?.actions ?? DEFAULT_ACTIONS;
   // The detail may quote the agent, so it is not evidence.
-  const seen = { notRevivedBecause: whyNotRevived(failure, session.project_key), untrustedExcerpt: failure.detail };
+  const conversation = failedConversation(session, ended, failure);
+  const because = conversation?.is_left === true ? null : whyNotRevived(failure, session.project_key);
+  const seen = { notRevivedBecause: because, untrustedExcerpt: failure.detail, conversation };
+  if (conversation?.is_left === true) await store.chatMemory.leaveConversation(session, conversation.id);
   const { calls: toolCount, lastCallAt } = ended.activity;
   if (session.incident_id === null) {
     const lastToolCall = lastCallAt === null ? null : isoTime(lastCallAt);

@@ -30,10 +30,18 @@ export function failureText(incident: Incident): string {
     // It may have been run several times, after interruptions or waits for the end of a limit: these are no second attempt.
     paragraphs.push(`I will not try again: ${incident.not_revived_because}.`);
   } else if (incident.attempt === 2) {
-    paragraphs.push('This was the second attempt, so I will not try again. To start over, send the message again.');
+    paragraphs.push(`This was the second attempt, so I will not try again. ${howToStartOver(incident)}`);
   }
   if (incident.report.url !== null) paragraphs.push(`Issue: ${whereToRead(incident.report.url)}`);
   return paragraphs.join('\n\n');
+}
+
+function howToStartOver({ conversation }: Incident): string {
+  const again = 'To start over, send the message again.';
+  if (conversation === undefined) return again;
+  if (conversation.is_left)
+    return 'Our conversation cannot be continued: your next message begins a new one, like /new.';
+  return `${again} If that fails as well, begin a new conversation with /new first.`;
 }
 
 /** An agent's words: in code, so that no chat turns them into links, mentions or markup. */
@@ -44,7 +52,8 @@ function inCode(text: string): string {
 
 /** @returns what the progress message shows after a first failure */
 export function progressText(incident: Incident): string {
-  return `The first attempt failed. ${whatFailed(incident)} I am trying again.`;
+  const where = incident.conversation?.is_left === true ? ' in a new conversation, with a record of the old one' : '';
+  return `The first attempt failed. ${whatFailed(incident)} I am trying again${where}.`;
 }
 
 /** @returns what the progress message shows while the message waits for its model's provider */

@@ -556,6 +556,14 @@ describeWhereInstalled('the real codex', CODEX, () => {
     expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
   });
 
+  test('a conversation that it does not have cannot be continued', async () => {
+    const peer = await startOpenaiPeer(() => [say('hello')]);
+    afterThisTest(() => peer.stop());
+    const conversationId = '0190c8e5-0000-7000-8000-000000000000';
+    const { end } = await run(codexOptions(peer.url), { environment: codexEnvironment(testFolder()), conversationId });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'conversation_unusable' });
+  });
+
   test('a model that hangs is silent, and the run can be stopped', async () => {
     const stop = new AbortController();
     const peer = await startOpenaiPeer(({ results }) => {
@@ -586,6 +594,14 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
     const second = await run(geminiOptions, { ...surroundings, conversationId });
     expect(conversationOf(second.events)).toBe(conversationId);
     expect(second.end).toEqual({ kind: 'answered', answer: 'All done' });
+  });
+
+  test('a conversation that it does not have cannot be continued', async () => {
+    const peer = await startGeminiPeer(() => [say('hello')]);
+    afterThisTest(() => peer.stop());
+    const conversationId = '0190c8e5-0000-7000-8000-000000000000';
+    const { end } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()), conversationId });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'conversation_unusable' });
   });
 
   test('a refused key is recognised as authentication', async () => {
