@@ -1,3 +1,4 @@
+import { wordsOf } from './causes.js';
 import { WatchkeeperError } from './errors.js';
 
 /** ioredis' words for a missing connection; it has no codes for them. */
@@ -19,7 +20,7 @@ export function isStoreTrouble(thrown: unknown): boolean {
   if (thrown instanceof WatchkeeperError) return thrown.retryable;
   if (CONNECTION_ERRORS.includes(thrown.name)) return true;
   if (thrown.name === 'ReplyError') return SERVER_WORDS.test(thrown.message);
-  return CONNECTION_WORDS.test(thrown.message) || isCommandTimeout(thrown);
+  return CONNECTION_WORDS.test(wordsOf(thrown)) || isCommandTimeout(thrown);
 }
 
 /**
@@ -30,7 +31,7 @@ export function isConnectionLost(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (CONNECTION_ERRORS.includes(thrown.name)) return true;
   const isRaw = RAW_ERRORS.includes(thrown.constructor.name) && thrown.name !== 'ReplyError';
-  return isRaw && CONNECTION_WORDS.test(thrown.message || codeOf(thrown));
+  return isRaw && CONNECTION_WORDS.test(wordsOf(thrown));
 }
 
 /** @returns whether a command got no reply in time on an open connection */
@@ -60,8 +61,3 @@ export function refusalIn(thrown: unknown): string | null {
 
 /** What sockets throw. */
 const RAW_ERRORS = ['Error', 'AggregateError'];
-
-/** An AggregateError of several addresses has a code and no message. */
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : '';
-}
