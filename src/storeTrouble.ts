@@ -44,6 +44,8 @@ const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/\bOOM\b/, 'it is full: raise `maxmemory`, or move other data elsewhere; running work continues, messages wait'],
   [/\bREADONLY\b/, 'it is a replica and accepts no writes: set REDIS_URL to the primary'],
   [/\bMISCONF\b/, 'it cannot write to its disk: free some space there, and read its log'],
+  [/\b(?:NOAUTH|WRONGPASS)\b/, 'it refuses the login: correct the password in REDIS_URL, and restart'],
+  [/\bNOPERM\b/, 'its user may not do that: give it all commands on keys that begin with {wk}, and scripts'],
   [/\bLOADING\b/, 'it still reads its data'],
   [/\bBUSY\b/, 'a script keeps it busy'],
   [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'check its replicas'],

@@ -187,6 +187,7 @@ export const CRITICAL_EVENTS = [
   'bridge_gone',
   'store_forgot',
   'bridge_restarts',
+  'reports_refused',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 

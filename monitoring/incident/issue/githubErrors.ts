@@ -15,6 +15,9 @@ const REMEDIES: Readonly<Partial<Record<number, string>>> = {
   404: "check the repository's name, and whether GITHUB_TOKEN may see it",
   410: 'issues are disabled in the repository: switch them on, or name another one',
 };
+/** GitHub's words with its 403: "Repository was archived so is read-only." */
+export const ARCHIVED = /\brepository (?:was|is|has been) archived\b/i;
+const ARCHIVED_REMEDY = 'the repository is archived: unarchive it, or name another one';
 const OTHER_REMEDY = "check GITHUB_TOKEN, its right to write issues, and the repository's name";
 
 /** The parts of Octokit's `RequestError` that decide; absent if there was no response. */
@@ -47,7 +50,8 @@ export function asSinkError(thrown: unknown, effect: Effect, repository: string,
     const kind = effect === 'once' ? 'ambiguous' : 'not_reached';
     return new SinkError(kind, `GitHub failed for ${repository} (${status} ${words})`, options);
   }
-  const said = `GitHub refused for ${repository} (${status} ${words}): ${REMEDIES[status] ?? OTHER_REMEDY}`;
+  const remedy = ARCHIVED.test(words) ? ARCHIVED_REMEDY : (REMEDIES[status] ?? OTHER_REMEDY);
+  const said = `GitHub refused for ${repository} (${status} ${words}): ${remedy}`;
   return new SinkError('refused', said, options);
 }
 
