@@ -22,6 +22,7 @@ import {
   unlessDead,
 } from './queueChecks.js';
 import { checkRedis } from './redisChecks.js';
+import { checkReports } from './reportChecks.js';
 import type { OwnBridge } from './telegramChecks.js';
 
 export interface RedisExamination {
@@ -85,6 +86,7 @@ async function lookInside(
     await checkRestarts(store, here.host),
     await checkOwedEvents(store, settings.logsFolder),
     await checkSetAside(store),
+    ...(await checkReports(store, clock)),
   );
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };
 }

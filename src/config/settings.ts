@@ -75,6 +75,8 @@ export const timings = z.strictObject({
   youngRunMs: milliseconds.default(5_000),
   /** The time that an orderly stop gives to runs that are about to end. */
   drainMs: milliseconds.default(20_000),
+  /** How long a message waits for a busy provider at first; each further wait is twice as long, up to 40 times this. */
+  providerPauseMs: milliseconds.default(15_000),
   /** How long a revival or a failure message waits for the URL. */
   reportWaitMs: milliseconds.default(10_000),
   /** After this, the session fails if its run's death cannot be proven. */

@@ -103,6 +103,11 @@ const reached = z.object({ number: z.number(), of: z.number(), title: z.string()
 /** The step that an agent had reached. */
 export type ReachedStep = Readonly<z.infer<typeof reached>>;
 
+/** `is_left`: it cannot go on. The second attempt, or the next message, begins a new one. */
+const conversation = z.object({ id: z.string(), is_left: z.boolean() });
+/** The provider's conversation in which a run failed. */
+export type FailedConversation = Readonly<z.infer<typeof conversation>>;
+
 const failedLater = z.object({
   /** Of the second attempt. */
   incident_id: z.string(),
@@ -142,6 +147,8 @@ const incidentSchema = z.object({
   tool_count: z.number(),
   /** Of the agent's own list, when the incident was opened. Absent without a list, and in records of earlier versions. */
   reached: reached.readonly().exactOptional(),
+  /** Present if the run went on with a conversation, or leaves one. */
+  conversation: conversation.readonly().exactOptional(),
   revival_session_id: z.string().nullable(),
   report: report.readonly(),
   opened_at: z.number(),
@@ -181,6 +188,7 @@ export const CRITICAL_EVENTS = [
   'store_forgot',
   'bridge_restarts',
   'files_deleted',
+  'reports_refused',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 

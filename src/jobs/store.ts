@@ -15,6 +15,7 @@ import { Presences } from './presence.js';
 import { Quarantine } from './quarantine.js';
 import { Records } from './records.js';
 import { Regain } from './regain.js';
+import { ReportTroubles } from './reportTroubles.js';
 import { Strays } from './strays.js';
 import { Transitions } from './transitions.js';
 
@@ -47,5 +48,6 @@ export function openStore(redis: Redis, clock: Clock, namespace = '') {
     bridgeStarts: new BridgeStarts(context),
     gaps: new Gaps(context),
     owedEvents: new OwedEvents(context),
+    reportTroubles: new ReportTroubles(context),
   };
 }

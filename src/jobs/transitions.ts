@@ -29,7 +29,15 @@ import {
   type WakeOption,
   wakeWrite,
 } from './sessionChange.js';
-import { cancelledChange, endedChange, interruptedChange, type KnownEnd, OUTCOME_OF } from './sessionEnds.js';
+import {
+  type ChosenWait,
+  cancelledChange,
+  endedChange,
+  interruptedChange,
+  type KnownEnd,
+  OUTCOME_OF,
+  waitingChange,
+} from './sessionEnds.js';
 import { StorePart } from './storePart.js';
 
 export interface AcceptedMessage {
@@ -170,6 +178,22 @@ export class Transitions extends StorePart {
       if (!isRunBy(session, runId) || session.stop !== null) return null;
       if (session.interruptions >= MOST_INTERRUPTIONS) return null;
       const change = interruptedChange(this.context, session, notBefore);
+      return { at: 'interrupt', ...change, checks: [holderCheck(this.keys, session)] };
+    });
+    return ended?.session ?? null;
+  }
+
+  /** As {@link interrupt}, without counting as one, for a failure that passes. @param chooseWait null: it waited long enough */
+  async putBackToWait(
+    sessionId: string,
+    proof: DeathProof,
+    chooseWait: (session: AgentSession) => ChosenWait | null,
+  ): Promise<AgentSession | null> {
+    const ended = await endRunBesideReport(this.context, sessionId, 'put_back', (session) => {
+      if (!isRunBy(session, proof.run_id) || session.stop !== null) return null;
+      const chosen = chooseWait(session);
+      if (chosen === null) return null;
+      const change = waitingChange(this.context, session, chosen);
       return { at: 'interrupt', ...change, checks: [holderCheck(this.keys, session)] };
     });
     return ended?.session ?? null;

@@ -9,10 +9,11 @@ import type { Lineage } from '../../../src/journal/schema.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
 import { askedOf, Deeds, toldOf } from '../../../src/transcripts/claude/deeds.js';
 import { type Fields, fieldsAt, textAt } from '../../../src/transcripts/draft/fields.js';
-import type { AgentFailure } from '../program/contract.js';
+import type { AgentFailure } from '../failures/causes.js';
+import type { Reading } from '../failures/statedEnd.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import { blocksOf, outcomeOf, returned, spoken } from './blocks.js';
-import { causeOf, describeResult, isRefusal } from './failure.js';
+import { describeResult, failureOf, isRefusal } from './failure.js';
 import type { Denials } from './permissions.js';
 import type {
   AssistantMessage,
@@ -154,10 +155,14 @@ export class Translation {
   }
 
   #failed(result: ResultMessage): QueryEnd {
-    const cause = causeOf(result, this.#error);
-    const end = cause === 'rate_limit' ? this.#limitEndsAt : null;
+    const { cause, until } = failureOf(result, this.#error, this.#reading());
+    const end = (cause === 'rate_limit' ? this.#limitEndsAt : null) ?? until ?? null;
     const detail = `${describeResult(result)}${end === null ? '' : `; the limit ends at ${isoTime(end)}`}`;
     return { kind: 'failed', cause, detail, ...(end !== null && { until: end }) };
+  }
+
+  #reading(): Reading {
+    return { now: this.#clock.now(), zone: new Intl.DateTimeFormat().resolvedOptions().timeZone };
   }
 
   #system(message: SystemMessage): ProtocolLine[] {
@@ -205,7 +210,7 @@ export class Translation {
       if (this.#refusals >= MOST_REFUSALS) {
         const result = { type: 'result', subtype: retry.error, is_error: true } as const;
         const detail = `the model's provider refused the request ${this.#refusals} times (${retry.error}, status ${retry.error_status ?? 'unknown'})`;
-        this.#end = { kind: 'failed', cause: causeOf(result, retry.error), detail };
+        this.#end = { kind: 'failed', ...failureOf(result, retry.error, this.#reading()), detail };
         return [];
       }
     }

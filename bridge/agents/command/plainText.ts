@@ -7,6 +7,7 @@ import { endsInsideKey, KEY_BEGINS } from '../../../src/log/privateKeys.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
 import { lastOf, shortenToEnd, TORN_EDGE } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
+import { PLAIN_WORDS } from '../failures/explain.js';
 import { type Dialect, LONGEST_ANSWER } from '../program/programStream.js';
 
 const SIGN_EVERY_MS = SECOND;
@@ -34,6 +35,7 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
   let hasCutLine = false;
   let lastSign = Number.NEGATIVE_INFINITY;
   return {
+    failureWords: PLAIN_WORDS,
     line(text) {
       const shown = asShown(text);
       // The window is cut at line ends only, so that one long line would leave nothing. Here it can be redacted as a whole.

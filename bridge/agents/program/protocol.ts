@@ -10,7 +10,7 @@
 import * as z from 'zod';
 import { type JournalEvent, OUTCOMES, PLAN_STATUSES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
 import { parseJson } from '../../../src/json.js';
-import { type AgentFailure, FAILURE_CAUSES } from './contract.js';
+import { type AgentFailure, FAILURE_CAUSES } from '../failures/causes.js';
 
 /** What one line means. */
 export type ProgramLine =

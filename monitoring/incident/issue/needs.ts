@@ -16,6 +16,9 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_authentication: "Renew the agent's credentials: they were refused.",
   run_failed_credit: "Add credit to the agent's account: there is none left.",
   run_failed_rate_limit: "The provider's limit is reached: wait for its end, or raise it.",
+  run_failed_provider_unavailable:
+    "The model's provider was busy or unreachable for longer than messages wait: send the message again when it works.",
+  run_failed_conversation_unusable: 'The conversation cannot be continued: send the message in a new one (/new).',
   run_failed_context_overflow: 'The conversation no longer fits the model: send the message in a new conversation.',
   run_interrupted_too_often:
     'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',

@@ -172,9 +172,9 @@ describe('turns', () => {
     [{ startup_failure_reason: 'gateway_signin_required' }, 'authentication'],
     [{ api_error_status: 401 }, 'authentication'],
     [{ api_error_status: 429 }, 'rate_limit'],
-    [{ api_error_status: 529, result: 'rate_limit' }, 'crash'],
+    [{ api_error_status: 529, result: 'rate_limit' }, 'provider_unavailable'],
     [{ subtype: 'error_max_turns', terminal_reason: 'max_turns' }, 'crash'],
-    [{ api_error_status: 500, result: 'credit balance is too low' }, 'crash'],
+    [{ api_error_status: 500, result: 'credit balance is too low' }, 'provider_unavailable'],
   ])('%j is %s, regardless of the text', (fields, cause) => {
     translate(result({ is_error: true, ...fields }));
     expect(translation.end).toMatchObject({ kind: 'failed', cause });

@@ -486,16 +486,6 @@ describe('a dialect', () => {
   });
 
   test.each([
-    ['You’ve hit your usage limit. Try again in 3 hours.', 'rate_limit'],
-    ['exceeded retry limit, last status: 429 Too Many Requests', 'rate_limit'],
-    ['exceeded retry limit, last status: 500 Internal Server Error', 'crash'],
-  ])('of codex: %s', (message, cause) => {
-    expect(read(new CodexDialect(), [{ type: 'turn.failed', error: { message } }])).toEqual([
-      { kind: 'failure', cause, detail: message },
-    ]);
-  });
-
-  test.each([
     ['codex', () => new CodexDialect()],
     ['gemini', () => new GeminiDialect()],
   ])(
@@ -592,7 +582,7 @@ describeWhereInstalled('the real codex', CODEX, () => {
   test.each([
     ['unauthorized', 'authentication'],
     ['no_credit', 'credit'],
-    ['rate_limited', 'rate_limit'],
+    ['rate_limited', 'provider_unavailable'],
     ['plan_used_up', 'rate_limit'],
     ['too_long', 'context_overflow'],
   ] as const)('%s is recognised as %s', async (kind, cause) => {
@@ -600,6 +590,14 @@ describeWhereInstalled('the real codex', CODEX, () => {
     afterThisTest(() => peer.stop());
     const { end } = await run(codexOptions(peer.url), { environment: codexEnvironment(testFolder()) });
     expect(end).toMatchObject({ kind: 'failed', cause, reason: `run_failed_${cause}` });
+  });
+
+  test('a conversation that it does not have cannot be continued', async () => {
+    const peer = await startOpenaiPeer(() => [say('hello')]);
+    afterThisTest(() => peer.stop());
+    const conversationId = '0190c8e5-0000-7000-8000-000000000000';
+    const { end } = await run(codexOptions(peer.url), { environment: codexEnvironment(testFolder()), conversationId });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'conversation_unusable' });
   });
 
   test('a model that hangs is silent, and the run can be stopped', async () => {
@@ -632,6 +630,17 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
     const second = await run(geminiOptions, { ...surroundings, conversationId });
     expect(conversationOf(second.events)).toBe(conversationId);
     expect(second.end).toEqual({ kind: 'answered', answer: 'All done' });
+  });
+
+  test('a conversation that it does not have cannot be continued', async () => {
+    const peer = await startGeminiPeer(() => [say('hello')]);
+    afterThisTest(() => peer.stop());
+    const conversationId = '0190c8e5-0000-7000-8000-000000000000';
+    const { end } = await run(geminiOptions, {
+      environment: geminiEnvironment(peer.url, testFolder()),
+      conversationId,
+    });
+    expect(end).toMatchObject({ kind: 'failed', cause: 'conversation_unusable' });
   });
 
   test('a refused key is recognised as authentication', async () => {

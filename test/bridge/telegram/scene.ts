@@ -156,6 +156,7 @@ export function testSettings(projects: readonly Project[]): Settings {
       killGraceMs: 10_000,
       youngRunMs: 5_000,
       drainMs: 10_000,
+      providerPauseMs: 15_000,
       reportWaitMs: 10_000,
       proofMs: 600_000,
       watchdogLeaseMs: 60_000,
