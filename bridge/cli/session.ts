@@ -21,7 +21,7 @@ import { describeThresholds, readOptions } from '../command/options.js';
 import { printJson, printLines, sayEach } from '../command/print.js';
 import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
-import { laterEnd, revivalsOf } from './incidents.js';
+import { laterEnd, openStep, revivalsOf } from './incidents.js';
 import { shownIn, shownInTerminals } from './sessionMemory.js';
 
 const NAME_WIDTH = 14;
@@ -169,7 +169,8 @@ async function incidentOf({ session_id, incident_id }: AgentSession, { records }
 
 function describeIncident(incident: Incident, revival: AgentSession | null): string {
   const { step, outcome, closed_at, hold } = incident;
-  if (closed_at === null) return hold?.state === 'held' ? `${step}, held by the outage ${hold.incident_id}` : step;
+  if (closed_at === null && hold?.state === 'held') return `${step}, held by the outage ${hold.incident_id}`;
+  if (closed_at === null) return openStep(incident, revival);
   const later = laterEnd(incident, revival);
   const ago = `${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
   return `${step}: ${outcome}, ${ago}${later === null ? '' : `; ${later}`}`;

@@ -178,8 +178,8 @@ export class AgentStream {
   }
 
   /**
-   * A failure may complete a cascade, a repeated call a loop, and a revival's first success is its recovery; the deadlines find
-   * everything else.
+   * A failure may complete a cascade, a repeated call a loop, and a revival's first success shows that an outage is over; the
+   * deadlines find everything else.
    */
   #isWorthALook(line: JournalEvent): boolean {
     if (this.#repeated.take(line)) return true;

@@ -141,7 +141,7 @@ describeScenes('an unhealthy session', () => {
       expect(own()).toMatchObject({ url, labels: ['watchdog'] });
       const isClosed = () => own()?.state === 'closed' && (own()?.comments.length ?? 0) > 0;
       await scene.github.waitFor(isClosed);
-      expect(own()?.body.split('\n')[2]).toBe('**Needs nobody:** the second attempt has begun to work.');
+      expect(own()?.body.split('\n')[2]).toBe('**Needs nobody:** the second attempt answered the message.');
       expect(own()?.body).toContain(`- Host: \`${hostname()}\``);
       expect(own()?.body).toContain(`/sessions/${first.session}/tool_use.jsonl`);
 

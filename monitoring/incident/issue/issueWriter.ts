@@ -6,18 +6,10 @@ import type { PublicDetail } from '../../../src/config/settings.js';
 import { describeError } from '../../../src/errors.js';
 import { failpoint } from '../../../src/failpoints.js';
 import { type Clock, HOUR } from '../../../src/time.js';
-import { closingComment, issueBody, issueComment, laterComment } from './issueBody.js';
+import { closingComment, issueBody, issueComment } from './issueBody.js';
 import type { IssueLedger } from './issueLedger.js';
 import { type IssueTopic, issueTitle } from './issueMarker.js';
-import {
-  emptyRecord,
-  type IssueRecord,
-  isDue,
-  type Occurrence,
-  type StoredOccurrence,
-  withLaterSaid,
-  withOccurrence,
-} from './issueRecords.js';
+import { emptyRecord, type IssueRecord, isDue, type Occurrence, withOccurrence } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
 const COMMENT_EVERY_MS = 4 * HOUR;
@@ -126,30 +118,6 @@ export class IssueWriter {
     if (!due) return { isWritten: false, error: null };
     const error = await this.#comment(number, issueComment(occurrence));
     return { isWritten: error === null, error };
-  }
-
-  /**
-   * Comments, once, that an occurrence that had ended well failed later in another issue.
-   * @throws SinkError
-   */
-  async commentFailedLater(topic: IssueTopic, incidentId: string): Promise<void> {
-    const isOwed = ({ incident_id, is_later_said }: StoredOccurrence) => incident_id === incidentId && !is_later_said;
-    const { issue, left_alone, occurrences } = await this.#ledger.of(topic);
-    const later = occurrences.find(isOwed)?.failed_later ?? null;
-    if (issue === null || left_alone || later === null || later.url === issue.url) return;
-    if ((await this.#sink.get(issue.number))?.closedAs === 'not_planned') return;
-    let due = false;
-    await this.#ledger.change(topic, (current) => {
-      due = current.occurrences.some(isOwed);
-      return due ? withLaterSaid(current, incidentId, true) : current;
-    });
-    if (!due) return;
-    await this.#sink.comment(issue.number, laterComment(later)).catch(async (error: unknown) => {
-      // It was refused, or never went out: the next report says it.
-      if (error instanceof SinkError && error.kind !== 'ambiguous')
-        await this.#ledger.change(topic, (current) => withLaterSaid(current, incidentId, false));
-      throw error;
-    });
   }
 
   /**
