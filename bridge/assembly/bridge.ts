@@ -10,6 +10,7 @@ import { ServedAgents } from '../agents/registry.js';
 import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { NotedStarts } from '../health/notedStarts.js';
 import { awaitStop } from '../health/orderlyStop.js';
 import { RestartWatch } from '../health/restartWatch.js';
 import { StorePulse } from '../health/storePulse.js';
@@ -45,18 +46,22 @@ export async function assembleBridge(source: ConfigSource, streams: BridgeStream
   const { settings } = source;
   const agents = new ServedAgents(settings);
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
-  await logStartNotices(settings, foundation.logger, streams.terminal.lines !== null);
-  const ground = await takeGround(foundation, stopping);
+  const starts = new NotedStarts(settings.logsFolder, settings.host, foundation.clock);
+  starts.begin(foundation.logger);
+  let ground: Ground | null = null;
   try {
+    await logStartNotices(settings, foundation.logger, streams.terminal.lines !== null);
+    ground = await takeGround(foundation, stopping);
     const parts = await buildParts(foundation, ground, { agents, streams, stopping });
-    return bridgeOf(source, parts);
+    return bridgeOf(source, { ...parts, starts });
   } catch (error) {
-    await ground.close();
+    starts.ended();
+    await ground?.close();
     throw error;
   }
 }
 
-type BridgeParts = Awaited<ReturnType<typeof buildParts>>;
+type BridgeParts = Awaited<ReturnType<typeof buildParts>> & { readonly starts: NotedStarts };
 
 async function buildParts(
   foundation: Foundation,
@@ -101,6 +106,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
   const leave = async () => {
     stopped.abort();
     await watching.saga.settle();
+    parts.starts.ended();
     await stores.queue.close();
     await presence.stop();
     await ground.close();
@@ -138,7 +144,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
 }
 
 function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
-  const { foundation, stores, events, forgotten, chat, watching, terminals, work, intakes } = parts;
+  const { foundation, stores, events, forgotten, chat, watching, terminals, work, intakes, starts } = parts;
   const { store, wakes } = stores;
   const base = { ...foundation, store, events };
   return [
@@ -148,7 +154,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
     events,
     foundation.worklogs,
     forgotten,
-    new RestartWatch(base),
+    new RestartWatch(base, starts),
     ...chat.services,
     new WakeListener(wakes, chat.delivery, work.lanes),
     work.reaper,

@@ -154,7 +154,7 @@ describeScenes('an unhealthy session', () => {
       const capped = ask('filing', 13, 'exit twice');
       const failure = await capped.answered(FAILURE_PARAGRAPH);
       const closing = await capped.closing(capped.revival);
-      const rollUp = () => issueOf('[Watchdog] filing: several faults');
+      const rollUp = () => issueOf('[Watchdog] filing: crash (collected)');
       expect(failure.text).toContain(String(rollUp()?.url));
       expect(closing).toMatchObject({
         rule: 'crash',

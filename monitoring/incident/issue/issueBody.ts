@@ -95,7 +95,7 @@ function summary({ project_key, rule, occurrences, dropped }: IssueRecord): stri
   const times = `${count} occurrence${count === 1 ? '' : 's'}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
   if (rule !== SEVERAL_FAULTS) return `Project ${code(project_key)}, rule ${code(rule)}: ${times}`;
   const rules = [...new Set(occurrences.map((one) => one.rule))].map(code);
-  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} They are collected here because a project gets at most one new issue per hour.`;
+  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} ${count === 1 ? 'It is' : 'They are'} collected here because a project gets at most one new issue per hour.`;
 }
 
 function occurrenceSection(occurrence: StoredOccurrence, withCalls: boolean, detail: PublicDetail): string {

@@ -76,6 +76,8 @@ export interface IssueRecord {
   readonly project_key: string;
   readonly rule: IssueTopic;
   readonly issue: { readonly number: number; readonly url: string } | null;
+  /** The last title that was written or left to people; absent if not known. */
+  readonly title?: string;
   /** Since when an issue may exist whose number is unknown: stored before the POST, UTC epoch milliseconds. */
   readonly creating_since: number | null;
   /** Closed by people as not planned: nothing more is written to it. */

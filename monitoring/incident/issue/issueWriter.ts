@@ -8,7 +8,7 @@ import { failpoint } from '../../../src/failpoints.js';
 import { type Clock, HOUR } from '../../../src/time.js';
 import { closingComment, issueBody, issueComment } from './issueBody.js';
 import type { IssueLedger } from './issueLedger.js';
-import { type IssueTopic, issueTitle } from './issueMarker.js';
+import { type IssueTopic, isRollUpTitle, issueTitle, SEVERAL_FAULTS } from './issueMarker.js';
 import { emptyRecord, type IssueRecord, isDue, type Occurrence, withOccurrence } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
@@ -59,7 +59,7 @@ export class IssueWriter {
     }
     let issue: IssueSummary;
     try {
-      issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail, mark));
+      issue = await this.#sink.create(titleOf(creating), issueBody(creating, detail, mark));
     } catch (error) {
       if (error instanceof SinkError && error.kind !== 'ambiguous') await this.#takeBack(creating);
       throw error;
@@ -69,6 +69,7 @@ export class IssueWriter {
     await this.#ledger.change(rule, (current) => ({
       ...current,
       issue: { number: issue.number, url: issue.url },
+      title: titleOf(creating),
       creating_since: null,
       last_comment_at: this.#clock.now(),
     }));
@@ -86,18 +87,27 @@ export class IssueWriter {
       if (!record.stale || record.issue === null || record.left_alone) return;
       const mark = (await this.#ledger.marks()).line(record.fingerprint);
       const body = issueBody(record, await this.#detail(), mark);
+      const title = titleOf(record);
       try {
-        await this.#sink.update(record.issue.number, body);
+        const isNew = await this.#mayRename(record, record.issue.number, title);
+        await this.#sink.update(record.issue.number, body, isNew ? title : undefined);
       } catch (error) {
         if (error instanceof SinkError && (error.status === 404 || error.status === 410)) {
           await this.#forgetIssue(topic, record.issue.number);
         }
         throw error;
       }
-      if (await this.#ledger.put({ ...record, stale: false }, record.rev)) return;
+      if (await this.#ledger.put({ ...record, title, stale: false }, record.rev)) return;
       // Another process's newer text may just have been overwritten with ours.
       await this.#ledger.change(topic, (current) => (current.stale ? current : { ...current, stale: true }));
     }
+  }
+
+  /** The first rule gives a roll-up issue its name, and the second one changes it; a name that a person gave it stays. */
+  async #mayRename({ rule, project_key, title: former }: IssueRecord, number: number, title: string): Promise<boolean> {
+    if (rule !== SEVERAL_FAULTS || former === title) return false;
+    const seen = await this.#sink.get(number);
+    return seen !== null && seen.title !== title && isRollUpTitle(project_key, seen.title);
   }
 
   /**
@@ -215,4 +225,15 @@ export class IssueWriter {
   async #detail(): Promise<PublicDetail> {
     return (await this.#sink.visibility()) === 'private' ? 'full' : this.#publicDetail;
   }
+}
+
+/** A roll-up issue of several rules keeps that name: older occurrences may no longer be kept. */
+function titleOf({ project_key, rule, occurrences, title }: IssueRecord): string {
+  const several = issueTitle(project_key, SEVERAL_FAULTS);
+  if (rule === SEVERAL_FAULTS && title === several) return several;
+  return issueTitle(
+    project_key,
+    rule,
+    occurrences.map((one) => one.rule),
+  );
 }

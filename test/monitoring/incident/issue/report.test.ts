@@ -186,6 +186,8 @@ describe('at most one new issue per project and hour', () => {
     const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'));
     expect(capped).toEqual({ state: 'capped', url: peer.issues()[1]?.url, retry_at: null, error: null });
     expect(await successor().createInvestigationIssue(occurrence('B', 'crash'))).toEqual(capped);
+    // One rule is not several.
+    expect(peer.issues()[1]).toMatchObject({ title: '[Watchdog] popoto: crash (collected)' });
     await clock.advance(HOUR - 1);
     expect(await successor().createInvestigationIssue(occurrence('C', 'loop'))).toEqual(capped);
     expect(peer.issues().map(({ title, body }) => [title, sessionsIn(body)])).toEqual([
@@ -201,6 +203,17 @@ describe('at most one new issue per project and hour', () => {
     expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'))).toEqual(capped);
     expect(await reporter.createInvestigationIssue(occurrence('E', 'orphan'))).toEqual(capped);
     expect(peer.issues()).toHaveLength(3);
+  });
+
+  test('a roll-up issue keeps the title that a person gave it', async () => {
+    const { peer, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'));
+    await reporter.createInvestigationIssue(occurrence('B', 'crash'));
+    await peer.renameIssue(2, 'Payments break');
+    await reporter.createInvestigationIssue(occurrence('C', 'loop'));
+    await reporter.createInvestigationIssue(occurrence('D', 'orphan'));
+    expect(peer.issues()[1]).toMatchObject({ title: 'Payments break' });
+    expect(sessionsIn(peer.issues()[1]?.body)).toEqual(['D', 'C', 'B']);
   });
 
   test('a roll-up issue that was closed as completed is reopened; one closed as not planned is left alone', async () => {
