@@ -36,7 +36,7 @@ export class NotedStarts {
     this.#own = `${this.#clock.now()}.${ulid(this.#clock)}`;
     try {
       makePrivateFolderSync(this.#folder);
-      this.#write([...this.recent(), this.#own]);
+      this.#write(this.recent());
     } catch (error) {
       logger.warn(`the start of this bridge could not be noted in ${this.#folder}: ${describeError(error)}`);
     }

@@ -91,7 +91,8 @@ export class IncidentReporter implements Reporter {
   }
 }
 
-function whatWasDone(incident: Incident): string {
+/** @returns what the watchdog did about the incident so far, in a sentence */
+export function whatWasDone(incident: Incident): string {
   if (incident.rule === 'provider_outage') return whatWasDoneAboutOutage(incident);
   if (incident.subject !== undefined) return incident.outcome === null ? WAITS : NO_MORE;
   switch (incident.outcome) {
