@@ -7,11 +7,12 @@ import { Lifecycle } from '../../src/log/lifecycle.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
 import { ServedAgents } from '../agents/registry.js';
-import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
+import { logStartNotices, type ReloadOutcome, reloadConfiguration } from '../doctor/operatorNotices.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
 import { NotedStarts } from '../health/notedStarts.js';
 import { awaitStop } from '../health/orderlyStop.js';
+import { ReloadRequests } from '../health/reloadRequests.js';
 import { RestartWatch } from '../health/restartWatch.js';
 import { StorePulse } from '../health/storePulse.js';
 import { WakeListener } from '../queue/wakeListener.js';
@@ -102,7 +103,8 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
   const { foundation, ground, stores, agents, chat, watching, work, stopped, terminal } = parts;
   const { settings, clock, logger } = foundation;
   const presence = buildPresence(parts);
-  const lifecycle = new Lifecycle('bridge', logger, servicesOf(parts, presence));
+  const reload = () => reloadConfiguration(source, agents, logger);
+  const lifecycle = new Lifecycle('bridge', logger, servicesOf(parts, presence, reload));
   const leave = async () => {
     stopped.abort();
     await watching.saga.settle();
@@ -116,7 +118,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
     lost: AbortSignal.any([ground.redis.lost, work.canaries.lost, ground.only.lost]),
     log: (sentence: string) => logger.info(sentence),
     /** Reads the configuration again; never throws. */
-    reload: () => reloadConfiguration(source, agents, logger),
+    reload,
     async start() {
       try {
         await lifecycle.start();
@@ -143,7 +145,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
   };
 }
 
-function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
+function servicesOf(parts: BridgeParts, presence: BridgePresence, reload: () => Promise<ReloadOutcome>): Service[] {
   const { foundation, stores, events, forgotten, chat, watching, terminals, work, intakes, starts } = parts;
   const { store, wakes } = stores;
   const base = { ...foundation, store, events };
@@ -166,6 +168,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
     ...watching.services,
     terminals,
     ...intakes.all,
+    new ReloadRequests({ ...base, wakes, service: 'bridge', reload }),
     { name: 'word of the living', start: () => presence.start(), stop: () => presence.drain() },
   ];
 }

@@ -61,7 +61,7 @@ export class AgentStream {
     this.#pulse = new ActivityPulse(context.clock, thresholds, known.activity, (at) =>
       context.store.transitions.renewLease(known.session, timings.runLeaseMs, at),
     );
-    this.#wake = new Coalesced(() => publishWake(context.store, { session }).catch(known.warnAway));
+    this.#wake = new Coalesced(() => publishWake(context.store, { session }).then(() => undefined, known.warnAway));
   }
 
   /**

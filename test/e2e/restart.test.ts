@@ -325,6 +325,8 @@ describeScenes('a bridge that ends', () => {
       expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
       expect(await scene.store.records.sessionIds('active')).toEqual([]);
       expect(scene.evidence.criticalEvents()).toEqual([]);
+      const log = readFileSync(join(scene.logs, 'bridge.log'), 'utf8');
+      expect(log.match(/SIGHUP: in a terminal this means that the terminal was closed, so it stops/g)).toHaveLength(1);
     },
     SCENE_TIMEOUT_MS,
   );
