@@ -14,6 +14,7 @@ import { TelegramApi } from '../telegram/api.js';
 import { TelegramDelivery } from '../telegram/delivery.js';
 import { ProgressDisplay } from '../telegram/progress.js';
 import { ProgressEdits } from '../telegram/progressEdits.js';
+import { ProgressMemory } from '../telegram/progressMemory.js';
 import { AbsentTerminal, TerminalChat } from '../terminal/terminalChat.js';
 import { TerminalProgress } from '../terminal/terminalProgress.js';
 import type { TerminalWriter } from '../terminal/terminalText.js';
@@ -54,7 +55,8 @@ function buildTelegram(
 ) {
   const api = new TelegramApi(access, chats.clock);
   const base = { ...chats, api };
-  const display = new ProgressDisplay(base, new ProgressEdits(base), timings.progressEveryMs);
+  const progress = new ProgressMemory(logsFolder, chats.logger);
+  const display = new ProgressDisplay(base, new ProgressEdits(base), progress, timings.progressEveryMs);
   const memory = new SendMemory(base, logsFolder);
   return { api, display, memory, chat: new TelegramDelivery(base, display, memory, timings.drainMs) };
 }

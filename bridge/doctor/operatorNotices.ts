@@ -19,6 +19,13 @@ export async function logStartNotices(settings: Settings, logger: Logger, canTyp
   await warnOfAgents(settings, logger);
 }
 
+/** What became of a reload, in a sentence. */
+export interface ReloadOutcome {
+  /** False if the configuration was rejected. */
+  readonly ok: boolean;
+  readonly said: string;
+}
+
 /**
  * Reads the configuration of a running service again. Never throws: a faulty one is logged, and the old one stays.
  * @param agents null for a process that runs none
@@ -27,14 +34,17 @@ export async function reloadConfiguration(
   source: ConfigSource,
   agents: ServedAgents | null,
   logger: Logger,
-): Promise<void> {
+): Promise<ReloadOutcome> {
   try {
     const reloaded = await source.reload((next) => agents?.exchange(next));
     logger.info({ ...reloaded }, describeReload(reloaded));
     for (const notice of reloaded.notices) logger.warn(notice);
     if (agents !== null) await warnOfAgents(source.settings, logger);
+    return { ok: true, said: describeReload(reloaded) };
   } catch (error) {
-    logger.error(`the configuration was not reloaded, and the old one stays in effect: ${describeError(error)}`);
+    const said = `the configuration was not reloaded, and the old one stays in effect: ${describeError(error)}`;
+    logger.error(said);
+    return { ok: false, said };
   }
 }
 

@@ -9,6 +9,7 @@ import { readSchema, requireReadable } from '../../src/jobs/schema.js';
 import { openStore } from '../../src/jobs/store.js';
 import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/redis/connect.js';
 import type { Clock } from '../../src/time.js';
+import { NotedStarts } from '../health/notedStarts.js';
 import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
 import { findServerProgram } from '../redis/programs.js';
 import { type CheckResult, fault, ok, skipped, warning, within } from './checkResult.js';
@@ -83,7 +84,7 @@ async function lookInside(
   checks.push(
     await checkBridge(store, here, clock),
     await checkLanes(store, here.host),
-    await checkRestarts(store, here.host),
+    await checkRestarts(store, here.host, new NotedStarts(logsFolder, here.host, clock)),
     await checkOwedEvents(store, settings.logsFolder),
     await checkSetAside(store),
     ...(await checkReports(store, clock)),

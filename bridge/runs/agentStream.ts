@@ -61,7 +61,7 @@ export class AgentStream {
     this.#pulse = new ActivityPulse(context.clock, thresholds, known.activity, (at) =>
       context.store.transitions.renewLease(known.session, timings.runLeaseMs, at),
     );
-    this.#wake = new Coalesced(() => publishWake(context.store, { session }).catch(known.warnAway));
+    this.#wake = new Coalesced(() => publishWake(context.store, { session }).then(() => undefined, known.warnAway));
   }
 
   /**
@@ -178,8 +178,8 @@ export class AgentStream {
   }
 
   /**
-   * A failure may complete a cascade, a repeated call a loop, and a revival's first success is its recovery; the deadlines find
-   * everything else.
+   * A failure may complete a cascade, a repeated call a loop, and a revival's first success shows that an outage is over; the
+   * deadlines find everything else.
    */
   #isWorthALook(line: JournalEvent): boolean {
     if (this.#repeated.take(line)) return true;

@@ -3,7 +3,7 @@
  * for it are ever in progress; every call may be lost.
  *
  * A message whose id is not in the record gets no last line, so it never shows anything that the end of its run would make
- * untrue.
+ * untrue. The disk knows it, too: a store that is restored to an older state may forget it.
  */
 import { failpoint } from '../../src/failpoints.js';
 import { type HostCounters, systemCounters } from '../../src/host/counters.js';
@@ -14,24 +14,11 @@ import { type Activity, type ProgressView, statusLine } from '../chat/progressVi
 import type { TelegramFoundation, Text } from './api.js';
 import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
-import { learn, type Pace, pause } from './progressPace.js';
+import type { ProgressMemory } from './progressMemory.js';
+import { learn, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
 import { renderClean } from './render.js';
-
-interface Shown extends Pace {
-  readonly session: AgentSession;
-  /** By how much the wall clock was ahead of the boot's when the run began. */
-  readonly clockAheadMs: number;
-  readonly ended: AbortController;
-  /** Aborted when {@link ProgressDisplay.end} stops waiting. */
-  readonly abandoned: AbortController;
-  loop: Promise<void>;
-  activity: Activity | null;
-  /** The session's record names the message. */
-  isRecorded: boolean;
-  /** The message's present text, as far as known. */
-  text: string | null;
-}
+import { newlyShown, type Shown } from './shownProgress.js';
 
 /** Telegram shows it for five seconds. */
 const TYPING_EVERY_MS = 4.5 * SECOND;
@@ -42,22 +29,28 @@ const MOST_REMEMBERED = 500;
 export class ProgressDisplay implements ProgressView {
   readonly edits: ProgressEdits;
   readonly #base: TelegramFoundation;
+  readonly #memory: ProgressMemory;
   readonly #everyMs: number;
   readonly #counters: Pick<HostCounters, 'sinceBootMs'>;
   readonly #shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
-  /** @param everyMs the least time between two edits of one message, in milliseconds */
+  /**
+   * @param memory which message it is, should the store forget it
+   * @param everyMs the least time between two edits of one message, in milliseconds
+   */
   constructor(
     base: TelegramFoundation,
     edits: ProgressEdits,
+    memory: ProgressMemory,
     everyMs: number,
     counters: Pick<HostCounters, 'sinceBootMs'> = systemCounters,
   ) {
     this.#counters = counters;
     this.#base = base;
     this.edits = edits;
+    this.#memory = memory;
     this.#everyMs = everyMs;
   }
 
@@ -65,23 +58,7 @@ export class ProgressDisplay implements ProgressView {
     const id = session.session_id;
     const former = this.#shown.get(id);
     former?.ended.abort();
-    const now = this.#base.clock.monotonic();
-    const shown: Shown = {
-      session,
-      clockAheadMs: this.#clockAheadMs(),
-      ended: new AbortController(),
-      abandoned: new AbortController(),
-      loop: Promise.resolve(),
-      activity: null,
-      messageId: session.request.progress_message_id,
-      isRecorded: session.request.progress_message_id !== null,
-      text: null,
-      lostSends: 0,
-      mayComeLate: false,
-      isRefused: false,
-      nextEditAt: now,
-      nextTypingAt: now,
-    };
+    const shown = newlyShown(session, this.#forgotten(session), this.#clockAheadMs(), this.#base.clock.monotonic());
     this.#shown.set(id, shown);
     shown.loop = (former?.loop ?? Promise.resolve()).then(() => this.#run(shown));
   }
@@ -108,7 +85,17 @@ export class ProgressDisplay implements ProgressView {
   /** As {@link end}. @returns what is left of the display */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
-    return this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
+    const left = this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
+    if (left.messageId !== null) return left;
+    const session = await this.#base.store.records.session(sessionId);
+    return { ...left, messageId: session === null ? null : this.#forgotten(session) };
+  }
+
+  /** @returns the message of the session or its first attempt, which the store may have forgotten */
+  #forgotten(session: AgentSession): string | null {
+    const { session_id, revival_of } = session;
+    const left = this.#left.get(session_id) ?? (revival_of === null ? undefined : this.#left.get(revival_of));
+    return left?.messageId ?? this.#memory.messageOf(session);
   }
 
   /** The boot's clock goes on while the host sleeps, as people's do, and nobody can set it. */
@@ -139,7 +126,8 @@ export class ProgressDisplay implements ProgressView {
       const session = await records.session(sessionId);
       if (session === null) return;
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
-      const messageId = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
+      const recorded = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
+      const messageId = recorded ?? this.#forgotten(session);
       if (messageId === null) return;
       const message = { sessionId, chatId: session.request.chat_id, messageId };
       await this.edits.edit(message, words, () => this.edits.isOpen(sessionId));
@@ -214,6 +202,7 @@ export class ProgressDisplay implements ProgressView {
     failpoint('progress.send.after');
     shown.messageId = messageId;
     shown.text = STARTED;
+    await this.#memory.remember(session, messageId);
   }
 
   /** @returns false if the session no longer belongs to this run */

@@ -27,7 +27,7 @@ export interface JobFacts {
   readonly reason: string | null;
   readonly end: JobEnd;
   readonly detected_at: string;
-  /** From the first detection until the revival worked again; null if it did not recover. */
+  /** From the first detection until the revival answered; null if it did not recover. */
   readonly recovered_after_ms: number | null;
   readonly revived: boolean;
   /** `failure_message_sent`, `…_unknown`, `…_given_up`; null if the chat was not notified. */

@@ -115,7 +115,7 @@ const failedLater = z.object({
   /** The issue that has it; null if there is none. */
   url: z.string().nullable(),
 });
-/** How a second attempt failed that had worked before. */
+/** How a second attempt failed after its first attempt's incident was closed. Earlier versions closed it at its first call. */
 export type FailedLater = Readonly<z.infer<typeof failedLater>>;
 
 const incidentSchema = z.object({
@@ -157,7 +157,9 @@ const incidentSchema = z.object({
   closed_at: z.number().nullable(),
   /** Why it closed; null while it is open. */
   outcome: z.enum(INCIDENT_OUTCOMES).nullable(),
-  /** Present if its outcome is `recovered`, and the second attempt failed after that. */
+  /** The second attempt was seen to run, and the issue was asked once to show that. */
+  is_running_noted: z.literal(true).exactOptional(),
+  /** Of earlier versions: its outcome is `recovered`, and the second attempt failed after that. */
   failed_later: failedLater.readonly().exactOptional(),
   /** Present once adding the outcome to the issue has failed; the closing line is then written and the session released. */
   note: note.readonly().exactOptional(),

@@ -111,6 +111,8 @@ function processKeys(root: string) {
     hostPlaces: (host: string) => `${root}host-places:${host}`,
     /** String with an expiry and no meaning: it only shows that Redis accepts writes. */
     touched: (host: string) => `${root}touched:${host}`,
+    /** List with an expiry: what bridges and standbys answered to a request to read their configuration again. */
+    reload: (id: string) => `${root}reload:${id}`,
     /** String with an expiry: the last {@link MemoryMark} of a process. */
     memoryMark: (era: string) => `${root}memory-mark:${era}`,
     /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */

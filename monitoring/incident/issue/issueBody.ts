@@ -43,11 +43,6 @@ export function issueComment({ at, rule, finding, session_id }: Occurrence): str
   return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
 }
 
-/** @returns the text of a comment for those who have read that it ended well */
-export function laterComment({ rule, url }: FailedLater): string {
-  return `The second attempt failed later, by ${code(rule)}${url === null ? '.' : `: ${url}`}`;
-}
-
 /** @returns the text of the comment with which the issue is closed */
 export function closingComment({ occurrences }: IssueRecord): string {
   // An occurrence that failed no longer counts once a person has closed the issue after it.
@@ -100,10 +95,10 @@ function summary({ project_key, rule, occurrences, dropped }: IssueRecord): stri
   const times = `${count} occurrence${count === 1 ? '' : 's'}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
   if (rule !== SEVERAL_FAULTS) return `Project ${code(project_key)}, rule ${code(rule)}: ${times}`;
   const rules = [...new Set(occurrences.map((one) => one.rule))].map(code);
-  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} They are collected here because a project gets at most one new issue per hour.`;
+  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} ${count === 1 ? 'It is' : 'They are'} collected here because a project gets at most one new issue per hour.`;
 }
 
-function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: PublicDetail): string {
+function occurrenceSection(occurrence: StoredOccurrence, withCalls: boolean, detail: PublicDetail): string {
   const facts = [
     `### ${moment(occurrence.at)} · ${occurrence.rule}`,
     '',
@@ -114,7 +109,7 @@ function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: P
     `- Finding: ${prose(occurrence.finding)}`,
     ...(occurrence.step ? [`- Reached: ${reachedWords(occurrence.step, detail)}`] : []),
     `- What was done: ${prose(occurrence.done)}`,
-    ...(occurrence.failed_later ? [`- Later: ${laterComment(occurrence.failed_later)}`] : []),
+    ...(occurrence.failed_later ? [`- Later: ${laterWords(occurrence.failed_later)}`] : []),
     ...(detail === 'full' ? whereToLook(occurrence) : []),
     `- More: \`watchkeeper session ${occurrence.session_id}\``,
   ];
@@ -132,6 +127,10 @@ function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: P
     );
   }
   return facts.join('\n');
+}
+
+function laterWords({ rule, url }: FailedLater): string {
+  return `The second attempt failed later, by ${code(rule)}${url === null ? '.' : `: ${url}`}`;
 }
 
 /** Its title is an agent's words. */

@@ -43,13 +43,14 @@ export function needsOf(incident: Incident): Needs {
 }
 
 function needsMeanwhile(incident: Incident): Needs {
-  const { rule, session_id, acting, attempt, not_revived_because } = incident;
+  const { rule, session_id, is_running_noted, acting, attempt, not_revived_because } = incident;
   if (rule === 'backlog') return { who: 'person', what: 'Nothing picks up messages: `watchkeeper doctor` says why.' };
   if (rule === 'provider_outage') return { who: 'nobody_yet', what: 'messages wait until the provider answers.' };
   if (!acting) {
     const what = `This rule only reports, so the run continues: \`watchkeeper cancel ${session_id}\` ends it.`;
     return { who: 'person', what };
   }
+  if (is_running_noted) return { who: 'nobody_yet', what: 'the second attempt is running.' };
   return attempt === 1 && not_revived_because === null
     ? { who: 'nobody_yet', what: 'the message is tried once more.' }
     : { who: 'person', what: whatToDo(incident) };
@@ -61,7 +62,7 @@ function howItRecovered({ rule, acting, subject, failed_later: later, revival_se
     const where = later.url ?? `\`watchkeeper session ${revival_session_id}\``;
     return `the second attempt failed later, and ${where} says what that needs.`;
   }
-  return acting && subject === undefined ? 'the second attempt has begun to work.' : 'it is over.';
+  return acting && subject === undefined ? 'the second attempt answered the message.' : 'it is over.';
 }
 
 function whatToDo(incident: Incident): string {

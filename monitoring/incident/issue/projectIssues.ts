@@ -124,7 +124,6 @@ export class ProjectIssues {
     await this.#ledger.change(topic, (current) => withOccurrence(current, occurrence, false));
     await this.#writer.writeText(topic);
     await this.#writer.closeIfSettled(topic);
-    await this.#writer.commentFailedLater(topic, occurrence.incident_id);
     return finished(stateIn(record, occurrence), issue.url);
   }
 

@@ -84,7 +84,6 @@ export class IncidentReporter implements Reporter {
       needs: needsOf(incident),
       host: session?.run?.owner.host ?? null,
       journal: path,
-      failed_later: incident.failed_later ?? null,
       done: this.#events.trouble === null ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
       excerpt: endWords(incident.untrusted_excerpt, finding?.evidence ?? []) || null,
       calls: calls.map(reportedCall),
@@ -92,13 +91,14 @@ export class IncidentReporter implements Reporter {
   }
 }
 
-function whatWasDone(incident: Incident): string {
+/** @returns what the watchdog did about the incident so far, in a sentence */
+export function whatWasDone(incident: Incident): string {
   if (incident.rule === 'provider_outage') return whatWasDoneAboutOutage(incident);
   if (incident.subject !== undefined) return incident.outcome === null ? WAITS : NO_MORE;
   switch (incident.outcome) {
     case 'recovered':
       return incident.acting
-        ? `The message was run again as ${incident.revival_session_id}, and that attempt has begun to work.`
+        ? `The message was run again as ${incident.revival_session_id}, and that attempt answered it.`
         : NO_MORE;
     case 'answered':
       return 'The answer arrived before the run was ended, so nothing was done.';
@@ -112,6 +112,8 @@ function whatWasDone(incident: Incident): string {
       return `The chat was notified of the failure (${incident.last_action.replaceAll('_', ' ')}).`;
     case null:
       if (!incident.acting) return 'Only reported: the run continues.';
+      if (incident.is_running_noted)
+        return `The message was run again as ${incident.revival_session_id}, and that attempt is running.`;
       if (incident.attempt === 2) return 'The run is ended and the chat is notified; this was the second attempt.';
       return incident.not_revived_because === null
         ? 'The run is ended and the message is run once more.'
