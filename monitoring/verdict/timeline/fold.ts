@@ -89,6 +89,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
   const agent = agentOf(run, entry);
   const fromPerson = entry.kind === 'human_prompt';
   if (agent.id !== MAIN_AGENT) {
+    agent.isLaunched = true;
     touch(run, agent, entry.time);
     return;
   }

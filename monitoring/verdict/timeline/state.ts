@@ -41,6 +41,8 @@ export interface AgentState {
   parentAgent: string | null;
   /** Last known place of that agent in the list; it moves when one before it ends. */
   parentPlace: number;
+  /** For a sub-agent: it was given work, and has not reported back. */
+  isLaunched: boolean;
   /** Its own latest activity or a descendant's. */
   lastActivity: number;
   /** When the harness last wrote something of its own; no activity. */
@@ -122,6 +124,7 @@ export function newAgent(id: string, lastActivity: number, longestTail: number):
     parentCall: null,
     parentAgent: null,
     parentPlace: 0,
+    isLaunched: false,
     lastActivity,
     lastRecord: 0,
     modelRetries: 0,

@@ -12,7 +12,7 @@ import { isoTime } from '../../time.js';
 import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
 import type { Trimmer } from '../draft/trimmer.js';
-import { callOf, endedTask, outcomeOf, resultOf, subAgentHints } from './calls.js';
+import { callOf, endedTasks, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { askedOf, type Trim, toldOf } from './deeds.js';
 import { placeOf, promptDrafts, spokenText } from './prompts.js';
 import { usageOf } from './usage.js';
@@ -56,7 +56,7 @@ function recordDrafts(record: JournalRecord, trimmer: Trimmer, speaker: Speaker)
     case 'permission-mode':
       return [say({ event: 'heartbeat', source: 'record', ...modeOf(record) })];
     case 'queue-operation':
-      return [say({ event: 'heartbeat', source: 'queue' }, endedTask(record))];
+      return [say({ event: 'heartbeat', source: 'queue' }, endedTasks(record))];
     default:
       return [say({ event: 'heartbeat', source: 'record' })];
   }
@@ -164,7 +164,14 @@ function systemDrafts(record: JournalRecord, time: number, say: Say): Draft[] {
     case 'microcompact_boundary':
       return [say({ event: 'compaction' })];
     case 'turn_duration':
-      return [say({ event: 'turn_end', reason: 'end_turn' })];
+      return [
+        say(
+          { event: 'turn_end', reason: 'end_turn' },
+          { pendingAgents: numberAt(record, 'pendingBackgroundAgentCount') ?? 0 },
+        ),
+      ];
+    case 'agents_killed':
+      return [say({ event: 'heartbeat', source: 'record' }, { endsBackground: true })];
     case 'stop_hook_summary':
       return [say({ event: 'heartbeat', source: 'stop_hook' })];
     case 'local_command':
@@ -199,7 +206,7 @@ function attachmentDrafts(record: JournalRecord, say: Say): Draft[] {
   const kind = textAt(attachment, 'type') ?? '';
   if (kind === 'queued_command') {
     const origin = attachment.commandMode === 'task-notification' ? 'machine' : 'human';
-    const ended = endedTask({ content: attachment.prompt });
+    const ended = endedTasks({ content: attachment.prompt });
     const text = spokenText(contentText(attachment.prompt));
     return [say({ event: 'user_prompt', origin, ...text }, { joinsTurn: true, ...ended })];
   }

@@ -6,13 +6,15 @@ import { contentDigest } from '../../journal/digest.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { Draft, Hints, Say } from '../draft/draft.js';
 import { contentText, fieldsAt, textAt } from '../draft/fields.js';
-import { endedTask } from './calls.js';
+import { endedTasks } from './calls.js';
 
 const INTERRUPTION = '[Request interrupted by user';
 const TASK_REPORT = '<task-notification>';
 const HOOK_FEEDBACK = /^Stop hook feedback/;
 /** A command that a person typed. Many run locally; some become a prompt, whose text follows as a separate record. */
 const TYPED_COMMAND = /^<command-(?:name|message)>/;
+/** The program ends, and with it whatever works in the background. */
+const LEAVING_COMMAND = /<command-name>\/(?:exit|quit)<\/command-name>/;
 /** Some versions first write it as the person typed it. */
 const BARE_COMMAND = /^\/compact(?:\s|$)/;
 /** The output of such a command, and what was typed for the shell. */
@@ -37,15 +39,17 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   if (LOCAL_OUTPUT.test(text) && textAt(record, 'turnOrigin') === null)
     return say({ event: 'heartbeat', source: 'local_command' });
   if (BARE_COMMAND.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
-  if (TYPED_COMMAND.test(text))
-    return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place });
+  if (TYPED_COMMAND.test(text)) {
+    const leaves = LEAVING_COMMAND.test(text) ? { endsBackground: true } : {};
+    return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place, ...leaves });
+  }
   if (HOOK_FEEDBACK.test(text)) return say({ event: 'user_prompt', origin: 'machine' });
   if (record.isMeta === true) return say({ event: 'heartbeat', source: 'context' }, { expansion: true, ...place });
   const origin = isFromPerson(record, text) ? 'human' : 'machine';
   const mode = textAt(record, 'permissionMode');
   return say(
     { event: 'user_prompt', origin, ...spokenText(text), ...(mode !== null && { permission_mode: mode }) },
-    { asked: contentDigest(text), ...place, ...endedTask({ content: text }) },
+    { asked: contentDigest(text), ...place, ...endedTasks({ content: text }) },
   );
 }
 

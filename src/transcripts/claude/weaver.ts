@@ -25,6 +25,9 @@ export class ClaudeWeaver implements Weaver {
   #retrying = new Set<string>();
   /** Whether this version records why a message stopped, as far as the last call shows. */
   #recordsStops = false;
+  /** Whether this version counts, at the end of a turn, the sub-agents that work on in the background. */
+  #countsPending = false;
+  #latest = Number.NEGATIVE_INFINITY;
   /** Whether this version records the mode by which a person is asked for permission. */
   #recordsMode = false;
   /** The last command that a person typed, until it is clear whether it was for the model. */
@@ -41,7 +44,8 @@ export class ClaudeWeaver implements Weaver {
     const agent = named === this.#mainAgent ? MAIN : (named ?? MAIN);
     const before = this.#beside(this.#recovered(draft, agent));
     const lines = agent === MAIN ? this.#mainLines(draft) : this.#beside(this.#sideLines(draft, agent));
-    const ended = hints.endedAgent === undefined ? [] : this.#sides.ended(hints.endedAgent, time);
+    this.#latest = time;
+    const ended = this.#endedSides(draft, agent);
     const observed = this.#observed(draft, agent);
     // Most drafts are one line and nothing beside it.
     if (before.length + ended.length + observed.length === 0) return lines;
@@ -49,7 +53,7 @@ export class ClaudeWeaver implements Weaver {
   }
 
   finish(): DatedEvent[] {
-    return this.#turns.finish(!this.#recordsStops);
+    return [...this.#turns.finish(!this.#recordsStops), ...this.#sides.perhapsEnded(this.#latest)];
   }
 
   copy(): ClaudeWeaver {
@@ -61,9 +65,21 @@ export class ClaudeWeaver implements Weaver {
     copy.#tools = new Map(this.#tools);
     copy.#retrying = new Set(this.#retrying);
     copy.#recordsStops = this.#recordsStops;
+    copy.#countsPending = this.#countsPending;
+    copy.#latest = this.#latest;
     copy.#recordsMode = this.#recordsMode;
     copy.#typed = this.#typed;
     return copy;
+  }
+
+  /** Sub-agents that a person stops, or that end with their program, leave no other mark. */
+  #endedSides({ time, hints }: Draft, agent: string): DatedEvent[] {
+    const { endedAgents, pendingAgents, endsBackground } = hints;
+    if (endedAgents !== undefined) return endedAgents.flatMap((each) => this.#sides.ended(each, time));
+    if (agent !== MAIN || (pendingAgents === undefined && endsBackground !== true)) return NOTHING;
+    this.#countsPending ||= pendingAgents !== undefined && pendingAgents > 0;
+    const isNonePending = pendingAgents === 0 && this.#countsPending;
+    return endsBackground === true || isNonePending ? this.#sides.backgroundEnded(time) : NOTHING;
   }
 
   /** What the memory of the session is made of. It changes no turn, so it comes after the lines that may. */

@@ -24,8 +24,12 @@ export interface Hints {
   /** For a result: the sub-agent that its call started, and whether it continues in the background. */
   readonly subAgent?: string;
   readonly inBackground?: boolean;
-  /** This sub-agent has ended. */
-  readonly endedAgent?: string;
+  /** These sub-agents have ended; of some the program says it twice. */
+  readonly endedAgents?: readonly string[];
+  /** For the end of a turn: how many sub-agents work on in the background, zero if the program does not say. */
+  readonly pendingAgents?: number;
+  /** No sub-agent works on in the background. */
+  readonly endsBackground?: boolean;
   /** A command that a person typed; it is a prompt only if its expansion follows. */
   readonly command?: boolean;
   /** What a typed command was expanded to, for the model. */
