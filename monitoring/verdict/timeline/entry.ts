@@ -1,5 +1,6 @@
 /** A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints. */
 import type { PollingList } from '../../../src/config/polling.js';
+import { asksFirst } from '../../../src/journal/agentVocabulary.js';
 import { eventOf, instantOf, timeOf } from '../../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../../src/journal/record.js';
 import { WAIT_KINDS, type WaitKind } from '../../../src/journal/schema.js';
@@ -34,6 +35,8 @@ export interface CallEntry extends ToolEntry {
   readonly kind: 'call';
   /** As declared, at most a day; null if nothing usable is declared. */
   readonly timeoutMs: number | null;
+  /** A person is asked for it before it runs, as the call says itself. */
+  readonly asksFirst: boolean;
 }
 
 export interface ResultEntry extends ToolEntry {
@@ -129,7 +132,7 @@ function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | n
     case 'compaction':
       return 'agent_activity';
     case 'heartbeat':
-      return HEARTBEATS.get(record.source) ?? 'no_activity';
+      return isMirror(record) ? 'tool_activity' : (HEARTBEATS.get(record.source) ?? 'no_activity');
     case 'user_prompt':
       return record.origin === 'machine' ? 'machine_prompt' : 'human_prompt';
     case 'turn_end':
@@ -142,6 +145,11 @@ function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | n
   }
 }
 
+/** What a sub-agent wrote is repeated elsewhere: it acts, but no call of it need be alive for that. (Judgement rules, 9.) */
+function isMirror({ source, agent_id, tool_use_id }: JournalRecord): boolean {
+  return source === 'agent_progress' && textOf(agent_id) !== null && textOf(tool_use_id) === null;
+}
+
 function callEntry(record: JournalRecord, time: number, polling?: PollingList): CallEntry {
   const tool = textOf(record.tool_name) ?? '';
   return {
@@ -151,6 +159,7 @@ function callEntry(record: JournalRecord, time: number, polling?: PollingList): 
     tool,
     batch: textOf(record.batch),
     timeoutMs: timeoutOf(record.timeout_ms),
+    asksFirst: record.asks_first === true || asksFirst(record.tool_input),
     input: inputOf(record, tool),
     polling: record.polling === true || isPolling(tool, record.tool_input, polling),
   };

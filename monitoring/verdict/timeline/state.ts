@@ -13,10 +13,12 @@ export interface OpenCall {
   /** Its own allowance starts here: at the request, or at the grant of a permission for it. */
   readonly allowanceSince: number;
   readonly timeoutMs: number | null;
+  /** A person is asked for it before it runs, as the call says itself. */
+  readonly asksFirst: boolean;
   readonly batchKey: string;
   /** Its number in the agent's tail; zero for one that the loop rule leaves out. */
   readonly tailNumber: number;
-  /** Whether it showed a sign of life since its request: then nobody is asked for it any more. */
+  /** Whether it, or a sub-agent that it started, showed a sign of life since its request: then nobody is asked for it any more. */
   readonly isHeard: boolean;
 }
 

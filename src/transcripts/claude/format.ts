@@ -14,7 +14,7 @@ import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt 
 import type { Trimmer } from '../draft/trimmer.js';
 import { callOf, endedTasks, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { askedOf, type Trim, toldOf } from './deeds.js';
-import { placeOf, promptDrafts, spokenText } from './prompts.js';
+import { originOf, PERSONS, placeOf, promptDrafts, spokenText, TYPED_COMMAND } from './prompts.js';
 import { usageOf } from './usage.js';
 import { ClaudeWeaver } from './weaver.js';
 
@@ -173,12 +173,22 @@ function systemDrafts(record: JournalRecord, time: number, say: Say): Draft[] {
     case 'agents_killed':
       return [say({ event: 'heartbeat', source: 'record' }, { endsBackground: true })];
     case 'stop_hook_summary':
-      return [say({ event: 'heartbeat', source: 'stop_hook' })];
-    case 'local_command':
-      return [say({ event: 'heartbeat', source: 'local_command' })];
+      return [say({ event: 'heartbeat', source: 'stop_hook' }, stopHints(record))];
+    case 'scheduled_task_fire':
+      return [say({ event: 'heartbeat', source: 'record' }, { fires: true, ...placeOf(record) })];
+    case 'local_command': {
+      const isTyped = TYPED_COMMAND.test(textAt(record, 'content') ?? '');
+      const kind = isTyped ? { command: true } : { prints: true };
+      return [say({ event: 'heartbeat', source: 'local_command' }, { ...kind, ...placeOf(record) })];
+    }
     default:
       return [say({ event: 'heartbeat', source: 'record' })];
   }
+}
+
+/** Hooks of other ends, such as a sub-agent's, say so in their label. */
+function stopHints(record: JournalRecord): Hints {
+  return /^(?:stop)?$/i.test(textAt(record, 'hookLabel') ?? '') ? { stopsTurn: true } : {};
 }
 
 function modeOf(record: JournalRecord): { readonly permission_mode?: string } {
@@ -205,7 +215,8 @@ function attachmentDrafts(record: JournalRecord, say: Say): Draft[] {
   const attachment = fieldsAt(record, 'attachment');
   const kind = textAt(attachment, 'type') ?? '';
   if (kind === 'queued_command') {
-    const origin = attachment.commandMode === 'task-notification' ? 'machine' : 'human';
+    const isFromPerson = attachment.commandMode !== 'task-notification' && attachment.isMeta !== true;
+    const origin = isFromPerson && PERSONS.has(originOf(attachment)) ? 'human' : 'machine';
     const ended = endedTasks({ content: attachment.prompt });
     const text = spokenText(contentText(attachment.prompt));
     return [say({ event: 'user_prompt', origin, ...text }, { joinsTurn: true, ...ended })];

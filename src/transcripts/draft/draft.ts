@@ -32,8 +32,14 @@ export interface Hints {
   readonly endsBackground?: boolean;
   /** A command that a person typed; it is a prompt only if its expansion follows. */
   readonly command?: boolean;
-  /** What a typed command was expanded to, for the model. */
+  /** What a typed command printed for the person. */
+  readonly prints?: boolean;
+  /** A text of the harness for the model; it may be what a typed command was expanded to. */
   readonly expansion?: boolean;
+  /** The program fires a task; the text of it follows. */
+  readonly fires?: boolean;
+  /** The harness is done with the end of a turn, unless it has sent the agent on. */
+  readonly stopsTurn?: boolean;
   /** For a call: it asks a person. */
   readonly asksPerson?: boolean;
   /** The program counted tokens: a model's response is complete. */

@@ -612,10 +612,61 @@ function waits(): void {
   limitAt(
     9,
     'a tool that needs no permission',
-    [asking('default'), call(1, 'a', { tool_name: 'WebFetch' }), call(1, 'b', { tool_name: 'Task' })],
+    [asking('default'), call(1, 'a', { tool_name: 'WebFetch' }), call(1, 'b', { tool_name: 'TaskOutput' })],
     1 + TOOL,
     'silence',
   );
+  const delegates = [asking('default'), call(1, 'task', { tool_name: 'Task' })];
+  limitAt(9, 'a sub-agent of which no line is known', delegates, 1 + HOURS, 'silence');
+  limitAt(9, 'a sub-agent that was heard of', [...delegates, says(2, SUB)], 2 + SILENCE, 'silence');
+  limitAt(9, 'and that has reported back', [...delegates, says(2, SUB), turnEnd(3, SUB)], 1 + TOOL, 'silence');
+  limitAt(
+    9,
+    'a sub-agent whose line comes before the call that started it',
+    [asking('default'), says(0.5, SUB), call(1, 'task', { tool_name: 'Task' }), turnEnd(2, SUB)],
+    1 + TOOL,
+    'silence',
+  );
+  limitAt(
+    9,
+    'a sub-agent of an unknown call may be the one',
+    [...delegates, says(2, { agent_id: 'a9' })],
+    1 + TOOL,
+    'silence',
+  );
+  limitAt(
+    9,
+    'no sub-agent asks in bypassPermissions',
+    [asking('bypassPermissions'), call(1, 'task', { tool_name: 'Agent' })],
+    1 + TOOL,
+    'silence',
+  );
+  const mirrored = [...delegates, call(9, 'e', { tool_name: 'Edit', ...SUB })];
+  limitAt(
+    9,
+    'a mirror is no sign of life of the call that it mirrors',
+    [...mirrored, beat(9.1, 'agent_progress', SUB)],
+    9 + HOURS,
+    'silence',
+  );
+  limitAt(
+    9,
+    "a call's own sign of life is one",
+    [...mirrored, beat(9.1, 'agent_progress', { ...SUB, ...of('e') })],
+    9 + TOOL,
+    'silence',
+  );
+  for (const [name, input] of [
+    ['require_escalated', { sandbox_permissions: 'require_escalated' }],
+    ['more permissions', { sandbox_permissions: 'with_additional_permissions' }],
+    ['the older word', { with_escalated_permissions: true }],
+    ['a script', { input: 'text(await tools.exec_command({ cmd: "x", "sandbox_permissions": "require_escalated" }))' }],
+  ] as const) {
+    const asks = call(1, 'a', { tool_name: 'exec_command', tool_input: input, ...allowed(7_000) });
+    limitAt(9, `a request that asks first: ${name}`, [asking('on-request'), asks], 1 + HOURS, 'silence');
+    judged(9, `it counts no time: ${name}`, [asking('on-request'), asks], 7_500, []);
+    limitAt(9, `never asks nobody: ${name}`, [asking('never'), asks], 1 + 7_060, 'silence');
+  }
   const ticking = [asking('default'), call(1, 'a'), beat(5, 'bash_progress', of('a'))];
   limitAt(9, 'a call that shows signs of life has its permission', ticking, 1 + TOOL, 'silence');
   const beside = [call(1, 'a'), call(1, 'b'), beat(5, 'bash_progress', of('b')), result(6, 'b')];
