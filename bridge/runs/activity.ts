@@ -23,6 +23,7 @@ const LONGEST_READ = 2_000;
 export function startActivity(now: number): LiveActivity {
   return {
     startedAt: now,
+    quietSince: null,
     lastEventAt: now,
     calls: 0,
     lastCallAt: null,

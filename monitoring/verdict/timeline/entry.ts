@@ -3,7 +3,7 @@ import type { PollingList } from '../../../src/config/polling.js';
 import { asksFirst } from '../../../src/journal/agentVocabulary.js';
 import { eventOf, instantOf, timeOf } from '../../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../../src/journal/record.js';
-import { WAIT_KINDS, type WaitKind } from '../../../src/journal/schema.js';
+import { type JournalEvent, WAIT_KINDS, type WaitKind } from '../../../src/journal/schema.js';
 import { DAY } from '../../../src/time.js';
 import { fingerprint, fingerprintOfJson, UNKNOWN_FINGERPRINT } from './fingerprint.js';
 import { isPolling } from './polling.js';
@@ -118,6 +118,13 @@ export function toEntry(record: JournalRecord, polling?: PollingList): Entry | n
       return kind === null ? null : { kind, ...commonOf(record, time), call: textOf(record.tool_use_id) };
     }
   }
+}
+
+/** @returns whether the line shows that the agent or its tools live, as far as the line alone says. (Judgement rules, 6.) */
+export function isActivity(line: JournalEvent): boolean {
+  if (line.event !== 'heartbeat') return true;
+  const kind = HEARTBEATS.get(line.source);
+  return kind === 'agent_activity' || kind === 'tool_tick' || kind === 'tool_activity';
 }
 
 /** @returns whether a line that the judgement could use has no instant */
