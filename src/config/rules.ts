@@ -19,6 +19,8 @@ export type RuleAction = (typeof RULE_ACTIONS)[number];
  */
 export const thresholds = z.strictObject({
   silence_ms: milliseconds.exactOptional(),
+  /** After this silence of the model the chat is told, quietly; it is no rule. */
+  quiet_ms: milliseconds.exactOptional(),
   /** More consecutive failing batches than this are an error cascade. */
   error_batches: wholeNumber('failing batches').exactOptional(),
   runaway_ms: milliseconds.exactOptional(),
@@ -34,6 +36,7 @@ export type Thresholds = Readonly<Required<z.infer<typeof thresholds>>>;
 
 export const DEFAULT_THRESHOLDS: Thresholds = {
   silence_ms: 600_000,
+  quiet_ms: 360_000,
   error_batches: 5,
   runaway_ms: 7_200_000,
   loop_repeats: 5,

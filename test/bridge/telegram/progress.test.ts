@@ -138,6 +138,31 @@ describeWithRedis('the progress message', () => {
     await display.end(session.session_id);
   });
 
+  test('has one line about a silent model in every edit, until the agent goes on', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const quietSince = scene.clock.now();
+    const activity = { tool: null, note: 'I look', step: null, calls: 1, startedAt: quietSince };
+    display.update(session.session_id, { ...activity, quietSince });
+    await scene.clock.untilWaiting();
+    await scene.clock.advance(3 * SECOND);
+    const shows = (text: RegExp) => scene.peer.waitFor(() => text.test(shown(scene) ?? ''));
+    await shows(/^Thinking · 3 s · 1 call\nNo word from the model since 10:00:00 UTC\.\nI look$/);
+    const before = edits(scene);
+    await runFor(scene, 9 * SECOND);
+    await scene.peer.waitFor(() => edits(scene) >= before + 2);
+    await shows(/^Thinking · \d+ s · 1 call\nNo word from the model since 10:00:00 UTC\.\nI look$/);
+    display.update(session.session_id, { ...activity, quietSince: null });
+    await runFor(scene, 4 * SECOND);
+    await shows(/^Thinking · \d+ s · 1 call\nI look$/);
+    // Edits make no sound, and there is no other message.
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
+    await display.end(session.session_id);
+  });
+
   // rule: words-of-others-have-no-effect
   test('makes no mention or link of output of tools and agents, and shows no invisible characters', async () => {
     const scene = await openScene();
