@@ -9,6 +9,8 @@ import { Conversation } from './conversation.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/health/folderWatch.ts
+
 const WORK: Scenario = {
   steps: [
     { do: 'repeat', times: 12, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },

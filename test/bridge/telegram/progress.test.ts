@@ -145,7 +145,7 @@ describeWithRedis('the progress message', () => {
     display.begin(session);
     await scene.peer.waitFor(() => typing(scene) === 1);
     const quietSince = scene.clock.now();
-    const activity = { tool: null, note: 'I look', step: null, calls: 1, startedAt: quietSince };
+    const activity = { tool: null, note: 'I look', step: null, calls: 1, startedAt: scene.clock.monotonic() };
     display.update(session.session_id, { ...activity, quietSince });
     await scene.clock.untilWaiting();
     await scene.clock.advance(3 * SECOND);
