@@ -1,6 +1,10 @@
 /** Secrets in addresses: a login before the host, a webhook, a secret in the path. */
-import { isPlaceholder, looksRandom } from './secretValues.js';
-import { type FoundSecret, found, matchOf } from './stickyMatch.js';
+
+import { isPlaceholder } from './innocentValues.js';
+import { looksRandom } from './randomText.js';
+import { lastGroup } from './secretNotation.js';
+import { looksStrong } from './secretValues.js';
+import { type FoundSecret, found, matchEnd, matchOf } from './stickyMatch.js';
 
 const LOGIN = /:\/\/([^\s/:@"'\\[]*):([^\s/@"'\\]+)@/y;
 /**
@@ -26,6 +30,8 @@ const WEBHOOK = new RegExp(
     String.raw`maker\.ifttt\.com/trigger/[^/\s]{1,80}/(?:json/)?with/key/`,
     String.raw`open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/`,
     String.raw`hc-ping\.com/`,
+    String.raw`hook\.[\w.-]{1,40}\.make\.com/`,
+    String.raw`qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=`,
   ]
     .map((place) => `(${place})`)
     .join('|')
@@ -35,6 +41,43 @@ const WEBHOOK = new RegExp(
 /** A webhook of one's own server. */
 const OWN_WEBHOOK =
   /([\w.-]{1,100}(?::\d{1,5})?\/(?:[\w.-]{1,40}\/){0,4}(?:web)?hooks?\/(?:[\w-]{1,40}\/){0,2})([A-Za-z0-9_-]{20,})/y;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** A name, perhaps with its domain, and a password before a host. */
+const LOGIN_BEFORE = /(?:^|[\s"'`=(,])(?:[\w.-]{1,40}[/\\]{1,2})?([\w.+-]{1,60}):([^\s"'`:@]{6,100})$/;
+const HOST = /[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}|localhost\b/y;
+const LONGEST_LOGIN = 200;
+/** The rest of an address of a mail box that is the name of a login. */
+const PASSWORD_OF_MAIL_BOX = /[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}:([^\s"'`\\]{8,100})(?=[\s"'`\\]|$)/y;
+/** What has a path there. */
+const COPIES = /\b(?:scp|rsync|ssh|sftp|git|mailto)\b/;
+
+/**
+ * @param at an `@` that is in no address of the web
+ * @param free the text before it is replaced already
+ * @returns the password beside it: `admin:SECRET@10.0.0.5`, `me@example.org:SECRET`
+ */
+export function findBesideAt(text: string, at: number, free: number): FoundSecret | null {
+  const colon = colonBefore(text, at);
+  const before = text.slice(Math.max(free, at - LONGEST_LOGIN), at);
+  const [, , password = ''] = (colon > free ? LOGIN_BEFORE.exec(before) : null) ?? [];
+  if (looksStrong(password) && matchEnd(HOST, text, at + 1) > 0) {
+    return COPIES.test(before) ? null : found(at - password.length, password, 'password');
+  }
+  const match = matchOf(PASSWORD_OF_MAIL_BOX, text, at + 1);
+  if (match === null || !looksStrong(match[1] ?? '') || COPIES.test(before)) return null;
+  return lastGroup(match, at + 1, 'password');
+}
+
+/** @returns the position of the colon before a password; -1 if there is none */
+function colonBefore(text: string, at: number): number {
+  for (let index = at - 1; index >= 0 && at - index < LONGEST_LOGIN; index -= 1) {
+    const character = text.charAt(index);
+    if (character === ':') return at - index > 6 ? index : -1;
+    if (/[\s"'`@]/.test(character)) return -1;
+  }
+  return -1;
+}
 
 /** @param at the colon of `://` */
 export function findInAddress(text: string, at: number): FoundSecret | null {
@@ -48,7 +91,7 @@ function findWebhook(text: string, from: number): FoundSecret | null {
     return found(from + host.length, webhook[0].slice(host.length), 'webhook');
   }
   const [, place = '', secret = ''] = matchOf(OWN_WEBHOOK, text, from) ?? [];
-  return looksRandom(secret) ? found(from + place.length, secret, 'webhook') : null;
+  return looksRandom(secret) || UUID.test(secret) ? found(from + place.length, secret, 'webhook') : null;
 }
 
 function findLogin(text: string, at: number): FoundSecret | null {

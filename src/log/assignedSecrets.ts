@@ -2,7 +2,7 @@
  * Values after a name that suggests a secret, in any notation: environment, JSON, YAML, code, XML, options, `.netrc`.
  */
 import { findInCall, findInClient, findInStatement } from './callSecrets.js';
-import { findArgument } from './commandSecrets.js';
+import { findArgument, findCookieOption } from './commandSecrets.js';
 import { findAuthorization, findBearer, findCookies, findSession } from './headerSecrets.js';
 import type { NameKind } from './secretNames.js';
 import {
@@ -14,17 +14,22 @@ import {
   type ValuePlace,
   valuePlace,
 } from './secretNotation.js';
-import { isSecretValue, looksRandom } from './secretValues.js';
-import { findAuthentication, findInLogin, findInSentence } from './sentenceSecrets.js';
-import { type FoundSecret, found, matchEnd, matchOf } from './stickyMatch.js';
-import { findInList, findInTable } from './tableSecrets.js';
+import { isSecretValue, looksStrong } from './secretValues.js';
+import { findAmongWords, findAuthentication, findInLogin, findInSentence, told } from './sentenceSecrets.js';
+import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
+import { findInInsert, findInList, findInTable } from './tableSecrets.js';
 
 /** `"name": "DB_PASS", "value": "…"`, and the same in YAML. */
 const NAME_AND_VALUE =
   /\\{0,31}["']?(?:\s|\\{1,15}n){0,32},?(?:\s|\\{1,15}n){0,32}\\{0,31}["']?value\\{0,31}["']?\s{0,4}[:=]\s{0,4}/iy;
 const VALUE_OF_INPUT = /["'][^<>\n]{0,200}?[ \t]value=(?=["'])/y;
+/** `<key>Password</key><string>…`, `<name>…</name><value>…`, and a value within its element. */
+const NEXT_ELEMENT = /<\/\w{1,20}>(?:\s|\\{1,15}[nrt]){0,40}<\w{1,20}(?:\s[^<>]{0,80})?>/y;
+const WITHIN_ELEMENT = /><(?:value|string)>/iy;
+const END_OF_TAG = /\\{0,31}">(?=[^<>\s])/y;
+const ATTRIBUTES = /[ \t][^<>\n]{0,80}>/y;
 const PHP_DEFINE = /["']\s{0,4},\s{0,4}/y;
-const SPACE = /[ \t]{1,4}/y;
+const SPACE = /(?:[ \t]{1,4}--\w{1,20}(?=[ \t]))?[ \t]{1,4}/y;
 const SPACES_AND_LINES = /[ \t]{0,8}(?:\r?\n|\\{1,15}n)?[ \t]{1,16}|[ \t]{1,8}/y;
 const REST_OF_PLAIN_VALUE = /[^\s"'`\\,;&<>]*/y;
 /** Of a list in a variable. */
@@ -33,18 +38,14 @@ const WITHIN_TAGS = /[^<>\r\n"\\]{1,4096}(?=<\/)/y;
 /** A form in parts, as browsers and curl send it. */
 const PART_OF_FORM = /\bname=\\{0,31}"$/;
 const BODY_OF_FORM = /\\{0,31}"(?:(?:\r?\n|(?:\\{1,31}r)?\\{1,31}n)){2}/y;
+const PASS = /^pass$/i;
 const STRING = /\\{0,31}["']/y;
 const OPENED_LIST = /[[({][ \t]{0,4}(?=\\{0,31}["'])/y;
-const PGPASS = /:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s"'\\]{3,200})/y;
 /** Names whose value follows after a space. */
-const ALONE = /^(?:login|auth|(?:add-)?authtoken|requirepass|bindpw|rootpw)$/;
+const ALONE = /^(?:login|auth|unseal|(?:add-)?authtoken|requirepass|masterauth|bindpw|rootpw)$/;
 /** `machine … login … password`, as in `.netrc`; and commands that name their argument. */
 const BEFORE_PASSWORD = /\blogin\s{1,4}\S{1,80}\s{1,8}$|\b(?:mysqladmin|nmcli)\b[^\n|;]{0,180}$/;
 const ARN = /\barn:[\w:-]{0,100}$/;
-const SHORTEST_WEB_KEY = 40;
-const PARTS_OF_WEB_KEY = /^(?:d|p|q|k|dp|dq|qi)$/;
-const OF_WINDOWS = /\b(?:[wx]?freerdp\w*|rdesktop|mstsc|signtool|cmdkey|runas)\b[^\n]*$/i;
-const OPTION_OF_WINDOWS = /[: ]([^\s"'\\]{3,200})/y;
 /** A call that takes a secret; others make one, or have the name of one. */
 const SETTER = /^(?:set|with|use|put|update|change|hash)/i;
 /** As wallets have people write them down: 12 to 24 words. */
@@ -52,8 +53,12 @@ const PHRASE = /[\\"'=: ]{1,40}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])/y;
 /** A test that passed: `--- PASS: TestLogin2 (0.01s)`. */
 const RESULT = /^pass: (?:test|\S{1,80} ?\(\d)/i;
 const MASKED = /::([^\s"']{4,400})/y;
+/** A list of accounts. */
+const OF_ACCOUNT = /:([^\s"'`\\:,]{8,200})(?=[\s"'`\\,]|$)/y;
+/** What stands behind a value without a space, and says nothing of it. */
+const BEHIND_VALUE = /[)\]}]*[^\x20-\x7e]+$/;
 /** Before a variable of an environment that is set. */
-const LINE_START = /(?:^|\n|\\n|["'`])[ \t+-]{0,8}(?:export |set |ENV |-e )?$/;
+const LINE_START = /(?:^|[\n"'`]|\\n|[^\t-\x7e])[ \t+-]{0,8}(?:export |set |ENV |-e )?$/;
 /** Commands, behind which an option may follow. */
 const COMMAND = /^(?:login|auth)$/;
 const VALUE = '[redacted:value]';
@@ -68,11 +73,11 @@ export function findAssigned(text: string, start: number, end: number, kind: Nam
     case 'authorization':
       return findAuthorization(text, end);
     case 'cookie':
-      return findCookies(text, end);
+      return text.charAt(start) === '-' ? findCookieOption(text, end) : findCookies(text, end);
     case 'session':
-      return findSession(text, end);
+      return findSession(text, end) ?? findValue(text, start, end, kind);
     case 'command':
-      return findArgument(text, start, end);
+      return findArgument(text, start, end) ?? (text.charAt(end) === '=' ? findPassphrase(text, start, end) : null);
     case 'signature':
       return isInQuery(text, start) ? findValue(text, start, end, 'key_data') : null;
     case 'call':
@@ -81,6 +86,12 @@ export function findAssigned(text: string, start: number, end: number, kind: Nam
       return findInClient(text, end);
     case 'words':
       return lastGroup(matchOf(PHRASE, text, end), end, 'value');
+    case 'spoken_key':
+      return findAmongWords(text, end, false);
+    case 'lone_key':
+      return findValue(text, start, end, kind);
+    case 'account':
+      return told(matchOf(OF_ACCOUNT, text, end), end, looksStrong);
     case 'mask':
       return lastGroup(matchOf(MASKED, text, end), end, 'value');
     case 'variable':
@@ -101,21 +112,27 @@ export function findAssigned(text: string, start: number, end: number, kind: Nam
         (kind === 'password' || SETTER.test(text.slice(start, end)) ? findInCall(text, end, true) : null) ??
         findInStatement(text, end, kind === 'password') ??
         findInTable(text, start, end) ??
+        findInInsert(text, start, end) ??
         findInList(text, end)
       );
   }
 }
 
+/** A command and a setting may have the same name. */
+function findPassphrase(text: string, start: number, end: number): FoundSecret | null {
+  return /passphrase$/i.test(text.slice(start, end)) ? findValue(text, start, end, 'password') : null;
+}
+
 function findValue(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   const place = placeOf(text, start, end, kind);
   if (place === null || isPartOfArn(text, start)) return null;
-  const isTag = text.charAt(end) === '>';
-  const isQuoted = place.isQuoted || isTag;
-  const value = valueAt(text, place, isTag);
+  const isQuoted = place.isQuoted || place.isElement === true;
+  const value = valueAt(text, place);
   const to = place.from + value.length;
   const name = text.slice(start, end);
   const endsLine = /^(?:\\+[nr]|[ \t]*$|[ \t]*[\r\n"]|\s*\\")/.test(text.slice(to, to + 8)) || to >= text.length;
-  if (value === '' || !isSecretValue({ kind, name, value, isQuoted, isTight: place.isTight, endsLine })) return null;
+  const judged = isQuoted ? value : value.replace(BEHIND_VALUE, '') || value;
+  if (!isSecretValue({ kind, name, value: judged, isQuoted, isTight: place.isTight, endsLine })) return null;
   const isOption = place.isTight && COMMAND.test(name) && value.includes('=');
   return isOption ? null : { from: place.from, to: endOfValue(text, to, value, isQuoted), replacement: VALUE };
 }
@@ -124,8 +141,8 @@ function isPartOfArn(text: string, start: number): boolean {
   return text.charAt(start - 1) === ':' && ARN.test(text.slice(Math.max(0, start - 120), start));
 }
 
-function valueAt(text: string, { from, isQuoted }: ValuePlace, isTag: boolean): string {
-  if (isTag) return matchOf(WITHIN_TAGS, text, from)?.[0] ?? '';
+function valueAt(text: string, { from, isQuoted, isElement }: ValuePlace): string {
+  if (isElement) return matchOf(WITHIN_TAGS, text, from)?.[0] ?? '';
   if (isQuoted) return text.slice(from, quotedEnd(text, from));
   return (matchOf(PLAIN_VALUE, text, from)?.[0] ?? '').replace(/[)\]}]+$/, '');
 }
@@ -144,7 +161,8 @@ function placeOf(text: string, start: number, end: number, kind: NameKind): Valu
     return valuePlace(text, opened || from, separator[0] === '=');
   }
   const next = text.charAt(end);
-  if (next === '>') return text.charAt(start - 1) === '<' ? { from: end + 1, isQuoted: false, isTight: false } : null;
+  const element = placeInElement(text, start, end);
+  if (element > 0) return { from: element, isQuoted: false, isTight: false, isElement: true };
   if (next === ' ' || next === '\t' || next === '\n' || next === '\r') {
     const isOption = text.charAt(start) === '-';
     const isArgument = isOption || isSetBefore(text, start) || ALONE.test(text.slice(start, end));
@@ -155,7 +173,9 @@ function placeOf(text: string, start: number, end: number, kind: NameKind): Valu
       BEFORE_PASSWORD.test(text.slice(Math.max(0, start - COMMAND_LENGTH), start))
     )
       return behind(SPACES_AND_LINES, text, end, true);
-    if (kind === 'password' && next === ' ' && matchEnd(STRING, text, end + 1) > 0)
+    // The word for handing something over.
+    const isVerb = PASS.test(text.slice(start, end));
+    if (kind === 'password' && next === ' ' && !isVerb && matchEnd(STRING, text, end + 1) > 0)
       return valuePlace(text, end + 1, false);
   }
   if ((next === "'" || next === '"') && /\btype=["']$/.test(text.slice(Math.max(0, start - 8), start))) {
@@ -168,8 +188,19 @@ function placeOf(text: string, start: number, end: number, kind: NameKind): Valu
     const isDefined = /define\(\s{0,4}["']$/.test(text.slice(Math.max(0, start - 16), start));
     if (isDefined) return behind(PHP_DEFINE, text, end, false);
   }
-  if (next === '"' || next === '\\' || next === '\n' || next === '\r') return behind(NAME_AND_VALUE, text, end, true);
+  if (next === '"' || next === "'" || next === '\\' || next === '\n' || next === '\r')
+    return behind(NAME_AND_VALUE, text, end, true);
   return null;
+}
+
+/** @returns where the value begins that an element of XML holds; zero if there is none */
+function placeInElement(text: string, start: number, end: number): number {
+  const next = text.charAt(end);
+  if (next === '<') return matchEnd(NEXT_ELEMENT, text, end);
+  if (next === '"' || next === '\\') return matchEnd(END_OF_TAG, text, end);
+  if (text.charAt(start - 1) !== '<') return 0;
+  if (next === '>') return matchEnd(WITHIN_ELEMENT, text, end) || end + 1;
+  return next === ' ' ? matchEnd(ATTRIBUTES, text, end) : 0;
 }
 
 function behind(sticky: RegExp, text: string, at: number, isTight: boolean): ValuePlace | null {
@@ -186,34 +217,4 @@ function isSetBefore(text: string, start: number): boolean {
 
 function isInQuery(text: string, start: number): boolean {
   return /[?&;]$/.test(text.charAt(start - 1));
-}
-
-/** @returns a secret behind a name of one or two letters: a part of a JSON Web Key, or an option of a program of Windows */
-export function findShortName(text: string, start: number, end: number): FoundSecret | null {
-  const name = text.slice(start, end);
-  if (name === 'p' && text.charAt(start - 1) === '/') return findOptionOfWindows(text, start, end);
-  return PARTS_OF_WEB_KEY.test(name) ? findWebKey(text, end) : null;
-}
-
-function findOptionOfWindows(text: string, start: number, end: number): FoundSecret | null {
-  return OF_WINDOWS.test(text.slice(Math.max(0, start - COMMAND_LENGTH), start))
-    ? lastGroup(matchOf(OPTION_OF_WINDOWS, text, end), end, 'password')
-    : null;
-}
-
-/** @returns the private part of a JSON Web Key, `"d":"…"`, next to its kind */
-function findWebKey(text: string, end: number): FoundSecret | null {
-  const separator = matchOf(SEPARATOR, text, end);
-  if (separator?.[1] === undefined) return null;
-  const place = valuePlace(text, end + separator[0].length, false);
-  const value = text.slice(place.from, quotedEnd(text, place.from));
-  if (!place.isQuoted || value.length < SHORTEST_WEB_KEY || !looksRandom(value)) return null;
-  return /\bkty\b/.test(text.slice(Math.max(0, end - 2_000), end + 2_000))
-    ? found(place.from, value, 'private_key')
-    : null;
-}
-
-/** @param end after a port of PostgreSQL, as in a line of `.pgpass` */
-export function findPasswordOfPostgres(text: string, end: number): FoundSecret | null {
-  return lastGroup(matchOf(PGPASS, text, end), end, 'password');
 }

@@ -1,5 +1,6 @@
 /** Passwords among the arguments of a call: `login("me", "…")`, `auth=("me", "…")`, `setPassword("…")`. */
-import { isVeryRandom, looksChosen, looksRandom } from './secretValues.js';
+import { isVeryRandom, looksRandom } from './randomText.js';
+import { looksChosen } from './secretValues.js';
 import { type FoundSecret, found, matchEnd } from './stickyMatch.js';
 
 const OPENED = /[ \t]{0,2}(?:=[ \t]{0,2})?\(/y;
@@ -10,8 +11,6 @@ const ARGUMENTS = /^(?:[^()"'`\n]|"[^"\n]*"|'[^'\n]*'|`[^`\n]*`|\([^()"'\n]{0,60
 const TEXT = /(\\{0,31}["'`])([^"'`\\\n]*)\1/g;
 /** The name of an account at Twilio. */
 const ACCOUNT = /^AC[0-9a-f]{32}$/;
-/** Its secret, which follows it. */
-const AFTER_ACCOUNT = /\\{0,31}["']?[ \t]{0,4}[,:][ \t]{0,4}\\{0,31}["']?([0-9a-f]{32})(?![0-9a-f])/y;
 
 /**
  * @param end of the call's name
@@ -69,11 +68,4 @@ export function findInStatement(text: string, end: number, isPassword: boolean):
     return found(end + match.index + whole.indexOf(value), value, 'value');
   }
   return null;
-}
-
-/** @param end of the number of an account at Twilio */
-export function findBehindAccount(text: string, end: number): FoundSecret | null {
-  AFTER_ACCOUNT.lastIndex = end;
-  const match = AFTER_ACCOUNT.exec(text);
-  return match === null ? null : found(end + match[0].length - 32, match[1] ?? '', 'token');
 }

@@ -1,6 +1,8 @@
 /** Secrets in headers and cookies: `Authorization:`, `Bearer …`, `Cookie:`, and the lines of a cookie jar. */
+import { isCode, isPlaceholder } from './innocentValues.js';
+import { looksRandom } from './randomText.js';
 import { lastGroup, QUOTE, SEPARATOR } from './secretNotation.js';
-import { isCode, isLogin, isPlaceholder, looksRandom } from './secretValues.js';
+import { isLogin, isSession } from './secretValues.js';
 import { type FoundSecret, found, matchOf } from './stickyMatch.js';
 
 const AUTHORIZATION =
@@ -15,10 +17,7 @@ const COOKIES = /[^\r\n"'\\`]{8,1024}/y;
 /** As curl, wget and browsers keep cookies: domain, flag, path, flag, end, name, value. */
 const REST_OF_JAR_LINE =
   /(?:\t|\\{1,15}t)\/[^\s\\]{0,200}(?:\t|\\{1,15}t)(?:TRUE|FALSE)(?:\t|\\{1,15}t)\d{1,20}(?:\.\d{1,9})?(?:\t|\\{1,15}t)[^\s\\]{1,100}(?:\t|\\{1,15}t)([^\s\\"]{8,4096})/y;
-const SESSION = /=([^\s"'`\\;,&<>]{16,4096})/y;
-/** An identifier of an account at Twilio, which is public. */
-const ACCOUNT = /^[A-Z]{2}[0-9a-f]{32}$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
+const SESSION = /\\{0,31}["'`]?[ \t]{0,3}[=:][ \t]{0,3}\\{0,31}["'`]?([^\s"'`\\;,&<>]{16,4096})/y;
 
 /** @param end of the word `bearer` */
 export function findBearer(text: string, end: number): FoundSecret | null {
@@ -37,7 +36,8 @@ export function findAuthorization(text: string, end: number): FoundSecret | null
   if (match === null) return null;
   const [whole, scheme, value = ''] = match;
   if (isPlaceholder(value)) return null;
-  if (scheme === undefined && (value.length < 16 || isCode(value))) return null;
+  if (scheme === undefined && (value.length < 16 || isCode(value) || !/\d/.test(value) || value.includes('://')))
+    return null;
   const length = value.length + (scheme === undefined ? 0 : whole.length - value.length - quoteLength(whole));
   return found(at + whole.length - length, whole.slice(whole.length - length), 'authorization');
 }
@@ -73,13 +73,15 @@ export function findInCookieJar(text: string, end: number): FoundSecret | null {
 
 /** @param end of the name of a cookie */
 export function findSession(text: string, end: number): FoundSecret | null {
+  // In a sentence.
+  if (text.charAt(end) === ' ' && !/[=:]/.test(text.charAt(end + 1))) return null;
   const match = matchOf(SESSION, text, end);
-  const value = decoded(match?.[1] ?? '');
-  const isSecret = looksRandom(value) && !ACCOUNT.test(value) && !UUID.test(value);
-  return isSecret ? lastGroup(match, end, 'cookie') : null;
+  if (match === null) return null;
+  const value = decoded(match[1] ?? '');
+  return isSession(value, /^\\{0,31}["']?\s?=/.test(text.slice(end, end + 8))) ? lastGroup(match, end, 'cookie') : null;
 }
 
 /** `s%3A…`, as servers sign cookies, without what an address escapes. */
 function decoded(value: string): string {
-  return value.slice(0, 200).replace(/%[0-9A-Fa-f]{2}/g, '.');
+  return !value.includes('%') ? value : value.slice(0, 200).replace(/%[0-9A-Fa-f]{2}/g, '.');
 }

@@ -23,15 +23,18 @@ export type NameKind =
   | 'chosen'
   /** Nothing but `key`, at the beginning of a line. */
   | 'lone_key'
+  /** `the key`, in a sentence. */
+  | 'spoken_key'
   /** A variable of an environment with any other name: only if nothing else is as random. */
   | 'variable'
   /** A call with a name and a password. */
   | 'call'
+  /** An account that every system has. */
+  | 'account'
   /** What makes a client, with its key. */
   | 'client'
   /** Behind it, separated by two colons, is what a log must not show. */
   | 'mask'
-  | 'qualified'
   /** The number of lines of a private key, or a sum over them. */
   | 'key_lines'
   /** What reads a secret from its input. */
@@ -45,17 +48,18 @@ export type NameKind =
  */
 const NAMES: readonly (readonly [endings: string, kind: NameKind, as?: 'own' | 'whole' | 'capital'])[] = [
   ['private-lines,private-mac,private-hash', 'key_lines'],
-  ['chpasswd,password-stdin,passphrase-fd', 'piped'],
+  ['chpasswd,password-stdin,passphrase-fd,kinit,cryptsetup', 'piped'],
   [
-    'add_user,change_password,user,alias,wpa_passphrase,identified,sqlplus,impdp,expdp,sqlldr,rman,thin',
+    'add_user,change_password,user,setuser,obscure,http-basic,config,alias,wpa_passphrase,identified,sqlplus,impdp,expdp,sqlldr,rman,thin',
     'command',
     'whole',
   ],
   ['token', 'token'],
   ['secret', 'secret'],
-  ['password,passwd,passphrase,passcode', 'password'],
+  ['password,passwd,passphrase,pass_phrase,pass-phrase,passcode', 'password'],
+  ['passe', 'password', 'own'],
   ['passwort,kennwort,contrasena,wachtwoord,senha', 'password'],
-  ['requirepass,storepass,keypass,userpass,dbpass,sshpass,bindpw,rootpw', 'password'],
+  ['requirepass,masterauth,storepass,keypass,userpass,dbpass,sshpass,bindpw,rootpw', 'password'],
   ['securestring', 'password'],
   ['pwd,pass,psk', 'password', 'own'],
   ['pw', 'chosen', 'own'],
@@ -65,37 +69,44 @@ const NAMES: readonly (readonly [endings: string, kind: NameKind, as?: 'own' | '
   ['key', 'some_key'],
   ['tokens,secrets,passwords,keys', 'some_key', 'own'],
   ['pat', 'some_key', 'capital'],
-  ['salt,pepper,hmac,jwt', 'some_key', 'own'],
+  ['salt,pepper,hmac,jwt,encrypt,secret_id,secret-id', 'some_key', 'own'],
   ['credential,credentials,creds', 'login', 'own'],
   ['connect,connection,authenticate', 'call'],
   ['pscredential,networkcredential,passwordcredential,passwordcredentials', 'call'],
   ['client,clientv1,clientv2', 'client'],
   ['basicauth,basic_auth,basicauthentication', 'auth'],
   ['add-mask', 'mask', 'whole'],
-  ['prod,live,staging,sandbox,dev,old,new,test,backup', 'qualified', 'own'],
   ['login', 'login', 'whole'],
+  ['unseal', 'auth', 'whole'],
+  ['root,admin,administrator,postgres,ubuntu,superuser', 'account', 'whole'],
   ['auth', 'auth', 'own'],
   ['npmauthident', 'auth'],
   ['authorization', 'authorization'],
   ['bearer', 'bearer'],
   ['cookie', 'cookie'],
-  ['sid,sessid,sessionid', 'session', 'own'],
+  ['sid,sess,sessid,sessionid', 'session', 'own'],
   ['phpsessid,jsessionid', 'session'],
   ['sig', 'signature', 'whole'],
   ['signature', 'signature'],
-  ['code', 'signature', 'whole'],
+  ['code,appid', 'signature', 'whole'],
   ['key-data', 'key_data'],
   ['mnemonic,phrase', 'words'],
 ];
 /** No relevant name is longer. */
 const LONGEST_ENDING = 40;
+const LONGEST_BEFORE = 80;
 const SECRET_KEY =
   /(?:api|access|secret|private|auth|account|encryption|encrypt|signing|master|service|role|app|license|webhook|admin|deploy|shared|storage|subscription|integration|unseal|recovery|session|decryption)[_-]?key$/i;
 const OF_ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/;
 const INNOCENT_KEY =
-  /(?:public|publishable|gpg|pgp|primary|foreign|sort|partition|cache|unique|group|hash|range|row|index|map|object|dedup|lookup|composite|sub|translation|message|store|query|idempotency|site)[_-]?keys?$/i;
+  /(?:public|publishable|gpg|pgp|primary|foreign|sort|partition|cache|unique|group|hash|range|row|index|map|object|dedup|lookup|composite|sub|translation|message|store|query|idempotency|site|websocket)[_-]?keys?$/i;
 
-const QUALIFIED = /[_-]?(?:\d{1,2}|prod|live|test|staging|sandbox|dev|old|new|backup)$/i;
+/** What people say before `key` when one follows. */
+const SPOKEN_OF = /\b(?:the|a|new|old|my|your|our|this|following)(?: \w{1,20})? $/i;
+
+const SESSION = /(?:^|[a-z_-])session(?:[_-]id)?$/i;
+const STAGES = 'prod|live|test|staging|sandbox|dev|old|new|backup';
+const QUALIFIED = new RegExp(`[_-]?(?:\\d{1,2}|${STAGES})$`, 'i');
 const QUALIFIABLE: readonly NameKind[] = ['password', 'secret', 'token', 'key', 'some_key', 'chosen'];
 const SHORTEST_VARIABLE = 4;
 const NO_PASSWORD = /(?:BY|COM|TRES|SUR|OVER|UNDER)PASS$/;
@@ -114,20 +125,40 @@ interface Name {
   readonly as: 'own' | 'whole' | 'capital' | undefined;
 }
 
+/** Sorts out nearly all words by their last four letters, in either case; of shorter endings by those that may stand before them. */
+class Endings {
+  readonly #bits = new Uint32Array(1 << 15);
+
+  add(ending: string): number[] {
+    const codes = codesOfEnding([...ending.slice(-4)].map((letter) => letter.charCodeAt(0)));
+    for (const code of codes) this.#bits[code >> 5] = (this.#bits[code >> 5] ?? 0) | (1 << (code & 31));
+    return codes;
+  }
+
+  /** @returns whether one of them may end there */
+  mayEnd(codes: Uint16Array, end: number): boolean {
+    const code = codeOf(codes[end - 4] ?? 0, codes[end - 3] ?? 0, codes[end - 2] ?? 0, codes[end - 1] ?? 0);
+    return (((this.#bits[code >> 5] ?? 0) >> (code & 31)) & 1) === 1;
+  }
+}
+
 /** Names by the code of their last four letters. */
 const BY_ENDING = new Map<number, Name[]>();
-/** Whether there are any: nearly all words are sorted out by it. */
-const IS_ENDING = new Uint8Array(1 << 15);
+export const ENDINGS_OF_NAMES = new Endings();
+/** What may stand behind a name: `DB_PASSWORD_PROD`. */
+export const ENDINGS_OF_STAGES = new Endings();
 
 for (const [endings, kind, as] of NAMES) {
   for (const ending of endings.split(',')) {
     const name = { ending, kind, as };
-    for (const code of codesOfEnding([...ending.slice(-4)].map((letter) => letter.charCodeAt(0)))) {
-      IS_ENDING[code] = 1;
-      BY_ENDING.set(code, [...(BY_ENDING.get(code) ?? []), name]);
-    }
+    for (const code of ENDINGS_OF_NAMES.add(ending)) BY_ENDING.set(code, [...(BY_ENDING.get(code) ?? []), name]);
   }
 }
+/** Names of cookies. Elsewhere they are those of identifiers, which every line of a log has. */
+export const ENDINGS_OF_SESSIONS = new Endings();
+ENDINGS_OF_SESSIONS.add('session');
+ENDINGS_OF_SESSIONS.add('session_id');
+for (const stage of STAGES.split('|')) ENDINGS_OF_STAGES.add(stage);
 
 /** @returns one code; of a shorter ending, one for each letter that may stand before it */
 function codesOfEnding([first, second, third, fourth]: readonly number[]): number[] {
@@ -140,12 +171,7 @@ function codesOfEnding([first, second, third, fourth]: readonly number[]): numbe
 
 /** The same for both cases of a letter. */
 function codeOf(first: number, second: number, third: number, fourth: number): number {
-  return (((first & 31) * 1_237) ^ ((second & 31) << 10) ^ ((third & 31) << 5) ^ (fourth & 31)) & 0x7fff;
-}
-
-/** @returns whether a name may end there; quick, and wrong for a few words */
-export function mayEndName(codes: Uint16Array, end: number): boolean {
-  return IS_ENDING[codeOf(codes[end - 4] ?? 0, codes[end - 3] ?? 0, codes[end - 2] ?? 0, codes[end - 1] ?? 0)] === 1;
+  return ((first & 31) << 15) | ((second & 31) << 10) | ((third & 31) << 5) | (fourth & 31);
 }
 
 /** @returns what the word from `start` to `end` of the text names; null for most words */
@@ -159,10 +185,10 @@ export function nameKindOf(text: string, start: number, end: number): NameKind |
   for (const name of BY_ENDING.get(code) ?? []) {
     if (end - name.ending.length < start || !endsWith(text, end, name.ending)) continue;
     const kind = kindAs(name, text.slice(Math.max(start, end - LONGEST_ENDING), end));
-    if (kind !== null) return kind === 'qualified' ? qualifiedKindOf(text, start, end) : kind;
+    if (kind !== null) return kind;
   }
   const isKey = end - start === 3 && endsWith(text, end, 'key');
-  return isKey ? kindOfLoneKey(text.slice(Math.max(0, start - LONGEST_ENDING), start)) : null;
+  return isKey ? kindOfLoneKey(text.slice(Math.max(0, start - LONGEST_BEFORE), start)) : null;
 }
 
 /** @param ending in lower case; the text may be in any */
@@ -179,6 +205,7 @@ function endsWith(text: string, end: number, ending: string): boolean {
 export function qualifiedKindOf(text: string, start: number, end: number): NameKind | null {
   if (end - start > LONGEST_ENDING) return null;
   const word = text.slice(start, end);
+  if (SESSION.test(word)) return 'session';
   const behind = QUALIFIED.exec(word)?.[0].length ?? 0;
   const kind = behind === 0 ? null : nameKindOf(text, start, end - behind);
   if (kind !== null && QUALIFIABLE.includes(kind)) return 'chosen';
@@ -191,9 +218,12 @@ export function qualifiedKindOf(text: string, start: number, end: number): NameK
 
 /** `API key`, `?key=` in an address, and `login(key=`. */
 function kindOfLoneKey(before: string): NameKind | null {
+  if (/["'](?:user(?:name)?|email|login)\\{0,7}["']\s?:\s?\\{0,7}["'][^"']{1,40}["'],\s{0,8}\\{0,7}["']$/.test(before))
+    return 'key';
   if (/[?&]$|\b(?:login|auth\w*|\w*client\w*|connect|init|configure)\([^()\n]{0,30}$/i.test(before)) return 'some_key';
   if (/(?:^|\n|\\n)[ \t]{0,8}$/.test(before)) return 'lone_key';
-  return before.endsWith(' ') && SECRET_KEY.test(`${before.trimEnd()}-key`) ? 'key' : null;
+  if (/[ .]$/.test(before) && SECRET_KEY.test(`${before.slice(0, -1)}-key`)) return 'key';
+  return SPOKEN_OF.test(before) ? 'spoken_key' : null;
 }
 
 function kindAs({ ending, kind, as }: Name, word: string): NameKind | null {

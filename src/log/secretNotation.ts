@@ -1,12 +1,13 @@
 /** How a value is written behind its name: in quotes at any depth of JSON inside JSON, or plain. */
-import { isPlaceholder } from './secretValues.js';
+import { isPlaceholder } from './innocentValues.js';
 import { type FoundSecret, found, matchOf } from './stickyMatch.js';
 
 /** Between name and value; a quote may close the name. */
-export const SEPARATOR = /(\\{0,31}["'`])?\]?[ \t]{0,8}(=>|:=|=(?![=~])|:(?!:))[ \t]{0,8}/y;
+export const SEPARATOR =
+  /(\\{0,31}["'`])?\]?[ \t]{0,8}(=>|:=|=(?![=~])|:(?!:))[ \t]{0,8}(?:(?:&\w{1,30}|!!str)[ \t]{1,4})?/y;
 export const QUOTE = /(\\{0,31})(["'`])/y;
 /** Bounded, so that a text of nothing but names takes linear time; the rest of a longer value is included. */
-export const PLAIN_VALUE = /[^\s"'`\\,;&<>]{1,128}/y;
+export const PLAIN_VALUE = /(?:[^\s"'`\\,;&<>]|&(?![&\s]|$|[\w.%[\]-]{1,60}=|#?\w{2,8};)){1,128}/y;
 export const LONGEST_PLAIN = 128;
 const LONGEST_QUOTED = 16 * 1024;
 
@@ -15,6 +16,8 @@ export interface ValuePlace {
   readonly isQuoted: boolean;
   /** `=` without spaces around it, as in an environment, a URL or an option. */
   readonly isTight: boolean;
+  /** Up to the end of an element of XML. */
+  readonly isElement?: boolean;
 }
 
 /** @param at where the value begins, perhaps with a quote */

@@ -6,59 +6,52 @@
  * or begin one. Most texts have hardly any. Every pattern takes linear time, because the text may be an attacker's: its repeats are
  * bounded, or consumed by the match, or end at a character that the next one begins with.
  */
-import { findInAddress } from './addressSecrets.js';
-import { asciiView, OTHERS } from './asciiView.js';
-import { findAssigned, findPasswordOfPostgres, findShortName } from './assignedSecrets.js';
-import { findBehindOption, findPiped } from './commandSecrets.js';
+
+import { findBesideAt, findInAddress } from './addressSecrets.js';
+import { asciiView } from './asciiView.js';
+import { findAssigned } from './assignedSecrets.js';
+import { findBehindOption, findHere, findPiped } from './commandSecrets.js';
+import { replaceForeign } from './foreignNames.js';
 import { findInCookieJar } from './headerSecrets.js';
 import { findKeyMiddle } from './keyMiddle.js';
-import { findJoined, findMarked, findMarkedAt, mayBeginMark, mayJoinMark } from './markedTokens.js';
+import { findJoined, findMarked, findMarkedAt } from './markedTokens.js';
 import { findCutKey, findPrivateKey, withLinesOfKey } from './privateKeys.js';
-import { mayEndName, nameKindOf, qualifiedKindOf } from './secretNames.js';
-import { looksRandom } from './secretValues.js';
+import { looksRandom } from './randomText.js';
+import { type NameKind, nameKindOf, qualifiedKindOf } from './secretNames.js';
+import { findBeforeName } from './sentenceSecrets.js';
+import { findPasswordOfPostgres, findShortName } from './shortNames.js';
 import { type FoundSecret, matchEnd, type Word } from './stickyMatch.js';
 import { codesOf } from './textCodes.js';
 import { findUnknown } from './unknownTokens.js';
+import {
+  DASHES,
+  FOREIGN,
+  hintsOf,
+  JAR,
+  JOINED,
+  MARK,
+  NAME,
+  NUMBER,
+  OTHER,
+  QUALIFIED,
+  SHORT,
+  SORTS,
+  TOKEN,
+  UNKNOWN,
+} from './wordHints.js';
 
-/** Sorts of characters in a word, by their codes; none for those that are in no word. */
-const [LOWER, UPPER, DIGIT, JOINT, OTHER] = [1, 2, 4, 8, 16];
-const SORTS = new Uint8Array(1 << 16);
-for (let code = 0; code < 128; code += 1) {
-  const character = String.fromCharCode(code);
-  if (/[a-z]/.test(character)) SORTS[code] = LOWER;
-  else if (/[A-Z]/.test(character)) SORTS[code] = UPPER;
-  else if (/\d/.test(character)) SORTS[code] = DIGIT;
-  else if (/[_-]/.test(character)) SORTS[code] = JOINT;
-}
-for (const [first, last] of OTHERS) SORTS.fill(OTHER, first, last + 1);
-/** What a word may be. */
-const [NAME, TOKEN, MARK, JOINED, DASHES, NUMBER, SHORT, JAR, UNKNOWN, QUALIFIED] = [
-  1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
-];
-const [
-  COLON,
-  SLASH,
-  HYPHEN,
-  PERCENT,
-  EQUALS,
-  QUOTE,
-  SPACE,
-  TAB,
-  BACKSLASH,
-  LAST_OF_BEGIN,
-  LAST_OF_END,
-  LAST_OF_FLAG,
-  LAST_OF_USER,
-] = [0x3a, 0x2f, 0x2d, 0x25, 0x3d, 0x22, 0x20, 0x09, 0x5c, 0x4e, 0x44, 0x45, 0x72];
-/** Shorter tokens are found only at the beginning of a word. */
-const SHORTEST_TOKEN = 16;
-const SHORTEST_IN_LOWER_CASE = 36;
+const [COLON, SLASH, HYPHEN, AT] = [0x3a, 0x2f, 0x2d, 0x40];
 const BOT_TOKEN = /(?::|%3[Aa])([A-Za-z0-9_-]{30,})/y;
 const PORT_OF_POSTGRES = /^(?:543\d|6432)$/;
 const KEY_MARK = /-{4,5}(?:BEGIN|END)$|-----$|^-{4,5}$/;
 /** The first line of a key, of which the beginning was cut off. */
 const LONGEST_CUT_MARK = 60;
-const READS_INPUT = /^(?:smb)?passwd$/;
+/** Between a name and its value; no other secret is in there. */
+const LONGEST_GAP = 12;
+const MOST_PASSES = 5;
+/** What people tell before its name, and programs read from their input. */
+const TOLD: ReadonlySet<NameKind> = new Set(['password', 'secret', 'token', 'key']);
+const READS_INPUT = /^(?:(?:smb)?passwd\b|--with-token\b|secrets? (?:set|put|create|add)\b)/;
 /** After their first sign. */
 const URL_ESCAPE = /[0-9A-Fa-f]{2}/y;
 const TERMINAL_ESCAPE = /\d{0,4}m/y;
@@ -72,13 +65,29 @@ export interface Replaced {
 interface Seen extends Replaced {
   /** Whether it had any that are seen as others. */
   readonly hadOthers: boolean;
+  /** Whether it had letters of names in other languages. */
+  readonly hadForeign: boolean;
+  /** Whether text between a name and its secret was not searched. */
+  readonly hadGap: boolean;
 }
 
 /** @returns the text with everything that looks like a secret replaced by a marker; doing it twice changes nothing more */
 export function replaceSecrets(text: string): Replaced {
-  const seen = replaceSeen(text, text);
-  if (!seen.hadOthers) return seen;
-  return { text: replaceSeen(seen.text, asciiView(seen.text)).text, wasAscii: false };
+  const seen = replaceAll(text, (shown) => shown);
+  if (seen.wasAscii) return seen;
+  const result = seen.hadOthers ? replaceAll(seen.text, asciiView).text : seen.text;
+  return { text: seen.hadForeign ? replaceForeign(result) : result, wasAscii: false };
+}
+
+/** Again where a secret was found far behind its name: there may be others between them. */
+function replaceAll(text: string, view: (text: string) => string): Seen {
+  let seen = replaceSeen(text, view(text));
+  for (let count = 0; count < MOST_PASSES && seen.hadGap; count += 1) {
+    const next = replaceSeen(seen.text, view(seen.text));
+    if (next.text === seen.text) break;
+    seen = { ...seen, text: next.text, hadGap: next.hadGap };
+  }
+  return seen;
 }
 
 /**
@@ -95,16 +104,18 @@ function replaceSeen(shown: string, text: string): Seen {
   let sorts = 0;
   let allCodes = 0;
   let allSorts = 0;
+  let hadGap = false;
   for (let at = 0; at < length; ) {
     const code = codes[at] ?? 0;
     const sort = SORTS[code] ?? 0;
     let secret: FoundSecret | null = null;
-    if (sort === 0 || sort === OTHER) {
+    if (sort === 0 || sort >= OTHER) {
       allCodes |= code;
       allSorts |= sort;
       const isAddress = codes[at] === COLON && codes[at + 1] === SLASH && codes[at + 2] === SLASH && at + 2 < length;
       at += 1;
       if (isAddress) secret = findInAddress(text, at - 1);
+      else if (code === AT && SORTS[codes[at] ?? 0] !== 0) secret = findBesideAt(text, at - 1, copied);
     } else {
       const start = at;
       // What is left of a word behind a secret is a word itself, and is not read again.
@@ -112,7 +123,7 @@ function replaceSeen(shown: string, text: string): Seen {
         sorts = sort;
         for (end = at + 1; end < length; end += 1) {
           const next = SORTS[codes[end] ?? 0] ?? 0;
-          if (next === 0 || next === OTHER) break;
+          if (next === 0 || next >= OTHER) break;
           sorts |= next;
         }
       }
@@ -121,6 +132,7 @@ function replaceSeen(shown: string, text: string): Seen {
       if (hints !== 0) secret = findInWord(text, { start, end, scan }, hints, copied);
     }
     if (secret === null) continue;
+    hadGap ||= secret.from > at + LONGEST_GAP || secret.replacement.includes('\n');
     result += shown.slice(copied, secret.from) + secret.replacement;
     copied = secret.to;
     at = secret.to;
@@ -128,50 +140,10 @@ function replaceSeen(shown: string, text: string): Seen {
   return {
     text: copied === 0 ? shown : result + shown.slice(copied),
     wasAscii: allCodes < 128,
-    hadOthers: allSorts !== 0,
+    hadOthers: (allSorts & OTHER) !== 0,
+    hadForeign: (allSorts & FOREIGN) !== 0,
+    hadGap,
   };
-}
-
-/**
- * Sorts out nearly all words, by a few of their characters.
- * @param found the sorts of characters in the word, and the code of the character behind it in the lower 16 bits
- * @returns what the word may be, as a sum of the constants for it
- */
-function hintsOf(codes: Uint16Array, start: number, end: number, found: number): number {
-  const sorts = found >> 16;
-  const behind = found & 0xffff;
-  const last = codes[end - 1] ?? 0;
-  let hints = 0;
-  if (end > 3 ? end - start > 1 && mayEndName(codes, end) : end > 1) hints |= NAME;
-  if ((SORTS[codes[end + 1] ?? 0] !== 0 || codes[end + 1] === SLASH) && mayJoinMark(codes[end - 2] ?? 0, last, behind))
-    hints |= JOINED;
-  if (sorts === LOWER) return end - start < 3 && mayBeShortName(codes[start] ?? 0) ? hints | SHORT : hints;
-  if ((sorts & DIGIT) !== 0 && end - start >= SHORTEST_TOKEN) {
-    hints |= (sorts & UPPER) !== 0 || end - start >= SHORTEST_IN_LOWER_CASE ? TOKEN | UNKNOWN : TOKEN;
-  }
-  if (last === LAST_OF_FLAG && (behind === TAB || behind === BACKSLASH)) hints |= JAR;
-  const first = codes[start] ?? 0;
-  if (mayBeginMark(first, codes[start + 1] ?? 0, codes[start + 2] ?? 0)) hints |= MARK;
-  if ((sorts & JOINT) !== 0) {
-    const isOption =
-      first === HYPHEN && (codes[start + 1] !== HYPHEN || codes[start + 2] === HYPHEN || last === LAST_OF_USER);
-    if (isOption || last === HYPHEN || last === LAST_OF_BEGIN || last === LAST_OF_END) hints |= DASHES;
-  }
-  if (SORTS[first] !== DIGIT && mayBeQualified(codes, end, sorts, behind)) hints |= QUALIFIED;
-  if ((behind !== COLON && behind !== PERCENT) || SORTS[last] !== DIGIT || end - start < 4) return hints;
-  const isLong = SORTS[codes[end - 4] ?? 0] === DIGIT && SORTS[codes[end - 3] ?? 0] === DIGIT;
-  return isLong && codes[end + 1] !== SPACE ? hints | NUMBER : hints;
-}
-
-/** A name with a number behind it, or a variable of an environment. */
-function mayBeQualified(codes: Uint16Array, end: number, sorts: number, behind: number): boolean {
-  if (behind !== EQUALS && behind !== COLON && behind !== QUOTE) return false;
-  if ((sorts & LOWER) === 0) return (sorts & UPPER) !== 0 && (behind === EQUALS || (sorts & JOINT) !== 0);
-  return SORTS[codes[end - 1] ?? 0] === DIGIT && SORTS[codes[end - 3] ?? 0] !== DIGIT;
-}
-
-function mayBeShortName(first: number): boolean {
-  return first === 0x64 || first === 0x6b || first === 0x70 || first === 0x71;
 }
 
 /** @param free the text before it is replaced already */
@@ -238,9 +210,13 @@ function findNamed(text: string, { start, end }: Word, hints: number, free: numb
     ((hints & QUALIFIED) === 0 ? null : qualifiedKindOf(text, start, end));
   if (kind === null) return null;
   if (kind === 'key_lines') return findPrivateKey(text, start, free);
-  if (kind === 'piped') return findPiped(text, start, free);
+  if (kind === 'piped') return findPiped(text, start, free) ?? findHere(text, end);
+  const secret = findAssigned(text, start, end, kind);
+  if (secret !== null || !TOLD.has(kind)) return secret;
   return (
-    findAssigned(text, start, end, kind) ??
-    (READS_INPUT.test(text.slice(start, end)) ? findPiped(text, start, free) : null)
+    findBeforeName(text, start, free) ??
+    (READS_INPUT.test(text.slice(start, end + LONGEST_GAP))
+      ? (findPiped(text, start, free) ?? findHere(text, end))
+      : null)
   );
 }

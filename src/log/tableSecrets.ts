@@ -1,6 +1,8 @@
 /** Columns of tables and lists of secrets: the rows below a heading such as `name,username,password` or `| id | token |`. */
-import { isPlaceholder, looksChosen, looksRandom } from './secretValues.js';
-import { type FoundSecret, matchEnd } from './stickyMatch.js';
+import { isPlaceholder } from './innocentValues.js';
+import { looksRandom } from './randomText.js';
+import { looksChosen } from './secretValues.js';
+import { type FoundSecret, found, matchEnd, matchOf } from './stickyMatch.js';
 
 const MOST_ROWS = 200;
 /** Until the first secret. */
@@ -56,6 +58,24 @@ export function findInTable(text: string, start: number, end: number): FoundSecr
   });
 }
 
+const COLUMNS_BEHIND = /["'`]?(?:[ \t]{0,4},[ \t]{0,4}["'`]?\w{1,40}["'`]?){0,40}\s{0,4}\)\s{0,4}VALUES\s{0,4}\(/iy;
+const COLUMNS_BEFORE = /\((?:["'`]?\w{1,40}["'`]?[ \t]{0,4},[ \t]{0,4}){0,40}["'`]?$/;
+const FIELD =
+  /[ \t]{0,4}(?:[EN]?\\{0,31}'((?:[^'\\]|'')*)\\{0,31}'|[^,()'\n]{0,100}|\w{1,20}\([^()]{0,100}\))[ \t]{0,4},?/y;
+const LONGEST_COLUMNS = 400;
+
+/** @returns the secret in `INSERT INTO users (name, password) VALUES ('me', 'SECRET')`; null if there is none */
+export function findInInsert(text: string, start: number, end: number): FoundSecret | null {
+  const values = matchEnd(COLUMNS_BEHIND, text, end);
+  const columns = values === 0 ? null : COLUMNS_BEFORE.exec(text.slice(Math.max(0, start - LONGEST_COLUMNS), start));
+  if (columns === null) return null;
+  let at = values;
+  for (let left = columns[0].split(',').length - 1; left > 0; left -= 1) at = matchEnd(FIELD, text, at) || at;
+  const field = matchOf(FIELD, text, at);
+  const value = field?.[1] ?? '';
+  return isSecret(value) ? found(at + (field?.[0] ?? '').indexOf(value), value, 'value') : null;
+}
+
 /** A table with lines has nothing before its first and behind its last one. */
 function areNames(cells: readonly string[], separator: string): boolean {
   const inner =
@@ -97,7 +117,10 @@ function replaceRows(text: string, at: number, change: (row: string) => string |
   let from = -1;
   let copied = -1;
   for (const row of rowsBehind(text, at)) {
-    if (from < 0) from = copied = row.from;
+    if (from < 0) {
+      from = row.from;
+      copied = row.from;
+    }
     const written = text.slice(row.from, row.to);
     const changed = change(written);
     count += 1;

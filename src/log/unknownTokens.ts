@@ -2,14 +2,15 @@
  * Tokens that no table knows, by what issuers have in common: a prefix in plain letters, then so many random characters that nothing
  * else is like it. Identifiers have a prefix, too, but are shorter; hashes have no upper case.
  */
-import { findBehindAccount } from './callSecrets.js';
-import { isVeryRandom } from './secretValues.js';
+
+import { isLowerRandom, isVeryRandom, looksRandom } from './randomText.js';
 import { type FoundSecret, found, matchEnd, type Word } from './stickyMatch.js';
 
 const SHORTEST_WORD = 22;
 const SHORTEST_WHOLE = 35;
 /** Shorter ones are identifiers: of calls, of messages, of deployments. */
 const SHORTEST_BODY = 30;
+const SHORTEST_BEHIND_SECRET = 16;
 /** Of a prefix of two letters, which random text may begin with, too. */
 const SHORTEST_BEHIND_TWO = 36;
 const PREFIX =
@@ -19,12 +20,14 @@ const USUAL_PREFIX = /^[a-z].*_$/;
 /** What has such a prefix, too, and is public: identifiers of Stripe, keys for web pages, hashes, nonces. */
 const INNOCENT =
   /^(?:cs_(?:test|live)|pk|ca|acct|pub|public|publishable|phc|ph|site|sha|sha\d*|md\d|crc\d*|blake\w*|nonce|hash|digest|etag|h\d|id|chatcmpl|cmpl|toolu|srvtoolu|msg|msgbatch|req|resp|call|run|file|asst|thread|user|org|dpl|prj|css|sc|index|chunk|main|vendor)[_-]/;
+/** In base64, of SSH. */
+const PUBLIC_KEY = /^AAAA[BCE]3Nz/;
 /** Lower case and digits are the body of a secret only behind a word that says so. */
 const SECRET_PREFIX =
-  /(?:^|[_-])(?:sk|pat|secret|token|apikey|api_key|signkey|authkey|deploykey|privkey)(?:[_-][a-z]{2,10})?[_-]$|[a-z]_(?:live|prod|production|sandbox|test|server)_$/;
-const LOWER_BODY =
-  /^(?=[a-z]*\d[a-z]*\d)(?=\d*[a-z]\d*[a-z])(?:[a-z0-9]{32,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
-const ACCOUNT = /^AC[0-9a-f]{32}$/;
+  /(?:^|[_-])(?:sk|pat|tk|rt|at|svc|api|key|auth|server|\w{0,4}secret|token|apikey|api_key|signkey|authkey|deploykey|privkey)(?:[_-][a-z0-9]{2,10})?[_-]$|[a-z]_(?:live|prod|production|sandbox|test|server)_(?:[A-Z]{2,10}[_-])?$/i;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** In the name of a function: `sk_X509_EXTENSION_new`. */
+const WORD = /(?:^|[_-])(?:[a-z]{3,}|[A-Z]{4,})(?:[_-]|$)/;
 /** Words that are tokens from end to end. */
 const WHOLE =
   /^(?:[0-9a-f]{32}-us\d{1,2}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk|[0-9a-f]{36}NRAL|S[AUONC][A-Z0-9]{56}|[A-Za-z0-9]{52,84}(?:JQQJ99|AZDO)[A-Za-z0-9]{4,40})$/;
@@ -38,6 +41,11 @@ const DISCORD = /[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-])/y;
 /** Of a bearer at Twitter. */
 const TWITTER = /A{18,24}[A-Za-z0-9]{20,60}%[A-Za-z0-9%]{30,100}/y;
 
+/** @returns whether the token has a prefix of those that are public */
+export function isPublicToken(token: string): boolean {
+  return INNOCENT.test(token) || PUBLIC_KEY.test(token);
+}
+
 /** @param word with digits */
 export function findUnknown(text: string, word: Word): FoundSecret | null {
   const { start, end } = word;
@@ -45,18 +53,26 @@ export function findUnknown(text: string, word: Word): FoundSecret | null {
   if (length < SHORTEST_WORD) return null;
   const part = text.slice(start, end);
   const hasUpper = /[A-Z]/.test(part);
-  if (ACCOUNT.test(part)) return findBehindAccount(text, end);
   if (length > SHORTEST_WHOLE && WHOLE.test(part)) return found(start, part, 'api_key');
   const dotted = hasUpper ? findDotted(text, start, end) : null;
   if (dotted !== null) return dotted;
-  const [prefix] = length < SHORTEST_BODY + 3 ? [] : (PREFIX.exec(part) ?? []);
+  const [prefix] = length < SHORTEST_BEHIND_SECRET + 3 ? [] : (PREFIX.exec(part) ?? []);
   if (prefix === undefined || INNOCENT.test(part)) return null;
   const body = part.slice(prefix.length);
-  const least = /^[A-Za-z]{2}[_-]/.test(prefix) ? SHORTEST_BEHIND_TWO : SHORTEST_BODY;
-  const isToken = hasUpper
-    ? body.length >= least && isVeryRandom(body) && (USUAL_PREFIX.test(prefix) || !/[_-]/.test(body))
-    : SECRET_PREFIX.test(prefix) && LOWER_BODY.test(body);
-  return isToken ? found(start, part, 'token') : null;
+  return isBody(prefix, body, hasUpper) ? found(start, part, 'token') : null;
+}
+
+function isBody(prefix: string, body: string, hasUpper: boolean): boolean {
+  const isSecret = SECRET_PREFIX.test(prefix);
+  if (isSecret && (isLowerRandom(body) || UUID.test(body))) return true;
+  if (isSecret && hasUpper && body.length >= SHORTEST_BEHIND_SECRET && looksRandom(body) && !WORD.test(body))
+    return true;
+  if (!hasUpper || !isVeryRandom(body)) return false;
+  const isShort = /^[A-Za-z]{2}[_-]/.test(prefix);
+  const isPlain = !/[_-]/.test(body);
+  return isShort
+    ? isPlain && body.length >= SHORTEST_BEHIND_TWO
+    : body.length >= SHORTEST_BODY && (isPlain || USUAL_PREFIX.test(prefix));
 }
 
 /** Tokens of several words with signs between them. */

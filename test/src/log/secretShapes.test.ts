@@ -50,8 +50,10 @@ describe('redaction', () => {
 
   test('finds in a long text what it finds in each of its parts', () => {
     const random = seededRandom(SEED);
+    // A key without its last line goes on as long as lines of base64 follow.
+    const whole = texts.filter((text) => !`${text}${replaceSecrets(text).text}`.match(/-----|private_key/));
     for (let round = 0; round < 50; round += 1) {
-      const parts = random.shuffle(texts.filter((text) => !text.includes('-----'))).slice(0, 30);
+      const parts = random.shuffle(whole).slice(0, 30);
       expect(replaceSecrets(parts.join('\n\n')).text).toBe(parts.map((part) => replaceSecrets(part).text).join('\n\n'));
     }
   });
