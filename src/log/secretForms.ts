@@ -1,0 +1,110 @@
+/** The forms in which a secret of ours is written: escaped, encoded, as numbers. */
+
+/**
+ * @param secret as it was configured
+ * @returns the secret, and what programs make of it. Single characters that are escaped differently need no form, see looseMatch.ts
+ */
+export function formsOf(secret: string): string[] {
+  const wellFormed = Buffer.from(secret, 'utf8').toString('utf8');
+  const bytes = Buffer.from(wellFormed, 'utf8');
+  const urlEncoded = encodeURIComponent(wellFormed);
+  const json = inJson(secret);
+  return [
+    secret,
+    json,
+    inJson(json),
+    inJson(inJson(json)),
+    urlEncoded,
+    encodeURIComponent(urlEncoded),
+    new URLSearchParams({ '': wellFormed }).toString().slice(1),
+    ...htmlForms(wellFormed),
+    ...SIGNS.map((write) => wellFormed.replace(/[^A-Za-z0-9]/g, write)),
+    ...base64Forms(bytes),
+    ...base64Forms(Buffer.from(wellFormed, 'utf16le')),
+    bytes.toString('hex'),
+    hexOf(bytes).join(':'),
+    ...['%', '\\x', '\\u00'].map((sign) =>
+      hexOf(bytes)
+        .map((byte) => sign + byte)
+        .join(''),
+    ),
+  ];
+}
+
+function hexOf(bytes: Buffer): string[] {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0'));
+}
+
+/** Each of them for every sign of a secret. */
+const SIGNS: readonly ((sign: string) => string)[] = [
+  (sign) => `&#${sign.charCodeAt(0)};`,
+  (sign) => `&#x${codeIn(16, sign)};`,
+  (sign) => `\\u${codeIn(16, sign).padStart(4, '0')}`,
+  (sign) => `\\x${codeIn(16, sign)}`,
+  (sign) => `=${codeIn(16, sign)}`,
+  (sign) => `\\${sign}`,
+];
+
+function codeIn(base: number, sign: string): string {
+  return sign.charCodeAt(0).toString(base);
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+const NAMED_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+function htmlForms(secret: string): string[] {
+  const named = secret.replace(/[&<>"]/g, (character) => NAMED_ENTITIES[character] ?? character);
+  const numbered = (write: (code: number) => string) =>
+    secret.replace(/./gsu, (character) => write(character.codePointAt(0) ?? 0));
+  return [
+    named,
+    named.replaceAll("'", '&#39;'),
+    named.replaceAll("'", '&#x27;').replaceAll('/', '&#x2F;'),
+    named.replaceAll("'", '&apos;'),
+    numbered((code) => `&#${code};`),
+    numbered((code) => `&#x${code.toString(16)};`),
+  ];
+}
+
+/**
+ * Base64 of a text that contains the secret, as in `Basic dXNlcjp…`: three alignments, in both alphabets. Characters that mix
+ * the secret's bits with its neighbours' are left out.
+ */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    const first = Math.ceil((offset * 8) / 6);
+    const end = Math.floor(((offset + bytes.length) * 8) / 6);
+    const form = text.slice(first, end);
+    return [form, form.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+/** @returns the secret as a list of numbers or characters, and as `hexdump`, `xxd` and `od` print it */
+export function dumpsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const hex = hexOf(bytes);
+  const inPairs = (from: number, isSwapped: boolean) =>
+    Array.from({ length: Math.floor((hex.length - from) / 2) }, (_, index) => {
+      const pair = hex.slice(from + 2 * index, from + 2 * index + 2);
+      return (isSwapped ? pair.reverse() : pair).join('');
+    }).join(' ');
+  return [
+    hex.join(' '),
+    inPairs(0, false),
+    `${hex[0]} ${inPairs(1, false)}`,
+    inPairs(0, true),
+    inPairs(1, true),
+    [...bytes].join(', '),
+    [...bytes].join(','),
+    [...secret].join('   '),
+  ];
+}
+
+/** @returns whether there may be such a list or dump in the text; quick */
+export function mayHaveDump(text: string): boolean {
+  return text.includes('00000') || text.includes('Buffer');
+}
