@@ -89,7 +89,7 @@ function replaceSeen(shown: string, text: string): Seen {
   const codes = codesOf(text);
   const scan = { codes, publicTo: 0 };
   const { length } = text;
-  let result = '';
+  const secrets: FoundSecret[] = [];
   let copied = 0;
   let end = 0;
   let sorts = 0;
@@ -121,15 +121,35 @@ function replaceSeen(shown: string, text: string): Seen {
       if (hints !== 0) secret = findInWord(text, { start, end, scan }, hints, copied);
     }
     if (secret === null) continue;
-    result += shown.slice(copied, secret.from) + secret.replacement;
+    add(secrets, secret);
     copied = secret.to;
     at = secret.to;
   }
   return {
-    text: copied === 0 ? shown : result + shown.slice(copied),
+    text: replaceAt(shown, secrets),
     wasAscii: allCodes < 128,
     hadOthers: allSorts !== 0,
   };
+}
+
+/** A key that is found by its end contains what was found in its lines. */
+function add(secrets: FoundSecret[], secret: FoundSecret): void {
+  let { from } = secret;
+  for (let last = secrets.at(-1); last !== undefined && last.to > from; last = secrets.at(-1)) {
+    from = Math.min(from, last.from);
+    secrets.pop();
+  }
+  secrets.push({ ...secret, from });
+}
+
+function replaceAt(text: string, secrets: readonly FoundSecret[]): string {
+  let result = '';
+  let copied = 0;
+  for (const { from, to, replacement } of secrets) {
+    result += text.slice(copied, from) + replacement;
+    copied = to;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
 }
 
 /**
@@ -192,7 +212,7 @@ function findInWord(text: string, word: Word, hints: number, free: number): Foun
     ((hints & (NAME | QUALIFIED)) === 0 ? null : findNamed(text, { start, end, scan }, hints, free)) ??
     ((hints & UNKNOWN) === 0
       ? null
-      : (findUnknown(text, { start, end, scan }) ?? findKeyMiddle(text, { start, end, scan }, free)))
+      : (findUnknown(text, { start, end, scan }) ?? findKeyMiddle(text, { start, end, scan })))
   );
 }
 
@@ -211,8 +231,7 @@ function behindEscape(text: string, { start }: Word): number {
 function findBehindDashes(text: string, start: number, end: number, free: number): FoundSecret | null {
   const mark = KEY_MARK.exec(text.slice(start, end));
   if (mark !== null) {
-    const key =
-      findPrivateKey(text, start + mark.index, free) ?? (end < LONGEST_CUT_MARK ? findCutKey(text, end) : null);
+    const key = findPrivateKey(text, start + mark.index) ?? (end < LONGEST_CUT_MARK ? findCutKey(text, end) : null);
     if (key !== null) return key;
   }
   if (text.charCodeAt(start) !== HYPHEN) return null;
@@ -237,7 +256,7 @@ function findNamed(text: string, { start, end }: Word, hints: number, free: numb
     ((hints & NAME) === 0 ? null : nameKindOf(text, start, end)) ??
     ((hints & QUALIFIED) === 0 ? null : qualifiedKindOf(text, start, end));
   if (kind === null) return null;
-  if (kind === 'key_lines') return findPrivateKey(text, start, free);
+  if (kind === 'key_lines') return findPrivateKey(text, start);
   if (kind === 'piped') return findPiped(text, start, free);
   return (
     findAssigned(text, start, end, kind) ??

@@ -33,6 +33,9 @@ const CHANGED = /\b(?:changed?|set|reset|rotated?|updated?)\b[^\n.]{0,60}$/i;
 const CHANGED_TO = new RegExp(`${WORDS}${SPACE}{1,2}to${SPACE}{1,2}${VALUE}`, 'y');
 const WITH = /(?:^|[^\w])(?:with|using|use|mit)(?: (?:the|this|a|dem|das))?[ \t]$/i;
 const LOGIN = /[ \t]{0,2}:[ \t]{1,3}["'`]?[\w@.+-]{1,60}[ \t]{0,2}[/|:,][ \t]{0,2}([^\s"'`\\|]{6,200})/y;
+const BASE64_BEFORE = /[A-Za-z0-9+/]+$/;
+/** Of one line, as much as shows what it is. */
+const [SHORTEST_BASE64, LONGEST_BASE64] = [24, 48];
 const END_OF_SENTENCE = /[.,;:!?)\]}]+$/;
 
 /**
@@ -43,6 +46,7 @@ const END_OF_SENTENCE = /[.,;:!?)\]}]+$/;
 export function findInSentence(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   // Every such secret has a digit, and most names in a text are followed by none.
   if (!/\d/.test(text.slice(end, end + LONGEST_SENTENCE))) return null;
+  if (isEndOfBase64(text, end)) return null;
   const isRandom = (value: string) => looksRandom(value) && !/^[\w.-]*\w\(/.test(value);
   const isSure = (value: string) =>
     (value.length >= SHORTEST_AT_ONCE && isVeryRandom(value)) || /^0x[0-9a-f]{64}$/.test(value);
@@ -64,6 +68,12 @@ export function findInSentence(text: string, start: number, end: number, kind: N
     lastGroup(matchOf(SENT, text, end), end, 'password') ??
     findSent(text, start, end)
   );
+}
+
+/** @returns whether the name is the end of a line of base64 by chance; signs of base64 are in no word, so the word alone may be short */
+function isEndOfBase64(text: string, end: number): boolean {
+  const [run = ''] = BASE64_BEFORE.exec(text.slice(Math.max(0, end - LONGEST_BASE64), end)) ?? [];
+  return run.length >= SHORTEST_BASE64 && isVeryRandom(run);
 }
 
 const OF_AUTHENTICATION =

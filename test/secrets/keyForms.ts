@@ -63,7 +63,7 @@ const joined =
 const prefixed = (prefix: string) => joined((line) => prefix + line);
 
 /** How a text is printed. */
-const LAYOUTS: Readonly<Record<string, Layout>> = {
+export const LAYOUTS: Readonly<Record<string, Layout>> = {
   plain: prefixed(''),
   'line ends of Windows': joined((line) => line, '\r\n'),
   indented: prefixed('        '),
@@ -148,7 +148,7 @@ interface Printed {
 }
 
 /** Of a printed key; all but the first leave something out. */
-const CUTS: Readonly<Record<string, (printed: Printed) => string>> = {
+export const CUTS: Readonly<Record<string, (printed: Printed) => string>> = {
   whole: ({ text }) => text,
   'first line missing': ({ text, lines }) => text.slice(lineBegin(text, lines[0] ?? 0)),
   'last line missing': ({ text, lines, body }) => text.slice(0, (lines.at(-1) ?? 0) + (body.at(-1) ?? '').length),
@@ -164,40 +164,34 @@ function lineBegin(text: string, at: number): number {
   return at - begin > LONGEST_PREFIX ? at : begin;
 }
 
-/** @returns each layout with each cut, with the kinds of keys in turn, between other lines */
-export function keyForms(seed: number): KeyForm[] {
+/** @returns each layout with each cut, with the kinds of keys in turn */
+export function keyForms(seed: number, layouts = LAYOUTS): KeyForm[] {
   const random = seededRandom(seed);
   const kinds = Object.entries(KEYS);
   let turn = seed;
-  return Object.entries(LAYOUTS).flatMap(([layout, print]) =>
-    Object.entries(CUTS).map(([cut, apply]) => {
+  return Object.entries(layouts).flatMap(([layout, print]) =>
+    Object.entries(CUTS).flatMap(([cut, apply]) => {
       const [kind, make] = kinds[turn++ % kinds.length] ?? [];
       if (kind === undefined || make === undefined) throw new Error('there are no kinds');
       const { first, headers, body, last } = make(random);
       const text = print([first, ...headers, ...body, last]);
-      return {
-        name: `${kind} key, ${layout}, ${cut}`,
-        text: apply({ text, lines: positions(text, body, print), body }),
-        body,
-      };
+      const lines = positions(text, body);
+      if (lines === null && cut !== 'whole') return [];
+      return { name: `${kind} key, ${layout}, ${cut}`, text: apply({ text, lines: lines ?? [], body }), body };
     }),
   );
 }
 
-/** @returns where each line of the body begins in the printed text */
-function positions(text: string, body: readonly string[], print: Layout): number[] {
+/** @returns where each line of the body begins in the printed text; null if it is in other letters or another order */
+function positions(text: string, body: readonly string[]): number[] | null {
   let at = 0;
-  return body.map((line) => {
-    // As the layout escapes it: what is in all lines is enough.
-    const start = line.slice(0, 8);
-    const found = text.indexOf(
-      start.includes('/') || start.includes('+') ? (/[A-Za-z0-9]+/.exec(line)?.[0] ?? line) : start,
-      at,
-    );
-    if (found < 0) throw new Error(`${print([line])} was not printed`);
-    at = found + 1;
-    return found;
+  const found = body.map((line) => {
+    // What is in all layouts: they escape signs, or begin a new line.
+    const position = text.indexOf(/[A-Za-z0-9]{5,8}/.exec(line)?.[0] ?? line, at);
+    at = position + 1;
+    return position;
   });
+  return found.includes(-1) ? null : found;
 }
 
 /** @returns how many pieces of the key's body of eight characters can be read */
