@@ -73,7 +73,7 @@ export function findInSentence(text: string, start: number, end: number, kind: N
 /** @returns whether the name is the end of a line of base64 by chance; signs of base64 are in no word, so the word alone may be short */
 function isEndOfBase64(text: string, end: number): boolean {
   const [run = ''] = BASE64_BEFORE.exec(text.slice(Math.max(0, end - LONGEST_BASE64), end)) ?? [];
-  return run.length >= SHORTEST_BASE64 && isVeryRandom(run);
+  return run.length >= SHORTEST_BASE64 && isVeryRandom(run.replace(/[+/]/g, ''));
 }
 
 const OF_AUTHENTICATION =
