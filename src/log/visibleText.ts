@@ -20,8 +20,8 @@ const UNSEEN_PAIR = /\p{Default_Ignorable_Code_Point}/u;
 const FIRST_UNSEEN = 0xad;
 const FIRST_PICTURE = 0xa9;
 const KEYCAP = 0x20e3;
-/** The first half of a language tag, of a sign of shorthand and of one of music. */
-const HALVES = [0xdb40, 0xd82f, 0xd834];
+/** The first half of a tag or selector, of a sign of shorthand and of one of music. */
+const HALVES = [0xdb40, 0xdb41, 0xdb42, 0xdb43, 0xd82f, 0xd834];
 const CODES = 1 << 16;
 /** What a UTF-16 unit is. */
 const [VISIBLE, UNSEEN, HALF] = [0, 1, 2];
