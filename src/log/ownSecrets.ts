@@ -24,11 +24,11 @@ const PIECES_OF_FORM = 3;
 const PIECES_OF_DUMP = 64;
 /** As much of a piece is compared: less is part of other words. */
 const LONGEST_PIECE = 12;
-const IN_DUMP = /^[0-9a-f]{2,4}(?: [0-9a-f]{2,4})+$/;
+const IN_DUMP = /^[0-9a-f]{2,8}(?: [0-9a-f]{2,8})+$/;
 const HASHES = 16_384;
 const LONGEST_WINDOW = 200;
 /** The rest of a line of a hex dump that shows the bytes as characters, too. */
-const REST_OF_DUMP = /(?: {1,2}[0-9a-f]{2,4}){0,15} {1,60}[|>]?[^\n\\ ][^\n\\]{0,15}[|<]?(?=[\n\\]|$)/y;
+const REST_OF_DUMP = /(?: {1,2}[0-9a-f]{2,8}){0,15} {1,60}[|>]?[^\n\\ ][^\n\\]{0,15}[|<]?(?=[\n\\]|$)/y;
 
 /**
  * @param secrets values under 6 characters are ignored
