@@ -28,6 +28,10 @@ const [VISIBLE, UNSEEN, HALF] = [0, 1, 2];
 const SORTS = new Uint8Array(CODES);
 for (const [first, last] of UNSEEN_RANGES) SORTS.fill(UNSEEN, first, last + 1);
 for (const code of HALVES) SORTS[code] = HALF;
+/** Finds the first one, if there is any: hardly any text has one. */
+const ANY_UNSEEN = new RegExp(
+  `[${[...UNSEEN_RANGES, ...HALVES.map((code) => [code, code])].map((range) => range.map(written).join('-')).join('')}]`,
+);
 /** Pictures are joined and coloured by such characters. */
 const [JOINER, NON_JOINER, COLOURED] = [0x200d, 0x200c, 0xfe0f];
 const AFTER_PICTURE = /\p{Extended_Pictographic}\p{Emoji_Modifier}?$/u;
@@ -52,7 +56,8 @@ export function withoutInvisible(text: string): string {
 function replaceInvisible(text: string, by: (character: string) => string): string {
   let result = '';
   let copied = 0;
-  for (let begin = 0; begin < text.length; begin += 1) {
+  const first = text.search(ANY_UNSEEN);
+  for (let begin = first < 0 ? text.length : first; begin < text.length; begin += 1) {
     const code = text.charCodeAt(begin);
     if (code < FIRST_UNSEEN) continue;
     const sort = SORTS[code];
@@ -101,8 +106,12 @@ export function visible(text: string, show: (character: string) => string = esca
 function escaped(character: string): string {
   return character
     .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .map((unit) => written(unit.charCodeAt(0)))
     .join('');
+}
+
+function written(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** @returns the same in one line: a line end within somebody's words would let them forge the next line */
