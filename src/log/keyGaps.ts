@@ -107,6 +107,7 @@ export function beginOfGap(text: string, to: number, gap: string): number {
 }
 
 function sortOf(character: string): 'digit' | 'space' | '' {
-  if (character >= '0' && character <= '9') return 'digit';
+  // A whole number may be without its fraction.
+  if ((character >= '0' && character <= '9') || character === '.') return 'digit';
   return character !== '' && character.trim() === '' ? 'space' : '';
 }

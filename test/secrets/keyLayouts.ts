@@ -1,7 +1,4 @@
-/**
- * Layouts in which a private key was printed after the rule for its lines was written. They measure what the rule does with a layout
- * that it does not know.
- */
+/** How programs and agents print the lines of a private key: diffs, listings, logs, source code, tables, JSON, other encodings. */
 
 /** Prints the lines of a key. */
 export type Layout = (lines: readonly string[]) => string;
@@ -11,7 +8,7 @@ const joined =
   (lines: readonly string[]) =>
     lines.map(write).join(end);
 const prefixed = (prefix: string) => joined((line) => prefix + line);
-const json = (value: object | string) => JSON.stringify(value);
+const json = (value: unknown) => JSON.stringify(value);
 const hash = (index: number) => (0x9e3779b1 * (index + 7)).toString(16).slice(1, 9);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const wrapped = (text: string, width: number) => (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join('\n');
@@ -20,7 +17,81 @@ const wrapped = (text: string, width: number) => (text.match(new RegExp(`.{1,${w
 const OTHER_LINES = ['GET /health 200 3ms', 'cache: 1,204 hits', 'compacted 12 segments into 1', 'tick'];
 const other = (index: number) => OTHER_LINES[index % OTHER_LINES.length] ?? '';
 
-export const LATER_LAYOUTS: Readonly<Record<string, Layout>> = {
+export const LAYOUTS: Readonly<Record<string, Layout>> = {
+  plain: prefixed(''),
+  'line ends of Windows': joined((line) => line, '\r\n'),
+  indented: prefixed('        '),
+  'indented with tabs': prefixed('\t\t'),
+  'double spaced': joined((line) => line, '\n\n'),
+  'removed from a file': prefixed('-'),
+  'added to a file': prefixed('+'),
+  'unchanged in a diff': prefixed(' '),
+  'removed in a diff of a diff': prefixed('--'),
+  'added removed line': prefixed('+-'),
+  'removed added line': prefixed('-+'),
+  'diff in colours': joined((line) => `\u001b[31m-${line}\u001b[m`),
+  'diff of words': joined((line) => `[-${line}-]`),
+  'side by side': joined((line) => `${line.padEnd(72)} <`),
+  quoted: prefixed('> '),
+  'quoted twice': prefixed('>> > '),
+  'comment #': prefixed('# '),
+  'comment //': prefixed('// '),
+  'comment *': joined((line) => ` * ${line}`),
+  'comment --': prefixed('-- '),
+  'comment ;': prefixed(';'),
+  'comment in HTML': joined((line) => `<!-- ${line} -->`),
+  'cat -n': joined((line, index) => `${String(index + 1).padStart(6)}\t${line}`),
+  'cat -A': joined((line) => `${line}$`),
+  'grep -n': joined((line, index) => `${index + 1}:${line}`),
+  'grep -n with context': joined((line, index) => `${index + 1}-${line}`),
+  'grep -Hn': joined((line, index) => `config/tls/server.pem:${index + 1}:${line}`),
+  'arrow of an agent': joined((line, index) => `${String(index + 1).padStart(6)}→${line}`),
+  'bar of a viewer': joined((line, index) => `${String(index + 1).padStart(4)} │ ${line}`),
+  'stamp of a log': joined(
+    (line, index) => `2026-11-27T23:18:${String(10 + (index % 50))}.${100 + index}Z INFO  ${line}`,
+  ),
+  'journal of a system': joined((line, index) => `Nov 27 23:18:${10 + (index % 50)} host app[4469]: ${line}`),
+  'output of compose': prefixed('app-1  | '),
+  'lines of JSON': joined((line, index) => json({ level: 'info', time: 1_793_000_000 + index, msg: line })),
+  'in JSON': (lines) => json({ key: lines.join('\n') }),
+  'in JSON in JSON': (lines) => json({ out: json({ key: lines.join('\n') }) }),
+  'in JSON three times': (lines) => json({ a: json({ b: json(lines.join('\n')) }) }),
+  'diff of a diff in JSON in JSON': (lines) => json(json(lines.map((line) => `+-${line}`).join('\n'))),
+  'colours in JSON': (lines) => json(lines.map((line) => `\u001b[32m${line}\u001b[0m`).join('\n')),
+  'diff in colours in JSON in JSON': (lines) =>
+    json(json(lines.map((line) => `\u001b[31m-${line}\u001b[m`).join('\n'))),
+  'listing in JSON': (lines) => json(lines.map((line, index) => `${index + 1}\t${line}`).join('\n')),
+  'list in JSON': (lines) => json(lines),
+  'list in JSON, pretty': (lines) => JSON.stringify({ key: lines }, null, 2),
+  'slashes escaped': (lines) => json(lines.join('\n')).replaceAll('/', '\\/'),
+  'signs escaped': (lines) => json(lines.join('\n')).replaceAll('+', '\\u002b').replaceAll('=', '\\u003d'),
+  'list of Python': joined((line) => `    "${line}",`),
+  'strings of Python': joined((line) => `    '${line}\\n'`),
+  'strings of JavaScript': joined((line) => `  '${line}\\n' +`),
+  'strings of Java': joined((line) => `        + "${line}\\n"`),
+  'template of JavaScript': (lines) => `const key = \`${lines.join('\n')}\`;`,
+  'lines of C': joined((line) => `"${line}\\n" \\`),
+  'trailing backslash': joined((line) => `${line} \\`),
+  'trailing backslash and n': joined((line) => `${line}\\n\\`),
+  'variable of an environment': (lines) => `TLS_KEY="${lines.join('\\n')}"`,
+  'here-document': (lines) => `cat > k.pem <<'EOF'\n${lines.join('\n')}\nEOF`,
+  'block of YAML': (lines) => `data:\n  tls.key: |\n${lines.map((line) => `    ${line}`).join('\n')}`,
+  'folded YAML with numbers': joined((line, index) => `${index + 40}      ${line}`),
+  'text of TOML': (lines) => `key = """\n${lines.join('\n')}"""`,
+  'table of Markdown': joined((line, index) => `| ${index + 1} | ${line} |`),
+  'code of Markdown': (lines) => `\`\`\`pem\n${lines.join('\n')}\n\`\`\``,
+  'list of Markdown': prefixed('- '),
+  'line breaks of HTML': joined((line) => line, '<br>\n'),
+  'line breaks of HTML in one line': joined((line) => line, '<br/>'),
+  'lines of HTML': joined((line, index) => `<td id="L${index + 1}">${line}</td>`),
+  'coloured code of HTML': joined((line) => `<span class="hljs-string">${line}</span>`),
+  'in an address': (lines) => `k=${encodeURIComponent(lines.join('\n'))}`,
+  'fields of CSV': joined((line, index) => `${index + 1},"${line}",x`),
+  'line with spaces': joined((line) => line, ' '),
+  'output of a debugger': joined((line, index) => `  [${index}] => ${line}`),
+  'each in its call': joined((line) => `  key.push("${line}");`),
+  'echoes of a shell': joined((line) => `+ echo ${line}`),
+  'output of diff': prefixed('< '),
   'git blame': joined((line, index) => `${hash(index >> 2)} (Otter 2026-11-27 23:18:10 +0100 ${index + 1}) ${line}`),
   'git grep of a revision': joined((line, index) => `HEAD~2:config/tls.pem:${index + 1}:${line}`),
   'search with columns': joined((line, index) => `${index + 1}:1:${line}`),
@@ -74,4 +145,43 @@ export const LATER_LAYOUTS: Readonly<Record<string, Layout>> = {
   'one word per span': joined((line, index) => `<tr><td>${index + 1}</td><td><code>${line}</code></td></tr>`),
   'quoted list in a quoted list': prefixed('> - > '),
   'superfluous line ends': joined((line) => line, '\n\n\n'),
+  'log wrapped at 80 columns': joined((line, index) =>
+    `2026-11-27T23:18:${10 + (index % 50)}.123Z app[4469] INFO  ${line}`.replace(/.{80}(?=.)/g, '$&\n'),
+  ),
+  'graph of commits': prefixed('| | -'),
+  'review with numbers': joined((line, index) => `${String(index + 40).padStart(5)} +   ${line}`),
+  'recording of a terminal': joined((line, index) => json([index / 8, 'o', `${line}\r\n`])),
+  'typescript of a terminal': joined((line) => line, '\r\r\n'),
+  'only carriage returns': joined((line) => line, '\r'),
+  'block of Org': prefixed(': '),
+  'quoted text of YAML': (lines) => `  "${lines.join('\\n\\\n   ')}"`,
+  'recipe of make': joined((line) => `\t@echo "${line}" >> k.pem`),
+  'build of an image': joined((line) => `    && echo '${line}' >> /k.pem \\`),
+  'table of Jira': joined((line, index) => `|${index + 1}|${line}|`),
+  'numbered list': joined((line, index) => `${index + 1}. ${line}`),
+  'export of a chat': joined((line, index) =>
+    json({ type: 'message', text: line, ts: `17930000${10 + index}.000100` }),
+  ),
+  'log of rsyslog': joined((line) => line, '#012'),
+  'line ends of Windows in XML': joined((line) => line, '&#13;&#10;'),
+  'lines of properties': joined((line) => `${line}\\n\\`),
+  'cell of psql': joined((line) => ` ${line.padEnd(72)}+`),
+  'bytes of Python': joined((line) => ` b'${line}\\n'`),
+  'slice of Go': (lines) => `[${lines.map((line) => `"${line}"`).join(' ')}]`,
+  'joined by commas': joined((line) => line, ','),
+  'joined by bars': joined((line) => line, '|'),
+  'with their lengths': joined((line) => `${line}  [${line.length}]`),
+  'colours as signs': joined((line) => `^[[32m${line}^[[0m`),
+  'highlighted by grep': joined((line) => `\u001b[01;31m\u001b[K${line}\u001b[m\u001b[K`),
+  'aligned at the right': joined((line) => line.padStart(100)),
+  'spaces that do not break': prefixed('\u00a0\u00a0\u00a0\u00a0'),
+  'log in Chinese': joined((line, index) => `时间：23:18:${10 + (index % 50)} 内容：${line}`),
+  'marks of direction': joined((line) => `\u200f${line}\u200e`),
+  'bold in Markdown': joined((line) => `**${line}**`),
+  'code per line in Markdown': joined((line) => `\`${line}\``),
+  'struck out in Markdown': joined((line) => `~~${line}~~`),
+  'pretty JSON in a diff': (lines) => JSON.stringify({ key: lines }, null, 4).replace(/^/gm, '-'),
+  'debug output of Rust': joined((line, index) => `[src/main.rs:${index + 3}:5] line = "${line}"`),
+  'table of a shell': joined((line, index) => `${index}  key.pem  ${line}  ok`),
+  'answer in a list with quotes': joined((line) => `* "${line}"`),
 };
