@@ -6,6 +6,8 @@ import { matchOf } from './stickyMatch.js';
 
 /** With a stamp, a path and colours. */
 export const LONGEST_GAP = 400;
+/** With headers, too. */
+export const LONGEST_FIRST_GAP = 1_200;
 /** Headers of PGP, and tables with a rule between their rows. */
 const MOST_LINE_ENDS = 12;
 /** Between two lines of a key, which another program may write between. */
@@ -17,14 +19,14 @@ const ENDS = new RegExp(END, 'g');
 const END_HERE = new RegExp(END, 'y');
 const LAST_LINE = new RegExp(`(?:${END})((?:(?!${END}).)*)$`, 's');
 const REST_OF_LINE = new RegExp(`(?:(?!${END})[^\\r\\n]){0,200}`, 'y');
-const REST_OF_PRINTED_LINE = /[^\r\n]{0,200}\r?\n/y;
+const REST_OF_PRINTED_LINE = /[^\r\n]{0,200}(?=(\r?\n)?)/y;
 /** The first or last line of a block, and of the private part of a key of PuTTY. */
 export const MARK = /-{4,5} ?(?:BEGIN|END)|Private-/;
 const HEADER = /[A-Z][A-Za-z-]{2,20}: /;
 
 /** @returns whether nothing else than the rest of a line and the beginning of another stands in it */
-export function isGap(gap: string): boolean {
-  return gap.length <= LONGEST_GAP && lineEnds(gap) <= MOST_LINE_ENDS && !MARK.test(gap);
+export function isGap(gap: string, longest = LONGEST_GAP): boolean {
+  return gap.length <= longest && lineEnds(gap) <= MOST_LINE_ENDS && !MARK.test(gap);
 }
 
 /** @returns whether two lines of a key may have it between them, although others have something else */
@@ -47,9 +49,20 @@ export function isLineEnd(gap: string): boolean {
   return lineEnds(gap) === 1 && gap.replace(ENDS, '').trim() === '';
 }
 
-/** @returns in which column the next line begins; null if it is the same printed line */
-export function columnBehind(gap: string): number | null {
-  return LAST_LINE.exec(gap)?.[1]?.length ?? null;
+/** Where a line begins: what is printed before it in its own line, and how long that is if all numbers have one digit. */
+export interface Column {
+  readonly at: number;
+  readonly withoutDigits: number;
+}
+
+export function columnOf(prefix: string): Column {
+  return { at: prefix.length, withoutDigits: prefix.replace(/[\d.]+/g, '0').length };
+}
+
+/** @returns in which column the next line begins; null if it is in the same printed line */
+export function columnBehind(gap: string): Column | null {
+  const prefix = LAST_LINE.exec(gap)?.[1];
+  return prefix === undefined ? null : columnOf(prefix);
 }
 
 /** @returns whether two gaps differ in numbers and indentation at most */
@@ -70,11 +83,11 @@ export function gapsAround(text: string, begin: number, end: number): string[] {
   const endBefore = before.slice(match?.index ?? 0, before.length - prefix.length);
   const behind = matchOf(REST_OF_LINE, text, end)?.[0] ?? '';
   const lineEnd = matchOf(END_HERE, text, end + behind.length)?.[0] ?? endBefore;
-  const printed = matchOf(REST_OF_PRINTED_LINE, text, end)?.[0] ?? '';
-  return [...new Set([behind + (lineEnd || ' ') + prefix, printed + prefix])];
+  const [printed = '', printedEnd = '\n'] = matchOf(REST_OF_PRINTED_LINE, text, end) ?? [];
+  return [...new Set([behind + (lineEnd || ' ') + prefix, printed + printedEnd + prefix])];
 }
 
-function lineEnds(gap: string): number {
+export function lineEnds(gap: string): number {
   return gap.match(ENDS)?.length ?? 0;
 }
 

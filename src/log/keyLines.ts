@@ -5,14 +5,18 @@
 import { beginOfRun, behindEscape, CHARACTER, type Line, widthOf } from './keyCharacters.js';
 import {
   beginOfGap,
+  type Column,
   columnBehind,
+  columnOf,
   endOfGap,
   hasHeader,
   isGap,
   isLineEnd,
   isNarrow,
   isOfHeaders,
+  LONGEST_FIRST_GAP,
   LONGEST_GAP,
+  lineEnds,
 } from './keyGaps.js';
 import { isVeryRandom } from './secretValues.js';
 import { matchEnd } from './stickyMatch.js';
@@ -36,12 +40,13 @@ const SHORT_LINE = new RegExp(`${CHARACTER}{1,${LONGEST_SHORT}}(?![\\w+/=])`, 'y
 const WORDS = /^\/?(?:(?:[A-Z]?[a-z]+|[A-Z]+|\d+)(?:\/|=|$))+$/;
 const END_OF_TEXT = /\\{0,31}["'`]|\s{0,4}$|…|\.\.\./y;
 const CUT_BEFORE = /(?:^|…|\.\.\.)\s*$/;
+const QUOTE_BEFORE = /["'`]$/;
 
 /** The lines of a key that are known, as far as the next one may be like them. */
 export class Chain {
   readonly #gaps: string[];
   readonly #widths: number[] = [];
-  #column: number | null;
+  #column: Column | null;
   #lines = 0;
 
   /** @param gaps as they may be between two lines */
@@ -70,14 +75,21 @@ export class Chain {
   }
 
   /** @param column in which the line begins; null if it is not known */
-  isLike(run: string, width: number, gap: string, column: number | null): boolean {
+  isLike(run: string, width: number, gap: string, column: Column | null): boolean {
     if (!isNarrow(gap) || !isRandom(run)) return false;
     if (this.isBelow(column) || width < PART) return this.isBelow(column);
     return isLineEnd(gap) || isVeryRandom(run) || this.#widths.some((each) => Math.abs(each - width) <= SIGNS);
   }
 
-  isBelow(column: number | null): boolean {
-    return column !== null && this.#column !== null && Math.abs(column - this.#column) <= SIGNS;
+  /** @returns whether no printed line stands between two of the key that does not stand between others */
+  isNext(gap: string): boolean {
+    return this.#lines > 0 && lineEnds(gap) <= lineEnds(this.#gaps[0] ?? '');
+  }
+
+  isBelow(column: Column | null): boolean {
+    if (column === null || this.#column === null) return false;
+    const isNear = (one: number, other: number) => Math.abs(one - other) <= SIGNS;
+    return isNear(column.at, this.#column.at) || isNear(column.withoutDigits, this.#column.withoutDigits);
   }
 }
 
@@ -100,9 +112,9 @@ export function wholeLineAt(text: string, at: number): Line {
   return { begin: beginOfRun(text, at, Math.max(0, at - LONGEST_SHORT)), end: matchEnd(REST_OF_SHORT, text, at) };
 }
 
-/** @returns whether long lines of base64 stand on both sides of the place, as in the middle of a key */
+/** @returns whether lines of base64 stand on both sides of the place, as in the middle of a key */
 export function isBetweenLines(text: string, at: number): boolean {
-  const isLong = (part: string) => (part.match(RUN) ?? []).some((run) => run.length >= LONG && isRandom(run));
+  const isLong = (part: string) => (part.match(RUN) ?? []).some(isLongOrRandom);
   return isLong(text.slice(Math.max(0, at - LONGEST_GAP), at)) && isLong(text.slice(at, at + LONGEST_GAP));
 }
 
@@ -116,11 +128,19 @@ function sameGapBehind(text: string, from: number, { gaps }: Chain): Line | null
     const begin = endOfGap(text, from, gap);
     if (begin < 0 || !isGap(text.slice(from, begin))) continue;
     const end = matchEnd(REST, text, begin);
-    if (end - begin >= LONG) return { begin, end };
+    if (end - begin >= LONG && isRandom(text.slice(begin, end))) return { begin, end };
     const short = matchEnd(SHORT_LINE, text, begin);
-    if (short > 0 && isTorn(text.slice(begin, short))) return { begin, end: short };
+    if (short > 0 && isShortLine(text, { begin, end: short }, gap)) return { begin, end: short };
   }
   return null;
+}
+
+/** @param line behind the same gap as others; the last one may be short, and a word may stand there as well */
+function isShortLine(text: string, { begin, end }: Line, gap: string): boolean {
+  const line = text.slice(begin, end);
+  if (line.length < LEAST_TORN) return false;
+  if (matchEnd(END_OF_TEXT, text, end) > 0) return hasSigns(gap) || isTorn(line);
+  return isRandom(line) || (isTorn(line) && (hasSigns(gap) || line.endsWith('=')));
 }
 
 function sameGapBefore(text: string, to: number, { gaps }: Chain): Line | null {
@@ -134,11 +154,12 @@ function sameGapBefore(text: string, to: number, { gaps }: Chain): Line | null {
 }
 
 function likeBehind(text: string, from: number, chain: Chain): Line | null {
-  const part = text.slice(from, from + LONGEST_GAP + LONG);
+  const longest = chain.lines === 0 ? LONGEST_FIRST_GAP : LONGEST_GAP;
+  const part = text.slice(from, from + longest + LONG);
   for (const { index } of part.matchAll(RUN)) {
     const begin = behindEscape(text, from + index);
     const gap = text.slice(from, begin);
-    if (!isGap(gap)) return null;
+    if (!isGap(gap, longest)) return null;
     const line = { begin, end: matchEnd(REST, text, begin) };
     const width = widthOf(text, line);
     const run = text.slice(begin, line.end);
@@ -147,8 +168,8 @@ function likeBehind(text: string, from: number, chain: Chain): Line | null {
     const column = columnBehind(gap);
     if (chain.isLike(run, width, gap, column)) return line;
     // The last line may be short.
-    const isLast = chain.lines > 0 && chain.isBelow(column) && matchEnd(END_OF_TEXT, text, line.end) > 0;
-    if (isLast && isTorn(run) && isNarrow(gap)) return line;
+    const isLast = chain.isBelow(column) && matchEnd(END_OF_TEXT, text, line.end) > 0 && chain.isNext(gap);
+    if (isLast && isTorn(run)) return line;
   }
   return null;
 }
@@ -164,14 +185,24 @@ function likeBefore(text: string, to: number, chain: Chain): Line | null {
     const width = widthOf(text, line);
     const run = text.slice(begin, end);
     const before = text.slice(Math.max(0, begin - LONGEST_GAP), begin);
-    const column = columnBehind(before) ?? before.length;
+    const column = columnBehind(before) ?? columnOf(before);
     // The last line is shorter than the others, so two of them have no width to compare.
     if (chain.lines < 2 && width >= LONG && isRandom(run) && isNarrow(gap)) return line;
-    const isEdge = CUT_BEFORE.test(before.slice(-8)) || (chain.lines === 0 && chain.isBelow(column));
-    if (isEdge && isTorn(run) && isNarrow(gap)) return line;
+    const isFirst = CUT_BEFORE.test(before.slice(-8)) || (isLongOrRandom(run) && QUOTE_BEFORE.test(before.slice(-8)));
+    const isLast = chain.lines === 0 && chain.isBelow(column);
+    if ((isFirst || isLast) && isTorn(run) && isNarrow(gap)) return line;
     if (chain.isLike(run, width, gap, column)) return line;
   }
   return null;
+}
+
+function isLongOrRandom(run: string): boolean {
+  return run.length >= LONG ? isRandom(run) : run.length >= PART && isVeryRandom(run);
+}
+
+/** Behind nothing but the end of a line a word may stand. */
+function hasSigns(gap: string): boolean {
+  return /[^\s\\nr]/.test(gap);
 }
 
 /** Paths and names have no upper case, no lower case or no digit. Of random characters as many nearly always have all three. */

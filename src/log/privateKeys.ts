@@ -12,12 +12,13 @@ import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
 
 /** The first line of a private key, of any kind. */
 export const KEY_BEGINS = '-----BEGIN PRIVATE KEY-----';
-const SPACE = String.raw`(?:[ +\u00a0]|\r?\n|%20|\\{1,31}u0020|&nbsp;|&#32;)`;
+const SPACE = String.raw`(?:[ +\u00a0]|\r?\n|\\{1,31}n|%20|\\{1,31}u0020|&nbsp;|&#32;)`;
 /** A narrow terminal breaks the line within a word. */
-const broken = (word: string) => [...word].join('(?:\\r?\\n)?');
+const BREAK = String.raw`(?:\r?\n|\\{1,31}n)`;
+const broken = (word: string) => [...word].join(`${BREAK}?`);
 const KIND = `(?:[A-Za-z0-9.]{1,20}${SPACE}){0,5}`;
 const NAME = `${KIND}(?:${broken('PRIVATE')}${SPACE}${broken('KEY')}(?:${SPACE}${broken('BLOCK')})?|Static${SPACE}key${SPACE}V\\d)`;
-const DASHES = String.raw`(?: |\r?\n)?(?:-(?:\r?\n)?){3,4}-`;
+const DASHES = `(?: |${BREAK})?(?:-${BREAK}?){3,4}-`;
 const BEGIN = new RegExp(`-{4,5} ?BEGIN${SPACE}${NAME}${DASHES}|Private-Lines: ?\\d{1,3}`, 'y');
 const END = new RegExp(`-{4,5} ?END${SPACE}${NAME}${DASHES}|Private-(?:MAC|Hash):`, 'y');
 const SOME_BEGIN = new RegExp(BEGIN.source);
@@ -27,6 +28,7 @@ const WRITTEN = ['', 'RSA ', 'EC ', 'DSA ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].ma
   (kind) => ` ${kind}PRIVATE KEY${kind === 'PGP ' ? ' BLOCK' : ''}-----`,
 );
 const LONGEST_MARK = 48;
+const CUT_END = /-----E[A-Z ]{0,32}-{0,5}(?=\\{0,31}["'`]|…|\.\.\.|$)/y;
 const HEADERS = /(?:\s|\\{1,31}[nr]){0,8}(?:[A-Z][A-Za-z-]{2,20}: [^\r\n\\"]{0,200}(?:\s|\\{1,31}[nr]){1,8}){1,8}/y;
 /** A first line that is short: nothing but white space and quotes may stand before it. */
 const SHORT_FIRST = /((?:\s|\\{1,31}[nrt]|["']|%0[AaDd]){0,80})[A-Za-z0-9+/=]{8,200}(?=["'\s\\]|$)/y;
@@ -176,10 +178,8 @@ function beginOfLines(text: string, at: number, to: number): number {
   }
 }
 
-/** @returns the text's end if it was cut within the last line of a key */
+/** @returns the end of the text, or of the string in it, if it was cut within the last line of a key; otherwise zero */
 function endOfCutMark(text: string, at: number): number {
-  if (text.length - at > LONGEST_MARK) return 0;
-  const rest = text.slice(at).replace(/(?:…|\.{3})$/, '');
-  if (!rest.startsWith('-----E')) return 0;
-  return WRITTEN.some((written) => `-----END${written}`.startsWith(rest)) ? text.length : 0;
+  const cut = matchOf(CUT_END, text, at)?.[0] ?? '';
+  return cut !== '' && WRITTEN.some((written) => `-----END${written}`.startsWith(cut)) ? at + cut.length : 0;
 }

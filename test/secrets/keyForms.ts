@@ -51,8 +51,10 @@ const KEYS: Readonly<Record<string, (random: Random) => Key>> = {
     ...key(random, `PGP ${PRIVATE} BLOCK`, 40, 'lQOYBGA'),
     headers: ['Version: GnuPG v2', 'Comment: of the otter', ''],
   }),
-  '400 lines': (random) => key(random, `RSA ${PRIVATE}`, 400, 'MIIEpAIBAAKCAQEA'),
 };
+/** Now and then: reading them takes as long as all others. */
+const LONG_KEY = (random: Random) => key(random, `RSA ${PRIVATE}`, 400, 'MIIEpAIBAAKCAQEA');
+const LONG_KEY_EVERY = 31;
 
 interface Printed {
   readonly text: string;
@@ -68,8 +70,7 @@ const CUTS: Readonly<Record<string, (printed: Printed) => string>> = {
   'last line missing': ({ text, lines, body }) => text.slice(0, (lines.at(-1) ?? 0) + (body.at(-1) ?? '').length),
   'first lines cut within a line': ({ text, lines }) => text.slice((lines[1] ?? 0) + 11),
   'last lines cut within a line': ({ text, lines }) => text.slice(0, (lines.at(-2) ?? 0) + 39),
-  'cut within the last line': ({ text, lines, body }) =>
-    text.slice(0, text.indexOf('-----END', (lines.at(-1) ?? 0) + (body.at(-1) ?? '').length) + 17),
+  'cut within the last line': ({ text, lines }) => text.slice(0, text.indexOf('-----END', lines.at(-1)) + 17),
 };
 
 /** Of a text in one line it is the position itself. */
@@ -85,7 +86,8 @@ export function keyForms(seed: number): KeyForm[] {
   let turn = seed;
   return Object.entries(LAYOUTS).flatMap(([layout, print]) =>
     Object.entries(CUTS).flatMap(([cut, apply]) => {
-      const [kind, make] = kinds[turn++ % kinds.length] ?? [];
+      turn += 1;
+      const [kind, make] = turn % LONG_KEY_EVERY === 0 ? ['400 lines', LONG_KEY] : (kinds[turn % kinds.length] ?? []);
       if (kind === undefined || make === undefined) throw new Error('there are no kinds');
       const { first, headers, body, last } = make(random);
       const text = print([first, ...headers, ...body, last]);
@@ -101,9 +103,10 @@ function positions(text: string, body: readonly string[]): number[] | null {
   let at = 0;
   const found = body.map((line) => {
     // What is in all layouts: they escape signs, or begin a new line.
-    const position = text.indexOf(/[A-Za-z0-9]{5,8}/.exec(line)?.[0] ?? line, at);
+    const piece = /[A-Za-z0-9]{5,8}/.exec(line);
+    const position = text.indexOf(piece?.[0] ?? line, at);
     at = position + 1;
-    return position;
+    return position < 0 ? position : Math.max(0, position - (piece?.index ?? 0));
   });
   return found.includes(-1) ? null : found;
 }

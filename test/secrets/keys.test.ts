@@ -1,0 +1,93 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { redactShapes } from '../../src/log/redact.js';
+import { keyForms, legiblePieces, measureKeys } from './keyForms.js';
+import { keyLookAlikes } from './keyLookAlikes.js';
+import { OUTPUTS } from './outputs.js';
+
+const asItIs = (text: string) => text;
+
+test('the forms of a key are enough to be meaningful, and each can be read as it is', () => {
+  const forms = keyForms(1);
+  expect(forms.length).toBeGreaterThanOrEqual(600);
+  expect(new Set(forms.map(({ name }) => name)).size).toBe(forms.length);
+  const encoded = forms.filter((form) => legiblePieces(form, form.text) === 0).map(({ name }) => name);
+  // A reader of base64 reads them nevertheless.
+  expect(encoded.filter((name) => !/base64/.test(name))).toEqual([]);
+});
+
+describe.each(OUTPUTS)('in $name', ({ show }) => {
+  test('no form of a private key is legible', () => {
+    expect(measureKeys((text) => show(text, redactShapes)).legible).toEqual([]);
+  });
+
+  test('nothing that only looks like a private key is changed', () => {
+    const lost = keyLookAlikes(1).filter(({ text }) => show(text, redactShapes) !== show(text, asItIs));
+    expect(lost.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+/** What may follow in the same output. */
+const BEHIND = [
+  'npm error code ELIFECYCLE',
+  'src/log/privateKeys.ts',
+  'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678 Release 2.4',
+  '{"level":"info","msg":"started","port":8080}',
+  'createRedactor',
+  'CONTRIBUTING',
+  'README.md  package.json  node_modules',
+  'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  '2026-11-27T23:18:10.123Z INFO connected to the database',
+];
+
+describe('the text behind a key whose last line is missing stays', () => {
+  const forms = keyForms(2).filter(({ name }) =>
+    /, (?:plain|indented|quoted|stamp of a log|cat -n), last line missing/.test(name),
+  );
+
+  test.each(BEHIND)('%s', (behind) => {
+    expect(forms).toHaveLength(5);
+    for (const { text } of forms) {
+      const shown = redactShapes(`${text}\n${behind}\n${behind}\n`);
+      expect(shown.endsWith(`[redacted:private_key]\n${behind}\n${behind}\n`)).toBe(true);
+    }
+  });
+});
+
+describe('the middle of a key', () => {
+  const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const body = String(pem).trim().split('\n').slice(1, -1);
+  const PRINTED: readonly [string, (line: string, index: number) => string][] = [
+    ['plain', (line) => line],
+    ['grep -n', (line, index) => `${index + 3}:${line}`],
+    ['added to a file', (line) => `+${line}`],
+    ['strings of JavaScript', (line) => `'${line}\\n' +`],
+  ];
+
+  test.each(PRINTED)('is known by two of its numbers: %s', (_, print) => {
+    for (let from = 1; from + 9 < body.length; from += 1) {
+      const text = body
+        .slice(from, from + 9)
+        .map(print)
+        .join('\n');
+      expect(redactShapes(`it printed\n${text}\nand no more`)).toMatch(
+        /^it printed\n\W?\d*\W?\[redacted:private_key\]/,
+      );
+    }
+  });
+
+  test.each(['$ sed -n 3,6p ~/.ssh/id_rsa', 'deploy/server.key:'])('is known by the name of its file: %s', (before) => {
+    const text = `${before}\n${body.slice(2, 6).join('\n')}`;
+    expect(redactShapes(text)).toBe(`${before}\n[redacted:private_key]`);
+  });
+});
+
+test('a key takes over what was replaced in its lines', () => {
+  const [first = '', ...lines] =
+    keyForms(3)
+      .find(({ name }) => name.endsWith('plain, whole'))
+      ?.text.split('\n') ?? [];
+  expect(first).toMatch(/^-----BEGIN/);
+  const calls = lines.map((line) => `  key.push("${line}");`).join('\n');
+  expect(redactShapes(`a\n${calls}\nb`)).toMatch(/^a\n {2}key\.push\("\[redacted:private_key\]"\);\nb$/);
+});
