@@ -99,7 +99,7 @@ export function dumpsOf(secret: string): string[] {
     ...swapped,
     bytes.map((byte) => inDigits(byte, 8, 3)).join(' '),
     bytes.map((byte) => inDigits(byte, 2, 8)).join(' '),
-    bytes.join(' '),
+    bytes.map((byte) => String(byte).padStart(3)).join(' '),
     ...[', ', ','].flatMap((comma) => [bytes.join(comma), hex.map((byte) => `0x${byte}`).join(comma)]),
     [...secret].join('   '),
   ];
