@@ -28,6 +28,7 @@ const PART = 16;
 /** Fewer characters open nothing. */
 const LEAST_TORN = 8;
 const LONGEST_SHORT = 200;
+const LEAST_CHANGES = 0.3;
 /** A line that was wrapped once or twice has as many widths and gaps. */
 const REMEMBERED = 3;
 /** Of a diff, which are base64 characters, too. */
@@ -205,7 +206,13 @@ function hasSigns(gap: string): boolean {
   return /[^\s\\nr]/.test(gap);
 }
 
-/** Paths and names have no upper case, no lower case or no digit. Of random characters as many nearly always have all three. */
+/**
+ * Paths and names have no upper case, no lower case or no digit. Of random characters as many nearly always have all three. Long ones
+ * without a digit change their case at every second step, names at every fourth.
+ */
 function isRandom(line: string): boolean {
-  return /[a-z]/.test(line) && /[A-Z]/.test(line) && /\d/.test(line);
+  if (!/[a-z]/.test(line) || !/[A-Z]/.test(line)) return false;
+  if (/\d/.test(line)) return true;
+  const changes = line.length < LONG ? [] : (line.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g) ?? []);
+  return changes.length > line.length * LEAST_CHANGES;
 }
