@@ -17,6 +17,7 @@ import {
   LONGEST_FIRST_GAP,
   LONGEST_GAP,
   lineEnds,
+  MARK,
 } from './keyGaps.js';
 import { isVeryRandom } from './secretValues.js';
 import { matchEnd } from './stickyMatch.js';
@@ -156,7 +157,7 @@ function sameGapBefore(text: string, to: number, { gaps }: Chain): Line | null {
 
 function likeBehind(text: string, from: number, chain: Chain): Line | null {
   const longest = chain.lines === 0 ? LONGEST_FIRST_GAP : LONGEST_GAP;
-  const part = text.slice(from, from + longest + LONG);
+  const part = upToMark(text.slice(from, from + longest + LONG));
   for (const { index } of part.matchAll(RUN)) {
     const begin = behindEscape(text, from + index);
     const gap = text.slice(from, begin);
@@ -204,6 +205,12 @@ function isLongOrRandom(run: string): boolean {
 /** Behind nothing but the end of a line a word may stand. */
 function hasSigns(gap: string): boolean {
   return /[^\s\\nr]/.test(gap);
+}
+
+/** No line of the same key is behind another mark, and a hostile text may consist of them. */
+function upToMark(part: string): string {
+  const at = part.search(MARK);
+  return at < 0 ? part : part.slice(0, at);
 }
 
 /**
