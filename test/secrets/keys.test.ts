@@ -91,3 +91,25 @@ test('a key takes over what was replaced in its lines', () => {
   const calls = lines.map((line) => `  key.push("${line}");`).join('\n');
   expect(redactShapes(`a\n${calls}\nb`)).toMatch(/^a\n {2}key\.push\("\[redacted:private_key\]"\);\nb$/);
 });
+
+test('a line of a certificate that ends with a word for secrets is no heading', () => {
+  const [line = '', next = ''] = ['T51cKEY', 'DK8dtoken', 'dmPW', 'x7pass'].map(
+    (word) => `CPq4xJDKVtHCN2MQWplBqjlIapBtJUhlbl90TSrE9atv${word}`,
+  );
+  const last = 'WQPJIrSPnNVeKtelttQKbfi3QBFGmh95DmK3D5fs4C8fF5Q=';
+  const text = [line, last, '-----END CERTIFICATE-----', '', next, last, 'and no more'].join('\n');
+  expect(redactShapes(text)).toBe(text);
+});
+
+test('what stands far behind the first line of a key that was only mentioned stays', () => {
+  const words = [
+    'It begins with the line',
+    '-----BEGIN PRIVATE KEY-----',
+    'and it is never printed,',
+    'neither here',
+    'nor there;',
+    'so',
+  ];
+  const text = [...words, 'see aB3dEf7hIj0kLm4nOp8qRs2tUv6wXy1zAb5cDe9fGh3iJk7lMn for it'].join('\n');
+  expect(redactShapes(text)).toBe(text);
+});
