@@ -113,3 +113,27 @@ test('what stands far behind the first line of a key that was only mentioned sta
   const text = [...words, 'see aB3dEf7hIj0kLm4nOp8qRs2tUv6wXy1zAb5cDe9fGh3iJk7lMn for it'].join('\n');
   expect(redactShapes(text)).toBe(text);
 });
+
+describe('a line of a key is found although nothing but this is left of the rule:', () => {
+  const [first, last] = ['BEGIN', 'END'].map((word) => `-----${word} PRIVATE KEY-----`);
+  const LINE = 'a1B2c3D4e5F6g7H8j9K0a1B2c3D4e5F6g7H8j9K0a1B2c3D4e5F6g7H8j9K0a1B2';
+  const OTHER = ['tick', 'the cache is warm', '3 rows', 'GET /health', 'compacted', 'no jobs', 'idle since noon', 'ok'];
+  const others = (from: number) => [0, 1, 2, 3].map((next) => OTHER[(from + next) % OTHER.length]).join('\n');
+  const signs = 'a1B+/+/+/+/+/+/+/c3D4e5F6g7H8j9K0a1B2c3D4e5F6g7H8j9K0a1B2c3D4e5F6';
+
+  test.each<[string, readonly string[], string]>([
+    ['its width', [`[INFO] ${first}`, `[INFO] ${LINE}`, `[EMERGENCY] ${signs}`], 'c3D4e5F6'],
+    ['the same gap in one line', [[LINE, LINE, 'TabcXyzwQRst', last].join(' ')], 'TabcXyzw'],
+    [
+      'what stands between both marks',
+      [first ?? '', ...[0, 3, 6].flatMap((at) => [LINE, others(at)]), last ?? ''],
+      'a1B2c3D4',
+    ],
+    ['the beginning of the text', ['bcdefghXYZ', `[WARN] ${LINE}`, `[DEBUG] ${LINE}`, `[INFO] ${last}`], 'bcdefghX'],
+    ['the end of the text', [`[INFO] ${first}`, `[WARN] ${LINE}`, `[INFO] ${LINE}`, '[NOTE] abcdefghXY'], 'abcdefgh'],
+  ])('%s', (_, lines, piece) => {
+    const text = lines.join('\n');
+    expect(text).toContain(piece);
+    expect(redactShapes(text)).not.toContain(piece);
+  });
+});
