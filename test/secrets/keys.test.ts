@@ -123,7 +123,12 @@ describe('a line of a key is found although nothing but this is left of the rule
 
   test.each<[string, readonly string[], string]>([
     ['its width', [`[INFO] ${first}`, `[INFO] ${LINE}`, `[EMERGENCY] ${signs}`], 'c3D4e5F6'],
-    ['the same gap in one line', [[LINE, LINE, 'TabcXyzwQRst', last].join(' ')], 'TabcXyzw'],
+    [
+      'the same gap',
+      ['it printed', `1:${'AbcdefghIjklmnop'.repeat(4)}`, `2:${LINE}`, `3:${LINE}`, `4:${LINE}`, `5:${last}`],
+      'efghIjkl',
+    ],
+    ['its place in one line', [[LINE, LINE, 'TabcXyzwQRst', last].join(' ')], 'TabcXyzw'],
     [
       'what stands between both marks',
       [first ?? '', ...[0, 3, 6].flatMap((at) => [LINE, others(at)]), last ?? ''],
