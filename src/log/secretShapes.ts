@@ -15,6 +15,7 @@ import { findKeyMiddle } from './keyMiddle.js';
 import { findJoined, findMarked, findMarkedAt, mayBeginMark, mayJoinMark } from './markedTokens.js';
 import { findCutKey, findPrivateKey, withLinesOfKey } from './privateKeys.js';
 import { mayEndName, nameKindOf, qualifiedKindOf } from './secretNames.js';
+import { add, replaceAt } from './secretPlaces.js';
 import { looksRandom } from './secretValues.js';
 import { type FoundSecret, matchEnd, type Word } from './stickyMatch.js';
 import { codesOf } from './textCodes.js';
@@ -130,26 +131,6 @@ function replaceSeen(shown: string, text: string): Seen {
     wasAscii: allCodes < 128,
     hadOthers: allSorts !== 0,
   };
-}
-
-/** A key that is found by its end contains what was found in its lines. */
-function add(secrets: FoundSecret[], secret: FoundSecret): void {
-  let { from } = secret;
-  for (let last = secrets.at(-1); last !== undefined && last.to > from; last = secrets.at(-1)) {
-    from = Math.min(from, last.from);
-    secrets.pop();
-  }
-  secrets.push({ ...secret, from });
-}
-
-function replaceAt(text: string, secrets: readonly FoundSecret[]): string {
-  let result = '';
-  let copied = 0;
-  for (const { from, to, replacement } of secrets) {
-    result += text.slice(copied, from) + replacement;
-    copied = to;
-  }
-  return copied === 0 ? text : result + text.slice(copied);
 }
 
 /**
