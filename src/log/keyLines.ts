@@ -1,217 +1,225 @@
 /**
- * The lines of a key, in whatever they are printed: runs of base64 characters, and the gaps between them.
- *
- * A gap is the end of one printed line and the beginning of the next: quotes, a line number, a diff sign, a stamp, colours. Within one
- * text all gaps have the same shape.
+ * The lines of a key, in whatever they are printed: runs of base64 characters. They form a chain: each has the width of one of the last
+ * ones, or stands in the same column, or has the same gap before it (keyGaps.ts).
  */
-import { matchEnd, matchOf } from './stickyMatch.js';
-
-export interface Line {
-  readonly begin: number;
-  readonly end: number;
-}
+import { beginOfRun, behindEscape, CHARACTER, type Line, widthOf } from './keyCharacters.js';
+import {
+  beginOfGap,
+  type Column,
+  columnBehind,
+  columnOf,
+  endOfGap,
+  hasHeader,
+  isGap,
+  isLineEnd,
+  isNarrow,
+  isOfHeaders,
+  LONGEST_FIRST_GAP,
+  LONGEST_GAP,
+  lineEnds,
+  MARK,
+} from './keyGaps.js';
+import { isVeryRandom } from './randomText.js';
+import { matchEnd } from './stickyMatch.js';
 
 /** Every format wraps keys at 64 characters or more, and hardly any word or name is as long as this. */
 const LONG = 40;
-/** With a stamp, a path and colours. */
-const LONGEST_GAP = 400;
-/** Headers of PGP, and tables with a rule between their rows. */
-const MOST_LINE_ENDS = 12;
+/** A part of a line that a narrow terminal wrapped. */
+const PART = 16;
 /** Fewer characters open nothing. */
 const LEAST_TORN = 8;
-/** A base64 character, also as JSON, URLs and HTML write those that are not letters or digits. */
-const CHARACTER = String.raw`(?:[A-Za-z0-9+/=]|\\{1,31}(?:/|u00(?:2[bBfF]|3[dD]))|%(?:2[BbFf]|3[Dd])|&#(?:43|47|61|x2[bBfF]|x3[dD]);)`;
-const ESCAPED_CHARACTER = new RegExp(CHARACTER.replace('[A-Za-z0-9+/=]|', ''), 'g');
 const LONGEST_SHORT = 200;
-const LONG_LINE = new RegExp(`${CHARACTER}{${LONG}}`, 'g');
+const LEAST_CHANGES = 0.3;
+/** A line that was wrapped once or twice has as many widths and gaps. */
+const REMEMBERED = 3;
+/** Of a diff, which are base64 characters, too. */
+const SIGNS = 2;
+const RUN = new RegExp(`${CHARACTER}{${LEAST_TORN},}`, 'g');
 const REST = new RegExp(`${CHARACTER}*`, 'y');
 const REST_OF_SHORT = new RegExp(`${CHARACTER}{0,${LONGEST_SHORT}}`, 'y');
-const LINE_END = /\r?\n|\\{1,31}n|%0[Aa]|<br/g;
-const LINE_END_HERE = /\r?\n|\\{1,31}n|%0[Aa]|<br ?\/?>/y;
-const LAST_LINE = /(?:\r?\n|\\{1,31}n|%0[Aa]|<br ?\/?>)((?:(?!\n|\\{1,31}n|%0[Aa]|<br).)*)$/s;
-const REST_OF_LINE = /(?:(?!\\{1,31}n|%0[Aa]|<br)[^\r\n]){0,200}/y;
-/** The first or last line of a block, and of the private part of a key of PuTTY. */
-const MARK = /-{4,5} ?(?:BEGIN|END)|Private-/;
 /** A line that has only base64 in it goes on with nothing else. */
-const BEHIND = '(?![\\w+/=])';
-const SHORT_LINE = new RegExp(`${CHARACTER}{1,${LONGEST_SHORT}}${BEHIND}`, 'y');
-const PLAIN_WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/;
+const SHORT_LINE = new RegExp(`${CHARACTER}{1,${LONGEST_SHORT}}(?![\\w+/=])`, 'y');
+const WORDS = /^\/?(?:(?:[A-Z]?[a-z]+|[A-Z]+|\d+)(?:\/|=|$))+$/;
+const END_OF_TEXT = /\\{0,31}["'`]|\s{0,4}$|…|\.\.\./y;
 const CUT_BEFORE = /(?:^|…|\.\.\.)\s*$/;
-/** The end of an escape sequence, which is made of base64 characters, too. */
-const REST_OF_ESCAPE = /u000[aAdD]|[nrt]/y;
-const COLOUR_BEFORE = /\[[\d;]*;$/;
-const REST_OF_COLOUR = /[\d;]{0,12}m/y;
+const QUOTE_BEFORE = /["'`]$/;
 
-/**
- * @param gap the one before, or as it may be; null if nothing is known of it
- * @returns the next line behind `from`; null if none is near
- */
-export function lineBehind(text: string, from: number, gap: string | null): Line | null {
-  return longLineBehind(text, from, gap) ?? (gap === null ? null : shortLineBehind(text, from, gap));
+/** The lines of a key that are known, as far as the next one may be like them. */
+export class Chain {
+  readonly #gaps: string[];
+  readonly #widths: number[] = [];
+  #column: Column | null;
+  #lines = 0;
+
+  /** @param gaps as they may be between two lines */
+  constructor(gaps: readonly string[] = []) {
+    this.#gaps = [...gaps];
+    this.#column = columnBehind(gaps[0] ?? '');
+  }
+
+  get gaps(): readonly string[] {
+    return this.#gaps;
+  }
+
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** @param gap between the line and the one that was added before; null if it is the first */
+  add(width: number, gap: string | null): void {
+    this.#lines += 1;
+    this.#widths.unshift(width);
+    this.#widths.splice(REMEMBERED);
+    if (gap === null) return;
+    this.#gaps.unshift(gap);
+    this.#gaps.splice(REMEMBERED);
+    this.#column = columnBehind(gap) ?? this.#column;
+  }
+
+  /** @param column in which the line begins; null if it is not known */
+  isLike(run: string, width: number, gap: string, column: Column | null): boolean {
+    if (!isNarrow(gap) || !isRandom(run)) return false;
+    if (this.isBelow(column) || width < PART) return this.isBelow(column);
+    return isLineEnd(gap) || isVeryRandom(run) || this.#widths.some((each) => Math.abs(each - width) <= SIGNS);
+  }
+
+  /** @returns whether no printed line stands between two of the key that does not stand between others */
+  isNext(gap: string): boolean {
+    return this.#lines > 0 && lineEnds(gap) <= lineEnds(this.#gaps[0] ?? '');
+  }
+
+  isBelow(column: Column | null): boolean {
+    if (column === null || this.#column === null) return false;
+    const isNear = (one: number, other: number) => Math.abs(one - other) <= SIGNS;
+    return isNear(column.at, this.#column.at) || isNear(column.withoutDigits, this.#column.withoutDigits);
+  }
 }
 
-/** @returns the line that ends before `to` and begins after `free`; null if none is near */
-export function lineBefore(text: string, to: number, free: number, gap: string): Line | null {
-  return longLineBefore(text, to, free, gap) ?? shortLineBefore(text, to, free, gap);
+/** @returns the next line of the chain behind `from`, which is in the chain then; null if none is near */
+export function lineBehind(text: string, from: number, chain: Chain): Line | null {
+  const line = sameGapBehind(text, from, chain) ?? likeBehind(text, from, chain);
+  if (line !== null) chain.add(widthOf(text, line), text.slice(from, line.begin));
+  return line;
+}
+
+/** @returns the line of the chain that ends before `to`, which is in the chain then; null if none is near */
+export function lineBefore(text: string, to: number, chain: Chain): Line | null {
+  const line = sameGapBefore(text, to, chain) ?? likeBefore(text, to, chain);
+  if (line !== null) chain.add(widthOf(text, line), text.slice(line.end, to));
+  return line;
 }
 
 /** @returns the line of which a part is there; only a part of it if it is much longer than a line of a key */
-export function wholeLineAt(text: string, at: number, free: number): Line {
-  return { begin: beginOf(text, at, Math.max(free, at - LONGEST_SHORT)), end: matchEnd(REST_OF_SHORT, text, at) };
+export function wholeLineAt(text: string, at: number): Line {
+  return { begin: beginOfRun(text, at, Math.max(0, at - LONGEST_SHORT)), end: matchEnd(REST_OF_SHORT, text, at) };
 }
 
-/** @returns the number of characters in the line, however they are escaped */
-export function widthOf(text: string, { begin, end }: Line): number {
-  return text.slice(begin, end).replace(ESCAPED_CHARACTER, '+').length;
+/** @returns whether lines of base64 stand on both sides of the place, as in the middle of a key */
+export function isBetweenLines(text: string, at: number): boolean {
+  const isLong = (part: string) => (part.match(RUN) ?? []).some(isLongOrRandom);
+  return isLong(text.slice(Math.max(0, at - LONGEST_GAP), at)) && isLong(text.slice(at, at + LONGEST_GAP));
 }
 
-export function gapBetween(text: string, line: Line, next: Line): string {
-  return text.slice(line.end, next.begin);
+/** @returns whether the characters are no word, and not too few */
+export function isTorn(line: string): boolean {
+  return line.length >= LEAST_TORN && !WORDS.test(line);
 }
 
-/** @returns whether two gaps differ in numbers and indentation at most */
-export function isSameGap(gap: string, other: string): boolean {
-  return endOfGap(gap, 0, other) === gap.length;
-}
-
-/** @returns whether nothing else than the rest of a line and the beginning of another stands in it */
-export function isGap(text: string): boolean {
-  return text.length <= LONGEST_GAP && !MARK.test(text) && (text.match(LINE_END)?.length ?? 0) <= MOST_LINE_ENDS;
-}
-
-/**
- * @param begin of a mark
- * @param end of the mark
- * @returns what probably stands between two lines: what stands behind the mark in its line, the end of the line, and what stands
- *   before the mark in its line
- */
-export function gapAround(text: string, begin: number, end: number): string {
-  const before = text.slice(Math.max(0, begin - LONGEST_GAP / 2), begin);
-  const [ended = '', prefix = before] = LAST_LINE.exec(before) ?? [];
-  const behind = matchOf(REST_OF_LINE, text, end)?.[0] ?? '';
-  const lineEnd =
-    matchOf(LINE_END_HERE, text, end + behind.length)?.[0] ?? ended.slice(0, ended.length - prefix.length);
-  return behind + (lineEnd || ' ') + prefix;
-}
-
-function longLineBehind(text: string, from: number, gap: string | null): Line | null {
-  const part = text.slice(from, from + LONGEST_GAP + LONG);
-  for (const { index, 0: found } of part.matchAll(LONG_LINE)) {
-    const between = part.slice(0, index);
-    if (!isGap(between)) return null;
-    if (!isRandom(found) && (gap === null || !isSameGap(between, gap))) continue;
-    return { begin: behindEscape(text, from + index), end: matchEnd(REST, text, from + index) };
+function sameGapBehind(text: string, from: number, { gaps }: Chain): Line | null {
+  for (const gap of gaps) {
+    const begin = endOfGap(text, from, gap);
+    if (begin < 0 || !isGap(text.slice(from, begin))) continue;
+    const end = matchEnd(REST, text, begin);
+    if (end - begin >= LONG && isRandom(text.slice(begin, end))) return { begin, end };
+    const short = matchEnd(SHORT_LINE, text, begin);
+    if (short > 0 && isShortLine(text, { begin, end: short }, gap)) return { begin, end: short };
   }
   return null;
 }
 
-function longLineBefore(text: string, to: number, free: number, gap: string): Line | null {
-  const from = Math.max(free, to - LONGEST_GAP - LONG);
-  for (const { index, 0: found } of [...text.slice(from, to).matchAll(LONG_LINE)].reverse()) {
+/** @param line behind the same gap as others; the last one may be short, and a word may stand there as well */
+function isShortLine(text: string, { begin, end }: Line, gap: string): boolean {
+  const line = text.slice(begin, end);
+  if (line.length < LEAST_TORN) return false;
+  if (matchEnd(END_OF_TEXT, text, end) > 0) return hasSigns(gap) || isTorn(line);
+  return isRandom(line) || (isTorn(line) && (hasSigns(gap) || line.endsWith('=')));
+}
+
+function sameGapBefore(text: string, to: number, { gaps }: Chain): Line | null {
+  for (const gap of gaps) {
+    const end = beginOfGap(text, to, gap);
+    if (end <= 0 || !isGap(text.slice(end, to))) continue;
+    const begin = beginOfRun(text, end, 0);
+    if (isTorn(text.slice(begin, end))) return { begin, end };
+  }
+  return null;
+}
+
+function likeBehind(text: string, from: number, chain: Chain): Line | null {
+  const longest = chain.lines === 0 ? LONGEST_FIRST_GAP : LONGEST_GAP;
+  const part = upToMark(text.slice(from, from + longest + LONG));
+  for (const { index } of part.matchAll(RUN)) {
+    const begin = behindEscape(text, from + index);
+    const gap = text.slice(from, begin);
+    if (!isGap(gap, longest)) return null;
+    const line = { begin, end: matchEnd(REST, text, begin) };
+    const width = widthOf(text, line);
+    const run = text.slice(begin, line.end);
+    const isFirst = chain.lines === 0 && isRandom(run) && isOfHeaders(gap);
+    if (isFirst && width >= (hasHeader(gap) ? PART : LONG)) return line;
+    const column = columnBehind(gap);
+    if (chain.isLike(run, width, gap, column)) return line;
+    // The last line may be short.
+    const isLast = chain.isBelow(column) && matchEnd(END_OF_TEXT, text, line.end) > 0 && chain.isNext(gap);
+    if (isLast && isTorn(run)) return line;
+  }
+  return null;
+}
+
+function likeBefore(text: string, to: number, chain: Chain): Line | null {
+  const from = Math.max(0, to - LONGEST_GAP - LONG);
+  for (const { index } of [...text.slice(from, to).matchAll(RUN)].reverse()) {
     const end = matchEnd(REST, text, from + index);
-    const between = text.slice(end, to);
-    if (!isGap(between)) return null;
-    if (!isRandom(found) && !isSameGap(between, gap)) continue;
-    return { begin: beginOf(text, from + index, free), end };
+    const gap = text.slice(end, to);
+    if (!isGap(gap)) return null;
+    const begin = beginOfRun(text, from + index, 0);
+    const line = { begin, end };
+    const width = widthOf(text, line);
+    const run = text.slice(begin, end);
+    const before = text.slice(Math.max(0, begin - LONGEST_GAP), begin);
+    const column = columnBehind(before) ?? columnOf(before);
+    // The last line is shorter than the others, so two of them have no width to compare.
+    if (chain.lines < 2 && width >= LONG && isRandom(run) && isNarrow(gap)) return line;
+    const isFirst = CUT_BEFORE.test(before.slice(-8)) || (isLongOrRandom(run) && QUOTE_BEFORE.test(before.slice(-8)));
+    const isLast = chain.lines === 0 && chain.isBelow(column);
+    if ((isFirst || isLast) && isTorn(run) && isNarrow(gap)) return line;
+    if (chain.isLike(run, width, gap, column)) return line;
   }
   return null;
 }
 
-function shortLineBehind(text: string, from: number, gap: string): Line | null {
-  const begin = endOfGap(text, from, gap);
-  const end = begin < 0 ? 0 : matchEnd(SHORT_LINE, text, begin);
-  if (end === 0) return null;
-  return isTorn(text.slice(begin, end), end === text.length || hasSigns(gap)) ? { begin, end } : null;
+function isLongOrRandom(run: string): boolean {
+  return run.length >= LONG ? isRandom(run) : run.length >= PART && isVeryRandom(run);
 }
 
-function shortLineBefore(text: string, to: number, free: number, gap: string): Line | null {
-  const end = beginOfGap(text, to, gap);
-  if (end <= free) return null;
-  const begin = beginOf(text, end, Math.max(free, end - LONGEST_SHORT));
-  const isFirst = CUT_BEFORE.test(text.slice(Math.max(0, begin - 8), begin));
-  return isTorn(text.slice(begin, end), isFirst || hasSigns(gap)) ? { begin, end } : null;
-}
-
-/** @returns the end of the same gap there, in which numbers and indentation may differ; a negative number if there is another */
-function endOfGap(text: string, from: number, gap: string): number {
-  let at = from;
-  for (let index = 0; index < gap.length; ) {
-    const sort = sortOf(gap.charAt(index));
-    if (sort === '' ? text.charAt(at) !== gap.charAt(index) : sortOf(text.charAt(at)) !== sort) return -1;
-    do index += 1;
-    while (sort !== '' && sortOf(gap.charAt(index)) === sort);
-    do at += 1;
-    while (sort !== '' && sortOf(text.charAt(at)) === sort);
-  }
-  return at;
-}
-
-/** @returns the beginning of the same gap that ends there */
-function beginOfGap(text: string, to: number, gap: string): number {
-  let at = to - 1;
-  for (let index = gap.length - 1; index >= 0; ) {
-    const sort = sortOf(gap.charAt(index));
-    if (sort === '' ? text.charAt(at) !== gap.charAt(index) : sortOf(text.charAt(at)) !== sort) return -1;
-    do index -= 1;
-    while (sort !== '' && sortOf(gap.charAt(index)) === sort);
-    do at -= 1;
-    while (sort !== '' && sortOf(text.charAt(at)) === sort);
-  }
-  return at + 1;
-}
-
-function sortOf(character: string): 'digit' | 'space' | '' {
-  if (character >= '0' && character <= '9') return 'digit';
-  return character !== '' && character.trim() === '' ? 'space' : '';
-}
-
-/** @param isSure whether no word can stand there instead */
-function isTorn(line: string, isSure: boolean): boolean {
-  return line.length >= LEAST_TORN && (isSure || !PLAIN_WORD.test(line));
-}
-
-/** A line of words has the same gap only if that is nothing but the end of a line. */
+/** Behind nothing but the end of a line a word may stand. */
 function hasSigns(gap: string): boolean {
   return /[^\s\\nr]/.test(gap);
 }
 
-/** Paths and names have no upper case, no lower case or no digit. Of random characters as many nearly always have all three. */
+/** No line of the same key is behind another mark, and a hostile text may consist of them. */
+function upToMark(part: string): string {
+  const at = part.search(MARK);
+  return at < 0 ? part : part.slice(0, at);
+}
+
+/**
+ * Paths and names have no upper case, no lower case or no digit. Of random characters as many nearly always have all three. Long ones
+ * without a digit change their case at every second step, names at every fourth.
+ */
 function isRandom(line: string): boolean {
-  return /[a-z]/.test(line) && /[A-Z]/.test(line) && /\d/.test(line);
-}
-
-/** @param at within a line */
-function beginOf(text: string, at: number, free: number): number {
-  let begin = at;
-  while (begin > free) {
-    const length = lengthOfCharacterBefore(text, begin);
-    if (length === 0 || begin - length < free) break;
-    begin -= length;
-  }
-  return behindEscape(text, begin);
-}
-
-const ESCAPED = /\/|u00(?:2[bf]|3d)/iy;
-const IN_ADDRESS = /2[bf]|3d/iy;
-const ENTITY_BEFORE = /&#(?:43|47|61|x2[bf]|x3d);$/i;
-
-function lengthOfCharacterBefore(text: string, at: number): number {
-  const before = text.charAt(at - 1);
-  if (/[A-Za-z0-9+/=]/.test(before)) return 1;
-  if (before === '%') return matchEnd(IN_ADDRESS, text, at) > 0 ? 1 : 0;
-  if (before === ';') return ENTITY_BEFORE.exec(text.slice(Math.max(0, at - 7), at))?.[0].length ?? 0;
-  if (before !== '\\' || matchEnd(ESCAPED, text, at) === 0) return 0;
-  let length = 1;
-  while (text.charAt(at - length - 1) === '\\') length += 1;
-  return length;
-}
-
-/** @returns where the line begins, if a part of `\n`, `%0A` or a colour was taken for its beginning */
-function behindEscape(text: string, begin: number): number {
-  const before = text.charAt(begin - 1);
-  if (before === '\\') return matchEnd(REST_OF_ESCAPE, text, begin) || begin;
-  if (before === '%') return /^0[AaDd]/.test(text.slice(begin, begin + 2)) ? begin + 2 : begin;
-  const isColour = before === '[' || (before === ';' && COLOUR_BEFORE.test(text.slice(Math.max(0, begin - 16), begin)));
-  if (isColour) return matchEnd(REST_OF_COLOUR, text, begin) || begin;
-  return begin;
+  if (!/[a-z]/.test(line) || !/[A-Z]/.test(line)) return false;
+  if (/\d/.test(line)) return true;
+  const changes = line.length < LONG ? [] : (line.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g) ?? []);
+  return changes.length > line.length * LEAST_CHANGES;
 }

@@ -18,6 +18,10 @@ const SPACES = ' {1,4}';
 const GAP = [DUMP_LINE, LINE_END, COLOUR, UNSEEN, JOINED, TAG, SPACES].join('|');
 const GAP_HERE = new RegExp(`(?:${GAP})`, 'iy');
 const GAP_BEFORE = new RegExp(`(?:${GAP})$`, 'i');
+/** A space at which a list was wrapped. */
+const WRAPPED = `(?<=,)${LINE_BREAK}[ \\t]{0,16}`;
+const WRAPPED_HERE = new RegExp(WRAPPED, 'y');
+const WRAPPED_BEFORE = new RegExp(`(?:${WRAPPED})$`);
 const LONGEST_GAP = 100;
 const MOST_GAPS = 4;
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -49,6 +53,9 @@ const ESCAPED = String.raw`&(?:amp;){0,2}#(?<decimal>\d{2,4});?|&(?:amp;){0,2}#x
 const ESCAPED_HERE = new RegExp(ESCAPED, 'iy');
 const ESCAPED_BEFORE = new RegExp(`(?:${ESCAPED})$`, 'i');
 const LONGEST_ESCAPE = 40;
+/** The rest of a list of bytes that Node leaves out. */
+const CUT_HERE = /,?\s{0,8}\.\.\. \d+ more (?:bytes?|items?)/y;
+const LEAST_OF_CUT = 24;
 
 /**
  * @param text as it is
@@ -59,7 +66,7 @@ export function endOfRest(text: string, at: number, form: string, index: number)
   let to = at;
   for (let next = index; next < form.length; next += 1) {
     const end = endOfCharacter(text, to, form.charAt(next));
-    if (end < 0) return -1;
+    if (end < 0) return next >= LEAST_OF_CUT && matchEnd(CUT_HERE, text, to) > 0 ? to : -1;
     to = end;
   }
   return to;
@@ -80,6 +87,8 @@ function endOfCharacter(text: string, at: number, character: string): number {
   let to = at;
   for (let gaps = 0; gaps <= MOST_GAPS; gaps += 1) {
     if (text.charAt(to).toLowerCase() === character) return to + 1;
+    const wrapped = character === ' ' ? matchEnd(WRAPPED_HERE, text, to) : 0;
+    if (wrapped > 0) return wrapped;
     const escaped = matchOf(ESCAPED_HERE, text, to);
     if (escaped !== null && meaningOf(escaped) === character) return to + escaped[0].length;
     const end = matchEnd(GAP_HERE, text, to);
@@ -95,6 +104,8 @@ function beginOfCharacter(text: string, at: number, character: string): number {
     const escaped = ESCAPED_BEFORE.exec(text.slice(Math.max(0, from - LONGEST_ESCAPE), from));
     if (escaped !== null && meaningOf(escaped) === character) return from - escaped[0].length;
     if (text.charAt(from - 1).toLowerCase() === character) return from - 1;
+    const wrapped = character === ' ' ? WRAPPED_BEFORE.exec(text.slice(Math.max(0, from - LONGEST_GAP), from)) : null;
+    if (wrapped !== null) return from - wrapped[0].length;
     const gap = GAP_BEFORE.exec(text.slice(Math.max(0, from - LONGEST_GAP), from));
     if (gap === null || gap[0] === '') return -1;
     from -= gap[0].length;

@@ -17,6 +17,8 @@ const SHORTEST_SECRET = 6;
 const SHORTEST_PIECE = 6;
 /** The longer the pieces, the more of a text is skipped. */
 const USUAL_PIECE = 8;
+/** Of a shorter one too few pieces would be left, of which colours could leave none whole. */
+const SHORT_FORM = 4 * USUAL_PIECE;
 /** One has to be whole. Colours are in some places of a secret, a line end in one of three thirds of base64. */
 const PIECES_OF_SECRET = 5;
 const PIECES_OF_FORM = 3;
@@ -24,11 +26,11 @@ const PIECES_OF_FORM = 3;
 const PIECES_OF_DUMP = 64;
 /** As much of a piece is compared: less is part of other words. */
 const LONGEST_PIECE = 12;
-const IN_DUMP = /^[0-9a-f]{2,4}(?: [0-9a-f]{2,4})+$/;
+const IN_DUMP = /^[0-9a-f]{2,8}(?: [0-9a-f]{2,8})+$/;
 const HASHES = 16_384;
 const LONGEST_WINDOW = 200;
 /** The rest of a line of a hex dump that shows the bytes as characters, too. */
-const REST_OF_DUMP = /(?: {1,2}[0-9a-f]{2,4}){0,15} {1,60}[|>]?[^\n\\ ][^\n\\]{0,15}[|<]?(?=[\n\\]|$)/y;
+const REST_OF_DUMP = /(?: {1,2}[0-9a-f]{2,8}){0,15} {1,60}[|>]?[^\n\\ ][^\n\\]{0,15}[|<]?(?=[\n\\]|$)/y;
 
 /**
  * @param secrets values under 6 characters are ignored
@@ -142,7 +144,7 @@ function piecesOfForms(forms: readonly string[], most: number): Piece[] {
 /** @returns parts of the form; they are found in other case, too */
 function piecesOf(written: string, most: number): Piece[] {
   const form = written.toLowerCase();
-  const shortest = form.length < 2 * USUAL_PIECE ? SHORTEST_PIECE : USUAL_PIECE;
+  const shortest = form.length < SHORT_FORM ? SHORTEST_PIECE : USUAL_PIECE;
   const count = Math.max(1, Math.min(most, Math.floor(form.length / shortest)));
   const length = Math.floor(form.length / count);
   return Array.from({ length: count }, (_, index) => {

@@ -21,6 +21,9 @@ export function formsOf(secret: string): string[] {
     ...SIGNS.map((write) => wellFormed.replace(/[^A-Za-z0-9]/g, write)),
     ...base64Forms(bytes),
     ...base64Forms(Buffer.from(wellFormed, 'utf16le')),
+    // Such as a login of Docker in a secret of Kubernetes.
+    ...base64Forms(bytes).flatMap((form) => base64Forms(Buffer.from(form, 'latin1'))),
+    ...['\u0000', '\\u0000'].map((zero) => [...secret].join(zero)),
     bytes.toString('hex'),
     hexOf(bytes).join(':'),
     ...['%', '\\x', '\\u00'].map((sign) =>
@@ -85,26 +88,43 @@ function base64Forms(bytes: Buffer): string[] {
 
 /** @returns the secret as a list of numbers or characters, and as `hexdump`, `xxd` and `od` print it */
 export function dumpsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret, 'utf8');
-  const hex = hexOf(bytes);
-  const inPairs = (from: number, isSwapped: boolean) =>
-    Array.from({ length: Math.floor((hex.length - from) / 2) }, (_, index) => {
-      const pair = hex.slice(from + 2 * index, from + 2 * index + 2);
-      return (isSwapped ? pair.reverse() : pair).join('');
-    }).join(' ');
+  const bytes = [...Buffer.from(secret, 'utf8')];
+  const hex = bytes.map((byte) => inDigits(byte, 16, 2));
+  const swapped = [0, 1].flatMap((from) => [wordsFrom(bytes, from, 16, 4), wordsFrom(bytes, from, 8, 6)]);
+  const inPairs = (from: number) => (hex.slice(from).join('').match(/.{4}/g) ?? []).join(' ');
   return [
     hex.join(' '),
-    inPairs(0, false),
-    `${hex[0]} ${inPairs(1, false)}`,
-    inPairs(0, true),
-    inPairs(1, true),
-    [...bytes].join(', '),
-    [...bytes].join(','),
+    inPairs(0),
+    `${hex[0]} ${inPairs(1)}`,
+    ...swapped,
+    bytes.map((byte) => inDigits(byte, 8, 3)).join(' '),
+    bytes.map((byte) => inDigits(byte, 2, 8)).join(' '),
+    bytes.map((byte) => String(byte).padStart(3)).join(' '),
+    ...[', ', ','].flatMap((comma) => [bytes.join(comma), hex.map((byte) => `0x${byte}`).join(comma)]),
     [...secret].join('   '),
   ];
 }
 
+/** @returns the bytes in words of two, with the second byte first, as processors keep them */
+function wordsFrom(bytes: readonly number[], from: number, base: number, digits: number): string {
+  return Array.from({ length: Math.floor((bytes.length - from) / 2) }, (_, index) => {
+    const at = from + 2 * index;
+    return inDigits((bytes[at + 1] ?? 0) * 256 + (bytes[at] ?? 0), base, digits);
+  }).join(' ');
+}
+
+function inDigits(number: number, base: number, digits: number): string {
+  return number.toString(base).padStart(digits, '0');
+}
+
+const LIST_OF_BYTES = /(?:0x[0-9a-f]{2},\s{0,4}){6}/i;
+
 /** @returns whether there may be such a list or dump in the text; quick */
 export function mayHaveDump(text: string): boolean {
-  return text.includes('00000') || text.includes('Buffer');
+  return (
+    text.includes('00000') ||
+    text.includes('Buffer') ||
+    text.includes('Array(') ||
+    (text.includes('0x') && LIST_OF_BYTES.test(text))
+  );
 }

@@ -18,6 +18,7 @@ import { findJoined, findMarked, findMarkedAt } from './markedTokens.js';
 import { findCutKey, findPrivateKey, withLinesOfKey } from './privateKeys.js';
 import { looksRandom } from './randomText.js';
 import { type NameKind, nameKindOf, qualifiedKindOf } from './secretNames.js';
+import { add, replaceAt } from './secretPlaces.js';
 import { findBeforeName } from './sentenceSecrets.js';
 import { findPasswordOfPostgres, findShortName } from './shortNames.js';
 import { type FoundSecret, matchEnd, type Word } from './stickyMatch.js';
@@ -98,7 +99,7 @@ function replaceSeen(shown: string, text: string): Seen {
   const codes = codesOf(text);
   const scan = { codes, publicTo: 0 };
   const { length } = text;
-  let result = '';
+  const secrets: FoundSecret[] = [];
   let copied = 0;
   let end = 0;
   let sorts = 0;
@@ -133,12 +134,12 @@ function replaceSeen(shown: string, text: string): Seen {
     }
     if (secret === null) continue;
     hadGap ||= secret.from > at + LONGEST_GAP || secret.replacement.includes('\n');
-    result += shown.slice(copied, secret.from) + secret.replacement;
+    add(secrets, secret);
     copied = secret.to;
     at = secret.to;
   }
   return {
-    text: copied === 0 ? shown : result + shown.slice(copied),
+    text: replaceAt(shown, secrets),
     wasAscii: allCodes < 128,
     hadOthers: (allSorts & OTHER) !== 0,
     hadForeign: (allSorts & FOREIGN) !== 0,
@@ -164,7 +165,7 @@ function findInWord(text: string, word: Word, hints: number, free: number): Foun
     ((hints & (NAME | QUALIFIED)) === 0 ? null : findNamed(text, { start, end, scan }, hints, free)) ??
     ((hints & UNKNOWN) === 0
       ? null
-      : (findUnknown(text, { start, end, scan }) ?? findKeyMiddle(text, { start, end, scan }, free)))
+      : (findUnknown(text, { start, end, scan }) ?? findKeyMiddle(text, { start, end, scan })))
   );
 }
 
@@ -183,8 +184,7 @@ function behindEscape(text: string, { start }: Word): number {
 function findBehindDashes(text: string, start: number, end: number, free: number): FoundSecret | null {
   const mark = KEY_MARK.exec(text.slice(start, end));
   if (mark !== null) {
-    const key =
-      findPrivateKey(text, start + mark.index, free) ?? (end < LONGEST_CUT_MARK ? findCutKey(text, end) : null);
+    const key = findPrivateKey(text, start + mark.index) ?? (end < LONGEST_CUT_MARK ? findCutKey(text, end) : null);
     if (key !== null) return key;
   }
   if (text.charCodeAt(start) !== HYPHEN) return null;
@@ -209,7 +209,7 @@ function findNamed(text: string, { start, end }: Word, hints: number, free: numb
     ((hints & NAME) === 0 ? null : nameKindOf(text, start, end)) ??
     ((hints & QUALIFIED) === 0 ? null : qualifiedKindOf(text, start, end));
   if (kind === null) return null;
-  if (kind === 'key_lines') return findPrivateKey(text, start, free);
+  if (kind === 'key_lines') return findPrivateKey(text, start);
   if (kind === 'piped') return findPiped(text, start, free) ?? findHere(text, end);
   const secret = findAssigned(text, start, end, kind);
   if (secret !== null || !TOLD.has(kind)) return secret;

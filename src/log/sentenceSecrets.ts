@@ -49,6 +49,9 @@ const CHANGED_TO = new RegExp(`${WORDS}${SPACE}{1,2}to${SPACE}{1,2}${VALUE}`, 'y
 const WITH = /(?:^|[^\w])(?:with|using|use|mit)(?: (?:the|this|a|dem|das))?[ \t]$/i;
 const LOGIN =
   /[ \t]{0,2}(?::| are| is)[ \t]{1,3}["'`]?[\w@.+-]{1,60}["'`]?[ \t]{0,2}[/|:,][ \t]{0,2}["'`]?([^\s"'`\\|]{6,200})/y;
+const BASE64_BEFORE = /[A-Za-z0-9+/]+$/;
+/** Of one line, as much as shows what it is. */
+const [SHORTEST_BASE64, LONGEST_BASE64] = [24, 48];
 /** Also what stands behind it without a space, in other scripts. */
 const END_OF_SENTENCE = /[.,;:!?)\]}]*[^\x20-\x7e]+$|[.,;:!?)\]}]+$/;
 
@@ -59,7 +62,7 @@ const END_OF_SENTENCE = /[.,;:!?)\]}]*[^\x20-\x7e]+$|[.,;:!?)\]}]+$/;
  */
 export function findInSentence(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   // Every such secret has a digit, and most names in a text are followed by none.
-  if (!hasDigit(text, end)) return null;
+  if (!hasDigit(text, end) || isEndOfBase64(text, end)) return null;
   const isRandom = (value: string) => looksRandom(value) && !/^[\w.-]*\w\(/.test(value) && !isMember(value);
   const isTold = (value: string) => isRandom(value) || looksChosen(value);
   const isWord = kind === 'password' || kind === 'chosen';
@@ -134,6 +137,12 @@ export function findBeforeName(text: string, start: number, free: number): Found
   const value = match?.[1] ?? '';
   if (match === null || !(looksChosen(value) || looksRandom(value))) return null;
   return found(from + before.lastIndexOf(value), value, 'value');
+}
+
+/** @returns whether the name is the end of a line of base64 by chance; signs of base64 are in no word, so the word alone may be short */
+function isEndOfBase64(text: string, end: number): boolean {
+  const [run = ''] = BASE64_BEFORE.exec(text.slice(Math.max(0, end - LONGEST_BASE64), end)) ?? [];
+  return run.length >= SHORTEST_BASE64 && isVeryRandom(run.replace(/[+/]/g, ''));
 }
 
 const OF_AUTHENTICATION =

@@ -3,6 +3,7 @@
  * kind begins.
  */
 import { type Random, seededRandom } from '../src/journal/random.js';
+import { LAYOUTS } from './keyLayouts.js';
 
 export interface KeyForm {
   readonly name: string;
@@ -22,8 +23,6 @@ interface Key {
 const LONGEST_PREFIX = 60;
 /** Fewer characters of a key in a row open nothing. */
 const PIECE = 8;
-
-type Layout = (lines: readonly string[]) => string;
 
 /** Marks are put together here, so that no scanner takes them for real. */
 const mark = (word: 'BEGIN' | 'END', kind: string) => `-----${word} ${kind}-----`;
@@ -52,93 +51,10 @@ const KEYS: Readonly<Record<string, (random: Random) => Key>> = {
     ...key(random, `PGP ${PRIVATE} BLOCK`, 40, 'lQOYBGA'),
     headers: ['Version: GnuPG v2', 'Comment: of the otter', ''],
   }),
-  '400 lines': (random) => key(random, `RSA ${PRIVATE}`, 400, 'MIIEpAIBAAKCAQEA'),
 };
-
-const json = (text: string) => JSON.stringify(text);
-const joined =
-  (write: (line: string, index: number) => string, end = '\n') =>
-  (lines: readonly string[]) =>
-    lines.map(write).join(end);
-const prefixed = (prefix: string) => joined((line) => prefix + line);
-
-/** How a text is printed. */
-const LAYOUTS: Readonly<Record<string, Layout>> = {
-  plain: prefixed(''),
-  'line ends of Windows': joined((line) => line, '\r\n'),
-  indented: prefixed('        '),
-  'indented with tabs': prefixed('\t\t'),
-  'double spaced': joined((line) => line, '\n\n'),
-  'removed from a file': prefixed('-'),
-  'added to a file': prefixed('+'),
-  'unchanged in a diff': prefixed(' '),
-  'removed in a diff of a diff': prefixed('--'),
-  'added removed line': prefixed('+-'),
-  'removed added line': prefixed('-+'),
-  'diff in colours': joined((line) => `\u001b[31m-${line}\u001b[m`),
-  'diff of words': joined((line) => `[-${line}-]`),
-  'side by side': joined((line) => `${line.padEnd(72)} <`),
-  quoted: prefixed('> '),
-  'quoted twice': prefixed('>> > '),
-  'comment #': prefixed('# '),
-  'comment //': prefixed('// '),
-  'comment *': joined((line) => ` * ${line}`),
-  'comment --': prefixed('-- '),
-  'comment ;': prefixed(';'),
-  'comment in HTML': joined((line) => `<!-- ${line} -->`),
-  'cat -n': joined((line, index) => `${String(index + 1).padStart(6)}\t${line}`),
-  'cat -A': joined((line) => `${line}$`),
-  'grep -n': joined((line, index) => `${index + 1}:${line}`),
-  'grep -n with context': joined((line, index) => `${index + 1}-${line}`),
-  'grep -Hn': joined((line, index) => `config/tls/server.pem:${index + 1}:${line}`),
-  'arrow of an agent': joined((line, index) => `${String(index + 1).padStart(6)}→${line}`),
-  'bar of a viewer': joined((line, index) => `${String(index + 1).padStart(4)} │ ${line}`),
-  'stamp of a log': joined(
-    (line, index) => `2026-11-27T23:18:${String(10 + (index % 50))}.${100 + index}Z INFO  ${line}`,
-  ),
-  'journal of a system': joined((line, index) => `Nov 27 23:18:${10 + (index % 50)} host app[4469]: ${line}`),
-  'output of compose': prefixed('app-1  | '),
-  'lines of JSON': joined((line, index) => json({ level: 'info', time: 1_793_000_000 + index, msg: line } as never)),
-  'in JSON': (lines) => json({ key: lines.join('\n') } as never),
-  'in JSON in JSON': (lines) => json({ out: json({ key: lines.join('\n') } as never) } as never),
-  'in JSON three times': (lines) => json({ a: json({ b: json(lines.join('\n')) } as never) } as never),
-  'diff of a diff in JSON in JSON': (lines) => json(json(lines.map((line) => `+-${line}`).join('\n'))),
-  'colours in JSON': (lines) => json(lines.map((line) => `\u001b[32m${line}\u001b[0m`).join('\n')),
-  'diff in colours in JSON in JSON': (lines) =>
-    json(json(lines.map((line) => `\u001b[31m-${line}\u001b[m`).join('\n'))),
-  'listing in JSON': (lines) => json(lines.map((line, index) => `${index + 1}\t${line}`).join('\n')),
-  'list in JSON': (lines) => json(lines as never),
-  'list in JSON, pretty': (lines) => JSON.stringify({ key: lines }, null, 2),
-  'slashes escaped': (lines) => json(lines.join('\n')).replaceAll('/', '\\/'),
-  'signs escaped': (lines) => json(lines.join('\n')).replaceAll('+', '\\u002b').replaceAll('=', '\\u003d'),
-  'list of Python': joined((line) => `    "${line}",`),
-  'strings of Python': joined((line) => `    '${line}\\n'`),
-  'strings of JavaScript': joined((line) => `  '${line}\\n' +`),
-  'strings of Java': joined((line) => `        + "${line}\\n"`),
-  'template of JavaScript': (lines) => `const key = \`${lines.join('\n')}\`;`,
-  'lines of C': joined((line) => `"${line}\\n" \\`),
-  'trailing backslash': joined((line) => `${line} \\`),
-  'trailing backslash and n': joined((line) => `${line}\\n\\`),
-  'variable of an environment': (lines) => `TLS_KEY="${lines.join('\\n')}"`,
-  'here-document': (lines) => `cat > k.pem <<'EOF'\n${lines.join('\n')}\nEOF`,
-  'block of YAML': (lines) => `data:\n  tls.key: |\n${lines.map((line) => `    ${line}`).join('\n')}`,
-  'folded YAML with numbers': joined((line, index) => `${index + 40}      ${line}`),
-  'text of TOML': (lines) => `key = """\n${lines.join('\n')}"""`,
-  'table of Markdown': joined((line, index) => `| ${index + 1} | ${line} |`),
-  'code of Markdown': (lines) => `\`\`\`pem\n${lines.join('\n')}\n\`\`\``,
-  'list of Markdown': prefixed('- '),
-  'line breaks of HTML': joined((line) => line, '<br>\n'),
-  'line breaks of HTML in one line': joined((line) => line, '<br/>'),
-  'lines of HTML': joined((line, index) => `<td id="L${index + 1}">${line}</td>`),
-  'coloured code of HTML': joined((line) => `<span class="hljs-string">${line}</span>`),
-  'in an address': (lines) => `k=${encodeURIComponent(lines.join('\n'))}`,
-  'fields of CSV': joined((line, index) => `${index + 1},"${line}",x`),
-  'line with spaces': joined((line) => line, ' '),
-  'output of a debugger': joined((line, index) => `  [${index}] => ${line}`),
-  'each in its call': joined((line) => `  key.push("${line}");`),
-  'echoes of a shell': joined((line) => `+ echo ${line}`),
-  'output of diff': prefixed('< '),
-};
+/** Now and then: reading them takes as long as all others. */
+const LONG_KEY = (random: Random) => key(random, `RSA ${PRIVATE}`, 400, 'MIIEpAIBAAKCAQEA');
+const LONG_KEY_EVERY = 31;
 
 interface Printed {
   readonly text: string;
@@ -154,8 +70,7 @@ const CUTS: Readonly<Record<string, (printed: Printed) => string>> = {
   'last line missing': ({ text, lines, body }) => text.slice(0, (lines.at(-1) ?? 0) + (body.at(-1) ?? '').length),
   'first lines cut within a line': ({ text, lines }) => text.slice((lines[1] ?? 0) + 11),
   'last lines cut within a line': ({ text, lines }) => text.slice(0, (lines.at(-2) ?? 0) + 39),
-  'cut within the last line': ({ text, lines, body }) =>
-    text.slice(0, text.indexOf('-----END', (lines.at(-1) ?? 0) + (body.at(-1) ?? '').length) + 17),
+  'cut within the last line': ({ text, lines }) => text.slice(0, text.indexOf('-----END', lines.at(-1)) + 17),
 };
 
 /** Of a text in one line it is the position itself. */
@@ -164,40 +79,36 @@ function lineBegin(text: string, at: number): number {
   return at - begin > LONGEST_PREFIX ? at : begin;
 }
 
-/** @returns each layout with each cut, with the kinds of keys in turn, between other lines */
+/** @returns each layout with each cut, with the kinds of keys in turn */
 export function keyForms(seed: number): KeyForm[] {
   const random = seededRandom(seed);
   const kinds = Object.entries(KEYS);
   let turn = seed;
   return Object.entries(LAYOUTS).flatMap(([layout, print]) =>
-    Object.entries(CUTS).map(([cut, apply]) => {
-      const [kind, make] = kinds[turn++ % kinds.length] ?? [];
+    Object.entries(CUTS).flatMap(([cut, apply]) => {
+      turn += 1;
+      const [kind, make] = turn % LONG_KEY_EVERY === 0 ? ['400 lines', LONG_KEY] : (kinds[turn % kinds.length] ?? []);
       if (kind === undefined || make === undefined) throw new Error('there are no kinds');
       const { first, headers, body, last } = make(random);
       const text = print([first, ...headers, ...body, last]);
-      return {
-        name: `${kind} key, ${layout}, ${cut}`,
-        text: apply({ text, lines: positions(text, body, print), body }),
-        body,
-      };
+      const lines = positions(text, body);
+      if (lines === null && cut !== 'whole') return [];
+      return { name: `${kind} key, ${layout}, ${cut}`, text: apply({ text, lines: lines ?? [], body }), body };
     }),
   );
 }
 
-/** @returns where each line of the body begins in the printed text */
-function positions(text: string, body: readonly string[], print: Layout): number[] {
+/** @returns where each line of the body begins in the printed text; null if it is in other letters or another order */
+function positions(text: string, body: readonly string[]): number[] | null {
   let at = 0;
-  return body.map((line) => {
-    // As the layout escapes it: what is in all lines is enough.
-    const start = line.slice(0, 8);
-    const found = text.indexOf(
-      start.includes('/') || start.includes('+') ? (/[A-Za-z0-9]+/.exec(line)?.[0] ?? line) : start,
-      at,
-    );
-    if (found < 0) throw new Error(`${print([line])} was not printed`);
-    at = found + 1;
-    return found;
+  const found = body.map((line) => {
+    // What is in all layouts: they escape signs, or begin a new line.
+    const piece = /[A-Za-z0-9]{5,8}/.exec(line);
+    const position = text.indexOf(piece?.[0] ?? line, at);
+    at = position + 1;
+    return position < 0 ? position : Math.max(0, position - (piece?.index ?? 0));
   });
+  return found.includes(-1) ? null : found;
 }
 
 /** @returns how many pieces of the key's body of eight characters can be read */
@@ -210,4 +121,14 @@ export function legiblePieces({ body }: KeyForm, shown: string): number {
   let count = 0;
   for (let at = 0; at + PIECE <= shown.length; at += 1) if (pieces.has(shown.slice(at, at + PIECE))) count += 1;
   return count;
+}
+
+/**
+ * @param show as an output shows a text, without its secrets
+ * @returns the names of those forms of a key of which a reader sees at least eight characters in a row
+ */
+export function measureKeys(show: (text: string) => string, seed = 1): { legible: string[]; forms: number } {
+  const forms = keyForms(seed);
+  const legible = forms.filter((form) => legiblePieces(form, show(form.text)) > 0);
+  return { legible: legible.map(({ name }) => name), forms: forms.length };
 }
