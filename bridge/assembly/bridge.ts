@@ -154,6 +154,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
     work.reaper,
     work.directories,
     work.cleanStart,
+    work.acceptedRounds,
     work.missedEnds,
     work.worker,
     work.canaries,

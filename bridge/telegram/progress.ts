@@ -40,15 +40,25 @@ export class ProgressDisplay implements ProgressView {
   readonly edits: ProgressEdits;
   readonly #base: TelegramFoundation;
   readonly #everyMs: number;
+  readonly #onSent: (sessionId: string, messageId: string) => void;
   readonly #shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
-  /** @param everyMs the least time between two edits of one message, in milliseconds */
-  constructor(base: TelegramFoundation, edits: ProgressEdits, everyMs: number) {
+  /**
+   * @param everyMs the least time between two edits of one message, in milliseconds
+   * @param onSent called when a session has a progress message
+   */
+  constructor(
+    base: TelegramFoundation,
+    edits: ProgressEdits,
+    everyMs: number,
+    onSent: (sessionId: string, messageId: string) => void = () => undefined,
+  ) {
     this.#base = base;
     this.edits = edits;
     this.#everyMs = everyMs;
+    this.#onSent = onSent;
   }
 
   begin(session: AgentSession): void {
@@ -194,6 +204,7 @@ export class ProgressDisplay implements ProgressView {
     failpoint('progress.send.before');
     const messageId = await this.#base.api.sendMessage(to, { plain: STARTED, html: null }, { silent: true, signal });
     failpoint('progress.send.after');
+    this.#onSent(session.session_id, messageId);
     shown.messageId = messageId;
     shown.text = STARTED;
   }
