@@ -50,7 +50,8 @@ export function originOf({ redisUrl, telegram }: Pick<Settings, 'redisUrl' | 'te
 function addressOf(redisUrl: string | null): string {
   if (redisUrl === null || !URL.canParse(redisUrl)) return 'own';
   const { protocol, hostname, port, pathname, searchParams } = new URL(redisUrl);
-  const place = protocol === 'unix:' ? pathname : `${hostname}:${port || '6379'}${pathname.replace(/^\/0?$/, '')}`;
+  const place =
+    protocol === 'unix:' ? pathname : `${hostname.toLowerCase()}:${port || '6379'}${pathname.replace(/^\/0?$/, '')}`;
   const database = searchParams.get('db');
   return database === null ? place : `${place}?db=${database}`;
 }
