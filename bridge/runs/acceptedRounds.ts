@@ -9,14 +9,14 @@ import { type AgentSession, isDelivered } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, MINUTE } from '../../src/time.js';
+import { type Clock, MINUTE, SECOND } from '../../src/time.js';
 import type { OpenMessage } from '../accepted/acceptedLine.js';
 import type { AcceptedMessages } from '../accepted/acceptedMessages.js';
 import type { LostMessages, LostMessagesParts } from './lostMessages.js';
 
-const EVERY_MS = MINUTE;
+const EVERY_MS = 30 * SECOND;
 /** A bridge that lives stores again within seconds what it knows. The bridge of another host may have to start first. */
-const STORED_AGAIN_WITHIN_MS = 2 * MINUTE;
+const STORED_AGAIN_WITHIN_MS = MINUTE;
 const STORED_AGAIN_ELSEWHERE_WITHIN_MS = 10 * MINUTE;
 
 export interface AcceptedRoundsParts extends Pick<LostMessagesParts, 'store' | 'settings' | 'logger'> {

@@ -3,7 +3,7 @@ import type { AcceptedMessages } from '../../../bridge/accepted/acceptedMessages
 import { AcceptedRounds } from '../../../bridge/runs/acceptedRounds.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { laneOf } from '../../../src/jobs/names.js';
-import { DAY, MINUTE } from '../../../src/time.js';
+import { DAY, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis, forgetAll } from '../../harness/redis.js';
 import {
   acceptMessage,
@@ -78,18 +78,18 @@ describeWithRedis('the register of accepted messages, while Redis works', () => 
     accepted.note(other);
     await forgetAll(store);
     await rounds.runOnce();
-    await clock.advance(MINUTE);
+    await clock.advance(30 * SECOND);
     await store.regain.waiting(back);
     await rounds.runOnce();
     expect(scene.reported).toEqual([]);
-    await clock.advance(MINUTE);
+    await clock.advance(30 * SECOND);
     await rounds.runOnce();
     expect(scene.reported).toEqual([[lost.session_id]]);
     expect(await store.records.session(lost.session_id)).toMatchObject({
       status: 'failed',
       end_reason: 'store_forgot',
     });
-    await clock.advance(7 * MINUTE);
+    await clock.advance(8 * MINUTE);
     await rounds.runOnce();
     expect(scene.reported).toHaveLength(1);
     await clock.advance(MINUTE);
