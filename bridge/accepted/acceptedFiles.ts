@@ -16,6 +16,7 @@ import { READ_NO_LINK } from '../../src/files/plainFile.js';
 import { makePrivateFolderSync, openToAppendSync } from '../../src/files/privateFiles.js';
 
 const NAME = /^accepted\.(\d+)\.jsonl$/;
+/** Beyond what it began with. */
 const FULL_BYTES = 512 * 1024;
 const KEPT_FILES = 2;
 
@@ -23,6 +24,7 @@ export class AcceptedFiles {
   readonly #folder: string;
   readonly #lines = new LineAppender({ isShared: true });
   #descriptor: number | null = null;
+  #beganWithBytes = 0;
   /** How far each file was read, in bytes. */
   #read: ReadonlyMap<string, number> = new Map();
 
@@ -58,12 +60,13 @@ export class AcceptedFiles {
     this.close();
     this.#use(nameOf(newest === undefined ? 1 : numberOf(newest) + 1));
     if (lines !== '') this.#lines.append(lines);
+    this.#beganWithBytes = Buffer.byteLength(lines);
     const old = names.slice(0, Math.max(names.length + 1 - KEPT_FILES, 0));
     for (const name of old) await rm(join(this.#folder, name), { force: true });
   }
 
   get isFull(): boolean {
-    return this.#descriptor !== null && fstatSync(this.#descriptor).size > FULL_BYTES;
+    return this.#descriptor !== null && fstatSync(this.#descriptor).size - this.#beganWithBytes > FULL_BYTES;
   }
 
   /**
