@@ -95,9 +95,9 @@ export class LostMessages {
     return isOurs && store === origin.store && clock.now() - seenAt < settings.retention.keptMs;
   }
 
-  async #isMissing({ session_id, project_key, request }: AgentSession): Promise<boolean> {
-    const { records, regain } = this.#parts.store;
-    if ((await records.sessionOfMessage(project_key, request.chat_id, request.message_id)) !== null) return false;
+  /** Of both attempts. */
+  async #isMissing({ session_id }: AgentSession): Promise<boolean> {
+    const { regain } = this.#parts.store;
     return (await regain.isMissing(session_id)) && (await regain.isMissing(revivalSessionId(session_id)));
   }
 

@@ -98,6 +98,19 @@ describeWithRedis('the register of accepted messages, while Redis works', () => 
     expect(await store.records.session(known.session_id)).toBeNull();
   });
 
+  test('says anew what Redis has, so that a long wait does not look like an end that has expired', async () => {
+    const scene = await openLostScene();
+    const session = await scene.accept('1');
+    const { rounds, accepted } = roundsOf(scene);
+    await rounds.runOnce();
+    await scene.clock.advance(29 * DAY);
+    await rounds.runOnce();
+    await scene.clock.advance(29 * DAY);
+    await forgetAll(scene.store);
+    expect((await accepted.open()).map(({ seenAt }) => scene.clock.now() - seenAt)).toEqual([29 * DAY]);
+    expect(await scene.bridge().endHere()).toEqual([session.session_id]);
+  });
+
   test('forgets what Redis may have forgotten in order, because it ended too long ago', async () => {
     const scene = await openLostScene();
     await scene.accept('1');
