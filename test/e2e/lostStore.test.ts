@@ -93,12 +93,37 @@ describeScenes('a Redis that loses everything together with its bridge', () => {
 
   // rule: a-lost-redis-and-bridge-cost-no-end
   test(
+    'killed while it gives the first end: the next start continues, and no chat reads an end twice',
+    async () => {
+      const scene = await openTestScene({ concurrency: 4, projects: projects(), timings: { runLeaseMs: 60_000 } });
+      const bridge = await scene.startBridge();
+      const asked = await ask(scene);
+      await scene.redis.stop();
+      await untilOnDisk(scene, asked.onDisk);
+      await killBoth(bridge);
+      await scene.redis.start();
+      await scene.redis.ask('FLUSHALL');
+      for (const where of ['before', 'after']) {
+        const killed = scene.start(['bridge'], { WATCHKEEPER_FAILPOINT: `commit.regain.${where}:kill` });
+        expect((await killed.exited).signal).toBe('SIGKILL');
+      }
+      await scene.startBridge();
+      await expectOneEnd(scene, asked);
+      const named = forgot(scene).flatMap(({ details }) => details?.sessions as string[]);
+      const open = [asked.running, asked.waiting, asked.onDisk].map(({ session }) => session);
+      expect([...new Set(named)].sort()).toEqual(open.sort());
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+
+  // rule: a-lost-redis-and-bridge-cost-no-end
+  test(
     'a start over another Redis reports nothing; nor does a start after a kill beside a Redis that has its data',
     async () => {
       const scene = await openTestScene({ concurrency: 4, projects: projects() });
       const bridge = await scene.startBridge();
       const waits = new Conversation(scene, 'fleet', 1, 'works for long');
-      await waits.start();
+      await waits.firstCall();
       await bridge.kill();
       const elsewhere = { REDIS_URL: `${scene.redis.url}?db=1` };
       const over = await scene.startBridge(elsewhere);
@@ -148,6 +173,20 @@ async function killBoth(bridge: Program): Promise<void> {
 }
 
 async function expectEnds(scene: BridgeScene, asked: Asked, others: readonly string[]): Promise<void> {
+  await expectOneEnd(scene, asked);
+  const { running, waiting, onDisk } = asked;
+  expect(forgot(scene)).toHaveLength(1);
+  const named = forgot(scene)[0]?.details?.sessions as string[];
+  expect([...named].sort()).toEqual(
+    [running, waiting, onDisk]
+      .map(({ session }) => session)
+      .concat(others)
+      .sort(),
+  );
+  expect(readRegister(scene)).not.toContain('behind it');
+}
+
+async function expectOneEnd(scene: BridgeScene, asked: Asked): Promise<void> {
   const { answered, running, waiting, onDisk } = asked;
   await onDisk.answered(`answer of ${onDisk.session}`);
   for (const lost of [running, waiting]) await lost.answered(LOST);
@@ -171,15 +210,6 @@ async function expectEnds(scene: BridgeScene, asked: Asked, others: readonly str
     [0, 0],
     [1, 0],
   ]);
-  expect(forgot(scene)).toHaveLength(1);
-  const named = forgot(scene)[0]?.details?.sessions as string[];
-  expect([...named].sort()).toEqual(
-    [running, waiting, onDisk]
-      .map(({ session }) => session)
-      .concat(others)
-      .sort(),
-  );
-  expect(readRegister(scene)).not.toContain('behind it');
 }
 
 /** The order has no message in its chat that a reply could name. */
