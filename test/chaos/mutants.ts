@@ -152,12 +152,12 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: /has no end/,
   },
   {
-    name: 'a start beside an empty Redis does not ask the register',
+    name: 'what an empty Redis has lost together with its bridge is not looked for',
     edits: [
       {
         file: 'bridge/runs/lostMessages.ts',
-        find: 'return this.end(await this.missing(here));',
-        replace: 'return here.length < 0 ? this.end(here) : [];',
+        find: 'if (this.#isExpected(message) && (await this.#isMissing(message.session))) missing.push(message);',
+        replace: 'if (!this.#isExpected(message) && (await this.#isMissing(message.session))) missing.push(message);',
       },
     ],
     provokedBy: [round(LOST_WITH_BRIDGE, [['slow', 'quick'], ['slow']], { patienceMs: 25_000 })],
