@@ -15,7 +15,7 @@ const ANSWER = { do: 'answer', text: 'answer of {{session}}' } as const;
 const call = (takes_ms: number) => ({ do: 'call', tool: 'bash', input: { step: 'one' }, takes_ms }) as const;
 const SCENARIOS: Scenario[] = [
   { when: { message: '^short' }, steps: [call(20), ANSWER] },
-  { when: { message: '^answers soon' }, steps: [{ do: 'sleep', ms: 1_500 }, ANSWER] },
+  { when: { message: '^answers soon' }, steps: [{ do: 'sleep', ms: 3_000 }, ANSWER] },
   { steps: [call(20), call(600_000), ANSWER] },
 ];
 const LOST = 'My database lost its record of this message';
@@ -36,11 +36,11 @@ describeScenes('a Redis that loses everything together with its bridge', () => {
     async () => {
       const scene = await openTestScene({ concurrency: 4, projects: projects(), timings: { runLeaseMs: 60_000 } });
       const bridge = await scene.startBridge();
-      const asked = await ask(scene);
-      const { session_id } = JSON.parse(
-        (await scene.run(['enqueue', '--project', 'fleet', '--chat', '1', '--text', 'short, by command', '--json']))
-          .stdout,
-      );
+      let order = '';
+      const asked = await ask(scene, async () => {
+        const words = ['--project', 'fleet', '--chat', '1', '--text', 'short, by command', '--json'];
+        order = JSON.parse((await scene.run(['enqueue', ...words])).stdout).session_id;
+      });
       await scene.redis.stop();
       await untilOnDisk(scene, asked.onDisk);
       await killBoth(bridge);
@@ -48,14 +48,18 @@ describeScenes('a Redis that loses everything together with its bridge', () => {
       await scene.redis.ask('FLUSHALL');
 
       const second = await scene.startBridge();
-      await expectEnds(scene, asked, [session_id]);
+      await expectEnds(scene, asked, [order]);
       await scene.until('an end for the order', () => ordersEnds(scene).length > 0);
+      await untilDelivered(
+        scene,
+        [asked.running, asked.waiting, asked.onDisk].map(({ session }) => session).concat(order),
+      );
       expect(await second.stop()).toMatchObject({ code: 0 });
       // What has its end is told nothing more, whatever is lost next.
       await scene.redis.ask('FLUSHALL');
       const third = await scene.startBridge();
       expect(await third.stop()).toMatchObject({ code: 0 });
-      await expectEnds(scene, asked, [session_id]);
+      await expectEnds(scene, asked, [order]);
       expect(ordersEnds(scene)).toHaveLength(1);
     },
     2 * SCENE_TIMEOUT_MS,
@@ -144,16 +148,18 @@ function projects() {
   return { fleet: { chats, scenarios: SCENARIOS } };
 }
 
-async function ask(scene: BridgeScene): Promise<Asked> {
+/** @param before called before the last message is asked, whose answer comes soon */
+async function ask(scene: BridgeScene, before = async (): Promise<void> => undefined): Promise<Asked> {
   const answered = new Conversation(scene, 'fleet', 3, 'short, answered before');
   await answered.answered(`answer of ${answered.session}`);
   const running = new Conversation(scene, 'fleet', 1, 'works for long');
   await running.firstCall();
   const waiting = new Conversation(scene, 'fleet', 1, 'short, behind it');
+  await scene.until('a progress message', () => running.replies().length > 0);
+  await before();
   const onDisk = new Conversation(scene, 'fleet', 2, 'answers soon');
   await onDisk.start();
   await scene.until('accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
-  await scene.until('a progress message', () => running.replies().length > 0);
   return { answered, running, waiting, onDisk };
 }
 
@@ -210,6 +216,14 @@ async function expectOneEnd(scene: BridgeScene, asked: Asked): Promise<void> {
     [0, 0],
     [1, 0],
   ]);
+}
+
+/** A person reads a message before its bridge knows that it arrived. */
+async function untilDelivered(scene: BridgeScene, sessions: readonly string[]): Promise<void> {
+  const isSent = async (id: string) => (await scene.store.records.session(id))?.request.delivery === 'sent';
+  await scene.until('ends that are noted as delivered', async () =>
+    (await Promise.all(sessions.map(isSent))).every((isDone) => isDone),
+  );
 }
 
 /** The order has no message in its chat that a reply could name. */
