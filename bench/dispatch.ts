@@ -88,7 +88,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   });
   const services = [wakes, new WakeListener(wakes, chat.delivery, lanes), reaper, worker];
   for (const service of services) await service.start();
-  const accept = lanes.acceptor(openStore(connections.jobs, clock), settings.host);
+  const accept = chat.accepted.noting(lanes.acceptor(openStore(connections.jobs, clock), settings.host));
   try {
     await work({
       send: async (lane) => {

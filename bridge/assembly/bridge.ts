@@ -171,6 +171,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence, reload: () => 
     work.reaper,
     work.directories,
     work.cleanStart,
+    work.acceptedRounds,
     work.missedEnds,
     work.worker,
     work.canaries,

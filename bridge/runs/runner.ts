@@ -36,6 +36,11 @@ export class Runner implements Service {
     this.#lanes = new SweptLanes(context);
   }
 
+  /** @returns whether the session runs or waits here, or ended here recently */
+  knows(sessionId: string): boolean {
+    return this.#live.has(sessionId) || this.#context.waiting.has(sessionId) || this.#ends.has(sessionId);
+  }
+
   async start(): Promise<void> {
     if (this.#isOpen) return;
     this.#isOpen = true;

@@ -468,5 +468,6 @@ function routerOf(
 ): ChatRouter {
   const store = Object.create(scene.store, { records: { value: records } });
   const worklogs = new BridgeWorklogs(logsFolder, scene);
-  return new ChatRouter({ ...scene, store, worklogs }, logsFolder, terminal, telegram);
+  const accepted = { ended: () => undefined };
+  return new ChatRouter({ ...scene, store, worklogs, accepted }, logsFolder, terminal, telegram);
 }
