@@ -168,6 +168,7 @@ export class AgentStream {
       this.#remember({ conversationId: event.conversationId });
       this.#worklog.conversation(event.conversationId, asked);
     }
+    if (event.type === 'version') this.#remember({ agentVersion: event.version });
     if (event.type === 'journal') {
       this.#pulse.note(event.line);
       journal.append(event.line);
