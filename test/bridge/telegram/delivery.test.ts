@@ -331,6 +331,8 @@ describeWithRedis('the final message', () => {
         {
           id: `undelivered-${session.session_id}.detected`,
           event: 'message_undelivered',
+          asked: 'do it',
+          agent: { name: 'scripted', version: null },
           reason: `answer_${state}`,
           session_id: session.session_id,
           project_key: 'popoto',
