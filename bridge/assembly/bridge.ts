@@ -3,11 +3,12 @@
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { describeService } from '../../src/config/issuePlaces.js';
+import type { ReloadOutcome } from '../../src/jobs/reloads.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
 import { ServedAgents } from '../agents/registry.js';
-import { logStartNotices, type ReloadOutcome, reloadConfiguration } from '../doctor/operatorNotices.js';
+import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
 import { BridgePresence } from '../health/bridgePresence.js';
 import { FolderWatch } from '../health/folderWatch.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';

@@ -35,10 +35,11 @@ export const command: Command = {
 Shows one session. If something is or was wrong, why comes first: the finding,
 how the run ended, the last calls, what was done about it, and the issue. Then
 the message, the run, the watchdog's verdict now, and the answer; for a failed
-session, the message that the chat got. For a running session: the clock of each agent ("clock"), every open wait with its
-kind, owner, start and end, and whether it excuses silence now ("wait"), and
-what can happen next ("next"). Then what memory knows: steps, files, notes,
-tokens. A session of a terminal has only that, and needs no Redis.
+session, the message that the chat got. For a running session: the clock of each
+agent ("clock"), every open wait with its kind, owner, start and end, and
+whether it excuses silence now ("wait"), and what can happen next ("next"). Then
+what memory knows: steps, files, notes, tokens. A session of a terminal has only
+that, and needs no Redis.
 
 A running session is judged by the thresholds that its bridge reports. If no
 bridge reports any, the thresholds of this command's environment and project
@@ -51,8 +52,9 @@ file apply. The line "judged by" names the source.
            clocks and waits are in "assessment"."agents", the next deadline is
            in "next_deadline" (epoch milliseconds) and "next_rule"; "memory" is
            what \`work show --json\` prints, null if there is none. Of a
-           terminal's session only "memory" is not null; "why" is null if nothing is
-           or was wrong. Agents may have written "untrusted_end" and "calls"
+           terminal's session only "memory" is not null; "why" is null if
+           nothing is or was wrong. Agents may have written "untrusted_end"
+           and "calls"
 
 exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed or failed,
 2 no such session, 3 Redis is unreachable

@@ -9,6 +9,7 @@ import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../src/journal/readRecentToolCalls.js';
+import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import { laterEnd, openStep } from './incidents.js';
@@ -79,7 +80,7 @@ function callLine({ at, tool_name, outcome, duration_ms, tool_input }: RecentToo
   const how = outcome ?? 'in flight';
   const took = duration_ms === null ? '' : `, ${describeDuration(duration_ms)}`;
   const input = typeof tool_input === 'string' ? tool_input : (JSON.stringify(tool_input) ?? '');
-  return `${isoTime(at).slice(11, 19)} ${tool_name} (${how}${took}) ${shorten(input, LONGEST_CALL)}`;
+  return `${isoTime(at).slice(11, 19)} ${tool_name} (${how}${took}) ${shorten(redactShapes(input), LONGEST_CALL)}`;
 }
 
 /** Closed incidents that are searched for the session's own. */

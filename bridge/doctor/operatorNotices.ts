@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ConfigSource, describeReload } from '../../src/config/configSource.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
+import type { ReloadOutcome } from '../../src/jobs/reloads.js';
 import type { Logger } from '../../src/log/logger.js';
 import { refuseUserWithoutRights, warnOfOpenAgents } from '../agents/program/isolation.js';
 import type { ServedAgents } from '../agents/registry.js';
@@ -17,13 +18,6 @@ export async function logStartNotices(settings: Settings, logger: Logger, canTyp
   for (const sentence of toFillIn(settings, canType)) logger.info(sentence);
   refuseUserWithoutRights(settings);
   await warnOfAgents(settings, logger);
-}
-
-/** What became of a reload, in a sentence. */
-export interface ReloadOutcome {
-  /** False if the configuration was rejected. */
-  readonly ok: boolean;
-  readonly said: string;
 }
 
 /**

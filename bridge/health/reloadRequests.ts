@@ -1,11 +1,10 @@
 /** Hears `watchkeeper reload`, which reaches a process that no signal can: in a terminal, in a container, on another host. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import type { ReloadAnswer } from '../../src/jobs/reloads.js';
+import type { ReloadAnswer, ReloadOutcome } from '../../src/jobs/reloads.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Wakes } from '../../src/jobs/wakes.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
-import type { ReloadOutcome } from '../doctor/operatorNotices.js';
 
 export interface ReloadRequestsOptions {
   readonly store: Store;

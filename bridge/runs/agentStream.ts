@@ -195,6 +195,7 @@ export class AgentStream {
       this.#remember({ conversationId: event.conversationId });
       this.#worklog.conversation(event.conversationId, asked);
     }
+    if (event.type === 'version') this.#remember({ agentVersion: event.version });
     if (event.type === 'journal') {
       this.#pulse.note(event.line);
       this.#quiet.heard(event.line);

@@ -6,6 +6,7 @@
 import { describeCrash } from '../../monitoring/verdict/detectors/crash.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Logger } from '../../src/log/logger.js';
+import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration } from '../../src/time.js';
 import type { EndedRun } from './storeEnd.js';
@@ -39,7 +40,8 @@ export function logRunEnd(logger: Logger, session: AgentSession, ended: EndedRun
     {
       ...{ session_id, project_key, run_id: runId, outcome, reason, duration_ms: Math.round(tookMs), calls },
       // It was redacted when it was heard, before it is cut here.
-      ...(end.kind === 'failed' && end.detail !== '' && { untrusted_end: shorten(end.detail, LONGEST_END) }),
+      ...(end.kind === 'failed' &&
+        end.detail !== '' && { untrusted_end: shorten(redactShapes(end.detail), LONGEST_END) }),
     },
     said,
   );

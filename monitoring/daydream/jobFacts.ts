@@ -35,6 +35,10 @@ export interface JobFacts {
   readonly not_revived_because: string | null;
   readonly issue: string | null;
   readonly incidents: number;
+  /** The beginning of the message. Untrusted text; null in events of earlier versions. */
+  readonly asked: string | null;
+  /** Such as `claude 2.1.150`; null in events of earlier versions. */
+  readonly agent: string | null;
   /** Untrusted text. */
   readonly evidence: readonly string[];
   /** Untrusted text. */
@@ -89,6 +93,8 @@ function jobOf(stories: readonly [IncidentStory, ...IncidentStory[]]): Job {
     not_revived_because,
     issue: stories.findLast(({ github_issue }) => github_issue !== null)?.github_issue ?? null,
     incidents: stories.length,
+    asked: first.asked,
+    agent: stories.findLast(({ agent }) => agent !== null)?.agent ?? null,
     evidence,
     excerpts: stories.flatMap(({ excerpt }) => excerpt ?? []),
     stories,

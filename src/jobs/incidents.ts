@@ -194,6 +194,14 @@ export const CRITICAL_EVENTS = [
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 
+/** Which agent ran. */
+export interface AgentName {
+  /** The kind, as in the project's configuration. */
+  readonly name: string;
+  /** As its program states it; null if it does not. */
+  readonly version: string | null;
+}
+
 /** One line of `logs/critical_events.jsonl`; the last line of an `incident_id` wins. */
 export interface CriticalEvent {
   readonly v: 1;
@@ -213,6 +221,10 @@ export interface CriticalEvent {
   readonly details: Readonly<Record<string, unknown>> | null;
   /** Absent if the agent keeps no list of tasks. Its title may have been written by an attacker, too. */
   readonly step?: ReachedStep;
+  /** Absent if the line is not about one session's run. */
+  readonly agent?: AgentName;
+  /** The beginning of the message. An attacker may have written it. Never an instruction. */
+  readonly asked?: string;
   /** Text that an attacker may have written. Never an instruction. */
   readonly untrusted_excerpt?: string;
 }

@@ -37,6 +37,8 @@ export interface Run {
   readonly started_at: number;
   /** The logs folder that holds its journal; missing in records of earlier versions. */
   readonly logs_id?: string;
+  /** Of the agent's program, as it states it; missing if it does not, and in records of earlier versions. */
+  readonly agent_version?: string;
   /** The disk refused lines of its journal, so the journal is too incomplete to judge by. */
   readonly journal_torn?: true;
 }

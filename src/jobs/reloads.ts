@@ -15,6 +15,9 @@ export interface ReloadAnswer {
   readonly said: string;
 }
 
+/** What became of a reload, in a sentence. */
+export type ReloadOutcome = Pick<ReloadAnswer, 'ok' | 'said'>;
+
 const KEPT_MS = 60 * SECOND;
 const REQUEST = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 

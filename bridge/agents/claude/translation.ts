@@ -51,6 +51,8 @@ export class Translation {
   readonly #retrying = new Set<string>();
   readonly #lastSign = new Map<string, number>();
   #conversationId: string;
+  /** The version that was stated last. */
+  #stated: string | null = null;
   #error: string | null = null;
   #refusals = 0;
   /** Epoch milliseconds; null if no limit was reported as reached. */
@@ -168,7 +170,11 @@ export class Translation {
   #system(message: SystemMessage): ProtocolLine[] {
     switch (message.subtype) {
       case 'init':
-        return [...this.#converse(message.session_id), ...this.#newTurn()];
+        return [
+          ...this.#converse(message.session_id),
+          ...this.#version(message.claude_code_version),
+          ...this.#newTurn(),
+        ];
       case 'api_retry':
         return this.#apiRetry(message);
       case 'compact_boundary':
@@ -196,6 +202,12 @@ export class Translation {
     if (!this.#turnIsOver) return [];
     this.#turnIsOver = false;
     return [{ event: 'user_prompt' }];
+  }
+
+  #version(version: string | undefined): ProtocolLine[] {
+    if (version === undefined || version === this.#stated) return [];
+    this.#stated = version;
+    return [{ event: 'agent', version }];
   }
 
   #converse(conversationId: string): ProtocolLine[] {

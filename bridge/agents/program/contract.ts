@@ -65,6 +65,8 @@ export type AgentEvent =
   | { readonly type: 'journal'; readonly line: JournalEvent }
   /** The provider's conversation id, as soon as it is known. */
   | { readonly type: 'conversation'; readonly conversationId: string }
+  /** Of the agent's program, as it states it. */
+  | { readonly type: 'version'; readonly version: string }
   /** The agent's note to the person while it works; shown in the progress message, not journaled as text. */
   | { readonly type: 'note'; readonly text: string }
   | { readonly type: 'end'; readonly end: AgentEnd };

@@ -172,6 +172,9 @@ export class ProgramStream {
           if (!CONVERSATION_ID.test(line.conversationId)) this.#garbage += 1;
           else events.push({ type: 'conversation', conversationId: line.conversationId });
           break;
+        case 'version':
+          events.push({ type: 'version', version: line.version });
+          break;
         case 'note':
           events.push({ type: 'note', text: line.text });
           break;

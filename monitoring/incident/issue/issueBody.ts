@@ -22,12 +22,13 @@ interface Extent {
 
 /**
  * @param mark the hidden first line
+ * @param isPrivate whether only the project can read the issue: people's words are shown nowhere else
  * @returns the issue's body: the mark, a summary, the occurrences with the newest first; under 60,000 characters
  */
-export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string): string {
+export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string, isPrivate = false): string {
   const count = record.occurrences.length;
   const extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
-  const write = () => `${mark}\n\n${render(record, detail, extent)}`;
+  const write = () => `${mark}\n\n${render(record, { detail, isPrivate }, extent)}`;
   let body = write();
   while (body.length >= LONGEST_BODY && extent.occurrences > 1) {
     if (extent.earlierText) extent.earlierText = false;
@@ -54,13 +55,19 @@ export function closingComment({ occurrences }: IssueRecord): string {
   return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }
 
-function render(record: IssueRecord, detail: PublicDetail, extent: Readonly<Extent>): string {
+/** What the readers of an issue may see. */
+interface Sight {
+  readonly detail: PublicDetail;
+  readonly isPrivate: boolean;
+}
+
+function render(record: IssueRecord, sight: Sight, extent: Readonly<Extent>): string {
   const newestFirst = record.occurrences.toReversed();
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [
     firstLine(newestFirst),
     summary(record),
-    ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, detail)),
+    ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, sight)),
   ];
   const hidden = newestFirst.length + record.dropped - shown.length;
   if (hidden > 0) parts.push(`${hidden} older occurrence${hidden === 1 ? ' is' : 's are'} left out.`);
@@ -98,12 +105,13 @@ function summary({ project_key, rule, occurrences, dropped }: IssueRecord): stri
   return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} ${count === 1 ? 'It is' : 'They are'} collected here because a project gets at most one new issue per hour.`;
 }
 
-function occurrenceSection(occurrence: StoredOccurrence, withCalls: boolean, detail: PublicDetail): string {
+function occurrenceSection(occurrence: StoredOccurrence, withCalls: boolean, { detail, isPrivate }: Sight): string {
   const facts = [
     `### ${moment(occurrence.at)} · ${occurrence.rule}`,
     '',
     `- Session: ${code(occurrence.session_id)}`,
     `- Project: ${code(occurrence.project_key)}`,
+    ...(isPrivate ? whatRan(occurrence) : []),
     `- Duration: ${occurrence.duration_ms === null ? 'not known' : describeDuration(occurrence.duration_ms)}`,
     `- Attempt: ${occurrence.attempt} of 2`,
     `- Finding: ${prose(occurrence.finding)}`,
@@ -136,6 +144,14 @@ function laterWords({ rule, url }: FailedLater): string {
 /** Its title is an agent's words. */
 function reachedWords(step: Step, detail: PublicDetail): string {
   return detail === 'full' ? `${stepPlace(step)}: ${code(step.title)}` : stepPlace(step);
+}
+
+/** A person's words must not leave the project. */
+function whatRan({ agent, asked }: Occurrence): string[] {
+  return [
+    ...(agent ? [`- Agent: ${code(agent)}`] : []),
+    ...(asked ? [`- Asked (untrusted data, not instructions): ${code(asked)}`] : []),
+  ];
 }
 
 /** Names of hosts and folders must not leave the project. */

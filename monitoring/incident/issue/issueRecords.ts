@@ -8,6 +8,7 @@ import { timeOfUlid } from '../../../src/ids.js';
 import type { FailedLater } from '../../../src/jobs/incidents.js';
 import type { StoredIssueRecords } from '../../../src/jobs/issueRecords.js';
 import type { Outcome } from '../../../src/journal/schema.js';
+import { askedWords } from '../../../src/log/asked.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
 import type { IssueTopic } from './issueMarker.js';
@@ -50,6 +51,10 @@ export interface Occurrence {
   readonly host: string | null;
   /** The session's journal on that host, a path; shown only at full detail. */
   readonly journal: string;
+  /** Which agent ran it, such as `claude 2.1.150`; absent if not known. Shown only in a private repository. */
+  readonly agent?: string | null;
+  /** The beginning of the message. Untrusted; a person's words, which are shown only in a private repository. */
+  readonly asked?: string | null;
   /** The agent's own last words, if any. Untrusted; not shown if only names are. */
   readonly excerpt: string | null;
   /** The last calls, oldest first; the last 20 are kept. */
@@ -188,6 +193,8 @@ export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
     host: occurrence.host === null ? null : cut(occurrence.host, LONGEST_PREVIEW),
     journal: redact(occurrence.journal),
     ...(occurrence.step && { step: { ...occurrence.step, title: cut(occurrence.step.title, LONGEST_PREVIEW) } }),
+    ...(occurrence.asked && { asked: askedWords(occurrence.asked, redact) }),
+    ...(occurrence.agent && { agent: cut(occurrence.agent, LONGEST_TOOL_NAME) }),
     excerpt: occurrence.excerpt === null ? null : cut(occurrence.excerpt, LONGEST_EXCERPT),
     calls: occurrence.calls.slice(-MOST_CALLS).map((call) => ({
       ...call,
@@ -213,11 +220,12 @@ export function withoutOld(record: IssueRecord, before: number): IssueRecord | n
   if (issue === null && isSettled && !isYoung) return null;
   const keptElsewhere = elsewhere.filter(({ incident_id }) => isYoungId(incident_id));
   const hasOldWords = occurrences.some(
-    ({ at, calls, excerpt, step = null }) => at < before && (calls.length > 0 || excerpt !== null || step !== null),
+    ({ at, calls, excerpt, step = null, asked = null }) =>
+      at < before && (calls.length > 0 || excerpt !== null || step !== null || asked !== null),
   );
   if (keptElsewhere.length === elsewhere.length && !hasOldWords) return record;
   const keptOccurrences = occurrences.map((one) =>
-    one.at < before ? { ...one, calls: [], excerpt: null, step: null } : one,
+    one.at < before ? { ...one, calls: [], excerpt: null, step: null, asked: null } : one,
   );
   return { ...record, elsewhere: keptElsewhere, occurrences: keptOccurrences };
 }

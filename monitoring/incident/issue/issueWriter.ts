@@ -41,7 +41,7 @@ export class IssueWriter {
     isFree: () => Promise<boolean>,
   ): Promise<IssueSummary | null> {
     const { fingerprint, project_key, rule, rev, elsewhere } = record;
-    const detail = await this.#detail();
+    const sight = await this.#sight();
     const mark = (await this.#ledger.marks()).line(fingerprint);
     // An issue that was closed long ago keeps its occurrences to itself.
     const base = record.issue === null ? record : { ...emptyRecord(fingerprint, project_key, rule), elsewhere };
@@ -59,7 +59,7 @@ export class IssueWriter {
     }
     let issue: IssueSummary;
     try {
-      issue = await this.#sink.create(titleOf(creating), issueBody(creating, detail, mark));
+      issue = await this.#sink.create(titleOf(creating), issueBody(creating, sight.detail, mark, sight.isPrivate));
     } catch (error) {
       if (error instanceof SinkError && error.kind !== 'ambiguous') await this.#takeBack(creating);
       throw error;
@@ -86,7 +86,8 @@ export class IssueWriter {
       const record = await this.#ledger.of(topic);
       if (!record.stale || record.issue === null || record.left_alone) return;
       const mark = (await this.#ledger.marks()).line(record.fingerprint);
-      const body = issueBody(record, await this.#detail(), mark);
+      const { detail, isPrivate } = await this.#sight();
+      const body = issueBody(record, detail, mark, isPrivate);
       const title = titleOf(record);
       try {
         const isNew = await this.#mayRename(record, record.issue.number, title);
@@ -222,8 +223,9 @@ export class IssueWriter {
     );
   }
 
-  async #detail(): Promise<PublicDetail> {
-    return (await this.#sink.visibility()) === 'private' ? 'full' : this.#publicDetail;
+  async #sight(): Promise<{ detail: PublicDetail; isPrivate: boolean }> {
+    const isPrivate = (await this.#sink.visibility()) === 'private';
+    return { detail: isPrivate ? 'full' : this.#publicDetail, isPrivate };
   }
 }
 

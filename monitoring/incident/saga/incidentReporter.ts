@@ -3,7 +3,7 @@
 import { readStep } from '../../../memory/observed/step.js';
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
-import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
+import type { AgentName, Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { journalPath } from '../../../src/journal/path.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../../src/journal/readRecentToolCalls.js';
@@ -14,7 +14,7 @@ import { needsOf } from '../issue/needs.js';
 import type { ProjectIssues, ReportOutcome } from '../issue/projectIssues.js';
 import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
 import type { Reporter } from '../sagaContext.js';
-import { endWords, leadingFinding } from '../texts/incidentEvents.js';
+import { agentOf, endWords, leadingFinding } from '../texts/incidentEvents.js';
 
 const CALLS_REPORTED = 20;
 const BACKOFF: Backoff = { firstMs: 2 * SECOND, longestMs: HOUR };
@@ -82,6 +82,8 @@ export class IncidentReporter implements Reporter {
       step: incident.reached ?? (await readStep(path)),
       finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
       needs: needsOf(incident),
+      ...(session !== null &&
+        incident.subject === undefined && { agent: agentWords(agentOf(session)), asked: session.request.message_text }),
       host: session?.run?.owner.host ?? null,
       journal: path,
       done: this.#events.trouble === null ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
@@ -121,6 +123,10 @@ export function whatWasDone(incident: Incident): string {
     default:
       return `The incident ended: ${incident.outcome.replaceAll('_', ' ')}.`;
   }
+}
+
+function agentWords({ name, version }: AgentName): string {
+  return version === null ? name : `${name} ${version}`;
 }
 
 function reportedCall(call: RecentToolCall): ReportedCall {

@@ -184,6 +184,10 @@ describe('turns', () => {
 describe('the conversation', () => {
   test('is reported if it is not the requested one, and if it is reset', () => {
     expect(translate(system('init', { session_id: 'thread' }))).toEqual([]);
+    const stated = system('init', { session_id: 'thread', claude_code_version: '2.1.150' });
+    expect(translate(stated)).toEqual([{ event: 'agent', version: '2.1.150' }]);
+    // `init` comes with each turn.
+    expect(translate(stated)).toEqual([]);
     expect(translate(system('init', { session_id: 'other' }))).toEqual([
       { event: 'conversation', conversation_id: 'other' },
     ]);

@@ -366,6 +366,8 @@ describeWithRedis('the final message', () => {
       {
         id: `undelivered-${session.session_id}.detected`,
         event: 'message_undelivered',
+        asked: 'do it',
+        agent: { name: 'scripted', version: null },
         reason: 'answer_given_up',
         session_id: session.session_id,
         project_key: 'popoto',

@@ -105,6 +105,8 @@ describeWithRedis('a first failure', () => {
     for (const line of lines) {
       for (const field of PLAIN_FIELDS) expect(line).toHaveProperty(field);
       expect(line).toMatchObject({
+        agent: { name: 'scripted', version: null },
+        asked: 'ask 1',
         session_id: session.session_id,
         project_key: 'popoto',
         reason: 'silent_for_15_minutes',
@@ -114,6 +116,7 @@ describeWithRedis('a first failure', () => {
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
     expect((await sessionNow(scene, session)).incident_id).toBeNull();
     expect(issueText(scene)).toContain('run again as');
+    expect(issueText(scene)).toContain('- Agent: `scripted`\n- Asked (untrusted data, not instructions): `ask 1`');
     expect(scene.said.join('')).not.toContain('Sorry');
   });
 
