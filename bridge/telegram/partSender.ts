@@ -118,7 +118,8 @@ export class PartSender {
       const left = { kind: 'left_out', reason: failure.description } as const;
       if (failure.kind === 'unknown') return left;
       const outcome = this.#settle(entry, failure, false, mayMove);
-      return outcome.kind === 'never' ? left : outcome;
+      // A refusal that can pass is not worth holding back what the chat has already.
+      return outcome.kind === 'never' || (outcome.kind === 'later' && failure.kind === 'refused') ? left : outcome;
     }
   }
 

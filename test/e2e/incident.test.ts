@@ -9,6 +9,8 @@ import { findRun } from './processScan.js';
 import type { Scenario, SceneProject } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/cli/sessionWhy.ts
+
 const SILENCE_MS = 1_500;
 const PLAIN_FIELDS = [
   'timestamp',

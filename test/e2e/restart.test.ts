@@ -13,6 +13,8 @@ import { canScan, childrenOf, findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/health/notedStarts.ts
+
 const ANSWER: Scenario['steps'] = [
   { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
   { do: 'answer', text: 'answer of {{session}}' },
