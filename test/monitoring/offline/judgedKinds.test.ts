@@ -221,6 +221,13 @@ describe('a command that a person typed', () => {
     expect(firsts(await assess(path, START + 3_600_000))).toEqual([`silence ${isoTime(START + 600_001)}`]);
   });
 
+  test('owes an answer at once if what it printed says that it opened the turn', async () => {
+    const [typed, printed, note] = goal();
+    const path = transcript([typed, { ...printed, turnOrigin: 'human' }, note] as Fields[]);
+    const session = await assess(path, START + 3_600_000);
+    expect(firsts(session)).toEqual([`silence ${isoTime(START + 600_001)}`]);
+  });
+
   test('starts nothing after the next prompt: what a machine begins stays its own', async () => {
     const path = transcript([
       ...goal(),
