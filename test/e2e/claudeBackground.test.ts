@@ -3,7 +3,7 @@
  * `WATCHKEEPER_TEST_SILENCE_S=600` waits for the default limit in real time; otherwise a shorter one stands for it.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { AssessedSession } from '../../monitoring/offline/assessPaths.js';
@@ -53,17 +53,36 @@ async function untilItHangs({ peer }: TerminalPlace): Promise<void> {
   await eventually(() => inner() >= 2, { what: 'the request that is never answered', withinMs: 15_000 });
 }
 
-/** @returns the transcript of the only conversation, and the last instant at which its sub-agent wrote something of its own */
-function written(place: TerminalPlace): { path: string; lastSign: number } {
-  const lines = [...worklogsIn(place).values()].flat();
-  const path = lines.map(({ transcript }) => transcript).find((each) => typeof each === 'string') as string;
-  const below = join(path.slice(0, -'.jsonl'.length), 'subagents');
-  const records = readdirSync(below)
-    .filter((name) => name.endsWith('.jsonl'))
-    .flatMap((name) => readFileSync(join(below, name), 'utf8').trim().split('\n'))
-    .map((line) => JSON.parse(line) as { type: string; timestamp?: string });
-  const signs = records.filter(({ type }) => type === 'user' || type === 'assistant');
-  return { path, lastSign: Math.max(...signs.map(({ timestamp = '' }) => Date.parse(timestamp))) };
+interface Written {
+  /** The transcript of the only conversation. */
+  readonly path: string;
+  /** The last instant at which the sub-agent wrote something of its own. */
+  readonly lastSign: number;
+}
+
+/** The program writes a record some time after what it is about: the sub-agent's prompt, call and result, and the turn's end. */
+function whenWritten(place: TerminalPlace): Promise<Written> {
+  const look = (): Written | null => {
+    const lines = [...worklogsIn(place).values()].flat();
+    const path = lines.map(({ transcript }) => transcript).find((each) => typeof each === 'string');
+    if (path === undefined || !existsSync(path as string)) return null;
+    const below = join((path as string).slice(0, -'.jsonl'.length), 'subagents');
+    const names = existsSync(below) ? readdirSync(below).filter((name) => name.endsWith('.jsonl')) : [];
+    const texts = names.map((name) => readFileSync(join(below, name), 'utf8'));
+    const signs = texts
+      .flatMap((text) =>
+        text
+          .slice(0, text.lastIndexOf('\n') + 1)
+          .split('\n')
+          .filter((line) => line !== ''),
+      )
+      .map((line) => JSON.parse(line) as { type: string; timestamp?: string })
+      .filter(({ type }) => type === 'user' || type === 'assistant');
+    const isTurnOver = readFileSync(path as string, 'utf8').includes('It is looked at.');
+    if (signs.length < 3 || !isTurnOver) return null;
+    return { path: path as string, lastSign: Math.max(...signs.map(({ timestamp = '' }) => Date.parse(timestamp))) };
+  };
+  return eventually(look, { what: 'the transcripts', withinMs: 15_000 });
 }
 
 function assess(path: string, now: number): AssessedSession {
@@ -78,8 +97,8 @@ function assess(path: string, now: number): AssessedSession {
   return session;
 }
 
-function expectFoundAtTheLimit(place: TerminalPlace): void {
-  const { path, lastSign } = written(place);
+async function expectFoundAtTheLimit(place: TerminalPlace): Promise<void> {
+  const { path, lastSign } = await whenWritten(place);
   const limit = lastSign + DEFAULT_THRESHOLDS.silence_ms;
   expect(assess(path, limit).findings).toEqual([]);
   const found = assess(path, limit + 1);
@@ -106,12 +125,12 @@ describeWithAnyClaude('a real Claude Code with a sub-agent that hangs in the bac
       const begun = Date.now();
       const check = () => /^stuck|STUCK/.test(shown<string>(place, `track monitor --check --session ${id} ${how}`));
       await eventually(check, { what: 'the finding', withinMs: 2 * SILENCE_S * SECOND + 30_000 });
-      const { lastSign } = written(place);
+      const { lastSign } = await whenWritten(place);
       process.stderr.write(
         `found in the terminal ${(Date.now() - lastSign) / SECOND} s after the last sign, limit ${SILENCE_S} s\n`,
       );
       expect(Date.now() - begun).toBeGreaterThan((SILENCE_S - 6) * SECOND);
-      expectFoundAtTheLimit(place);
+      await expectFoundAtTheLimit(place);
     },
     LIMIT_MS,
   );
@@ -122,11 +141,7 @@ describeWithAnyClaude('a real Claude Code with a sub-agent that hangs in the bac
       const place = await terminalPlace(model, PERMISSIONS);
       const agent = askClaude(place, claude, 'delegate it');
       await untilItHangs(place);
-      await eventually(() => worklogsIn(place).size > 0 && written(place).lastSign > 0, {
-        what: 'its files',
-        withinMs: 20_000,
-      });
-      expectFoundAtTheLimit(place);
+      await expectFoundAtTheLimit(place);
       await killAtOnce(agent.child.pid);
     },
     LIMIT_MS,
