@@ -19,8 +19,6 @@ export type RuleAction = (typeof RULE_ACTIONS)[number];
  */
 export const thresholds = z.strictObject({
   silence_ms: milliseconds.exactOptional(),
-  /** After this silence of the model the chat is told, quietly; it is no rule. */
-  quiet_ms: milliseconds.exactOptional(),
   /** More consecutive failing batches than this are an error cascade. */
   error_batches: wholeNumber('failing batches').exactOptional(),
   runaway_ms: milliseconds.exactOptional(),
@@ -31,12 +29,13 @@ export const thresholds = z.strictObject({
   tool_wait_ms: milliseconds.exactOptional(),
   /** How long a call excuses silence if it seems to ask a person, although no line says so. */
   inferred_wait_ms: milliseconds.exactOptional(),
+  /** After this silence of the model the chat is told, quietly; it is no rule. */
+  quiet_ms: milliseconds.exactOptional(),
 });
 export type Thresholds = Readonly<Required<z.infer<typeof thresholds>>>;
 
 export const DEFAULT_THRESHOLDS: Thresholds = {
   silence_ms: 600_000,
-  quiet_ms: 360_000,
   error_batches: 5,
   runaway_ms: 7_200_000,
   loop_repeats: 5,
@@ -44,4 +43,5 @@ export const DEFAULT_THRESHOLDS: Thresholds = {
   cycle_max_period: 5,
   tool_wait_ms: 900_000,
   inferred_wait_ms: 14_400_000,
+  quiet_ms: 360_000,
 };

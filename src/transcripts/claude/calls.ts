@@ -28,8 +28,9 @@ const BY_BEGINNING: readonly (readonly [RegExp, Outcome])[] = [
   [/^(?:<tool_use_error>)?(?:Error: )?PreToolUse:[^\s]+ hook (?:blocking )?error/, 'blocked'],
 ];
 
-/** As `TaskOutput` says of a task. */
-const ENDED_TASK: ReadonlySet<unknown> = new Set(['completed', 'failed', 'killed', 'stopped']);
+/** States of a task that works on, as `TaskOutput` and the harness give them; `none`: nothing is said. */
+const AT_WORK: ReadonlySet<string> = new Set(['none', 'pending', 'running', 'in_progress', 'paused']);
+const TASK_STATE = /<status>([^<]{1,40})<\/status>/;
 const TASK_ID = /<task-id>([^<]{1,200})<\/task-id>/g;
 
 /** Tools of an MCP server may use any unit for their `timeout`. */
@@ -103,7 +104,7 @@ function stoppedTask(result: Fields): string | null {
 }
 
 function readTask(task: Fields): string | null {
-  return ENDED_TASK.has(task.status) ? textAt(task, 'task_id') : null;
+  return AT_WORK.has(textAt(task, 'status') ?? 'none') ? null : textAt(task, 'task_id');
 }
 
 /** @returns the timeout that a call declares, in milliseconds; null if it declares none */
@@ -116,6 +117,9 @@ export function declaredTimeout(tool: string, input: Fields): number | null {
 export function endedTasks(record: Fields): Hints {
   const text = textAt(record, 'content') ?? '';
   if (!text.startsWith('<task-notification>')) return {};
+  // One that was started again after its program had ended is reported without a state. Recordings may be cut before it.
+  const [, state = text.includes('</task-notification>') ? 'none' : 'completed'] = TASK_STATE.exec(text) ?? [];
+  if (AT_WORK.has(state)) return {};
   const endedAgents = [...text.matchAll(TASK_ID)].map(([, id = '']) => id);
   return endedAgents.length === 0 ? {} : { endedAgents };
 }

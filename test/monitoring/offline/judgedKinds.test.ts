@@ -103,6 +103,15 @@ describe('a sub-agent in the background', () => {
     expect([firsts(session), session.attention]).toEqual([[], 'idle']);
   });
 
+  test.each([
+    ['was started again', '<summary>It was restarted</summary>'],
+    ['is at work', '<status>running</status>'],
+  ])('owes on if a notification says that it %s', async (_, rest) => {
+    const text = `<task-notification><task-id>a1</task-id>${rest}</task-notification>`;
+    const path = transcript([...begun, ...turnEnds(6), queued(60, text)]);
+    expect(firsts(await assess(path, START + 3_600_000))).toEqual([`silence ${isoTime(START + 605_001)}`]);
+  });
+
   test('owes on if a call only asks how far it is, or stops another one', async () => {
     const asked = returns(60, 'o', 'not yet', false, { toolUseResult: { task: { task_id: 'a1', status: 'running' } } });
     const stopped = returns(61, 'k', 'stopped', false, { toolUseResult: { task_id: 'b7', task_type: 'local_bash' } });
@@ -219,6 +228,13 @@ describe('a command that a person typed', () => {
   test('owes an answer at once if its note says that it opened the turn', async () => {
     const path = transcript(goal({ turnOrigin: 'system' }));
     expect(firsts(await assess(path, START + 3_600_000))).toEqual([`silence ${isoTime(START + 600_001)}`]);
+  });
+
+  test('owes an answer at once if what it printed says that it opened the turn', async () => {
+    const [typed, printed, note] = goal();
+    const path = transcript([typed, { ...printed, turnOrigin: 'human' }, note] as Fields[]);
+    const session = await assess(path, START + 3_600_000);
+    expect(firsts(session)).toEqual([`silence ${isoTime(START + 600_001)}`]);
   });
 
   test('starts nothing after the next prompt: what a machine begins stays its own', async () => {
