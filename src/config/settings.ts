@@ -27,6 +27,12 @@ export interface Place {
   readonly directory: string;
 }
 
+/**
+ * The topic General of a forum, as Telegram shows it in links. Its messages carry no topic, and neither do those that are sent to it;
+ * a place for it is a chat's place without its other topics.
+ */
+export const GENERAL_TOPIC = '1';
+
 export interface AgentSettings {
   readonly kind: string;
   /** The rest of its configuration, for the agent's implementation. */
@@ -163,5 +169,5 @@ export function placeOf(
     project.places.filter((place) => place.chatId === chatId).map((place) => ({ project, place })),
   );
   const ofThread = (id: string | null) => places.find(({ place }) => place.threadId === id);
-  return ofThread(threadId) ?? ofThread(null) ?? null;
+  return ofThread(threadId ?? GENERAL_TOPIC) ?? ofThread(null) ?? null;
 }

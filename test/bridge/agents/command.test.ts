@@ -600,7 +600,10 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
     const peer = await startGeminiPeer(() => [say('hello')]);
     afterThisTest(() => peer.stop());
     const conversationId = '0190c8e5-0000-7000-8000-000000000000';
-    const { end } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()), conversationId });
+    const { end } = await run(geminiOptions, {
+      environment: geminiEnvironment(peer.url, testFolder()),
+      conversationId,
+    });
     expect(end).toMatchObject({ kind: 'failed', cause: 'conversation_unusable' });
   });
 
