@@ -8,6 +8,7 @@ import type { AgentUser } from './agentUser.js';
 import type { MemorySettings } from './memorySettings.js';
 import { milliseconds, wholeNumber } from './numbers.js';
 import type { PollingList } from './polling.js';
+import type { UnusedProxy } from './proxies.js';
 import type { Rule, RuleAction, Thresholds } from './rules.js';
 
 /** What a public repository may show of an agent's calls: only tool names, times and outcomes, or everything. */
@@ -155,6 +156,8 @@ export interface Settings {
   readonly secrets: readonly string[];
   /** The search path for programs. */
   readonly programPath: string;
+  /** A proxy that the environment names and that nothing here uses; null: there is none. */
+  readonly unusedProxy: UnusedProxy | null;
   /** Notices for the operator about this configuration; each a sentence. */
   readonly notices: readonly string[];
 }

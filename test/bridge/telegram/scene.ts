@@ -166,6 +166,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     },
     secrets: [],
     programPath: '',
+    unusedProxy: null,
     notices: [],
   };
 }
