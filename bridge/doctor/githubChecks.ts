@@ -168,6 +168,10 @@ function complaint(name: string, error: SinkError): CheckResult {
         'correct `repository`, or give the token access',
       );
     default:
-      return fault(name, error.message, 'check the network, the proxy and GITHUB_API_URL; then run the doctor again');
+      return fault(
+        name,
+        error.message,
+        'check the network and GITHUB_API_URL (no proxy is used); then run the doctor again',
+      );
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Message as TelegramMessage, Update } from 'grammy/types';
 import * as z from 'zod';
+import { GENERAL_TOPIC } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import type { ChatMessage } from '../intake/admission.js';
 
@@ -101,7 +102,8 @@ function chatMessage(message: Message, text: string): ChatMessage {
   const sender = message.sender_chat ?? message.from;
   if (sender === undefined) throw new UsageError('the update holds a message without a sender');
   // Replies in ordinary groups have a thread id as well; only a topic is a place of its own.
-  const threadId = message.is_topic_message === true ? (message.message_thread_id ?? null) : null;
+  const topic = message.is_topic_message === true ? (message.message_thread_id ?? null) : null;
+  const threadId = String(topic) === GENERAL_TOPIC ? null : topic;
   const answered = message.reply_to_message?.message_id ?? null;
   return {
     chatId: String(message.chat.id),

@@ -6,9 +6,10 @@ import type { OutboxEntry } from '../../src/jobs/model.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import type { FinalText } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
+import { type AnswerFile, type AnswerPart, isFile } from './answerParts.js';
 import type { Destination, TelegramApi, Text } from './api.js';
 import { asChatError, type ChatError } from './chatError.js';
-import { type AnswerFile, type AnswerPart, isFile, type MessagePart } from './render.js';
+import type { MessagePart } from './render.js';
 
 interface PartToPlace {
   readonly entry: OutboxEntry;

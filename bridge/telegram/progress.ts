@@ -179,9 +179,9 @@ export class ProgressDisplay implements ProgressView {
     shown.nextEditAt = clock.monotonic() + this.#everyMs;
     const text = progressText(shown.activity, shown.session, clock.monotonic(), redact);
     try {
+      const isNew = text !== null && text.plain !== shown.text;
       if (shown.messageId === null) await this.#send(shown);
-      else if (shown.isRecorded && text !== null && text.plain !== shown.text)
-        await this.#edit(shown, shown.messageId, text);
+      else if (shown.isRecorded && isNew && !this.#isHeldBack(shown)) await this.#edit(shown, shown.messageId, text);
     } catch (error) {
       const failure = asChatError(error);
       learn(shown, failure, clock.monotonic());
@@ -192,7 +192,18 @@ export class ProgressDisplay implements ProgressView {
     shown.isRecorded = await this.#isRecordedNow(shown, shown.messageId);
   }
 
+  /** A group's limit is kept for answers: then the line is shown later. */
+  #isHeldBack(shown: Shown): boolean {
+    const { api, clock } = this.#base;
+    const { chat_id } = shown.session.request;
+    const running = [...this.#shown.values()].filter(({ session }) => session.request.chat_id === chat_id).length;
+    const waitMs = api.spending.waitForLine(chat_id, running, shown.messageId === null ? 'first' : 'edit');
+    if (waitMs > 0) shown.nextEditAt = clock.now() + waitMs;
+    return waitMs > 0;
+  }
+
   async #send(shown: Shown): Promise<void> {
+    if (this.#isHeldBack(shown)) return;
     const { session } = shown;
     const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
     const to = { chatId, threadId, replyTo };

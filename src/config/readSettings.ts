@@ -14,6 +14,7 @@ import { memorySettings } from './memorySettings.js';
 import { wholeNumberText } from './numbers.js';
 import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
+import { unusedProxyIn } from './proxies.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from './rules.js';
 import { cronPattern, timeZone } from './schedules.js';
 import { checkPingUrl, checkRedisUrl, readSecrets, type SecretPlaces, secretValues } from './secrets.js';
@@ -102,6 +103,10 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   const apiUrl = read('GITHUB_API_URL') ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
   const agentUser = agentUserIn(read('WATCHKEEPER_AGENT_USER'), faults);
+  const unusedProxy = unusedProxyIn(environment, {
+    TELEGRAM_API_ROOT: botToken === undefined ? null : apiRoot,
+    GITHUB_API_URL: githubToken === undefined ? null : apiUrl,
+  });
   const settings: Settings = {
     projects,
     redisUrl: checkRedisUrl(secrets.REDIS_URL, faults),
@@ -131,9 +136,11 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     },
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',
+    unusedProxy,
     notices: [
       ...(found === null ? [noConfigFile(workingDirectory)] : []),
       ...(logs.notice === null ? [] : [logs.notice]),
+      ...(unusedProxy === null ? [] : [`${unusedProxy.found}; ${unusedProxy.remedy}`]),
       ...servedElsewhere(projects),
     ],
   };

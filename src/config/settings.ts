@@ -8,6 +8,7 @@ import type { AgentUser } from './agentUser.js';
 import type { MemorySettings } from './memorySettings.js';
 import { milliseconds, wholeNumber } from './numbers.js';
 import type { PollingList } from './polling.js';
+import type { UnusedProxy } from './proxies.js';
 import type { Rule, RuleAction, Thresholds } from './rules.js';
 
 /** What a public repository may show of an agent's calls: only tool names, times and outcomes, or everything. */
@@ -26,6 +27,12 @@ export interface Place {
   /** Real path. A place runs in parallel with the project's other ones only if it has its own directory. */
   readonly directory: string;
 }
+
+/**
+ * The topic General of a forum, as Telegram shows it in links. Its messages carry no topic, and neither do those that are sent to it;
+ * a place for it is a chat's place without its other topics.
+ */
+export const GENERAL_TOPIC = '1';
 
 export interface AgentSettings {
   readonly kind: string;
@@ -151,6 +158,8 @@ export interface Settings {
   readonly secrets: readonly string[];
   /** The search path for programs. */
   readonly programPath: string;
+  /** A proxy that the environment names and that nothing here uses; null: there is none. */
+  readonly unusedProxy: UnusedProxy | null;
   /** Notices for the operator about this configuration; each a sentence. */
   readonly notices: readonly string[];
 }
@@ -165,5 +174,5 @@ export function placeOf(
     project.places.filter((place) => place.chatId === chatId).map((place) => ({ project, place })),
   );
   const ofThread = (id: string | null) => places.find(({ place }) => place.threadId === id);
-  return ofThread(threadId) ?? ofThread(null) ?? null;
+  return ofThread(threadId ?? GENERAL_TOPIC) ?? ofThread(null) ?? null;
 }

@@ -9,7 +9,8 @@ const CHAT = 1;
 
 /** Its first messages are answered; whatever continues their conversation fails so. */
 function agentWhoseConversationsDie(failure: object) {
-  const fresh = `cat > prompt.$$; cp prompt.$$ fresh.prompt
+  // A second attempt takes a moment, in which its reason is shown.
+  const fresh = `cat > prompt.$$; cp prompt.$$ fresh.prompt; [ -e resumed ] && sleep 3
 printf '%s\\n' '{"event":"conversation","conversation_id":"c-'$$'"}' '{"event":"answer","text":"fresh answer '$$'"}'`;
   const resumed = `cat >/dev/null; echo r >> resumed; printf '%s\\n' '${JSON.stringify({ event: 'failure', cause: 'crash', ...failure })}'`;
   return {

@@ -157,8 +157,12 @@ export class Translation {
   }
 
   #failed(result: ResultMessage): QueryEnd {
-    const { cause, until } = failureOf(result, this.#error, this.#reading());
-    const end = (cause === 'rate_limit' ? this.#limitEndsAt : null) ?? until ?? null;
+    const read = failureOf(result, this.#error, this.#reading());
+    // A limit with its end is that of a plan, whatever the words are.
+    const isOfPlan =
+      this.#limitEndsAt !== null && (read.cause === 'rate_limit' || read.cause === 'provider_unavailable');
+    const cause = isOfPlan ? 'rate_limit' : read.cause;
+    const end = (isOfPlan ? this.#limitEndsAt : null) ?? read.until ?? null;
     const detail = `${describeResult(result)}${end === null ? '' : `; the limit ends at ${isoTime(end)}`}`;
     return { kind: 'failed', cause, detail, ...(end !== null && { until: end }) };
   }

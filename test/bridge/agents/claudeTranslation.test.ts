@@ -181,6 +181,26 @@ describe('turns', () => {
   });
 });
 
+describe('a limit', () => {
+  const refused = (words: string) => result({ is_error: true, api_error_status: 429, result: words });
+
+  test('of a plan has the end that the stream has named, whatever the words are', () => {
+    const rate_limit_info = { status: 'rejected', resetsAt: 1_800_000_000 };
+    translate({ type: 'rate_limit_event', rate_limit_info } as never, refused('API Error: 429 rate_limit_error'));
+    expect(translation.end).toMatchObject({ cause: 'rate_limit', until: 1_800_000_000_000 });
+  });
+
+  test('of a plan has the end of its words, if the stream has named none', () => {
+    translate(refused("You've hit your session limit · resets in 2h"));
+    expect(translation.end).toMatchObject({ cause: 'rate_limit', until: expect.any(Number) });
+  });
+
+  test('of a minute passes', () => {
+    translate(refused('API Error: Request rejected (429) · This request would exceed your rate limit.'));
+    expect(translation.end).toMatchObject({ cause: 'provider_unavailable' });
+  });
+});
+
 describe('the conversation', () => {
   test('is reported if it is not the requested one, and if it is reset', () => {
     expect(translate(system('init', { session_id: 'thread' }))).toEqual([]);

@@ -179,6 +179,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     },
     secrets: [],
     programPath: '',
+    unusedProxy: null,
     notices: [],
   };
 }
