@@ -34,8 +34,9 @@ open wait and the next deadline are shown.
                      report when each rule first became true
   --thresholds FILE  JSON with any of ${NAMES.slice(0, 3).join(', ')},
                      ${NAMES.slice(3, 6).join(', ')},
-                     ${NAMES.slice(6).join(', ')}; default: the built-in
-                     thresholds, whatever the environment and project file say
+                     ${NAMES.slice(6).join(', ')};
+                     default: the built-in thresholds, whatever the environment
+                     and project file say
   --json             {"sessions": [{"file", "session_id", "format", "verdict",
                      "attention", "findings", "next_deadline", ...}],
                      "thresholds", "not_judged": [RULE, ...]}; with --replay,
