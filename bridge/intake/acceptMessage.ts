@@ -35,11 +35,15 @@ export interface Order {
 }
 
 /** @throws as `Transitions.accept` */
-export type Accept = (draft: SessionDraft, fence: readonly Check[]) => Promise<AcceptedMessage>;
+export type Accept = (
+  draft: SessionDraft,
+  fence: readonly Check[],
+  pieces?: readonly string[],
+) => Promise<AcceptedMessage>;
 
 /** For processes other than the bridge: the lane's bridge is woken. */
 export function acceptForOthers({ transitions }: Store): Accept {
-  return (draft, fence) => transitions.accept(draft, { fence });
+  return (draft, fence, pieces) => transitions.accept(draft, { fence, pieces });
 }
 
 interface AcceptorParts {
@@ -97,7 +101,7 @@ export class MessageAcceptor {
     const conversation_key = await this.#conversationOf(project_key, message);
     const asked = { session_id, project_key, chat_id, message_id, thread_id, sender, message_text };
     const work = { lane, working_directory, agent: agent.kind, conversation_key };
-    const accepted = await this.#parts.accept({ ...asked, ...work }, fence);
+    const accepted = await this.#parts.accept({ ...asked, ...work }, fence, message.pieces ?? []);
     if (accepted.isNew) {
       const said = `session ${session_id}: message accepted (project ${project_key})`;
       this.#parts.logger.info({ session_id, project_key, chat_id, message_id, lane }, said);

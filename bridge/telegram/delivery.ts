@@ -139,7 +139,10 @@ export class TelegramDelivery implements SayingChat, Service {
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       held = entry;
       const part = parts[entry.parts_done];
-      if (part === undefined) {
+      if (entry.quiet === true && part !== undefined) {
+        await this.#memory.arrived(text, entry.parts_done);
+        entry = await this.#record.save(entry, { parts_done: entry.parts_done + 1 });
+      } else if (part === undefined) {
         hasArrived = true;
         entry = await this.#record.finish(entry, session, 'sent', null);
       } else if (isFile(part) && this.#record.isTooOld(entry)) {

@@ -16,6 +16,7 @@ import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import { learn, type Pace, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
+import { reasonOf } from './reason.js';
 import { renderClean } from './render.js';
 
 interface Shown extends Pace {
@@ -31,6 +32,8 @@ interface Shown extends Pace {
   isRecorded: boolean;
   /** The message's present text, as far as known. */
   text: string | null;
+  /** Why this attempt is a second one; null for a first one, and while it is unknown. */
+  reason: string | null;
 }
 
 /** Telegram shows it for five seconds. */
@@ -76,6 +79,7 @@ export class ProgressDisplay implements ProgressView {
       messageId: session.request.progress_message_id,
       isRecorded: session.request.progress_message_id !== null,
       text: null,
+      reason: null,
       lostSends: 0,
       mayComeLate: false,
       isRefused: false,
@@ -189,7 +193,8 @@ export class ProgressDisplay implements ProgressView {
   async #show(shown: Shown): Promise<void> {
     const { clock, logger, redact } = this.#base;
     shown.nextEditAt = clock.monotonic() + this.#everyMs;
-    const text = progressText(shown.activity, shown.session, clock.monotonic(), redact);
+    shown.reason ??= await reasonOf(this.#base.store.records, shown.session);
+    const text = progressText(shown.activity, shown.session, clock.monotonic(), redact, shown.reason);
     try {
       if (shown.messageId === null) await this.#send(shown);
       else if (shown.isRecorded && text !== null && text.plain !== shown.text)

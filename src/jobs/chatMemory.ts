@@ -36,3 +36,13 @@ export function ownMessageWrites({ keys }: StoreContext, session: AgentSession, 
   const key = keys.ownMessage(session.project_key, session.request.chat_id, messageId);
   return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];
 }
+
+/** A piece of a message that the chat has cut: sent again it starts nothing, and a reply to it is a reply to the message. */
+export function pieceWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
+  const { project_key, session_id, request } = session;
+  const key = keys.message(project_key, request.chat_id, messageId);
+  return [
+    ['HSET', key, 'session_id', session_id, 'part_of', request.message_id],
+    ['PEXPIRE', key, String(ENDED_KEPT_MS)],
+  ];
+}

@@ -26,7 +26,7 @@ function sessionKeys(root: string) {
     session: (sessionId: string) => `${root}session:${sessionId}`,
     /** Sorted set of session ids; score: for `active` the record's `rev`, else the instant of the change. */
     status: (status: 'pending' | 'active' | 'ended') => `${root}sessions:${status}`,
-    /** Hash `session_id`, `claimed_by`, `revival_id`: the truth about one message. */
+    /** Hash `session_id`, `claimed_by`, `revival_id`: the truth about one message. `part_of`: it is a piece of another one. */
     message: (projectKey: string, chatId: string, messageId: string) =>
       `${root}message:${projectKey}:${chatId}:${messageId}`,
     /** List of pending session ids, first in, first out. */

@@ -93,7 +93,8 @@ export class Records {
   /** @returns the session that was created for a message; null for a message never seen */
   async sessionOfMessage(projectKey: string, chatId: string, messageId: string): Promise<string | null> {
     const key = this.keys.message(projectKey, chatId, messageId);
-    const [revival, first] = await this.redis.hmget(key, 'revival_id', 'session_id');
+    const [revival, first, whole] = await this.redis.hmget(key, 'revival_id', 'session_id', 'part_of');
+    if (whole !== null && whole !== undefined) return this.sessionOfMessage(projectKey, chatId, whole);
     if (revival !== null && revival !== undefined) return revival;
     return first ?? this.redis.get(this.keys.ownMessage(projectKey, chatId, messageId));
   }

@@ -15,6 +15,7 @@
  */
 import { FencedError } from '../errors.js';
 import { applyAndRead, applyCommit, type Check } from '../redis/commit.js';
+import { pieceWrites } from './chatMemory.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
 import { newSession, type SessionDraft } from './newRecords.js';
@@ -43,6 +44,8 @@ export interface AcceptedMessage {
 export interface Acceptance extends WakeOption {
   /** Further checks, for a process that takes messages in under a lease. */
   readonly fence?: readonly Check[];
+  /** Ids of further messages whose texts are part of this one: each counts as seen from now on. */
+  readonly pieces?: readonly string[] | undefined;
 }
 
 export interface AnsweredSession {
@@ -59,7 +62,10 @@ export class Transitions extends StorePart {
    * @throws ioredis' error if Redis is unavailable: then nothing was accepted, or repeating the call finds it accepted
    * @throws FencedError if another process has the lease: nothing was accepted
    */
-  async accept(draft: SessionDraft, { fence = [], wakes = true }: Acceptance = {}): Promise<AcceptedMessage> {
+  async accept(
+    draft: SessionDraft,
+    { fence = [], wakes = true, pieces = [] }: Acceptance = {},
+  ): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
     const session = newSession(draft, this.clock.now());
     const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
@@ -69,6 +75,7 @@ export class Transitions extends StorePart {
       checks: [{ read: ['HGET', message, 'session_id'], equals: null }, ...fence],
       writes: [
         ['HSET', message, 'session_id', session.session_id],
+        ...pieces.flatMap((id) => pieceWrites(this.context, session, id)),
         ...sessionWrites(keys, null, session),
         ...laneEntryWrites(this.context, session, 'RPUSH', { wakes }),
       ],
@@ -177,17 +184,24 @@ export class Transitions extends StorePart {
 
   /**
    * Requests the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
+   * @param options `isQuiet` if the person reads of it elsewhere: the chat gets no message of its own
    * @returns the session afterwards; null if it has ended already
    */
-  async cancel(sessionId: string, text: string): Promise<AgentSession | null> {
+  async cancel(
+    sessionId: string,
+    text: string,
+    { isQuiet = false }: { readonly isQuiet?: boolean } = {},
+  ): Promise<AgentSession | null> {
     return this.#update(sessionId, (session) => {
-      if (session.status === 'pending') return { at: 'cancel', ...cancelledChange(this.context, session, text) };
+      if (session.status === 'pending')
+        return { at: 'cancel', ...cancelledChange(this.context, session, text, isQuiet) };
       if (session.status !== 'active' || session.run === null) return null;
       const stop: StopRequest = {
         run_id: session.run.run_id,
         cause: 'cancel',
         incident_id: session.incident_id,
         requested_at: this.clock.now(),
+        ...(isQuiet && { quiet: true }),
       };
       return { at: 'cancel', patch: { stop }, writes: [wakeWrite(this.keys, { stop: sessionId })] };
     });
