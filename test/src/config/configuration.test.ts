@@ -186,7 +186,7 @@ describe('a configuration', () => {
       'projects.two.agent.command: must be a list: the program and its arguments, each by itself; given a text (not shown)',
       'projects.two.agent.output: must be one of text,',
       'projects.three: must be an object, such as {"key": …}; given an empty list',
-      'projects.four.chats.0: unknown key "topc"; did you mean "topic"? (known: id, topic, directory)',
+      'projects.four.chats.0: unknown key "topc"; did you mean "topic"? (known: id, topic, directory, trigger)',
       'projects."Five!": a project\'s key is',
       'projects."Five!".thresholds: must be an object, such as {"key": …}; given 5',
       'thresholds.silence_ms: must be a whole number of milliseconds, at least 1; given "10m"',
