@@ -53,7 +53,7 @@ function buildTelegram(
   access: NonNullable<Settings['telegram']>,
 ) {
   const api = new TelegramApi(access, chats.clock);
-  const base = { ...chats, api };
+  const base = { ...chats, api, logsFolder };
   const display = new ProgressDisplay(base, new ProgressEdits(base), timings.progressEveryMs);
   const memory = new SendMemory(base, logsFolder);
   return { api, display, memory, chat: new TelegramDelivery(base, display, memory, timings.drainMs) };

@@ -21,6 +21,10 @@ export interface ChatMessage {
   readonly replyTo: string | null;
   /** Epoch milliseconds by the chat's clock; missing if unknown. */
   readonly writtenAt?: number;
+  /** The bot whose numbers the ids of messages are, if they are marked; missing if not. */
+  readonly bot?: string | undefined;
+  /** The bot that has received it; missing if it came another way. */
+  readonly receivedBy?: string;
   /** The further messages into which the chat has cut this one, by their ids. */
   readonly pieces?: readonly string[];
 }

@@ -23,6 +23,8 @@ export interface CommandPlace {
   readonly chatId: string;
   readonly threadId: string | null;
   readonly replyTo: string | null;
+  /** The bot whose numbers the ids of messages are, if they are marked. */
+  readonly bot?: string | undefined;
   /** Whether messages of a group that mention the bot reach it; false in Telegram's privacy mode. */
   readonly hearsMentions?: boolean;
 }

@@ -76,8 +76,8 @@ export class Commands {
   async stopIn(text: string, place: CommandPlace, isForUs: boolean): Promise<Command | null> {
     if (!isLoneStop(text)) return null;
     if (place.replyTo !== null) {
-      const { project, chatId, replyTo } = place;
-      const known = await this.#base.store.records.sessionOfMessage(project.key, chatId, replyTo);
+      const { project, chatId, replyTo, bot } = place;
+      const known = await this.#base.store.records.sessionOfMessage(project.key, chatId, replyTo, bot);
       return known === null && !isForUs ? null : STOP;
     }
     const { running, waiting } = await this.#sessionsOf(place);
@@ -126,7 +126,7 @@ export class Commands {
     }
     if (place.replyTo !== null) {
       const { records } = this.#base.store;
-      const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo);
+      const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo, place.bot);
       const session = id === null ? null : await records.session(id);
       if (session === null) return 'I have no work for that message.';
       return this.#cancelEach([session], 'That work has already ended.');

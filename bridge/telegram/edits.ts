@@ -10,7 +10,7 @@ import { LEAST_PIECE } from './pastes.js';
  * @throws ioredis' error if Redis is unreachable
  */
 export async function answerToEdit(records: Records, projectKey: string, message: ChatMessage): Promise<string | null> {
-  const id = await records.sessionOfMessage(projectKey, message.chatId, message.messageId);
+  const id = await records.sessionOfMessage(projectKey, message.chatId, message.messageId, message.bot);
   const session = id === null ? null : await records.session(id);
   if (session === null || holdsText(session, message)) return null;
   const end = endOf(session);

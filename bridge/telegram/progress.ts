@@ -12,6 +12,7 @@ import { Newest } from '../../src/newest.js';
 import { atMost, SECOND } from '../../src/time.js';
 import { type Activity, type ProgressView, statusLine } from '../chat/progressView.js';
 import type { TelegramFoundation, Text } from './api.js';
+import { BotNumbers } from './botNumbers.js';
 import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import { learn, type Pace, pause } from './progressPace.js';
@@ -36,32 +37,31 @@ interface Shown extends Pace {
   reason: string | null;
 }
 
+type Uptime = Pick<HostCounters, 'sinceBootMs'>;
+
 /** Telegram shows it for five seconds. */
 const TYPING_EVERY_MS = 4.5 * SECOND;
 const END_LIMIT_MS = 5 * SECOND;
-/** Sessions whose progress message is remembered after the end of their display. */
+/** Sessions whose message is remembered after the end of their display. */
 const MOST_REMEMBERED = 500;
 
 export class ProgressDisplay implements ProgressView {
   readonly edits: ProgressEdits;
   readonly #base: TelegramFoundation;
   readonly #everyMs: number;
-  readonly #counters: Pick<HostCounters, 'sinceBootMs'>;
+  readonly #numbers: BotNumbers;
+  readonly #counters: Uptime;
   readonly #shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
   /** @param everyMs the least time between two edits of one message, in milliseconds */
-  constructor(
-    base: TelegramFoundation,
-    edits: ProgressEdits,
-    everyMs: number,
-    counters: Pick<HostCounters, 'sinceBootMs'> = systemCounters,
-  ) {
+  constructor(base: TelegramFoundation, edits: ProgressEdits, everyMs: number, counters: Uptime = systemCounters) {
     this.#counters = counters;
     this.#base = base;
     this.edits = edits;
     this.#everyMs = everyMs;
+    this.#numbers = new BotNumbers(base);
   }
 
   begin(session: AgentSession): void {
@@ -109,7 +109,7 @@ export class ProgressDisplay implements ProgressView {
     this.#left.set(sessionId, { messageId, mayComeLate, clockMovedMs });
   }
 
-  /** As {@link end}. @returns what is left of the display */
+  /** As {@link end}. @returns what is left of it */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
     return this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
@@ -144,7 +144,7 @@ export class ProgressDisplay implements ProgressView {
       if (session === null) return;
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
       const messageId = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
-      if (messageId === null) return;
+      if (messageId === null || (await this.#numbers.areForeign(session))) return;
       const message = { sessionId, chatId: session.request.chat_id, messageId };
       await this.edits.edit(message, words, () => this.edits.isOpen(sessionId));
     } catch (err) {
@@ -174,6 +174,7 @@ export class ProgressDisplay implements ProgressView {
     const { clock, logger } = this.#base;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
+        if (await this.#numbers.areForeign(shown.session)) return;
         // Another process may have ended the session, or shown something else there.
         const state = await this.edits.stateOf(shown.session);
         if (state === 'over') return;
@@ -205,8 +206,7 @@ export class ProgressDisplay implements ProgressView {
       const fields = { err: failure, session_id: shown.session.session_id };
       if (!shown.abandoned.signal.aborted) logger.debug(fields, 'a progress line was dropped');
     }
-    if (shown.messageId === null || shown.isRecorded) return;
-    shown.isRecorded = await this.#isRecordedNow(shown, shown.messageId);
+    if (shown.messageId !== null) shown.isRecorded ||= await this.#isRecordedNow(shown, shown.messageId);
   }
 
   async #send(shown: Shown): Promise<void> {
@@ -230,6 +230,7 @@ export class ProgressDisplay implements ProgressView {
 
   async #edit(shown: Shown, messageId: string, text: Text): Promise<void> {
     const { session, abandoned } = shown;
+    if (await this.#numbers.areForeign(session)) return;
     const message = { sessionId: session.session_id, chatId: session.request.chat_id, messageId };
     const mayEdit = async () => (await this.edits.stateOf(session)) === 'working';
     failpoint('progress.edit.before');

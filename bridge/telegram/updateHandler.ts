@@ -12,6 +12,7 @@ import { type Admission, type Admitted, type ChatMessage, OncePer, type Refused 
 import type { Commands } from '../intake/commands.js';
 import { answersSilently, type Command, isLoneStop, parseCommand } from '../intake/commandText.js';
 import type { TelegramFoundation, Text } from './api.js';
+import { BotNumbers } from './botNumbers.js';
 import { answerToEdit } from './edits.js';
 import type { Errands } from './errands.js';
 import { type Bot, type Incoming, type IncomingText, type Relay, readUpdate } from './incoming.js';
@@ -41,10 +42,12 @@ export class UpdateHandler {
   readonly #parts: UpdateHandlerParts;
   readonly #errands: Errands;
   readonly #answered: OncePer;
+  readonly #numbers: BotNumbers;
 
   constructor(parts: UpdateHandlerParts, errands: Errands) {
     this.#parts = parts;
     this.#errands = errands;
+    this.#numbers = new BotNumbers(parts);
     this.#answered = new OncePer(parts.clock, NOTE_PERIOD_MS);
   }
 
@@ -66,7 +69,7 @@ export class UpdateHandler {
     if (incoming.kind === 'migrated') this.#noteMigration(incoming);
     if (incoming.kind === 'migrated' || incoming.kind === 'nothing') return [];
     const paste = pasteIn(incoming, later, bot);
-    const isNew = await this.#handleMessage(paste?.whole ?? incoming, bot, fence);
+    const isNew = await this.#handleMessage(await this.#numbered(paste?.whole ?? incoming), bot, fence);
     // Accepted before: a piece that came after that is a message of its own.
     return isNew ? (paste?.pieces ?? []) : [];
   }
@@ -162,6 +165,14 @@ export class UpdateHandler {
     return this.#accept(await this.#withEarlier(incoming, found), found, fence);
   }
 
+  /** @returns it with the bot whose numbers its ids are */
+  async #numbered<Read extends { readonly message: ChatMessage }>(incoming: Read): Promise<Read> {
+    const { message } = incoming;
+    const mark = await this.#numbers.markIn(message.chatId);
+    const receivedBy = this.#parts.api.botId;
+    return { ...incoming, message: { ...message, receivedBy, ...(mark !== null && { bot: mark }) } };
+  }
+
   /** In a group people talk with each other: only what is addressed to the bot is for it, unless its chat wants all of it. */
   #isForUs({ message, isAddressed }: { readonly message: ChatMessage; readonly isAddressed: boolean }): boolean {
     return isAddressed || this.#parts.admission.triggerOf(message) === 'any';
@@ -194,9 +205,9 @@ export class UpdateHandler {
   /** An answered message that no conversation knows, such as talk in a group, or the answer to a command. */
   async #withEarlier(incoming: IncomingText, { project }: Admitted): Promise<ChatMessage> {
     const message = this.#workOf(incoming);
-    const { chatId, replyTo, text } = message;
+    const { chatId, replyTo, text, bot } = message;
     if (incoming.ownEarlier === null || replyTo === null) return message;
-    const known = await this.#parts.store.records.sessionOfMessage(project.key, chatId, replyTo);
+    const known = await this.#parts.store.records.sessionOfMessage(project.key, chatId, replyTo, bot);
     return known === null ? { ...message, text: `${text}\n\n${incoming.ownEarlier}`.trim() } : message;
   }
 
@@ -221,6 +232,6 @@ export class UpdateHandler {
   }
 }
 
-function placeOf({ chatId, threadId, replyTo }: ChatMessage, { project, place }: Admitted) {
-  return { project, directory: place.directory, chatId, threadId, replyTo };
+function placeOf({ chatId, threadId, replyTo, bot }: ChatMessage, { project, place }: Admitted) {
+  return { project, directory: place.directory, chatId, threadId, replyTo, bot };
 }

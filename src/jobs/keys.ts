@@ -93,6 +93,8 @@ function processKeys(root: string) {
     gaps: (logsId: string) => `${root}gaps:${logsId}`,
     /** List of critical events that could not be written to the file of a logs folder yet, the oldest first. */
     owedEvents: (logsId: string) => `${root}owed-events:${logsId}`,
+    /** String: the bot whose numbers of messages stand for themselves; those of another one are marked with its id. */
+    firstBot: `${root}first-bot`,
     /** String: the next Telegram update to ask for. */
     updateOffset: (botId: string) => `${root}update-offset:${botId}`,
     /** String with an expiry: the {@link Presence} of the bridge that serves a host. */

@@ -18,6 +18,7 @@ import { applyAndRead, applyCommit, type Check } from '../redis/commit.js';
 import { pieceWrites } from './chatMemory.js';
 import { laneEntryWrites } from './lanes.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
+import { messageOf } from './names.js';
 import { newSession, type SessionDraft } from './newRecords.js';
 import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
 import { endRunBesideReport } from './runEnds.js';
@@ -68,7 +69,7 @@ export class Transitions extends StorePart {
   ): Promise<AcceptedMessage> {
     const { redis, keys, records } = this.context;
     const session = newSession(draft, this.clock.now());
-    const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
+    const message = keys.message(...messageOf(session));
     const found = await applyAndRead(redis, {
       at: 'accept',
       addsWork: true,
