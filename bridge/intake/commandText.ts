@@ -52,6 +52,11 @@ export function parseCommand(text: string, botName: string | null): Command | 'f
   return { name: name.toLowerCase(), argument: (argument ?? '').trim() };
 }
 
+/** @returns whether it is one of ours */
+export function isKnownCommand({ name }: Command): boolean {
+  return name === 'start' || COMMANDS.some(({ command }) => command === name);
+}
+
 /** @returns whether the text is nothing but the wish that something ends */
 export function isLoneStop(text: string): boolean {
   return LONE_STOP.test(text);

@@ -10,7 +10,7 @@ import { DAY } from '../../src/time.js';
 import type { MessageAcceptor } from '../intake/acceptMessage.js';
 import { type Admission, type Admitted, type ChatMessage, OncePer, type Refused } from '../intake/admission.js';
 import type { Commands } from '../intake/commands.js';
-import { answersSilently, type Command, isLoneStop, parseCommand } from '../intake/commandText.js';
+import { answersSilently, type Command, isKnownCommand, isLoneStop, parseCommand } from '../intake/commandText.js';
 import type { TelegramFoundation, Text } from './api.js';
 import { BotNumbers } from './botNumbers.js';
 import { answerToEdit } from './edits.js';
@@ -140,7 +140,8 @@ export class UpdateHandler {
     const isForUs = command !== null || this.#isForUs(incoming);
     const found = this.#parts.admission.admit(message);
     if (!found.admitted) {
-      if (isForUs) this.#refuse(message, found);
+      // Other bots of the group have commands, too.
+      if (this.#isForUs(incoming) || (command !== null && isKnownCommand(command))) this.#refuse(message, found);
       return true;
     }
     if (incoming.kind === 'not_text') {

@@ -69,8 +69,10 @@ describeWithRedis('in a group, talk', () => {
     const answer = scene.peer.botMessages(CHAT).at(-1)?.messageId ?? 0;
     const second = await sayAndAccept(scene, 'and two', { replyTo: answer });
     expect(second).toMatchObject({ conversation_key: first.conversation_key, request: { message_text: 'and two' } });
+    const foreign = say(scene, '/deploy', { userId: GUEST });
     const refused = say(scene, `${BOT} let me in`, { userId: GUEST });
     await scene.peer.waitFor(() => answerTo(scene, refused)?.startsWith('You are not allowed'));
+    expect(answerTo(scene, foreign)).toBeNull();
   });
 
   test('in a topic that the bot has opened is no answer to the bot', async () => {
