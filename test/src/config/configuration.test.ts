@@ -381,6 +381,25 @@ describe('projects', () => {
     expect(placeOf(settings, '-6', '1')?.project.key).toBe('other');
   });
 
+  test('know which messages of a group are for the bot: those that address it, unless chat or project say otherwise', async () => {
+    const settings = await read({
+      config: projectsOf({
+        popoto: { directory: 'a', chats: [-5, { id: -6, trigger: 'any' }, { id: -6, topic: 7 }] },
+        other: { directory: 'b', trigger: 'any', chats: [-7, { id: -8, trigger: 'addressed' }] },
+      }),
+      folders: ['a', 'b'],
+    });
+    const places = [...settings.projects.values()].flatMap((project) => project.places);
+    const triggers = places.map(({ chatId, threadId, trigger }) => [chatId, threadId, trigger]);
+    expect(triggers).toEqual([
+      ['-5', null, 'addressed'],
+      ['-6', null, 'any'],
+      ['-6', '7', 'addressed'],
+      ['-7', null, 'any'],
+      ['-8', null, 'addressed'],
+    ]);
+  });
+
   test('prefer their own thresholds and actions to the general ones', async () => {
     const settings = await read({
       config: {
