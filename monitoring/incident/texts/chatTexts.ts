@@ -43,7 +43,12 @@ function inCode(text: string): string {
 
 /** @returns what the progress message shows after a first failure */
 export function progressText(incident: Incident): string {
-  return `The first attempt failed. ${whatFailed(incident)} I am trying again.`;
+  return `${reasonText(incident)} I am trying again.`;
+}
+
+/** @returns why there is a second attempt; the progress message keeps it while that one works */
+export function reasonText(incident: Incident): string {
+  return `The first attempt failed. ${whatFailed(incident)}`;
 }
 
 /** @returns what the progress message shows while the message waits for its model's provider */
