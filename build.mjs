@@ -41,6 +41,11 @@ const MAIN = /\b(main|\w+Main)\.js$/;
 const DEMO_PROGRAMS = ['test/demo/main.js', 'test/e2e/sweeperMain.js'];
 /** Native code. msgpackr works without it. */
 const NOT_BUNDLED = ['msgpackr-extract'];
+/**
+ * What takes the place of a library's module. node-fetch loads whatwg-url for versions of Node that have no `URL`; it would load
+ * Node's own `punycode`, of which Node 22 warns each time.
+ */
+const REPLACED = { 'whatwg-url': 'node:url' };
 /** Files that a library looks for next to its module, by the program that has the module in it. */
 const BESIDE = [
   ['bridge/redis/javascriptServerMain.js', 'lua-redis-wasm/dist', ['redis_lua.mjs', 'redis_lua.wasm']],
@@ -233,6 +238,7 @@ function esbuild(folder, options) {
     // Names stay, for stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
+    alias: REPLACED,
     external: NOT_BUNDLED,
     logLevel: 'warning',
     ...options,

@@ -68,7 +68,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
     reaper,
     endOnDisk: chat.endOnDisk,
     forgotten,
-    directories: { mustWait: async () => false },
+    directories: { mustWait: async () => false, follow: async () => false },
     leaving: new AbortController().signal,
     agents,
   });
@@ -88,7 +88,7 @@ export async function withOurs(scene: Scene, load: Load, work: (way: Way) => Pro
   });
   const services = [wakes, new WakeListener(wakes, chat.delivery, lanes), reaper, worker];
   for (const service of services) await service.start();
-  const accept = lanes.acceptor(openStore(connections.jobs, clock), settings.host);
+  const accept = chat.accepted.noting(lanes.acceptor(openStore(connections.jobs, clock), settings.host));
   try {
     await work({
       send: async (lane) => {

@@ -6,11 +6,9 @@
  * Yardstick: `JSON.parse` of the same text; with `REDACTION_OF=…/dist`, the redactor of that other build, in the same process.
  * Target: at most 8 times `JSON.parse` for a log line; and twice the text in twice the time, whatever stands in it.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from '../src/host/program.js';
 import { createRedactor, type Redact } from '../src/log/redact.js';
+import { OWN, texts } from './redactedTexts.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, figureOf, processed } from './rounds.js';
 
@@ -18,44 +16,6 @@ import { compare, figureOf, processed } from './rounds.js';
 const ROUND = 400_000;
 const MOST_TIMES_PARSING = 8;
 const MOST_GROWTH = 2.5;
-/** Own secrets, as every bridge has some. They open nothing. */
-const OWN = [
-  '7000000001:AAHpeer-token_that-opens-nothing',
-  ['gh', 'q_peerTokenThatOpensNothing000'].join(''),
-  'Quite-Long7Pass',
-];
-
-function texts(): Record<string, string[]> {
-  const source = readFileSync(new URL('../src/jobs/transitions.js', import.meta.url), 'utf8');
-  const readme = readFileSync(join(packageRoot(), 'README.md'), 'utf8');
-  const numbers = Array.from({ length: 200 }, (_, index) => 4_469 + index);
-  return {
-    'log line': numbers.map((id) =>
-      JSON.stringify({
-        level: 'info',
-        time: '2026-11-22T22:09:46.123Z',
-        pid: 12_345,
-        session_id: `tg_popoto_-5294327191_${id}`,
-        msg: `session tg_popoto_-5294327191_${id}: started, attempt 1, in /home/me/projects/popoto`,
-      }),
-    ),
-    'journal line': numbers.map((id) =>
-      JSON.stringify({
-        v: 1,
-        timestamp: '2026-11-22T22:09:46.123Z',
-        event: 'pre_tool_use',
-        session_id: `tg_popoto_-5294327191_${id}`,
-        tool_use_id: `toolu_01A${id}`,
-        tool_name: 'Bash',
-        tool_input: { command: 'npm test -- --watch=false && git status', description: 'Run the tests' },
-      }),
-    ),
-    'source code': [source],
-    'code in JSON': [JSON.stringify({ source })],
-    prose: [readme],
-  };
-}
-
 type Work = (text: string) => unknown;
 
 async function otherBuild(folder: string): Promise<Work> {

@@ -17,6 +17,7 @@ import { requireOneName } from '../src/files/ownFile.js';
 import { openPlainFile } from '../src/files/plainFile.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/files/privateFiles.js';
 import type { CriticalEvent } from '../src/jobs/incidents.js';
+import { askedWords } from '../src/log/asked.js';
 import { type Redact, redactJsonLine } from '../src/log/redact.js';
 import { headOf } from '../src/log/shorten.js';
 import { Tail } from './events/criticalEventTail.js';
@@ -137,11 +138,14 @@ function toLine(event: CriticalEvent, redact: Redact): string {
     github_issue: event.github_issue ?? null,
     details: event.details ?? null,
     ...(event.step && { step: event.step }),
+    ...(event.agent && { agent: event.agent }),
   };
   const line = redactJsonLine(redact, JSON.stringify(plain));
-  if (event.untrusted_excerpt === undefined) return line;
+  const { asked, untrusted_excerpt: excerpt } = event;
+  if (asked === undefined && excerpt === undefined) return line;
   return JSON.stringify({
     ...JSON.parse(line),
-    untrusted_excerpt: headOf(event.untrusted_excerpt, LONGEST_EXCERPT, redact),
+    ...(asked !== undefined && { asked: askedWords(asked, redact) }),
+    ...(excerpt !== undefined && { untrusted_excerpt: headOf(excerpt, LONGEST_EXCERPT, redact) }),
   });
 }

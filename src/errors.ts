@@ -1,3 +1,5 @@
+import { isError, wordsOf } from './causes.js';
+
 /**
  * Few errors with disjoint meanings. Each message is a sentence to a tired operator: what happened, to which thing, what to do
  * next. Callers decide by `retryable` alone.
@@ -64,8 +66,8 @@ export function unreadable(error: unknown): 'unreadable' {
  * @returns its message and those of its causes, in one line; a cause that the message says itself is not repeated
  */
 export function describeError(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  const message = (thrown.message || thrown.name).replace(/\s+/g, ' ');
+  if (!isError(thrown)) return String(thrown);
+  const message = wordsOf(thrown).replace(/\s+/g, ' ');
   const cause = thrown.cause === undefined ? '' : describeError(thrown.cause).replace(/\s+/g, ' ');
   return message.includes(cause) ? message : `${message}: ${cause}`;
 }

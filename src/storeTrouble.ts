@@ -1,3 +1,4 @@
+import { wordsOf } from './causes.js';
 import { WatchkeeperError } from './errors.js';
 
 /** ioredis' words for a missing connection; it has no codes for them. */
@@ -19,7 +20,7 @@ export function isStoreTrouble(thrown: unknown): boolean {
   if (thrown instanceof WatchkeeperError) return thrown.retryable;
   if (CONNECTION_ERRORS.includes(thrown.name)) return true;
   if (thrown.name === 'ReplyError') return SERVER_WORDS.test(thrown.message);
-  return CONNECTION_WORDS.test(thrown.message) || isCommandTimeout(thrown);
+  return CONNECTION_WORDS.test(wordsOf(thrown)) || isCommandTimeout(thrown);
 }
 
 /**
@@ -30,7 +31,7 @@ export function isConnectionLost(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (CONNECTION_ERRORS.includes(thrown.name)) return true;
   const isRaw = RAW_ERRORS.includes(thrown.constructor.name) && thrown.name !== 'ReplyError';
-  return isRaw && CONNECTION_WORDS.test(thrown.message || codeOf(thrown));
+  return isRaw && CONNECTION_WORDS.test(wordsOf(thrown));
 }
 
 /** @returns whether a command got no reply in time on an open connection */
@@ -43,6 +44,8 @@ const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/\bOOM\b/, 'it is full: raise `maxmemory`, or move other data elsewhere; running work continues, messages wait'],
   [/\bREADONLY\b/, 'it is a replica and accepts no writes: set REDIS_URL to the primary'],
   [/\bMISCONF\b/, 'it cannot write to its disk: free some space there, and read its log'],
+  [/\b(?:NOAUTH|WRONGPASS)\b/, 'it refuses the login: correct the password in REDIS_URL, and restart'],
+  [/\bNOPERM\b/, 'its user may not do that: give it all commands on keys that begin with {wk}, and scripts'],
   [/\bLOADING\b/, 'it still reads its data'],
   [/\bBUSY\b/, 'a script keeps it busy'],
   [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'check its replicas'],
@@ -60,8 +63,3 @@ export function refusalIn(thrown: unknown): string | null {
 
 /** What sockets throw. */
 const RAW_ERRORS = ['Error', 'AggregateError'];
-
-/** An AggregateError of several addresses has a code and no message. */
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : '';
-}

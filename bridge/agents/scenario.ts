@@ -12,7 +12,7 @@ import { errorCode } from '../../src/errno.js';
 import { describeError, UsageError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
-import { FAILURE_CAUSES } from './program/contract.js';
+import { FAILURE_CAUSES } from './failures/causes.js';
 
 const LONGEST_BYTES = 16 * 1024 * 1024;
 

@@ -3,14 +3,18 @@
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { describeService } from '../../src/config/issuePlaces.js';
+import type { ReloadOutcome } from '../../src/jobs/reloads.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
 import { ServedAgents } from '../agents/registry.js';
 import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
 import { BridgePresence } from '../health/bridgePresence.js';
+import { FolderWatch } from '../health/folderWatch.js';
 import { directoriesGauge, logsGauge, pollGauge, redisGauge, watchdogGauge, workerGauge } from '../health/gauges.js';
+import { NotedStarts } from '../health/notedStarts.js';
 import { awaitStop } from '../health/orderlyStop.js';
+import { ReloadRequests } from '../health/reloadRequests.js';
 import { RestartWatch } from '../health/restartWatch.js';
 import { StorePulse } from '../health/storePulse.js';
 import { WakeListener } from '../queue/wakeListener.js';
@@ -45,18 +49,22 @@ export async function assembleBridge(source: ConfigSource, streams: BridgeStream
   const { settings } = source;
   const agents = new ServedAgents(settings);
   const foundation = layFoundation(settings, streams.logStream, LOG_FILE);
-  await logStartNotices(settings, foundation.logger, streams.terminal.lines !== null);
-  const ground = await takeGround(foundation, stopping);
+  const starts = new NotedStarts(settings.logsFolder, settings.host, foundation.clock);
+  starts.begin(foundation.logger);
+  let ground: Ground | null = null;
   try {
+    await logStartNotices(settings, foundation.logger, streams.terminal.lines !== null);
+    ground = await takeGround(foundation, stopping);
     const parts = await buildParts(foundation, ground, { agents, streams, stopping });
-    return bridgeOf(source, parts);
+    return bridgeOf(source, { ...parts, starts });
   } catch (error) {
-    await ground.close();
+    starts.ended();
+    await ground?.close();
     throw error;
   }
 }
 
-type BridgeParts = Awaited<ReturnType<typeof buildParts>>;
+type BridgeParts = Awaited<ReturnType<typeof buildParts>> & { readonly starts: NotedStarts };
 
 async function buildParts(
   foundation: Foundation,
@@ -97,10 +105,12 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
   const { foundation, ground, stores, agents, chat, watching, work, stopped, terminal } = parts;
   const { settings, clock, logger } = foundation;
   const presence = buildPresence(parts);
-  const lifecycle = new Lifecycle('bridge', logger, servicesOf(parts, presence));
+  const reload = () => reloadConfiguration(source, agents, logger);
+  const lifecycle = new Lifecycle('bridge', logger, servicesOf(parts, presence, reload));
   const leave = async () => {
     stopped.abort();
     await watching.saga.settle();
+    parts.starts.ended();
     await stores.queue.close();
     await presence.stop();
     await ground.close();
@@ -110,7 +120,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
     lost: AbortSignal.any([ground.redis.lost, work.canaries.lost, ground.only.lost]),
     log: (sentence: string) => logger.info(sentence),
     /** Reads the configuration again; never throws. */
-    reload: () => reloadConfiguration(source, agents, logger),
+    reload,
     async start() {
       try {
         await lifecycle.start();
@@ -137,29 +147,39 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
   };
 }
 
-function servicesOf(parts: BridgeParts, presence: BridgePresence): Service[] {
-  const { foundation, stores, events, forgotten, chat, watching, terminals, work, intakes } = parts;
+function servicesOf(parts: BridgeParts, presence: BridgePresence, reload: () => Promise<ReloadOutcome>): Service[] {
+  const { foundation, ground, stores, events, forgotten, chat, watching, terminals, work, intakes, starts } = parts;
   const { store, wakes } = stores;
   const base = { ...foundation, store, events };
   return [
     ...buildVitals(foundation, gaugesOf(parts), true),
     new StorePulse(base, foundation.outage, () => forgotten.noteAll()),
+    new FolderWatch({
+      ...foundation,
+      ...foundation.settings,
+      logsId: stores.logsId,
+      redis: ground.redis,
+      client: store.redis,
+      events,
+    }),
     wakes,
     events,
     foundation.worklogs,
     forgotten,
-    new RestartWatch(base),
+    new RestartWatch(base, starts),
     ...chat.services,
     new WakeListener(wakes, chat.delivery, work.lanes),
     work.reaper,
     work.directories,
     work.cleanStart,
+    work.acceptedRounds,
     work.missedEnds,
     work.worker,
     work.canaries,
     ...watching.services,
     terminals,
     ...intakes.all,
+    new ReloadRequests({ ...base, wakes, service: 'bridge', reload }),
     { name: 'word of the living', start: () => presence.start(), stop: () => presence.drain() },
   ];
 }

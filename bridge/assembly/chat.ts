@@ -6,6 +6,7 @@ import type { Settings } from '../../src/config/settings.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Service } from '../../src/service.js';
+import { AcceptedMessages } from '../accepted/acceptedMessages.js';
 import { ChatRouter, ProgressRouter } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
 import type { ChatFoundation } from '../chat/foundation.js';
@@ -14,6 +15,7 @@ import { TelegramApi } from '../telegram/api.js';
 import { TelegramDelivery } from '../telegram/delivery.js';
 import { ProgressDisplay } from '../telegram/progress.js';
 import { ProgressEdits } from '../telegram/progressEdits.js';
+import { ProgressMemory } from '../telegram/progressMemory.js';
 import { AbsentTerminal, TerminalChat } from '../terminal/terminalChat.js';
 import { TerminalProgress } from '../terminal/terminalProgress.js';
 import type { TerminalWriter } from '../terminal/terminalText.js';
@@ -26,7 +28,8 @@ export function buildChat(foundation: Foundation, store: Store, events: DurableE
   const { settings, logger, here } = foundation;
   const { logsFolder, timings } = settings;
   const { records } = store;
-  const base = { ...foundation, store, events };
+  const accepted = new AcceptedMessages(foundation);
+  const base = { ...foundation, store, events, accepted };
   const terminal = writer === null ? new AbsentTerminal(records) : new TerminalChat(base, writer);
   const inTerminal = new ChatRouter(base, logsFolder, terminal, null);
   const printer = writer ?? { write: () => undefined };
@@ -43,18 +46,20 @@ export function buildChat(foundation: Foundation, store: Store, events: DurableE
     services,
     progress: new ProgressRouter(telegram?.display ?? null, terminalProgress),
     telegram,
+    accepted,
     endOnDisk: (session: AgentSession) => endOnDisk(disk, session),
   };
 }
 
 function buildTelegram(
-  chats: ChatFoundation,
+  chats: ChatFoundation & { readonly accepted: AcceptedMessages },
   { logsFolder, timings }: Settings,
   access: NonNullable<Settings['telegram']>,
 ) {
   const api = new TelegramApi(access, chats.clock);
   const base = { ...chats, api, logsFolder };
-  const display = new ProgressDisplay(base, new ProgressEdits(base), timings.progressEveryMs);
+  const progress = new ProgressMemory(logsFolder, chats.logger);
+  const display = new ProgressDisplay(base, new ProgressEdits(base), progress, timings.progressEveryMs);
   const memory = new SendMemory(base, logsFolder);
   return { api, display, memory, chat: new TelegramDelivery(base, display, memory, timings.drainMs) };
 }

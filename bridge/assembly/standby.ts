@@ -13,6 +13,7 @@ import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
 import { reloadConfiguration } from '../doctor/operatorNotices.js';
 import { bridgeGauge, logsGauge, redisGauge, watchdogGauge } from '../health/gauges.js';
+import { ReloadRequests } from '../health/reloadRequests.js';
 import { StorePulse } from '../health/storePulse.js';
 import { logWhatWaits } from '../health/whatWaits.js';
 import { JobQueue } from '../queue/pump.js';
@@ -42,11 +43,15 @@ export async function assembleStandby(
   const stores = await openStores(foundation, stopping);
   const { store } = stores;
   const parts = buildParts(foundation, stores, () => logWhatWaits(store, foundation.here, logger));
-  const lifecycle = new Lifecycle('watchdog', logger, servicesOf(foundation, parts, surroundings));
+  const reload = () => reloadConfiguration(source, null, logger);
+  const { wakes } = stores;
+  const requests = new ReloadRequests({ ...foundation, store, wakes, service: 'watchdog', reload });
+  const services = [...servicesOf(foundation, parts, surroundings), requests];
+  const lifecycle = new Lifecycle('watchdog', logger, services);
   return {
     log: (sentence: string) => logger.info(sentence),
     /** Reads the configuration again; never throws. */
-    reload: () => reloadConfiguration(source, null, logger),
+    reload,
     async start() {
       await claimSchema(store.redis, store.keys);
       await lifecycle.start();

@@ -148,7 +148,8 @@ function buildSaga(
   const { settings, clock, logger, here } = foundation;
   const { logsFolder, timings } = settings;
   const { agenda, gaps, judge, folders, proofs, issues: records } = given;
-  const issues = new ConfiguredIssues({ ...foundation, records, stopping });
+  const noted = { troubles: store.reportTroubles, events };
+  const issues = new ConfiguredIssues({ ...foundation, records, stopping, noted });
   const stopMark = new StopMark(logsFolder, here, logger);
   return new IncidentSaga({
     ...foundation,

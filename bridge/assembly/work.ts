@@ -6,14 +6,17 @@ import { Canaries } from '../queue/canary.js';
 import { LaneStarter } from '../queue/laneStarter.js';
 import type { JobQueue } from '../queue/pump.js';
 import { SessionWorker } from '../queue/worker.js';
+import { AcceptedRounds } from '../runs/acceptedRounds.js';
 import { DirectoryWatch } from '../runs/directoryWatch.js';
 import { endProcesses } from '../runs/endRun.js';
 import type { ForgottenNotice } from '../runs/forgottenNotice.js';
+import { LostMessages } from '../runs/lostMessages.js';
 import { MissedEnds } from '../runs/missedEnds.js';
 import { CleanStart } from '../runs/predecessors.js';
 import { Reaper } from '../runs/reaper.js';
 import type { RunContext, RunSurroundings } from '../runs/runContext.js';
 import { Runner } from '../runs/runner.js';
+import type { RunTarget } from '../runs/runProcesses.js';
 import { StopMark } from '../runs/stopMark.js';
 import type { ChatParts } from './chat.js';
 import type { Foundation } from './foundation.js';
@@ -38,7 +41,7 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
   const { agents, forgotten, connection, leaving } = given;
   const { host, logsFolder, agentConcurrency: concurrency } = settings;
   const { runLeaseMs, killGraceMs: graceMs, stallMs } = settings.timings;
-  const { endOnDisk, progress: display, router } = chat;
+  const { endOnDisk, progress: display, router, accepted } = chat;
   const notify = (sentence: string) => logger.warn(sentence);
   const reaper = new Reaper({ clock, leaseMs: runLeaseMs, graceMs, notify });
   const lanes = new LaneStarter({ queue, clock, logger, forgotten });
@@ -50,9 +53,14 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
   const worker = new SessionWorker({ ...foundation, host, bullPrefix, connection, concurrency, lanes, runner });
   const canaries = new Canaries({ queue, worker, clock, logger, stallMs });
   const stopMark = new StopMark(logsFolder, here, logger);
-  const cleanStart = new CleanStart({ ...foundation, ...stores, stopMark, endOnDisk });
+  const ending = (target: RunTarget) => endProcesses(target, { clock, graceMs });
+  const registered = { ...foundation, store, logsId, accepted, forgotten };
+  const lost = new LostMessages({ ...registered, endOnDisk, endProcesses: ending });
+  const cleanStart = new CleanStart({ ...foundation, ...stores, stopMark, endOnDisk, lost });
+  const isKnown = (sessionId: string) => runner.knows(sessionId);
+  const acceptedRounds = new AcceptedRounds({ ...registered, lost, isKnown });
   const missedEnds = new MissedEnds({ ...foundation, store });
-  return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart, missedEnds };
+  return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart, acceptedRounds, missedEnds };
 }
 
 export function buildRunner(

@@ -1,7 +1,7 @@
 /** Sends what a session says to the chat that it came from. Without a bot token every chat is the terminal. */
 import type { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';
 import { ConflictError, describeError, unreadable } from '../../src/errors.js';
-import type { AgentSession, DeliveryState } from '../../src/jobs/model.js';
+import { type AgentSession, type DeliveryState, isDelivered } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import { makeJournalDurable } from '../../src/journal/durable.js';
@@ -23,6 +23,8 @@ export interface SayingChat extends Chat {
 
 interface RouterBase extends ChatFoundation {
   readonly worklogs: BridgeWorklogs;
+  /** Notes that a message needs no further delivery. */
+  readonly accepted: { ended(sessionId: string): void };
 }
 
 export class ChatRouter implements SayingChat {
@@ -54,7 +56,9 @@ export class ChatRouter implements SayingChat {
     if (chat === null) throw nothingToDeliver(sessionId);
     if (session !== null && !isRepeated) this.#repeatEnd(session);
     await this.#makeDurable(sessionId);
-    return chat.deliver(sessionId);
+    const state = await chat.deliver(sessionId);
+    if (isDelivered(state)) this.#base.accepted.ended(sessionId);
+    return state;
   }
 
   /**

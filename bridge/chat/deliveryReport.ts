@@ -2,7 +2,9 @@
  * What every chat says about a final message: for how long it was waited for, a log line when its delivery has ended, and a
  * critical event if it did not arrive.
  */
+
 import { noticeEvent } from '../../monitoring/events/notice.js';
+import { agentOf } from '../../monitoring/incident/texts/incidentEvents.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -62,7 +64,8 @@ export async function logUndelivered(
   const about = { session_id, project_key: session?.project_key ?? null, reason: `${kind}_${state}` };
   const details = { chat_id, tries, last_error };
   const once = { step: 'detected', final: true, event: 'message_undelivered' } as const;
-  const event = noticeEvent({ incident_id, ...once, ...about, details }, clock.now());
+  const what = session === null ? {} : { agent: agentOf(session), asked: session.request.message_text };
+  const event = noticeEvent({ incident_id, ...once, ...about, ...what, details }, clock.now());
   await events
     .logCriticalEvent(event)
     .catch((err: unknown) => logger.error({ err, event }, `critical event ${event.id} could not be written`));

@@ -3,7 +3,7 @@ import { counted } from '../../src/counted.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
-import { describeDuration } from '../../src/time.js';
+import { clockTime, describeDuration } from '../../src/time.js';
 
 /** What an agent is doing right now. */
 export interface Activity {
@@ -17,6 +17,8 @@ export interface Activity {
   readonly calls: number;
   /** Start of this activity, in milliseconds on the monotonic clock: people read how long it has lasted. */
   readonly startedAt: number;
+  /** Since when the model has been silent for long, in epoch milliseconds; null or missing: it has not. */
+  readonly quietSince?: number | null;
 }
 
 /**
@@ -51,6 +53,13 @@ export function activityLine({ tool, calls, startedAt }: Activity, now: number):
 /** @returns `step 2 of 5: Write the tests`, without line breaks; null if no step is known */
 export function stepLine({ step }: Activity): string | null {
   return step === null ? null : `${stepPlace(step)}: ${inOneLine(step.title)}`;
+}
+
+/** @returns `No word from the model since 09:14:05 UTC.`; null if it is not silent for long */
+export function quietLine({ quietSince }: Activity): string | null {
+  return quietSince === undefined || quietSince === null
+    ? null
+    : `No word from the model since ${clockTime(quietSince)}.`;
 }
 
 /** @returns activity and step in one line */

@@ -8,6 +8,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: () => import('./watchdog.js'),
   },
   doctor: { summary: 'check everything that is needed, and say how to fix it', load: () => import('./doctor.js') },
+  reload: { summary: 'have bridge and standby read their configuration again', load: () => import('./reload.js') },
   'as-agent': {
     summary: "run a command as a project's agents run, for a login",
     load: () => import('./asAgent.js'),

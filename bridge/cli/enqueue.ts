@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { ulid } from '../../src/ids.js';
 import { systemClock } from '../../src/time.js';
+import { AcceptedMessages } from '../accepted/acceptedMessages.js';
 import { withStore } from '../assembly/withStore.js';
 import type { Command, ExitCode } from '../command/command.js';
 import { readOptions, requireText } from '../command/options.js';
@@ -39,10 +40,11 @@ examples:
     const given = requireText(values.text, 'text', '"say hello"');
     const settings = await context.readSettings();
     const text = given === '-' ? await readText(context.input, LONGEST_MESSAGE) : given;
-    return withStore<ExitCode>(settings, async ({ store, foundation: { logger } }) => {
+    return withStore<ExitCode>(settings, async ({ store, foundation: { logger, clock } }) => {
+      const accepted = new AcceptedMessages({ settings, logger, clock });
       const acceptor = new MessageAcceptor({
         store,
-        accept: acceptForOthers(store),
+        accept: accepted.noting(acceptForOthers(store)),
         settings,
         logger,
         isHostLost: () => false,
@@ -50,6 +52,7 @@ examples:
       const sender = { id: 'cli', name: userInfo().username };
       const order = { id: ulid(systemClock), projectKey, chatId: values.chat ?? null, sender, text };
       const { session } = await acceptor.acceptOrder(order);
+      accepted.close();
       const { session_id, lane, status } = session;
       if (values.json) printJson(io, { session_id, lane, status });
       else printLines(io, [session_id, `accepted; \`watchkeeper session ${session_id}\` shows how it goes`]);

@@ -16,8 +16,8 @@ export const command: Command = {
   help: `usage: watchkeeper incidents [--json]
 
 Lists the open incidents and the last ${CLOSED_SHOWN} that were closed: the session, the
-rule, and how far the handling got. If an incident was closed as recovered but
-its second attempt failed later, so that nobody got an answer, the list says so.
+rule, and how far the handling got. An incident is recovered when the message is
+answered; until then its second attempt waits or is running.
 
   --json   {"open": [...], "closed": [...]}, each the complete record
 
@@ -34,7 +34,7 @@ example:
       if (values.json) printJson(io, { open, closed });
       else if (open.length + closed.length === 0) printLines(io, 'no incidents');
       else {
-        const revivals = await revivalsOf(closed, store.records);
+        const revivals = await revivalsOf([...open, ...closed], store.records);
         const rows = [...open, ...closed].map((incident) => [
           `${isoTime(incident.opened_at).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z`,
           incident.session_id,
@@ -53,14 +53,21 @@ example:
 function describeStep(incident: Incident, revival: AgentSession | null): string {
   const { step, hold, course } = incident;
   if (incident.outcome === null && course !== undefined) return course.phase.replaceAll('_', ' ');
-  if (incident.outcome === null) return hold?.state === 'held' ? `${step}, held` : step;
+  if (incident.outcome === null) return hold?.state === 'held' ? `${step}, held` : openStep(incident, revival);
   const later = laterEnd(incident, revival);
   return `${step}: ${incident.outcome}${later === null ? '' : `; ${later}`}`;
 }
 
+/** @returns how far an open incident got, in a few words */
+export function openStep({ step }: Incident, revival: AgentSession | null): string {
+  if (step !== 'revived' || revival === null) return step;
+  if (revival.status === 'active') return `${step}: the second attempt is running`;
+  return revival.status === 'pending' ? `${step}: the second attempt waits` : step;
+}
+
 /**
- * A revival counts as recovered at its first successful call (the design, §6), so its incident may be closed as recovered
- * though nobody ever got an answer.
+ * Earlier versions called an incident recovered at the first successful call of its second attempt, so nobody may ever have got
+ * an answer.
  * @param revival the second attempt, null if there is none or its record is gone
  * @returns how it ended after its incident was closed as recovered, as a clause; null if that adds nothing
  */

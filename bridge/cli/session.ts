@@ -6,7 +6,6 @@ import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.
 import type { ProjectRules } from '../../src/config/settings.js';
 import { UsageError, WatchkeeperError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
-import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -21,8 +20,9 @@ import { describeThresholds, readOptions } from '../command/options.js';
 import { printJson, printLines, sayEach } from '../command/print.js';
 import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
-import { laterEnd, revivalsOf } from './incidents.js';
+import { revivalsOf } from './incidents.js';
 import { shownIn, shownInTerminals } from './sessionMemory.js';
+import { describeIncident, incidentOf, whyLines, whyOf } from './sessionWhy.js';
 
 const NAME_WIDTH = 14;
 
@@ -32,24 +32,29 @@ type NamedLines = readonly [name: string, ...text: string[]];
 export const command: Command = {
   help: `usage: watchkeeper session SESSION_ID [--json]
 
-Shows one session: the message, the run, the watchdog's verdict now, and the
-answer. For a failed session: the message that the chat got, and the issue. For
-a running session: the clock of each agent ("clock"), every open wait with its
-kind, owner, start and end, and whether it excuses silence now ("wait"), and
-what can happen next ("next"). Then what memory knows: steps, files, notes,
-tokens. A session of a terminal has only that, and needs no Redis.
+Shows one session. If something is or was wrong, why comes first: the finding,
+how the run ended, the last calls, what was done about it, and the issue. Then
+the message, the run, the watchdog's verdict now, and the answer; for a failed
+session, the message that the chat got. For a running session: the clock of each
+agent ("clock"), every open wait with its kind, owner, start and end, and
+whether it excuses silence now ("wait"), and what can happen next ("next"). Then
+what memory knows: steps, files, notes, tokens. A session of a terminal has only
+that, and needs no Redis.
 
 A running session is judged by the thresholds that its bridge reports. If no
 bridge reports any, the thresholds of this command's environment and project
 file apply. The line "judged by" names the source.
 
   --json   {"session", "outbox", "incident", "assessment", "judged_by":
-           {"source", "thresholds", "actions"}, "journal", "memory"};
+           {"source", "thresholds", "actions"}, "journal", "memory", "why":
+           {"finding", "untrusted_end", "calls", "done", "issue"}};
            "assessment" and "judged_by" are null if the session is not running;
            clocks and waits are in "assessment"."agents", the next deadline is
            in "next_deadline" (epoch milliseconds) and "next_rule"; "memory" is
            what \`work show --json\` prints, null if there is none. Of a
-           terminal's session only "memory" is not null
+           terminal's session only "memory" is not null; "why" is null if
+           nothing is or was wrong. Agents may have written "untrusted_end"
+           and "calls"
 
 exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed or failed,
 2 no such session, 3 Redis is unreachable
@@ -71,13 +76,14 @@ example:
       const incident = await incidentOf(session, store);
       const journal = journalPath(settings.logsFolder, sessionId);
       const memory = await memoryOf(session, settings.logsFolder, context);
+      const why = await whyOf({ session, incident, assessment, journal });
       if (values.json)
         printJson(io, {
           ...{ session: recordOf(session), outbox, incident, assessment },
-          ...{ judged_by: judged?.by ?? null, journal, memory: memory?.value ?? null },
+          ...{ judged_by: judged?.by ?? null, journal, memory: memory?.value ?? null, why },
         });
       else {
-        const lines = describeSession(session);
+        const lines = [...(why === null ? [] : whyLines(why)), ...describeSession(session)];
         if (judged !== null && assessment !== null) {
           lines.push(['health', `${assessment.verdict}, ${assessment.attention}`]);
           for (const finding of assessment.findings) lines.push([finding.rule, describeFinding(finding)]);
@@ -91,7 +97,6 @@ example:
           const words = describeIncident(incident, revival);
           lines.push(['incident', `${incident.incident_id}, ${words}`]);
         }
-        if (incident?.report.url) lines.push(['issue', incident.report.url]);
         if (memory !== null) lines.push(...memoryLines(memory));
         lines.push(['journal', journal]);
         printLines(
@@ -119,7 +124,15 @@ async function memoryOf(session: AgentSession, logsFolder: string, context: Comm
 
 function printTerminals(sessionId: string, shown: Shown, asJson: boolean, context: CommandContext): ExitCode {
   const { status, value, directory } = shown;
-  const none = { session: null, outbox: null, incident: null, assessment: null, judged_by: null, journal: null };
+  const none = {
+    session: null,
+    outbox: null,
+    incident: null,
+    assessment: null,
+    judged_by: null,
+    journal: null,
+    why: null,
+  };
   const lines: NamedLines[] = [
     ['session', `${sessionId}, of a terminal`],
     ['purpose', purposeOf(status.log, status.fold)],
@@ -155,24 +168,6 @@ export async function sessionOf(sessionId: string, { records }: Store): Promise<
 function renderLine([name, ...texts]: NamedLines, { io, redact }: CommandContext): string[] {
   const text = redact(texts.map(oneLine).join('\n'));
   return paragraph(`${name.padEnd(NAME_WIDTH)}${text}`, io, ' '.repeat(NAME_WIDTH)).split('\n');
-}
-
-/** Closed incidents that are searched for the session's own. */
-const INCIDENTS_SEARCHED = 1_000;
-
-/** The open one, else the one that ended the session. */
-async function incidentOf({ session_id, incident_id }: AgentSession, { records }: Store): Promise<Incident | null> {
-  if (incident_id !== null) return records.incident(incident_id);
-  const closed = await records.closedIncidents(INCIDENTS_SEARCHED);
-  return closed.find((incident) => incident.session_id === session_id && incident.subject === undefined) ?? null;
-}
-
-function describeIncident(incident: Incident, revival: AgentSession | null): string {
-  const { step, outcome, closed_at, hold } = incident;
-  if (closed_at === null) return hold?.state === 'held' ? `${step}, held by the outage ${hold.incident_id}` : step;
-  const later = laterEnd(incident, revival);
-  const ago = `${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
-  return `${step}: ${outcome}, ${ago}${later === null ? '' : `; ${later}`}`;
 }
 
 interface JudgedBy extends ProjectRules {

@@ -2,7 +2,7 @@
  * What signals mean to a command that serves until it is asked to stop:
  *
  * SIGTERM, SIGINT, SIGQUIT   stop in order; the second time, at once
- * SIGHUP                     the terminal was closed: stop in order. Without a terminal: read the configuration again
+ * SIGHUP                     the terminal was closed: stop in order, and say why. Without a terminal: read the configuration again
  * SIGUSR1, SIGUSR2           noted and ignored: by default one opens a debugger's port, the other ends the process
  */
 import { atMost, type Clock, SECOND } from '../../src/time.js';
@@ -11,7 +11,7 @@ import { atMost, type Clock, SECOND } from '../../src/time.js';
 export interface SignalHandlers {
   log(sentence: string): void;
   /** Reads the configuration again. Never throws. */
-  reload(): Promise<void>;
+  reload(): Promise<unknown>;
   /** Saves at once what must not be lost. Never throws. */
   stopNow(): Promise<void>;
 }
@@ -55,8 +55,7 @@ export class ServiceSignals {
     const { hasTerminal } = this.#surroundings;
     for (const [name, code] of Object.entries(STOPPING) as [keyof typeof STOPPING, number][])
       this.#surroundings.on(name, () => this.#stop(name, code));
-    // The shell repeats the kernel's signal: the second one is no impatience.
-    this.#surroundings.on('SIGHUP', () => (hasTerminal ? this.#stopping.abort() : this.#reload()));
+    this.#surroundings.on('SIGHUP', () => (hasTerminal ? this.#leaveTerminal() : this.#reload()));
     for (const name of ['SIGUSR1', 'SIGUSR2'] as const)
       this.#surroundings.on(name, () => this.#say(`${name} means nothing to Watchkeeper; nothing was done`));
   }
@@ -73,6 +72,15 @@ export class ServiceSignals {
     const exit = () => this.#surroundings.exit(code);
     if (handlers === null) exit();
     else void atMost(this.#clock, STOP_NOW_MS, handlers.stopNow(), undefined).finally(exit);
+  }
+
+  /** The shell repeats the kernel's signal: the second one is no impatience. */
+  #leaveTerminal(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#say(
+      'SIGHUP: in a terminal this means that the terminal was closed, so it stops; `watchkeeper reload` reads the configuration again',
+    );
+    this.#stopping.abort();
   }
 
   #reload(): void {

@@ -4,7 +4,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 import type { Asker } from '../plugin/agent.js';
 import { TelegramApi } from '../telegram/api.js';
 import { checkAgents } from './agentChecks.js';
-import { type CheckResult, examined, skipped } from './checkResult.js';
+import { type CheckResult, examined, skipped, warning } from './checkResult.js';
 import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
 import { checkGitHub } from './githubChecks.js';
 import { checkGrowth } from './growthChecks.js';
@@ -54,13 +54,19 @@ export async function examine(settings: Settings, quick: boolean, clock: Clock, 
       checkConfigurationFiles(settings).then((check) => [check]),
     ),
     part('retention', quick ? Promise.resolve([]) : checkGrowth(settings, clock).then((check) => [check])),
-    part('memory', checkMemory(asker.surroundings, quick)),
+    part('memory', checkMemory(asker.surroundings, quick, settings.agentUser)),
     part('plugin', checkPlugin(asker, quick)),
     part('directories', checkProjectDirectories(settings)),
     checkAllowLists(settings),
+    checkProxy(settings),
   ]);
   ending.abort();
   return { checks: parts.flat(), isRedisReachable: (await redis).isReachable };
+}
+
+/** Before anything else is blamed on it. */
+function checkProxy({ unusedProxy }: Settings): CheckResult[] {
+  return unusedProxy === null ? [] : [warning('proxy', unusedProxy.found, unusedProxy.remedy)];
 }
 
 function notAsked(name: string): CheckResult {

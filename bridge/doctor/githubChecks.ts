@@ -1,6 +1,6 @@
 /** Checks whether issues can be filed. Asks GitHub, changes nothing there. */
 import { Octokit } from '@octokit/rest';
-import { asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
+import { ARCHIVED, asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
 import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';
@@ -76,14 +76,12 @@ function renamed(name: string, fullName: string): CheckResult {
   return warning(name, words, `put "${fullName}" into \`repository\`, because somebody else may take the old name`);
 }
 
+function archived(name: string): CheckResult {
+  return fault(name, 'the repository is archived: no issue can be filed', 'unarchive it, or set another `repository`');
+}
+
 function checkUsable(name: string, data: Repository): CheckResult | null {
-  if (data.archived) {
-    return fault(
-      name,
-      'the repository is archived: no issue can be filed',
-      'unarchive it, or set another `repository`',
-    );
-  }
+  if (data.archived) return archived(name);
   if (data.has_issues === false) {
     return fault(
       name,
@@ -107,6 +105,7 @@ async function checkMayWrite(octokit: Octokit, target: Target, name: string): Pr
     (error: unknown) => asSinkError(error, 'repeatable', `${target.owner}/${target.repo}`, 0),
   );
   if (refusal?.status === 422) return ok(check, 'the token may write issues');
+  if (refusal !== null && ARCHIVED.test(refusal.message)) return archived(check);
   if (refusal?.status === 403 || refusal?.status === 404) {
     return fault(
       check,
@@ -169,6 +168,10 @@ function complaint(name: string, error: SinkError): CheckResult {
         'correct `repository`, or give the token access',
       );
     default:
-      return fault(name, error.message, 'check the network, the proxy and GITHUB_API_URL; then run the doctor again');
+      return fault(
+        name,
+        error.message,
+        'check the network and GITHUB_API_URL (no proxy is used); then run the doctor again',
+      );
   }
 }

@@ -1,5 +1,5 @@
 /** Session memory of this user: whether its home can be used, its settings, and what of its logs cannot be read. */
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { homeFolder, Places, WORKLOG, worklogIn } from '../../memory/home/places.js';
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
@@ -11,6 +11,7 @@ import { Bindings } from '../../memory/sessions/bindings.js';
 import { hasLostBeginning, hasLostLines } from '../../memory/sessions/lostLines.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { Claims } from '../../memory/workspaces/claims.js';
+import type { AgentUser } from '../../src/config/agentUser.js';
 import { counted } from '../../src/counted.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { NotOwnError } from '../../src/files/ownFile.js';
@@ -42,8 +43,15 @@ const ANY: LogKind<{ isBegun: boolean }> = {
   },
 };
 
-/** @param isQuick nothing is written, and the logs are not read */
-export async function checkMemory({ variables }: Surroundings, isQuick: boolean): Promise<CheckResult[]> {
+/**
+ * @param isQuick nothing is written, and the logs are not read
+ * @param agentUser as whom agents run, if not as this user
+ */
+export async function checkMemory(
+  { variables }: Surroundings,
+  isQuick: boolean,
+  agentUser: AgentUser | null = null,
+): Promise<CheckResult[]> {
   let places: Places;
   try {
     places = new Places(homeFolder(variables));
@@ -52,10 +60,23 @@ export async function checkMemory({ variables }: Surroundings, isQuick: boolean)
     // Who runs nothing but the bridge needs no home.
     return [warning(HOME, error.message, 'correct that; until then no session of this user can be recorded')];
   }
+  if (agentUser !== null && (await isHomeOf(agentUser, places))) return [foreignHome(agentUser, places)];
   const home = await checkHome(places, isQuick);
   if (home.verdict !== 'ok') return [home];
   if (isQuick) return [home, checkSettings(places)];
   return [home, ...(await checkOwners(places)), checkSettings(places), ...(await checkLogs(places))];
+}
+
+/** In a container the bridge has the home of its agents' user, so that they find their logins. */
+async function isHomeOf({ uid }: AgentUser, { root }: Places): Promise<boolean> {
+  if (process.getuid?.() === uid) return false;
+  const { uid: owner } = await stat(await nearestExisting(root)).catch(() => ({ uid: null }));
+  return owner === uid;
+}
+
+function foreignHome({ name, uid }: AgentUser, { root }: Places): CheckResult {
+  const sessions = "the bridge's sessions are in the logs folder, and it records none of its own there";
+  return ok(HOME, `${root} belongs to ${name ?? uid}, as whom agents run: ${sessions}`);
 }
 
 async function checkHome(places: Places, isQuick: boolean): Promise<CheckResult> {

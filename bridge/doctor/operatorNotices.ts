@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ConfigSource, describeReload } from '../../src/config/configSource.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError } from '../../src/errors.js';
+import type { ReloadOutcome } from '../../src/jobs/reloads.js';
 import type { Logger } from '../../src/log/logger.js';
 import { refuseUserWithoutRights, warnOfOpenAgents } from '../agents/program/isolation.js';
 import type { ServedAgents } from '../agents/registry.js';
@@ -27,14 +28,17 @@ export async function reloadConfiguration(
   source: ConfigSource,
   agents: ServedAgents | null,
   logger: Logger,
-): Promise<void> {
+): Promise<ReloadOutcome> {
   try {
     const reloaded = await source.reload((next) => agents?.exchange(next));
     logger.info({ ...reloaded }, describeReload(reloaded));
     for (const notice of reloaded.notices) logger.warn(notice);
     if (agents !== null) await warnOfAgents(source.settings, logger);
+    return { ok: true, said: describeReload(reloaded) };
   } catch (error) {
-    logger.error(`the configuration was not reloaded, and the old one stays in effect: ${describeError(error)}`);
+    const said = `the configuration was not reloaded, and the old one stays in effect: ${describeError(error)}`;
+    logger.error(said);
+    return { ok: false, said };
   }
 }
 

@@ -16,6 +16,7 @@ import { hostOfLane } from '../../src/jobs/names.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import type { Store } from '../../src/jobs/store.js';
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
+import type { NotedStarts } from '../health/notedStarts.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
 const MOST_NAMED = 3;
@@ -141,9 +142,9 @@ export async function checkOwedEvents(store: Store, logsFolder: string): Promise
 }
 
 /** Checks whether a host's bridge ends again and again. */
-export async function checkRestarts(store: Store, host: string): Promise<CheckResult> {
+export async function checkRestarts(store: Store, host: string, noted: NotedStarts): Promise<CheckResult> {
   const name = 'restarts';
-  const { length } = await store.bridgeStarts.recent(host);
+  const length = new Set([...(await store.bridgeStarts.recent(host)), ...noted.recent()]).size;
   const within = `within ${describeDuration(QUICK_MS)}`;
   if (length < MOST_QUICK_STARTS) return ok(name, `the bridge of this host is not restarting in quick succession`);
   return warning(

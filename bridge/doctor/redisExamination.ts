@@ -9,6 +9,7 @@ import { readSchema, requireReadable } from '../../src/jobs/schema.js';
 import { openStore } from '../../src/jobs/store.js';
 import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/redis/connect.js';
 import type { Clock } from '../../src/time.js';
+import { NotedStarts } from '../health/notedStarts.js';
 import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
 import { findServerProgram } from '../redis/programs.js';
 import { type CheckResult, fault, ok, skipped, warning, within } from './checkResult.js';
@@ -22,6 +23,7 @@ import {
   unlessDead,
 } from './queueChecks.js';
 import { checkRedis } from './redisChecks.js';
+import { checkReports } from './reportChecks.js';
 import type { OwnBridge } from './telegramChecks.js';
 
 export interface RedisExamination {
@@ -82,9 +84,10 @@ async function lookInside(
   checks.push(
     await checkBridge(store, here, clock),
     await checkLanes(store, here.host),
-    await checkRestarts(store, here.host),
+    await checkRestarts(store, here.host, new NotedStarts(logsFolder, here.host, clock)),
     await checkOwedEvents(store, settings.logsFolder),
     await checkSetAside(store),
+    ...(await checkReports(store, clock)),
   );
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };
 }

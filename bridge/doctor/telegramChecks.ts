@@ -57,7 +57,7 @@ function tokenComplaint(error: unknown): CheckResult {
   return fault(
     NAME.token,
     `Telegram does not answer correctly (${description})`,
-    'check the network, the proxy and TELEGRAM_API_ROOT of this host',
+    'check the network of this host and TELEGRAM_API_ROOT; no proxy is used',
   );
 }
 
@@ -99,7 +99,7 @@ async function checkPoller(api: TelegramApi, { presence, isKnown }: OwnBridge, c
     return fault(
       NAME.poller,
       `messages cannot be fetched (${asChatError(error).description})`,
-      'try again; if it persists, check network and proxy',
+      'try again; if it persists, check the network',
     );
   }
 }
@@ -120,7 +120,7 @@ function judgeOwnPoller({ owner, polled_at, poll_trouble, started_at }: Presence
   const ageMs = clock.now() - (polled_at ?? started_at);
   const words = `${who} last heard from Telegram ${describeDuration(ageMs)} ago`;
   if (ageMs <= POLL_LATE_MS) return ok(NAME.poller, words);
-  return fault(NAME.poller, words, 'check the end of its bridge.log, then network and proxy; restart it');
+  return fault(NAME.poller, words, 'check the end of its bridge.log, then the network; restart it');
 }
 
 /**

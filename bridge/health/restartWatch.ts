@@ -1,18 +1,22 @@
 /** Records the bridge's starts, and reports when they follow each other quickly: something keeps ending it. */
 import { noticeEvent } from '../../monitoring/events/notice.js';
 import { counted } from '../../src/counted.js';
-import { MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
+import { MOST_QUICK_STARTS, QUICK_MS, startedAt } from '../../src/jobs/bridgeStarts.js';
 import type { Service } from '../../src/service.js';
 import { describeDuration, isoTime } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
+import type { NotedStarts } from './notedStarts.js';
 
 export class RestartWatch implements Service {
   readonly name = 'starts of the bridge';
   readonly #base: ChatFoundation;
+  readonly #noted: NotedStarts;
   #start: string | null = null;
 
-  constructor(base: ChatFoundation) {
+  /** @param noted with this start already among them */
+  constructor(base: ChatFoundation, noted: NotedStarts) {
     this.#base = base;
+    this.#noted = noted;
   }
 
   /** Never throws: a bridge that cannot record its start starts all the same. */
@@ -20,8 +24,10 @@ export class RestartWatch implements Service {
     const { store, here, logger } = this.#base;
     if (this.#start !== null) return;
     try {
-      this.#start = await store.bridgeStarts.begin(here.host);
-      const recent = await store.bridgeStarts.recent(here.host);
+      const noted = this.#noted.recent();
+      this.#start = noted.at(-1) ?? null;
+      if (noted.length > 0) await store.bridgeStarts.note(here.host, noted);
+      const recent = (await store.bridgeStarts.recent(here.host)).map(startedAt);
       if (recent.length >= MOST_QUICK_STARTS) await this.#report(recent);
     } catch (err) {
       logger.warn({ err }, 'the start of this bridge could not be recorded');
@@ -33,6 +39,7 @@ export class RestartWatch implements Service {
     const { store, here, logger } = this.#base;
     const start = this.#start;
     this.#start = null;
+    this.#noted.ended();
     if (start === null) return;
     await store.bridgeStarts
       .ended(here.host, start)

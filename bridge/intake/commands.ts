@@ -1,5 +1,5 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
-import { CANCELLED_TEXT, limitText } from '../../monitoring/incident/texts/chatTexts.js';
+import { CANCELLED_TEXT, waitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { LiveTerminal } from '../../monitoring/terminals/terminalWatch.js';
 import { counted } from '../../src/counted.js';
 import { CorruptRecordError } from '../../src/errors.js';
@@ -98,7 +98,7 @@ export class Commands {
     const blocked = new Set((await this.#base.store.blockedLanes.all()).map(({ lane }) => lane));
     for (const session of waiting) {
       if (session.not_before !== null && session.not_before > now) {
-        lines.push(`${limitText(session.not_before)}\n${excerpt(session)}`);
+        lines.push(`${waitText(session, session.not_before)}\n${excerpt(session)}`);
         continue;
       }
       const ahead = positions.get(session.session_id) ?? 0;

@@ -12,17 +12,31 @@
  *
  * Limit: a server whose process is not visible from here is left alone; its bridge reports that Redis is unavailable.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 import type { Logger } from '../../src/log/logger.js';
 import { atMost, type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
 import { type Claim, claimFolder } from './claim.js';
-import { type Endpoint, logPath, prepareFolder, removeEndpoint, type ServerKind } from './endpoint.js';
+import {
+  type Endpoint,
+  endpointPath,
+  logPath,
+  prepareFolder,
+  removeEndpoint,
+  type ServerKind,
+  writeEndpoint,
+} from './endpoint.js';
 import { adopt, ownerLives, startFirst, startSuccessor } from './obtainServer.js';
 import { answers, refuseWhenStopping, type ServerFolder, signalServer, stopServer } from './serverProcess.js';
 
 const LOOK_EVERY_MS = 500;
+const WRITTEN_WITHIN_MS = MINUTE;
+/** Redis' own names for its data, since version 7 and before. */
+const DATA_NAMES = ['appendonlydir', 'appendonly.aof'];
 /** If the server ends this soon after its start, another start will not help. */
 const QUICK_MS = MINUTE;
 const MOST_QUICK_ENDS = 5;
@@ -59,7 +73,10 @@ export interface EmbeddedRedisOptions {
  */
 export async function obtainRedis(settings: Settings, clock: Clock, logger: Logger, stopping: AbortSignal) {
   const never = new AbortController().signal;
-  if (settings.redisUrl !== null) return { url: settings.redisUrl, lost: never, stop: async () => undefined };
+  if (settings.redisUrl !== null) {
+    const nothing = { missingFile: () => null, saveAgain: async () => undefined };
+    return { url: settings.redisUrl, lost: never, stop: async () => undefined, ...nothing };
+  }
   const { logsFolder, programPath: path, host, timings } = settings;
   const notify = (sentence: string) => logger.warn(sentence);
   const hungMs = timings.stallMs;
@@ -139,6 +156,36 @@ export class EmbeddedRedis {
     this.#kept ??= Promise.all([this.#keep(), this.#endWhatHangs()]);
   }
 
+  /** @returns a file of the living server that is gone; null if none is, or the server is just being started */
+  missingFile(): string | null {
+    const { folder, here, stopping } = this.#ours;
+    if (stopping.aborted || isProcessAlive(this.#endpoint.server, here) !== true) return null;
+    if (!existsSync(endpointPath(folder))) return endpointPath(folder);
+    const hasData = !this.persistent || DATA_NAMES.some((name) => existsSync(join(folder, name)));
+    return hasData ? null : folder;
+  }
+
+  /**
+   * Somebody deleted the server's files. It still has everything in memory: it writes that into the folder, which is made again, and
+   * ends; its successor reads it and has a socket that everybody can find. A server that keeps nothing is only recorded again.
+   * @param client connected since before
+   * @throws ioredis' error if the server refuses; UnreachableError if it does not write its data in time
+   */
+  async saveAgain(client: Redis): Promise<void> {
+    if (this.missingFile() === null) return;
+    const { clock, here } = this.#ours;
+    const folder = prepareFolder(this.#options.logsFolder);
+    if (this.persistent) {
+      await client.config('SET', 'dir', folder);
+      // Switched on again, it writes its whole data first.
+      await client.config('SET', 'appendonly', 'no');
+      await client.config('SET', 'appendonly', 'yes');
+      await untilWritten(client, clock);
+    }
+    writeEndpoint(folder, this.#endpoint);
+    if (this.persistent) signalServer(this.#endpoint.server, here, 'SIGTERM');
+  }
+
   /** Shuts the server down in order; resolves when it is gone. Gives up a start in progress. Idempotent. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -211,6 +258,18 @@ export class EmbeddedRedis {
       if (!ending.aborted && isProcessAlive(this.#endpoint.server, here) === false) return true;
     }
     return false;
+  }
+}
+
+/** @throws UnreachableError if that takes too long */
+async function untilWritten(client: Redis, clock: Clock): Promise<void> {
+  const end = clock.monotonic() + WRITTEN_WITHIN_MS;
+  for (;;) {
+    const state = await client.info('persistence');
+    const isBusy = /aof_rewrite_(?:in_progress|scheduled):1/.test(state);
+    if (!isBusy && /aof_enabled:1/.test(state) && /aof_last_bgrewrite_status:ok/.test(state)) return;
+    if (clock.monotonic() > end) throw new UnreachableError('Redis has not written its data again in time');
+    await clock.sleep(LOOK_EVERY_MS / 10);
   }
 }
 

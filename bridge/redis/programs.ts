@@ -14,6 +14,8 @@ const run = promisify(execFile);
 export interface ServerProgram {
   readonly kind: Exclude<ServerKind, 'js-redis-server'>;
   readonly path: string;
+  /** The first part of its version. */
+  readonly major: number;
 }
 
 /**
@@ -26,9 +28,11 @@ export async function findServerProgram(searchPath: string): Promise<ServerProgr
   for (const kind of NAMES) {
     const found = findProgram(kind, searchPath, '/');
     if (found.kind !== 'found') continue;
-    const fault = await faultOf(found.path);
-    if (fault === null) return { kind, path: found.path };
-    faults.push(fault);
+    const version = await versionOf(found.path);
+    if (version !== null && isSupportedVersion(version)) {
+      return { kind, path: found.path, major: Number.parseInt(version, 10) };
+    }
+    faults.push(`${found.path} ${version === null ? 'does not report its version' : `is version ${version}`}`);
   }
   if (faults.length === 0) return null;
   throw new UsageError(
@@ -36,9 +40,8 @@ export async function findServerProgram(searchPath: string): Promise<ServerProgr
   );
 }
 
-async function faultOf(path: string): Promise<string | null> {
+/** @returns null if the program does not report one */
+async function versionOf(path: string): Promise<string | null> {
   const said = await run(path, ['--version'], { timeout: VERSION_LIMIT_MS }).catch(() => null);
-  const version = /\bv=(\d+\.\d+\S*)/.exec(said?.stdout ?? '')?.[1];
-  if (version === undefined) return `${path} does not report its version`;
-  return isSupportedVersion(version) ? null : `${path} is version ${version}`;
+  return /\bv=(\d+\.\d+\S*)/.exec(said?.stdout ?? '')?.[1] ?? null;
 }

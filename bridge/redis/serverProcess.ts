@@ -18,6 +18,8 @@ import type { ServerProgram } from './programs.js';
 const START_LIMIT_MS = 2 * MINUTE;
 const STOP_LIMIT_MS = 10 * SECOND;
 const LOOK_AGAIN_MS = 20;
+/** The first version in which no client may change the folder unless the settings allow it. */
+const FIRST_PROTECTED_MAJOR = 7;
 const LARGEST_LOG_BYTES = 1024 * 1024;
 
 /** The folder of one server, and the process that manages it. */
@@ -167,6 +169,8 @@ function spawnServer(folder: string, program: ServerProgram, place: Place): Chil
     'appendonly yes',
     'appendfsync everysec',
     'maxmemory-policy noeviction',
+    // So that the bridge can give the server its folder again after somebody deleted that; older versions know no such setting.
+    ...(program.major >= FIRST_PROTECTED_MAJOR ? ['enable-protected-configs local'] : []),
   ];
   return spawnDetached(program.path, '-', folder, `${settings.join('\n')}\n`);
 }

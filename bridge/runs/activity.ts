@@ -25,6 +25,7 @@ const LONGEST_READ = 2_000;
 export function startActivity(clock: BothClocks): LiveActivity {
   return {
     startedAt: clock.monotonic(),
+    quietSince: null,
     lastEventAt: clock.now(),
     calls: 0,
     lastCallAt: null,

@@ -3,11 +3,13 @@
  * message.
  */
 
+import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { LANE_MARK, laneMark, RUN_MARK } from '../../src/host/processes.js';
 import { publishWake } from '../../src/jobs/wakes.js';
+import { journalPath } from '../../src/journal/path.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { untilStored } from '../../src/redis/retry.js';
 import { TODO_TOOLS } from '../agents/claude/settings.js';
@@ -19,6 +21,7 @@ import { ActivityPulse } from './activityPulse.js';
 import { Coalesced } from './coalesced.js';
 import type { KnownRun, Learned } from './knownRun.js';
 import { promptOf } from './prompt.js';
+import { QuietWord } from './quietWord.js';
 import { RepeatedCalls } from './repeatedCalls.js';
 import type { RunContext } from './runContext.js';
 import type { RunJournal } from './runJournal.js';
@@ -40,6 +43,7 @@ export class AgentStream {
   /** An agent may fail faster than the store can be updated, and its stream must not wait for that. */
   readonly #wake: Coalesced;
   readonly #pulse: ActivityPulse;
+  readonly #quiet: QuietWord;
   readonly #repeated = new RepeatedCalls();
   #hasSucceeded = false;
   /** What the agent was told of its first attempt. */
@@ -61,7 +65,18 @@ export class AgentStream {
     this.#pulse = new ActivityPulse(context.clock, thresholds, known.activity, (at) =>
       context.store.transitions.renewLease(known.session, timings.runLeaseMs, at),
     );
-    this.#wake = new Coalesced(() => publishWake(context.store, { session }).catch(known.warnAway));
+    this.#quiet = new QuietWord({
+      clock: context.clock,
+      thresholds,
+      journal: new JournalFollower(journalPath(context.settings.logsFolder, session)),
+      run: known.session,
+      isTorn: () => journal.isTorn,
+      show: (since) => {
+        known.activity.quietSince = since;
+        context.display.update(session, known.activity);
+      },
+    });
+    this.#wake = new Coalesced(() => publishWake(context.store, { session }).then(() => undefined, known.warnAway));
   }
 
   /**
@@ -76,6 +91,7 @@ export class AgentStream {
     const agent = context.agents.get(session.project_key);
     if (agent === undefined)
       return failedToStart(`no project "${session.project_key}" is configured`, undefined, 'crash');
+    const over = new AbortController();
     let end = failedToStart('the agent ended without saying so', undefined, 'crash');
     try {
       const request = await untilStored(context.clock, signal, known.warnAway, () => this.#request(conversationId));
@@ -90,6 +106,7 @@ export class AgentStream {
       // Before anything is awaited, so that the agent's own commands find their session.
       this.#worklog.begin(this.#given);
       if (noting !== null) this.#remember(await noting);
+      void this.#keepLooking(AbortSignal.any([signal, over.signal]));
       for await (const event of running.events) {
         if (event.type === 'end') end = this.#heard(event.end);
         else this.#take(event, conversationId);
@@ -98,9 +115,19 @@ export class AgentStream {
       const reason = known.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
       end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
     } finally {
+      over.abort();
       this.#noting?.abort();
     }
     return end;
+  }
+
+  async #keepLooking(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#quiet.keepLooking(signal);
+    } catch (err) {
+      const { session_id } = this.#known.session;
+      this.#context.logger.debug({ err, session_id }, 'a silent model is not shown in the chat');
+    }
   }
 
   /** Resolves when the store has what the stream said about the run, or when the run was stopped first. */
@@ -168,8 +195,10 @@ export class AgentStream {
       this.#remember({ conversationId: event.conversationId });
       this.#worklog.conversation(event.conversationId, asked);
     }
+    if (event.type === 'version') this.#remember({ agentVersion: event.version });
     if (event.type === 'journal') {
       this.#pulse.note(event.line);
+      this.#quiet.heard(event.line);
       journal.append(event.line);
       if (journal.isTorn) this.#noteTornJournal();
       if (this.#isWorthALook(event.line)) void this.#wake.ask();
@@ -178,8 +207,8 @@ export class AgentStream {
   }
 
   /**
-   * A failure may complete a cascade, a repeated call a loop, and a revival's first success is its recovery; the deadlines find
-   * everything else.
+   * A failure may complete a cascade, a repeated call a loop, and a revival's first success shows that an outage is over; the
+   * deadlines find everything else.
    */
   #isWorthALook(line: JournalEvent): boolean {
     if (this.#repeated.take(line)) return true;

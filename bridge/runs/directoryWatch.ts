@@ -2,10 +2,18 @@
  * Watches the directories that agents of this host work in. A missing directory takes only its own project out of service: its
  * messages wait, their chats are notified once, and work resumes by itself when the directory is back.
  */
-import { isDirectory, type ProjectDirectory, servedDirectories } from '../../src/config/servedPlaces.js';
+import {
+  directoryFor,
+  isDirectory,
+  type ProjectDirectory,
+  type ServedPlace,
+  servedDirectories,
+  servedPlaces,
+} from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
 import { CorruptRecordError } from '../../src/errors.js';
-import { hostOfLane } from '../../src/jobs/names.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import { hostOfLane, laneOf } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
@@ -26,7 +34,7 @@ export interface DirectoryWatchParts {
   readonly logger: Logger;
   readonly chat: SayingChat;
   /** Started when a directory is back: sessions that wait for it may begin. */
-  readonly lanes: { startAll(): Promise<void> };
+  readonly lanes: { startAll(): Promise<void>; startNext(lane: string): Promise<void> };
 }
 
 export class DirectoryWatch implements Service {
@@ -35,6 +43,9 @@ export class DirectoryWatch implements Service {
   readonly #rounds: Rounds;
   /** Project by path. */
   #missing: ReadonlyMap<string, string> = new Map();
+  #known: { readonly projects: Settings['projects']; readonly places: readonly ServedPlace[] } | null = null;
+  /** The projects whose directories the waiting messages have. */
+  #followed: Settings['projects'] | null = null;
 
   constructor(parts: DirectoryWatchParts) {
     this.#parts = parts;
@@ -57,6 +68,34 @@ export class DirectoryWatch implements Service {
     return isServed && !(await isDirectory(path));
   }
 
+  /**
+   * A waiting message runs in the directory that its place has now, not in the one that it had when the message came.
+   * @param session pending, in a lane of this host
+   * @returns whether it was moved to another lane, which is started
+   * @throws ioredis' error if Redis is unreachable
+   */
+  async follow(session: AgentSession): Promise<boolean> {
+    const { settings, store, logger, lanes } = this.#parts;
+    const { session_id, project_key, request, working_directory: former, lane } = session;
+    const directory = directoryFor(this.#places(settings), project_key, request.chat_id, request.thread_id);
+    if (directory === null || directory === former) return false;
+    if ((await store.lanes.moveTo(session, laneOf(settings.host, directory), directory, [])) === null) return false;
+    logger.info(
+      { session_id },
+      `session ${session_id}: it waits for ${directory} now, as configured, not for ${former}`,
+    );
+    void lanes.startNext(lane);
+    return true;
+  }
+
+  /** Asked for before every run. */
+  #places(settings: Settings): readonly ServedPlace[] {
+    if (this.#known?.projects !== settings.projects) {
+      this.#known = { projects: settings.projects, places: servedPlaces(settings) };
+    }
+    return this.#known.places;
+  }
+
   async start(): Promise<void> {
     if (this.#rounds.isRunning) return;
     await this.runOnce();
@@ -70,6 +109,9 @@ export class DirectoryWatch implements Service {
   /** One check. Never throws: a notice that could not be sent is sent at the next check. */
   async runOnce(): Promise<void> {
     const { settings, logger, lanes } = this.#parts;
+    await this.#followAll().catch((err: unknown) =>
+      logger.warn({ err }, 'messages that wait for a former directory will be moved in the next round'),
+    );
     const before = this.#missing;
     const missing = await missingOf(servedDirectories(settings.projects));
     this.#missing = missing;
@@ -85,6 +127,19 @@ export class DirectoryWatch implements Service {
     await this.#notifyWaitingChats().catch((err: unknown) =>
       logger.warn({ err }, 'chats that wait for a directory will be notified in the next round'),
     );
+  }
+
+  /** Once for each configuration. */
+  async #followAll(): Promise<void> {
+    const { settings, store } = this.#parts;
+    const { projects } = settings;
+    if (projects === this.#followed) return;
+    const waiting = await store.records.sessions(await store.records.sessionIds('pending'));
+    for (const session of waiting) {
+      if (!(session instanceof CorruptRecordError) && hostOfLane(session.lane) === settings.host)
+        await this.follow(session);
+    }
+    this.#followed = projects;
   }
 
   async #notifyWaitingChats(): Promise<void> {

@@ -10,6 +10,7 @@ import type { AgentSession, Run } from '../../src/jobs/model.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import { Newest } from '../../src/newest.js';
 import { MINUTE } from '../../src/time.js';
+import { passes } from '../agents/failures/wording.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import { Coalesced } from './coalesced.js';
 import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
@@ -88,7 +89,7 @@ function finalOf(end: AgentEnd, as: KnownFinal): Pick<KnownEnd, 'kind' | 'text'>
 
 /** Whether the session continues elsewhere or goes back to its lane. */
 function isNoEnd({ end, stopCause }: EndedRun): boolean {
-  return end.kind === 'stopped' || stopCause !== null || (end.kind === 'failed' && end.cause === 'rate_limit');
+  return end.kind === 'stopped' || stopCause !== null || (end.kind === 'failed' && passes(end.cause));
 }
 
 interface KeptEnd {

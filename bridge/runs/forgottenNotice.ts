@@ -46,11 +46,11 @@ export class ForgottenNotice implements Service {
   };
 
   /**
-   * Notes that a session's record is missing and nothing can continue it; its chat is notified next. Never throws.
+   * Notes that sessions' records are missing and nothing can continue them; their chats are notified next. Never throws.
    * @returns when the event is written, or its time has passed; what is noted during a write goes into the next event
    */
-  readonly noteLost = async (sessionId: string): Promise<void> => {
-    this.#note(sessionId, 'its chat is notified');
+  readonly noteLost = async (...sessionIds: readonly string[]): Promise<void> => {
+    for (const sessionId of sessionIds) this.#note(sessionId, 'its chat is notified');
     const written = this.#writing.then(() => this.#report());
     await atMost(this.#clock, WRITTEN_WITHIN_MS, written, undefined);
   };

@@ -34,6 +34,8 @@ export interface PredecessorContext {
 export interface CleanStartParts extends PredecessorContext {
   readonly queue: JobQueue;
   readonly stopMark: StopMark;
+  /** What Redis lost together with a dead predecessor. */
+  readonly lost: { endHere(): Promise<string[]> };
 }
 
 export class CleanStart implements Service {
@@ -45,7 +47,9 @@ export class CleanStart implements Service {
   }
 
   async start(): Promise<void> {
-    const { store, queue, stopMark, logger } = this.#parts;
+    const { store, queue, stopMark, lost, logger } = this.#parts;
+    const told = await lost.endHere();
+    if (told.length > 0) logger.error({ sessions: told }, `Redis had lost open messages: ${told.join(', ')}`);
     const ended = await endPredecessorsRuns(this.#parts);
     await stopMark.clearUnlessNeeded(await store.records.sessions(await store.records.sessionIds('active')));
     if (ended.length > 0) logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);

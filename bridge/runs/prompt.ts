@@ -13,6 +13,7 @@ import { describeFinding } from '../../monitoring/verdict/describe.js';
 import type { Settings } from '../../src/config/settings.js';
 import { describeError, unreadable } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
+import { recordOfConversation } from './leftConversation.js';
 import type { RunContext } from './runContext.js';
 
 const INTERRUPTED =
@@ -27,6 +28,9 @@ export interface Prompt {
   /** The part of it that says what is known of the first attempt; empty if there is none. */
   readonly record: string;
 }
+
+const LEFT = 'The conversation of the first attempt cannot be continued, so this is a new one.';
+const SAID_THERE = 'This was said in it last:';
 
 /** @throws ioredis' error if Redis is unavailable */
 export async function promptOf(context: PromptContext, session: AgentSession): Promise<Prompt> {
@@ -43,21 +47,25 @@ export async function promptOf(context: PromptContext, session: AgentSession): P
     `This is the second and last attempt. The first one was ended: ${why} Issue: ${incident?.report.url ?? 'pending'}.`,
     'Check what is already done before you repeat anything, and take another approach at the point where the first attempt got stuck.',
   ].join('\n\n');
+  const isLeft = incident?.conversation?.is_left === true;
+  const earlier = isLeft ? await recordOfConversation(store, session, context.redact) : '';
   const end = endWords(incident?.untrusted_excerpt, finding?.evidence ?? []) || null;
-  const used = joined('', said, note, '').length;
+  const words = [said, ...(isLeft ? [earlier === '' ? LEFT : `${LEFT} ${SAID_THERE}`, earlier] : [])].filter(Boolean);
+  const used = joined('', ...words, note, '').length;
   const record = await recordOf(context, session, { first: session.revival_of, end, used });
-  return { text: joined(message, said, note, record === '' ? null : record), record };
+  return { text: joined(message, ...words, note, record === '' ? null : record), record };
 }
 
 function joined(...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null).join('\n\n');
 }
 
-/** @returns whether this attempt was; the interruptions of the first one count in the second one's record, too */
+/** @returns whether this attempt was, or waited; the interruptions of the first one count in the second one's record, too */
 async function wasInterrupted(
   { store }: PromptContext,
-  { attempt, interruptions, revival_of }: AgentSession,
+  { attempt, interruptions, revival_of, wait = null }: AgentSession,
 ): Promise<boolean> {
+  if (wait !== null) return true;
   if (interruptions === 0 || attempt === 1 || revival_of === null) return interruptions > 0;
   const first = await store.records.session(revival_of).catch(unreadable);
   return first === null || first === 'unreadable' || interruptions > first.interruptions;

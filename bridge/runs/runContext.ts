@@ -19,7 +19,7 @@ export interface RunSurroundings extends Pick<EndContext, 'store' | 'lanes' | 'f
   readonly agents: { get(projectKey: string): Agent | undefined };
   readonly chat: Pick<Chat, 'showProgress'>;
   readonly display: Omit<ProgressView, 'describe'>;
-  readonly directories: { mustWait(path: string): Promise<boolean> };
+  readonly directories: { mustWait(path: string): Promise<boolean>; follow(session: AgentSession): Promise<boolean> };
   readonly reaper: { watch(runId: string, pid?: number): Promise<void>; unwatch(runId: string): void };
   /** Aborts as soon as the bridge is asked to stop. */
   readonly leaving: AbortSignal;

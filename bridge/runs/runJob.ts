@@ -6,9 +6,10 @@
  * How it ended decides what is stored: an answer completes the session; a failure opens an incident, then releases the run; a
  * stop releases the session, cancels it or puts it back at its lane's head. The record decides which of these applies.
  */
-import { limitText } from '../../monitoring/incident/texts/chatTexts.js';
+import { waitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { untilStored } from '../../src/redis/retry.js';
+import { passes } from '../agents/failures/wording.js';
 import { AgentStream } from './agentStream.js';
 import { type RecentEnds, reclaimEnd, reclaimRun } from './forgotten.js';
 import { KnownRun } from './knownRun.js';
@@ -119,7 +120,16 @@ export class RunJob {
       const { sessionId } = this;
       const { runId, activity } = known;
       known.session = this.#asShown();
-      const ended = { sessionId, runId, known: known.session, end, proof, stopCause: this.#stopper.cause, activity };
+      const ended = {
+        sessionId,
+        runId,
+        known: known.session,
+        end,
+        proof,
+        stopCause: this.#stopper.cause,
+        activity,
+        continued: conversationId,
+      };
       // At once: a watchdog that sees the run dead may start the next one before the chat has answered below.
       logRunEnd(logger, known.session, ended, clock.monotonic() - begunAt);
       // Before the end is stored, so that the record knows the progress message and no late line overwrites the last one.
@@ -130,7 +140,7 @@ export class RunJob {
         return this.#storeEnd(ended, worklog);
       });
       this.#ends.note(ended, known.run, this.#isCancelled);
-      if (end.kind === 'failed' && end.until !== undefined) await this.#showLimit();
+      if (end.kind === 'failed' && passes(end.cause)) await this.#showWait();
       return next;
     } finally {
       stopRenewing();
@@ -178,12 +188,12 @@ export class RunJob {
     return { ...session, request: { ...session.request, progress_message_id: shown } };
   }
 
-  /** Nothing else is sent until the limit has ended. */
-  async #showLimit(): Promise<void> {
+  /** Nothing else is sent until it is run again. */
+  async #showWait(): Promise<void> {
     const { store, chat } = this.#context;
     const session = await store.records.session(this.sessionId).catch(() => null);
     if (session?.status !== 'pending' || session.not_before === null) return;
-    await chat.showProgress(this.sessionId, limitText(session.not_before));
+    await chat.showProgress(this.sessionId, waitText(session, session.not_before));
   }
 
   /** @returns a function that stops it */

@@ -36,6 +36,11 @@ export class Runner implements Service {
     this.#lanes = new SweptLanes(context);
   }
 
+  /** @returns whether the session runs or waits here, or ended here recently */
+  knows(sessionId: string): boolean {
+    return this.#live.has(sessionId) || this.#context.waiting.has(sessionId) || this.#ends.has(sessionId);
+  }
+
   async start(): Promise<void> {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -115,6 +120,7 @@ export class Runner implements Service {
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
     if (session.status !== 'pending') return null;
+    if (await this.#context.directories.follow(session)) return null;
     // The directory watch makes a new job when the directory is back.
     const mustWait =
       !(await this.#isEmpty(lane)) || (await this.#context.directories.mustWait(session.working_directory));

@@ -6,6 +6,7 @@
  * | answered | anything | the answer, unless the run was released before |
  * | failed | nothing | an incident with the rule `crash`, then the release |
  * | failed for a limit with a known end | nothing, or the bridge's own stop or fence | back at its lane's head until then; a crash after too many times |
+ * | failed for a busy provider | the same | back at its lane's head for a while that grows; a crash after too many times |
  * | any | a person's cancellation | release and cancellation; an incident that acts cancels by itself |
  * | any | an incident's stop | the release: the incident goes on from there |
  * | failed | nothing, and the bridge is being stopped | as stopped by the bridge's own stop |
@@ -25,16 +26,20 @@ import { findCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import type { Settings } from '../../src/config/settings.js';
 import { ConflictError } from '../../src/errors.js';
+import type { FailedConversation } from '../../src/jobs/incidents.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
 import type { Lanes } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { Logger } from '../../src/log/logger.js';
-import { type Clock, DAY, isoTime } from '../../src/time.js';
-import type { AgentEnd, FailureCause } from '../agents/program/contract.js';
+import { type Clock, isoTime } from '../../src/time.js';
+import type { FailureCause } from '../agents/failures/causes.js';
+import type { AgentEnd } from '../agents/program/contract.js';
 import type { LiveActivity } from './activity.js';
 import type { ForgottenNotice } from './forgottenNotice.js';
+import { isConversationOver } from './leftConversation.js';
+import { isPutBackToWait } from './passingFailures.js';
 
 /**
  * Why a run is ended before its own end. `self_fenced`: its lease could not be renewed in time, and no other process is known
@@ -52,6 +57,8 @@ export interface EndedRun {
   readonly proof: DeathProof | null;
   readonly stopCause: StopCause | null;
   readonly activity: Pick<LiveActivity, 'calls' | 'lastCallAt'>;
+  /** The provider's conversation that the run went on with; absent or null: it began one. */
+  readonly continued?: string | null;
 }
 
 /** What the end of a run needs to be stored, also again in a store that has forgotten it. */
@@ -79,7 +86,7 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<bo
   const { sessionId, runId, end, proof, stopCause } = ended;
   const { transitions, records } = context.store;
   if (stopCause === 'lease_lost' || (await storeAnswer(context, ended)) !== null) return false;
-  if (await isPutBackForLimit(context, ended)) return false;
+  if (await isPutBackToWait(context, ended)) return false;
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
   const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
   if (end.kind === 'stopped' && isInterrupted && proof !== null) {
@@ -114,23 +121,6 @@ export async function storeAnswer({ store }: EndContext, ended: EndedRun): Promi
   return store.transitions.complete(sessionId, runId, end.answer, { isGone: proof !== null, known });
 }
 
-/** If the limit ends later than this, the chat is notified instead: the person will have given up by then. */
-const LONGEST_LIMIT_MS = DAY;
-
-/**
- * A second attempt right away would meet the limit again, and one after the limit's end is not a second attempt: the message
- * did nothing wrong. A limit without a known end is reported to the chat.
- */
-async function isPutBackForLimit({ store, clock, logger }: EndContext, ended: EndedRun): Promise<boolean> {
-  const { sessionId, runId, end, proof } = ended;
-  if (end.kind !== 'failed' || end.cause !== 'rate_limit' || end.until === undefined) return false;
-  if (proof === null || end.until - clock.now() > LONGEST_LIMIT_MS) return false;
-  if ((await store.transitions.interrupt(sessionId, runId, proof, end.until)) === null) return false;
-  const said = `session ${sessionId}: its provider's limit ends at ${isoTime(end.until)}; it is run again then`;
-  logger.info({ session_id: sessionId, not_before: end.until }, said);
-  return true;
-}
-
 const INTERRUPTED_TOO_OFTEN: Failure = {
   kind: 'failed',
   cause: 'crash',
@@ -150,8 +140,28 @@ const NOT_REVIVED_BECAUSE: Readonly<Record<FailureCause, string | null>> = {
   authentication: "the agent's credentials were refused, and a second attempt would be refused as well",
   credit: "the agent's account has no credit left",
   rate_limit: "the provider's usage limit is reached; ask again when it has been reset",
+  provider_unavailable: null,
+  host_exhausted: null,
+  conversation_unusable: null,
   context_overflow: 'the conversation no longer fits the model; start a new one with /new',
 };
+
+function whyNotRevived({ cause, remedy }: Failure, project: string): string | null {
+  const because = NOT_REVIVED_BECAUSE[cause];
+  return because === null || remedy === undefined ? because : `${because}; ${remedy.replace('PROJECT', project)}`;
+}
+
+/** @returns null if the run had none that an earlier message, or a second attempt, could go on with */
+function failedConversation(
+  { conversation_id, attempt }: AgentSession,
+  { continued = null, activity: { calls } }: EndedRun,
+  { cause, reason }: Failure,
+): FailedConversation | null {
+  const id = conversation_id ?? continued;
+  if (id === null) return null;
+  const is_left = isConversationOver({ cause, reason, attempt, hasContinued: continued !== null, calls });
+  return is_left || continued !== null ? { id, is_left } : null;
+}
 
 /** The record may change at any instant, by its progress message or by a person; then it is read again. */
 async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Failure): Promise<void> {
@@ -173,7 +183,10 @@ async function isAccused(
   const findings = [findCrash(failure.reason, clock.now())];
   const actions = settings.projects.get(session.project_key)?.actions ?? DEFAULT_ACTIONS;
   // The detail may quote the agent, so it is not evidence.
-  const seen = { notRevivedBecause: NOT_REVIVED_BECAUSE[failure.cause], untrustedExcerpt: failure.detail };
+  const conversation = failedConversation(session, ended, failure);
+  const because = conversation?.is_left === true ? null : whyNotRevived(failure, session.project_key);
+  const seen = { notRevivedBecause: because, untrustedExcerpt: failure.detail, conversation };
+  if (conversation?.is_left === true) await store.chatMemory.leaveConversation(session, conversation.id);
   const { calls: toolCount, lastCallAt } = ended.activity;
   if (session.incident_id === null) {
     const lastToolCall = lastCallAt === null ? null : isoTime(lastCallAt);

@@ -14,8 +14,9 @@ import type {
 } from 'grammy/types';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
+import type { AnswerFile } from './answerParts.js';
 import { noAnswer, refusal } from './chatError.js';
-import type { AnswerFile } from './render.js';
+import { ChatSpending } from './chatSpending.js';
 
 /** After this long the outcome of a message or an edit counts as unknown. */
 const SEND_MS = 30 * SECOND;
@@ -23,6 +24,8 @@ const SEND_MS = 30 * SECOND;
 const SMALL_MS = 10 * SECOND;
 /** Beyond the requested time of a long poll. */
 const POLL_GRACE_MS = 15 * SECOND;
+/** What counts towards the limit of a group. */
+const SPENDS = ['sendMessage', 'sendDocument', 'editMessageText'];
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
 export interface Destination {
@@ -58,12 +61,16 @@ export interface TelegramFoundation extends ChatFoundation {
 export class TelegramApi {
   /** The number before the token's colon: the bot's own user id. */
   readonly botId: string;
+  /** Noted here, and asked by those who can wait. */
+  readonly spending: ChatSpending;
   readonly #api: Api;
 
   constructor({ token, apiRoot }: { token: string; apiRoot: string }, clock: Clock) {
     this.botId = token.split(':')[0] ?? '';
+    this.spending = new ChatSpending(clock);
     this.#api = new Api(token, { apiRoot: apiRoot.replace(/\/+$/, '') });
     this.#api.config.use(async (call, method, payload, given) => {
+      if (SPENDS.includes(method)) this.spending.note(String((payload as { chat_id?: unknown }).chat_id));
       const limit = new AbortController();
       const timer = clock.after(limitMs(method, payload), () => limit.abort());
       const signals = [limit.signal, given as AbortSignal | undefined].filter((each) => each !== undefined);
@@ -150,7 +157,7 @@ function forGrammy(signal: AbortSignal | undefined): GrammySignal | undefined {
 }
 
 function limitMs(method: string, payload: object): number {
-  if (['sendMessage', 'sendDocument', 'editMessageText'].includes(method)) return SEND_MS;
+  if (SPENDS.includes(method)) return SEND_MS;
   if (method !== 'getUpdates') return SMALL_MS;
   const { timeout = 0, limit } = payload as { timeout?: number; limit?: number };
   return timeout * SECOND + (limit === undefined ? POLL_GRACE_MS : SMALL_MS);

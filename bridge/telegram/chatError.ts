@@ -1,12 +1,12 @@
 /** Every failure between us and the Bot API, as one error whose `kind` says what may have happened. */
 import { HttpError } from 'grammy';
 import type { ApiError } from 'grammy/types';
-import { errorCode } from '../../src/errno.js';
+import { wasNeverConnected, wordsOf } from '../../src/causes.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 
 /**
- * - `refused`: the API said no, and would again (400, 403).
+ * - `refused`: the API said no, and would again until somebody changes something (400, 403).
  * - `unauthorized`: the bot itself is refused, whatever it asks (401, and 404 for a malformed token).
  * - `limited`: not now (429).
  * - `not_reached`: no request went out; certainly nothing happened.
@@ -60,10 +60,6 @@ export function asChatError(error: unknown): ChatError {
   throw error;
 }
 
-/** Node's codes for a connection that was never made. Others, such as ECONNRESET, say nothing about the request. */
-const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
-/** The same, if the words say that it happened while connecting. */
-const FAILED_CONNECT = /\bconnect (?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)\b/;
 const WITHOUT_HINT_MS = 5 * SECOND;
 /** A `retry_after` can be hours; after this we ask again. */
 const LONGEST_PAUSE_MS = HOUR;
@@ -78,9 +74,8 @@ const UNAUTHORIZED_PAUSE_MS = MINUTE;
  */
 export function noAnswer(method: string, thrown: unknown, token: string): ChatError {
   const cause = thrown instanceof HttpError ? thrown.error : thrown;
-  const description = withoutToken(cause instanceof Error ? cause.message : String(cause), token);
-  const isNotReached = NOT_CONNECTED.includes(errorCode(cause)) || FAILED_CONNECT.test(description);
-  return new ChatError(method, { kind: isNotReached ? 'not_reached' : 'unknown', description });
+  const description = withoutToken(cause instanceof Error ? wordsOf(cause) : String(cause), token);
+  return new ChatError(method, { kind: wasNeverConnected(cause) ? 'not_reached' : 'unknown', description });
 }
 
 /** The API said no; the parameters are those of {@link noAnswer}. */

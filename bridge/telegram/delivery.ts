@@ -26,13 +26,13 @@ import type { Timer } from '../../src/time.js';
 import { deliveryState, type SayingChat } from '../chat/chatRouter.js';
 import { finalTextOf } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
+import { answerParts, isFile, messagesIn, partsDone } from './answerParts.js';
 import type { TelegramFoundation } from './api.js';
 import { BotNumbers } from './botNumbers.js';
 import { ClosingLines } from './closingLines.js';
 import { CLAIM_MS, DeliveryRecord } from './deliveryRecord.js';
 import { type Outcome, PartSender } from './partSender.js';
 import type { ProgressDisplay } from './progress.js';
-import { answerParts, isFile } from './render.js';
 
 const FILE_TOO_LATE: Outcome = { kind: 'left_out', reason: 'a day has passed' };
 
@@ -137,8 +137,9 @@ export class TelegramDelivery implements SayingChat, Service {
       entry = await this.#record.save(entry, { reply_to: null, progress_message_id: null, edit_into: null });
       if (entry === null) return deliveryState(store, sessionId);
     }
-    const text = finalTextOf(entry, parts.filter((part) => !isFile(part)).length);
-    const partsSent = Math.min(await this.#memory.partsSent(text), parts.length);
+    const text = finalTextOf(entry, messagesIn(parts));
+    const known = Math.min(await this.#memory.partsSent(text), parts.length);
+    const partsSent = partsDone(parts, known, known > entry.parts_done);
     if (partsSent > entry.parts_done) {
       entry = await this.#record.save(entry, { parts_done: partsSent, edit_into: null });
       inDoubt = false;
@@ -163,9 +164,11 @@ export class TelegramDelivery implements SayingChat, Service {
         const mayMove = session === null || session.request.chat_id === entry.chat_id;
         const outcome: Outcome = await this.#sender.place({ entry, text, part, inDoubt, mayMove });
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
-        hasArrived = outcome.kind === 'placed' && entry.parts_done + 1 === parts.length;
+        hasArrived = outcome.kind === 'placed' && partsDone(parts, entry.parts_done + 1, true) === parts.length;
         const isTooLate = isFile(part) && outcome.kind === 'later' && this.#record.isTooOld(entry);
-        entry = await this.#record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome);
+        entry = await this.#record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome, (done) =>
+          partsDone(parts, done, outcome.kind === 'placed'),
+        );
       }
     }
     if (entry === null && hasArrived && held !== null && (await store.records.outboxEntry(sessionId)) === null) {

@@ -31,11 +31,16 @@ export class DeliveryRecord {
     this.#closing = closing;
   }
 
-  /** Stores the outcome of a part. */
-  async note(entry: OutboxEntry, session: AgentSession | null, outcome: Outcome) {
+  /** Stores the outcome of a part. @param counted given how many parts are done with it; returns how many need nothing more */
+  async note(
+    entry: OutboxEntry,
+    session: AgentSession | null,
+    outcome: Outcome,
+    counted: (done: number) => number = (done) => done,
+  ) {
     switch (outcome.kind) {
       case 'placed': {
-        const next = await this.#partDone(entry);
+        const next = await this.#partsDone(entry, counted(entry.parts_done + 1));
         await this.#rememberOwn(session, entry, outcome.messageId);
         return next;
       }
@@ -44,7 +49,7 @@ export class DeliveryRecord {
         const { reason } = outcome;
         const said = `session ${session_id}: the answer comes without its file: ${reason}`;
         this.#base.logger.warn({ session_id, reason }, said);
-        return this.#partDone(entry);
+        return this.#partsDone(entry, entry.parts_done + 1);
       }
       case 'again':
         return this.save(entry, { ...outcome.patch, last_error: outcome.reason });
@@ -107,9 +112,9 @@ export class DeliveryRecord {
     return next;
   }
 
-  /** The part needs nothing more. */
-  #partDone(entry: OutboxEntry): Promise<OutboxEntry | null> {
-    return this.save(entry, { parts_done: entry.parts_done + 1, edit_into: null, last_error: null });
+  /** They need nothing more. */
+  #partsDone(entry: OutboxEntry, parts_done: number): Promise<OutboxEntry | null> {
+    return this.save(entry, { parts_done, edit_into: null, last_error: null });
   }
 
   /** Keeps the claim for one more call. */

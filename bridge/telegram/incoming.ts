@@ -1,5 +1,6 @@
 /** What a Telegram update means to us. Pure. */
 import type { Update } from 'grammy/types';
+import { GENERAL_TOPIC } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
 import { SECOND } from '../../src/time.js';
 import type { ChatMessage } from '../intake/admission.js';
@@ -130,7 +131,8 @@ function chatMessage(message: Message, text: string): ChatMessage {
   // The sender of a message in the name of a chat, as by anonymous admins, is that chat.
   const sender = message.sender_chat ?? message.from;
   if (sender === undefined) throw new UsageError('the update holds a message without a sender');
-  const threadId = topicOf(message);
+  const topic = topicOf(message);
+  const threadId = String(topic) === GENERAL_TOPIC ? null : topic;
   const answered = answeredBy(message);
   return {
     chatId: String(message.chat.id),

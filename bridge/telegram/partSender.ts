@@ -6,9 +6,10 @@ import type { OutboxEntry } from '../../src/jobs/model.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import type { FinalText } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
+import { type AnswerFile, type AnswerPart, isFile } from './answerParts.js';
 import type { Destination, TelegramApi, Text } from './api.js';
 import { asChatError, type ChatError } from './chatError.js';
-import { type AnswerFile, type AnswerPart, isFile, type MessagePart } from './render.js';
+import type { MessagePart } from './render.js';
 
 interface PartToPlace {
   readonly entry: OutboxEntry;
@@ -47,6 +48,8 @@ export type Outcome =
 const PLACEHOLDER = { plain: '…', html: null };
 /** Each lost placeholder may be one more "…" in the chat. */
 const LONGEST_PLACEHOLDER_BACKOFF_MS = 15 * MINUTE;
+/** Each try costs the bot a call for a chat that may never take it back. */
+const LONGEST_REFUSAL_BACKOFF_MS = 30 * MINUTE;
 /** Another process is sending it at this moment. */
 const ELSEWHERE_RETRY_MS = 5 * SECOND;
 const FILE_IN_DOUBT: Outcome = { kind: 'left_out', reason: 'a send of it was broken off, and may have brought it' };
@@ -54,6 +57,8 @@ const FILE_IN_DOUBT: Outcome = { kind: 'left_out', reason: 'a send of it was bro
 /** Telegram's words; there are no codes. */
 const BAD_FORMATTING = /can't parse entities|text must be non-empty|message text is empty/i;
 const NOT_MODIFIED = /message is not modified/i;
+/** Refused because of what it is. People can take back every other refusal: a right, a block, the bot's removal, a closed topic. */
+const NEVER_TAKEN = /too long|must be non-empty|is empty|can't parse|too big|user is deactivated/i;
 const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/i;
 const TARGET_GONE = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
 
@@ -114,7 +119,8 @@ export class PartSender {
       const left = { kind: 'left_out', reason: failure.description } as const;
       if (failure.kind === 'unknown') return left;
       const outcome = this.#settle(entry, failure, false, mayMove);
-      return outcome.kind === 'never' ? left : outcome;
+      // A refusal that can pass is not worth holding back what the chat has already.
+      return outcome.kind === 'never' || (outcome.kind === 'later' && failure.kind === 'refused') ? left : outcome;
     }
   }
 
@@ -171,7 +177,9 @@ export class PartSender {
       const general = { thread_id: null, reply_to: null, edit_into: null };
       return again(general, inDoubt, failure);
     }
-    return { kind: 'never', inDoubt, reason: failure.description };
+    const isForGood = failure.migrateToChatId !== null || NEVER_TAKEN.test(failure.description);
+    if (isForGood) return { kind: 'never', inDoubt, reason: failure.description };
+    return { ...later(failure, inDoubt), longestMs: LONGEST_REFUSAL_BACKOFF_MS };
   }
 
   async #formattedOrPlain<Result>(part: MessagePart, call: (text: Text) => Promise<Result>): Promise<Result> {

@@ -3,7 +3,7 @@
  * for it are ever in progress; every call may be lost.
  *
  * A message whose id is not in the record gets no last line, so it never shows anything that the end of its run would make
- * untrue.
+ * untrue. The disk knows it, too: a store that is restored to an older state may forget it.
  */
 import { failpoint } from '../../src/failpoints.js';
 import { type HostCounters, systemCounters } from '../../src/host/counters.js';
@@ -15,27 +15,12 @@ import type { TelegramFoundation, Text } from './api.js';
 import { BotNumbers } from './botNumbers.js';
 import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
-import { learn, type Pace, pause } from './progressPace.js';
+import type { ProgressMemory } from './progressMemory.js';
+import { learn, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
 import { reasonOf } from './reason.js';
 import { renderClean } from './render.js';
-
-interface Shown extends Pace {
-  readonly session: AgentSession;
-  /** By how much the wall clock was ahead of the boot's when the run began. */
-  readonly clockAheadMs: number;
-  readonly ended: AbortController;
-  /** Aborted when {@link ProgressDisplay.end} stops waiting. */
-  readonly abandoned: AbortController;
-  loop: Promise<void>;
-  activity: Activity | null;
-  /** The session's record names the message. */
-  isRecorded: boolean;
-  /** The message's present text, as far as known. */
-  text: string | null;
-  /** Why this attempt is a second one; null for a first one, and while it is unknown. */
-  reason: string | null;
-}
+import { newlyShown, type Shown } from './shownProgress.js';
 
 type Uptime = Pick<HostCounters, 'sinceBootMs'>;
 
@@ -48,6 +33,7 @@ const MOST_REMEMBERED = 500;
 export class ProgressDisplay implements ProgressView {
   readonly edits: ProgressEdits;
   readonly #base: TelegramFoundation;
+  readonly #memory: ProgressMemory;
   readonly #everyMs: number;
   readonly #numbers: BotNumbers;
   readonly #counters: Uptime;
@@ -55,11 +41,18 @@ export class ProgressDisplay implements ProgressView {
   /** What is left of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
-  /** @param everyMs the least time between two edits of one message, in milliseconds */
-  constructor(base: TelegramFoundation, edits: ProgressEdits, everyMs: number, counters: Uptime = systemCounters) {
-    this.#counters = counters;
+  /** @param memory which message it is, should the store forget it. @param everyMs the least time between two edits of it */
+  constructor(
+    base: TelegramFoundation,
+    edits: ProgressEdits,
+    memory: ProgressMemory,
+    everyMs: number,
+    uptime?: Uptime,
+  ) {
+    this.#counters = uptime ?? systemCounters;
     this.#base = base;
     this.edits = edits;
+    this.#memory = memory;
     this.#everyMs = everyMs;
     this.#numbers = new BotNumbers(base);
   }
@@ -68,24 +61,7 @@ export class ProgressDisplay implements ProgressView {
     const id = session.session_id;
     const former = this.#shown.get(id);
     former?.ended.abort();
-    const now = this.#base.clock.monotonic();
-    const shown: Shown = {
-      session,
-      clockAheadMs: this.#clockAheadMs(),
-      ended: new AbortController(),
-      abandoned: new AbortController(),
-      loop: Promise.resolve(),
-      activity: null,
-      messageId: session.request.progress_message_id,
-      isRecorded: session.request.progress_message_id !== null,
-      text: null,
-      reason: null,
-      lostSends: 0,
-      mayComeLate: false,
-      isRefused: false,
-      nextEditAt: now,
-      nextTypingAt: now,
-    };
+    const shown = newlyShown(session, this.#forgotten(session), this.#clockAheadMs(), this.#base.clock.monotonic());
     this.#shown.set(id, shown);
     shown.loop = (former?.loop ?? Promise.resolve()).then(() => this.#run(shown));
   }
@@ -112,7 +88,17 @@ export class ProgressDisplay implements ProgressView {
   /** As {@link end}. @returns what is left of it */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
-    return this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
+    const left = this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
+    if (left.messageId !== null) return left;
+    const session = await this.#base.store.records.session(sessionId);
+    return { ...left, messageId: session === null ? null : this.#forgotten(session) };
+  }
+
+  /** @returns the message of the session or its first attempt, which the store may have forgotten */
+  #forgotten(session: AgentSession): string | null {
+    const { session_id, revival_of } = session;
+    const left = this.#left.get(session_id) ?? (revival_of === null ? undefined : this.#left.get(revival_of));
+    return left?.messageId ?? this.#memory.messageOf(session);
   }
 
   /** The boot's clock goes on while the host sleeps, as people's do, and nobody can set it. */
@@ -143,7 +129,8 @@ export class ProgressDisplay implements ProgressView {
       const session = await records.session(sessionId);
       if (session === null) return;
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
-      const messageId = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
+      const recorded = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
+      const messageId = recorded ?? this.#forgotten(session);
       if (messageId === null || (await this.#numbers.areForeign(session))) return;
       const message = { sessionId, chatId: session.request.chat_id, messageId };
       await this.edits.edit(message, words, () => this.edits.isOpen(sessionId));
@@ -197,9 +184,9 @@ export class ProgressDisplay implements ProgressView {
     shown.reason ??= await reasonOf(this.#base.store.records, shown.session);
     const text = progressText(shown.activity, shown.session, clock.monotonic(), redact, shown.reason);
     try {
+      const isNew = text !== null && text.plain !== shown.text;
       if (shown.messageId === null) await this.#send(shown);
-      else if (shown.isRecorded && text !== null && text.plain !== shown.text)
-        await this.#edit(shown, shown.messageId, text);
+      else if (shown.isRecorded && isNew && !this.#isHeldBack(shown)) await this.#edit(shown, shown.messageId, text);
     } catch (error) {
       const failure = asChatError(error);
       learn(shown, failure, clock.monotonic());
@@ -209,7 +196,18 @@ export class ProgressDisplay implements ProgressView {
     if (shown.messageId !== null) shown.isRecorded ||= await this.#isRecordedNow(shown, shown.messageId);
   }
 
+  /** A group's limit is kept for answers: then the line is shown later. */
+  #isHeldBack(shown: Shown): boolean {
+    const { api, clock } = this.#base;
+    const { chat_id } = shown.session.request;
+    const running = [...this.#shown.values()].filter(({ session }) => session.request.chat_id === chat_id).length;
+    const waitMs = api.spending.waitForLine(chat_id, running, shown.messageId === null ? 'first' : 'edit');
+    if (waitMs > 0) shown.nextEditAt = clock.now() + waitMs;
+    return waitMs > 0;
+  }
+
   async #send(shown: Shown): Promise<void> {
+    if (this.#isHeldBack(shown)) return;
     const { session } = shown;
     const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
     const to = { chatId, threadId, replyTo };
@@ -219,6 +217,7 @@ export class ProgressDisplay implements ProgressView {
     failpoint('progress.send.after');
     shown.messageId = messageId;
     shown.text = STARTED;
+    await this.#memory.remember(session, messageId);
   }
 
   /** @returns false if the session no longer belongs to this run */

@@ -3,7 +3,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
-import { type Activity, activityLine, stepLine } from '../chat/progressView.js';
+import { type Activity, activityLine, quietLine, stepLine } from '../chat/progressView.js';
 import type { Text } from './api.js';
 import { renderClean } from './render.js';
 import { escapeHtml } from './styledText.js';
@@ -28,11 +28,13 @@ export function progressText(
 ): Text | null {
   if (activity === null) return null;
   const doing = redact(activityLine(activity, now));
+  const quiet = quietLine(activity);
   const step = redact(stepLine(activity) ?? '');
   const note = shorten(redact(withoutInvisible(activity.note ?? '').trim()), LONGEST_NOTE);
   const lines: Text[] = [
     ...(session.attempt === 2 ? [{ plain: SECOND_ATTEMPT, html: SECOND_ATTEMPT }] : []),
     activity.tool === null ? { plain: doing, html: escapeHtml(doing) } : inCode(doing),
+    ...(quiet === null ? [] : [{ plain: quiet, html: escapeHtml(quiet) }]),
     ...(step === '' ? [] : [inCode(step)]),
     ...(note === '' ? [] : [inCode(note)]),
     ...reasonLines(reason, redact),

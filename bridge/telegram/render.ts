@@ -36,36 +36,11 @@ const MOST_GROWTH = 4;
 const SPARE_PARTS = 8;
 const INVISIBLE = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
-/** From this many messages on, a text also comes as a file, which is easier to keep and to search. */
-const FILE_FROM_MESSAGES = 3;
-
 export interface MessagePart {
   /** For `parse_mode: HTML`. */
   readonly html: string;
   /** The same text without its styles, for when Telegram refuses the HTML. */
   readonly plain: string;
-}
-
-export interface AnswerFile {
-  readonly fileName: string;
-  readonly content: string;
-}
-
-export type AnswerPart = MessagePart | AnswerFile;
-
-export function isFile(part: AnswerPart): part is AnswerFile {
-  return 'fileName' in part;
-}
-
-/**
- * @param text Markdown, secrets included
- * @param project null if unknown
- * @returns the messages of a final text, and after them its file
- */
-export function answerParts(text: string, redact: Redact, project: string | null): readonly AnswerPart[] {
-  const { parts, source } = renderClean(text, redact);
-  if (parts.length < FILE_FROM_MESSAGES) return parts;
-  return [...parts, { fileName: project === null ? 'answer.md' : `${project}-answer.md`, content: source }];
 }
 
 /**

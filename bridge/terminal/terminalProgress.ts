@@ -2,7 +2,14 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import { atMost, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
-import { type Activity, activityLine, type ProgressView, statusLine, stepLine } from '../chat/progressView.js';
+import {
+  type Activity,
+  activityLine,
+  type ProgressView,
+  quietLine,
+  statusLine,
+  stepLine,
+} from '../chat/progressView.js';
 import { printable, printTo, type TerminalWriter } from './terminalText.js';
 
 /** After this the next run's work is shown in any case, in milliseconds. */
@@ -17,6 +24,7 @@ interface Shown {
   /** As last printed. */
   tool: string | null;
   step: string | null;
+  quiet: string | null;
   nextLineAt: number;
   /** Resolves when its first line is printed; null if it did not have to wait. */
   begun: Promise<void> | null;
@@ -53,6 +61,7 @@ export class TerminalProgress implements ProgressView {
       activity: null,
       tool: null,
       step: null,
+      quiet: null,
       nextLineAt: Number.POSITIVE_INFINITY,
       begun: null,
     };
@@ -70,6 +79,7 @@ export class TerminalProgress implements ProgressView {
     const shown = this.#shown.get(sessionId);
     if (shown === undefined) return;
     shown.activity = activity;
+    this.#showQuiet(sessionId, shown, activity);
     const now = this.#base.clock.monotonic();
     const step = stepLine(activity);
     const isNewTool = activity.tool !== null && activity.tool !== shown.tool;
@@ -79,6 +89,13 @@ export class TerminalProgress implements ProgressView {
     shown.step = step;
     shown.nextLineAt = now + this.#everyMs;
     this.#print(sessionId, isNewStep ? statusLine(activity, now) : activityLine(activity, now));
+  }
+
+  /** Printed once for each silence: a line cannot be taken back. */
+  #showQuiet(sessionId: string, shown: Shown, activity: Activity): void {
+    const quiet = quietLine(activity);
+    if (quiet !== null && quiet !== shown.quiet) this.#print(sessionId, quiet);
+    shown.quiet = quiet ?? shown.quiet;
   }
 
   async end(sessionId: string): Promise<void> {

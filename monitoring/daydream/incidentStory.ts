@@ -22,6 +22,10 @@ export interface IncidentStory {
   readonly evidence: readonly string[];
   /** Untrusted. */
   readonly excerpt: string | null;
+  /** The beginning of the message. Untrusted; null in lines of earlier versions. */
+  readonly asked: string | null;
+  /** Such as `claude 2.1.150`; null in lines of earlier versions. */
+  readonly agent: string | null;
 }
 
 /** Another version, or a person, may have written the file: a field of another type counts as missing. */
@@ -59,5 +63,12 @@ export function withEvent(story: IncidentStory | null, event: CriticalEvent, at:
     github_issue: textOf(event.github_issue) ?? story?.github_issue ?? null,
     evidence: said.length > 0 ? said : (story?.evidence ?? []),
     excerpt: textOf(event.untrusted_excerpt) ?? story?.excerpt ?? null,
+    asked: textOf(event.asked) ?? story?.asked ?? null,
+    agent: agentWords(event) ?? story?.agent ?? null,
   };
+}
+
+function agentWords({ agent }: CriticalEvent): string | null {
+  if (agent === undefined) return null;
+  return agent.version === null ? agent.name : `${agent.name} ${agent.version}`;
 }

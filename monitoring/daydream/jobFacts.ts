@@ -27,7 +27,7 @@ export interface JobFacts {
   readonly reason: string | null;
   readonly end: JobEnd;
   readonly detected_at: string;
-  /** From the first detection until the revival worked again; null if it did not recover. */
+  /** From the first detection until the revival answered; null if it did not recover. */
   readonly recovered_after_ms: number | null;
   readonly revived: boolean;
   /** `failure_message_sent`, `…_unknown`, `…_given_up`; null if the chat was not notified. */
@@ -35,6 +35,10 @@ export interface JobFacts {
   readonly not_revived_because: string | null;
   readonly issue: string | null;
   readonly incidents: number;
+  /** The beginning of the message. Untrusted text; null in events of earlier versions. */
+  readonly asked: string | null;
+  /** Such as `claude 2.1.150`; null in events of earlier versions. */
+  readonly agent: string | null;
   /** Untrusted text. */
   readonly evidence: readonly string[];
   /** Untrusted text. */
@@ -89,6 +93,8 @@ function jobOf(stories: readonly [IncidentStory, ...IncidentStory[]]): Job {
     not_revived_because,
     issue: stories.findLast(({ github_issue }) => github_issue !== null)?.github_issue ?? null,
     incidents: stories.length,
+    asked: first.asked,
+    agent: stories.findLast(({ agent }) => agent !== null)?.agent ?? null,
     evidence,
     excerpts: stories.flatMap(({ excerpt }) => excerpt ?? []),
     stories,

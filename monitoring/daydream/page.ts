@@ -4,12 +4,12 @@
  */
 import { counted } from '../../src/counted.js';
 import { describeDuration } from '../../src/time.js';
-import { endWords } from '../incident/texts/incidentEvents.js';
 import type { Day, OtherFacts } from './dayFacts.js';
 import type { DayZone } from './dayZone.js';
 import { byFault, grouped, type Job, type JobEnd, needsAPerson, type Trouble, troublesAmong } from './jobFacts.js';
 import type { WatchFacts } from './watchTimes.js';
 import {
+  askedWords,
   becauseWords,
   dayWords,
   endWordsOf,
@@ -17,6 +17,7 @@ import {
   issueLink,
   joined,
   labels,
+  lastWords,
   name,
   notifiedWords,
   quoted,
@@ -119,15 +120,10 @@ function item(trouble: Trouble): string {
     endWordsOf(trouble),
     becauseWords(waiting),
     notifiedWords(waiting),
+    labels({ agent: name(waiting.at(-1)?.agent ?? '') }),
     ids(trouble),
   ]);
-  return [`- ${words}`, ...quoted(lastWords(waiting.at(-1)), '  ')].join('\n');
-}
-
-/** An agent's own last words say more than what was measured. */
-function lastWords(job: Job | undefined): readonly string[] {
-  const { evidence = [], excerpts = [] } = job ?? {};
-  return excerpts.length === 0 ? evidence : [endWords(excerpts.at(-1), evidence)];
+  return [`- ${words}`, ...quoted([...askedWords(waiting.at(-1)), ...lastWords(waiting.at(-1))], '  ')].join('\n');
 }
 
 /** The last ones: with many jobs, people look at an example. */

@@ -6,6 +6,7 @@ import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration } from '../../src/time.js';
 import { code, fenced, prose } from '../incident/issue/defuse.js';
+import { endWords } from '../incident/texts/incidentEvents.js';
 import { issueNumber } from './dayFacts.js';
 import { type DayZone, isDate } from './dayZone.js';
 import { grouped, JOB_ENDS, type Job, type Trouble } from './jobFacts.js';
@@ -128,4 +129,15 @@ export function issueLink(url: string): string {
   const number = issueNumber(url);
   if (number === null || !ADDRESS.test(url)) return exact(url);
   return `[#${number}](${url.startsWith('file:') ? `../issues/${number}.md` : url})`;
+}
+
+/** By an id alone nobody knows which message it was. */
+export function askedWords(job: Job | undefined): readonly string[] {
+  return job === undefined || job.asked === null ? [] : [`asked: ${job.asked}`];
+}
+
+/** An agent's own last words say more than what was measured. */
+export function lastWords(job: Job | undefined): readonly string[] {
+  const { evidence = [], excerpts = [] } = job ?? {};
+  return excerpts.length === 0 ? evidence : [endWords(excerpts.at(-1), evidence)];
 }

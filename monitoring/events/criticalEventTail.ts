@@ -4,7 +4,7 @@ import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js';
-import type { CriticalEvent, ReachedStep } from '../../src/jobs/incidents.js';
+import type { AgentName, CriticalEvent, ReachedStep } from '../../src/jobs/incidents.js';
 import { parseRecord } from '../../src/journal/record.js';
 
 /** Remembers its last position, and starts over when the file was truncated or replaced. */
@@ -90,7 +90,7 @@ export function parseEvent(text: string): CriticalEvent | null {
 }
 
 function withoutStrange(event: CriticalEvent): CriticalEvent {
-  const { untrusted_excerpt: excerpt, step, ...rest } = event;
+  const { untrusted_excerpt: excerpt, asked, agent, step, ...rest } = event;
   const texts = Object.fromEntries(PLAIN_TEXTS.map((name) => [name, isText(event[name]) ? event[name] : null]));
   const details = isRecord(event.details) ? event.details : null;
   return {
@@ -99,12 +99,18 @@ function withoutStrange(event: CriticalEvent): CriticalEvent {
     details,
     final: event.final === true,
     ...(isStep(step) && { step }),
+    ...(isAgent(agent) && { agent }),
+    ...(isText(asked) && { asked }),
     ...(isText(excerpt) && { untrusted_excerpt: excerpt }),
   };
 }
 
 function isStep(value: unknown): value is ReachedStep {
   return isRecord(value) && isText(value.title) && Number.isInteger(value.number) && Number.isInteger(value.of);
+}
+
+function isAgent(value: unknown): value is AgentName {
+  return isRecord(value) && isText(value.name) && (value.version === null || isText(value.version));
 }
 
 function isText(value: unknown): value is string {

@@ -1,6 +1,6 @@
 /** Critical events without the record of an incident: detected once, and closed once if what they are about lasts. */
 import { describeError } from '../../src/errors.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
+import type { AgentName, CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Logger } from '../../src/log/logger.js';
 import { isoTime } from '../../src/time.js';
 
@@ -24,6 +24,9 @@ export interface Notice {
   readonly final?: boolean;
   readonly session_id?: string | null;
   readonly project_key?: string | null;
+  readonly agent?: AgentName;
+  /** Untrusted; the log of events redacts and cuts it. */
+  readonly asked?: string;
 }
 
 /** @param now UTC epoch milliseconds */

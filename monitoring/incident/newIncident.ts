@@ -3,7 +3,7 @@
 import { RULES, type Rule, type RuleAction } from '../../src/config/rules.js';
 import { ulid } from '../../src/ids.js';
 import type { Finding } from '../../src/jobs/findings.js';
-import type { Incident, ReachedStep } from '../../src/jobs/incidents.js';
+import type { FailedConversation, Incident, ReachedStep } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
@@ -22,6 +22,8 @@ export interface IncidentFacts extends Evidence {
   readonly notRevivedBecause?: string | null;
   /** The agent's own words at its end; null if there were none, or they were lost. */
   readonly untrustedExcerpt?: string | null;
+  /** In which the run failed; null if it had none. */
+  readonly conversation?: FailedConversation | null;
   /** That the agent had reached; null if it is not known. */
   readonly step?: ReachedStep | null;
 }
@@ -44,6 +46,7 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
     last_tool_call: facts.lastToolCall,
     tool_count: facts.toolCount,
     ...(facts.step && { reached: facts.step }),
+    ...(facts.conversation && { conversation: facts.conversation }),
     revival_session_id: null,
     report: { state: 'pending', url: null, tries: 0, due_at: now, last_error: null },
     opened_at: now,
@@ -65,7 +68,7 @@ export function joiningFindings(
   incident: Incident,
   findings: readonly Finding[],
   actions: Readonly<Record<Rule, RuleAction>>,
-  seen: { readonly notRevivedBecause?: string | null; readonly untrustedExcerpt?: string | null } = {},
+  seen: Pick<IncidentFacts, 'notRevivedBecause' | 'untrustedExcerpt' | 'conversation'> = {},
 ): ({ readonly findings: Incident['findings'] } & Partial<Incident>) | null {
   const joining = findings.filter((finding) => !incident.findings.some((known) => known.rule === finding.rule));
   const canJoin = ['opened', 'detected', 'stopping'].includes(incident.step) && incident.outcome === null;
@@ -77,6 +80,7 @@ export function joiningFindings(
     not_revived_because:
       incident.not_revived_because ?? seen.notRevivedBecause ?? (isNewlyActing ? reasonOf(joining, actions) : null),
     untrusted_excerpt: incident.untrusted_excerpt ?? seen.untrustedExcerpt ?? null,
+    ...(seen.conversation && { conversation: seen.conversation }),
   };
 }
 

@@ -49,7 +49,7 @@ export interface SagaContext extends ActingContext {
   wasCutDown(session: AgentSession): boolean;
   /** @returns whether the bridge of its run, which is gone, was being stopped, as far as this process can read that */
   wasStopping(session: AgentSession): Promise<boolean>;
-  /** @returns whether a revival has done real work: a successful call of its own */
+  /** @returns whether a revival has done real work, so that its provider answers: a successful call of its own */
   hasWorked(sessionId: string): Promise<boolean>;
   /** @returns the step that the session's agent has reached; null if it has none, or its journal cannot be read here */
   stepOf(sessionId: string): Promise<ReachedStep | null>;
@@ -60,7 +60,7 @@ export interface Reporter {
   /** Files or joins the issue. Idempotent per incident; never throws for a sink's answer. */
   report(incident: Incident, session: AgentSession | null): Promise<IncidentReport>;
   /**
-   * Notes on the issue how the incident ended. Idempotent.
+   * Notes on the issue how the incident ended, or how far it got. Idempotent.
    * @throws UnreachableError if a retry may help; UsageError if it will not
    */
   noteOutcome(incident: Incident): Promise<void>;

@@ -2,7 +2,7 @@
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';
 import { isoTime } from '../../src/time.js';
-import { type AgentClock, agentsAtWork, clocksOfAsking, describeClocks } from './clocks/agentClocks.js';
+import { type AgentClock, agentsAtWork, describeClocks } from './clocks/agentClocks.js';
 import {
   isPersonAsked,
   isWaiting,
@@ -11,11 +11,11 @@ import {
   type SilenceReadings,
 } from './clocks/silenceClock.js';
 import { COUNTING_DETECTORS, DETECTORS } from './detectors/all.js';
-import type { Detector, Subject } from './detectors/detector.js';
-import { silenceFinding, silentFrom } from './detectors/silence.js';
-import { clocksStart, owedTime, owesWork, type SessionContext } from './owedWork.js';
+import type { CountedSubject, Detector, Subject } from './detectors/detector.js';
+import { firstSilent, silenceFinding } from './detectors/silence.js';
+import { agentsOwing, clocksStart, owedTime, type SessionContext } from './owedWork.js';
 import { MAIN_AGENT } from './timeline/entry.js';
-import type { RunState, TimelineState } from './timeline/state.js';
+import type { TimelineState } from './timeline/state.js';
 import type { Timeline } from './timeline/timeline.js';
 
 interface Next {
@@ -40,7 +40,7 @@ export interface Assessment extends Next {
   /** The latest request or result of a tool, ISO 8601. */
   readonly last_tool_call: string | null;
   readonly clock: {
-    /** Null while nothing is owed. */
+    /** The main agent's; of the sub-agent that is silent first, if only sub-agents owe. Null while nothing is owed. */
     readonly silence_ms: number | null;
     readonly owed_ms: number;
     /** The longest streak of any agent. */
@@ -48,7 +48,7 @@ export interface Assessment extends Next {
   };
   /** Every open wait of an agent at work, expired or not. */
   readonly waits: readonly ConsideredWait[];
-  /** The clocks of each agent at work, the main one first; empty while nothing is owed and nobody is asked. */
+  /** The clocks of each agent at work, the main one first if it owes; empty while nothing is owed. */
   readonly agents: readonly AgentClock[];
 }
 
@@ -71,15 +71,12 @@ export function assessState(
   context: SessionContext = {},
 ): Assessment {
   const { run } = state;
-  const isOfRun = hasLineOfRun(state, context);
-  if (!isOfRun || !owesWork(run, context)) {
-    const resting = isOfRun ? quiet(state, 'healthy') : assessByStore(state, thresholds, now, context);
-    const asking = resting.attention === 'idle' ? clocksOfAsking(run, thresholds, now) : [];
-    if (asking.length === 0) return resting;
-    return { ...resting, attention: 'waiting', waits: asking.flatMap(({ waits }) => waits), agents: asking };
-  }
-  const subject = subjectOf(run, thresholds, now, context);
-  const { clocks, silence, owed } = subject;
+  if (!hasLineOfRun(state, context)) return assessByStore(state, thresholds, now, context);
+  const owing = agentsOwing(run, context);
+  if (owing.length === 0) return quiet(state, 'healthy');
+  const subject = subjectOf({ run, owing, thresholds, now, owed: owedTime(run, now, context) }, context);
+  const { clocks, owed } = subject;
+  const silence = clocks.get(MAIN_AGENT) ?? firstSilent(subject).reading;
   const { findings, ...next } = judgeBy(DETECTORS, subject, NO_DEADLINE);
   const agents = describeClocks(run, clocks, now);
   return {
@@ -91,7 +88,7 @@ export function assessState(
     clock: {
       silence_ms: silence.clockMs,
       owed_ms: owed.ms,
-      failing_batches: Math.max(...run.agents.map(({ errors }) => errors.count)),
+      failing_batches: Math.max(...owing.map(({ errors }) => errors.count)),
     },
     waits: agents.flatMap(({ waits }) => waits),
     agents,
@@ -119,23 +116,21 @@ export interface Judged extends Judgements {
  */
 export function judgeState(state: TimelineState, thresholds: Thresholds, now: number, quietUntil: number): Judged {
   const { run } = state;
-  if (state.lines === 0 || !owesWork(run, {})) {
-    return { findings: [], ...NO_DEADLINE, quietUntil: Number.NEGATIVE_INFINITY };
-  }
+  const owing = state.lines === 0 ? [] : agentsOwing(run, {});
+  if (owing.length === 0) return { findings: [], ...NO_DEADLINE, quietUntil: Number.NEGATIVE_INFINITY };
+  const counted = { run, owing, thresholds, now, owed: owedTime(run, now, {}) };
   if (now < quietUntil) {
-    const subject = { run, thresholds, now, owed: owedTime(run, now, {}) };
-    return { ...judgeBy(COUNTING_DETECTORS, subject, { next_deadline: quietUntil, next_rule: 'silence' }), quietUntil };
+    return { ...judgeBy(COUNTING_DETECTORS, counted, { next_deadline: quietUntil, next_rule: 'silence' }), quietUntil };
   }
-  const subject = subjectOf(run, thresholds, now, {});
-  return { ...judgeBy(DETECTORS, subject, NO_DEADLINE), quietUntil: silentFrom(subject) };
+  const subject = subjectOf(counted, {});
+  return { ...judgeBy(DETECTORS, subject, NO_DEADLINE), quietUntil: firstSilent(subject).reading.silentFrom };
 }
 
-function subjectOf(run: RunState, thresholds: Thresholds, now: number, context: SessionContext): Subject {
+function subjectOf(counted: CountedSubject, context: SessionContext): Subject {
+  const { run, owing, thresholds, now } = counted;
   const notBefore = clocksStart(now, context);
-  const clocks = readSilenceClocks(agentsAtWork(run), { run, thresholds, now, notBefore });
-  const silence = clocks.get(MAIN_AGENT);
-  if (silence === undefined) throw new Error('the main agent is always at work');
-  return { run, thresholds, now, silence, clocks, owed: owedTime(run, now, context) };
+  const clocks = readSilenceClocks(agentsAtWork(run, owing), { run, thresholds, now, notBefore });
+  return { ...counted, clocks };
 }
 
 function judgeBy<Seen>(detectors: readonly Detector<Seen>[], subject: Seen, before: Next): Judgements {

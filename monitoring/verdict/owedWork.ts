@@ -1,8 +1,9 @@
 /** Whether a session owes work, and for how long: by its journal, and by what the store knows. */
 import type { SessionStatus } from '../../src/jobs/model.js';
+import { owingSubAgents } from './clocks/agentClocks.js';
 import type { Gap, OwedTime } from './detectors/detector.js';
 import { owedUntil } from './timeline/askedPerson.js';
-import type { RunState } from './timeline/state.js';
+import type { AgentState, RunState } from './timeline/state.js';
 
 /** What the store knows about a session; empty offline. */
 export interface SessionContext {
@@ -15,9 +16,21 @@ export interface SessionContext {
   readonly gaps?: readonly Gap[];
 }
 
+const NOBODY: readonly AgentState[] = [];
+
+/**
+ * While the main agent owes, its sub-agents are judged with it. A sub-agent owes until it has reported back, whatever the main
+ * agent owes: then it alone is judged. (Judgement rules, 2 and 3.)
+ * @returns the agents to judge, the main one first if it owes; none if nothing is owed
+ */
+export function agentsOwing(run: RunState, context: SessionContext): readonly AgentState[] {
+  if (context.status !== undefined && context.status !== 'active') return NOBODY;
+  if (mainOwes(run, context)) return run.agents;
+  return run.agents.length === 1 ? NOBODY : owingSubAgents(run);
+}
+
 /** From `user_prompt` to `turn_end`. A run that nobody prompted owes from its first call; online, from its start. */
-export function owesWork(run: RunState, context: SessionContext): boolean {
-  if (context.status !== undefined && context.status !== 'active') return false;
+function mainOwes(run: RunState, context: SessionContext): boolean {
   if (run.turnSince !== null) return true;
   return context.status === 'active' && !run.prompted && !run.turnEnded;
 }

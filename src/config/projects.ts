@@ -109,6 +109,7 @@ function refuseOverlaps(projects: ReadonlyMap<string, Project>, faults: Faults):
   }
 }
 
-function contains(outer: string, inner: string): boolean {
+/** @returns whether `inner` is `outer`, or lies below it; both absolute */
+export function contains(outer: string, inner: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }

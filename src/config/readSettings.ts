@@ -9,10 +9,12 @@ import { agentEnvironment, agentUserIn } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, FOR_TRYING_OUT, readConfigFile } from './configFile.js';
 import { didYouMean } from './didYouMean.js';
 import type { Faults } from './faults.js';
+import { logsPlace } from './logsPlace.js';
 import { memorySettings } from './memorySettings.js';
 import { wholeNumberText } from './numbers.js';
 import { pollingWith } from './polling.js';
 import { readProjects } from './projects.js';
+import { unusedProxyIn } from './proxies.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from './rules.js';
 import { cronPattern, timeZone } from './schedules.js';
 import { checkPingUrl, checkRedisUrl, readSecrets, type SecretPlaces, secretValues } from './secrets.js';
@@ -96,10 +98,15 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   };
   const home = environment.HOME ?? homeOfUser() ?? '/';
   const projects = await readProjects(file, workingDirectory, { thresholds, here: host, home }, faults);
+  const logs = logsPlace({ asked: read('WATCHKEEPER_LOGS'), workingDirectory, projects, environment, home }, faults);
   const apiRoot = read('TELEGRAM_API_ROOT') ?? 'https://api.telegram.org';
   const apiUrl = read('GITHUB_API_URL') ?? 'https://api.github.com';
   const { TELEGRAM_BOT_TOKEN: botToken, GITHUB_TOKEN: githubToken } = secrets;
   const agentUser = agentUserIn(read('WATCHKEEPER_AGENT_USER'), faults);
+  const unusedProxy = unusedProxyIn(environment, {
+    TELEGRAM_API_ROOT: botToken === undefined ? null : apiRoot,
+    GITHUB_API_URL: githubToken === undefined ? null : apiUrl,
+  });
   const settings: Settings = {
     projects,
     redisUrl: checkRedisUrl(secrets.REDIS_URL, faults),
@@ -112,7 +119,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     agentUser,
     agentEnvironment: agentEnvironment(environment, { named: read('AGENT_ENV'), user: agentUser, secrets }, faults),
     ownFiles: ownFilesIn(surroundings, configFile ?? CONFIG_FILE),
-    logsFolder: resolve(workingDirectory, read('WATCHKEEPER_LOGS') ?? 'logs'),
+    logsFolder: logs.folder,
     host,
     containerDiesWhole: read('WATCHKEEPER_CONTAINER_DIES_WHOLE') === 'yes',
     logLevel: read('LOG_LEVEL') ?? 'info',
@@ -129,7 +136,13 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     },
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',
-    notices: [...(found === null ? [noConfigFile(workingDirectory)] : []), ...servedElsewhere(projects)],
+    unusedProxy,
+    notices: [
+      ...(found === null ? [noConfigFile(workingDirectory)] : []),
+      ...(logs.notice === null ? [] : [logs.notice]),
+      ...(unusedProxy === null ? [] : [`${unusedProxy.found}; ${unusedProxy.remedy}`]),
+      ...servedElsewhere(projects),
+    ],
   };
   faults.throwIfAny();
   return Object.freeze(settings);

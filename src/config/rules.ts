@@ -29,6 +29,8 @@ export const thresholds = z.strictObject({
   tool_wait_ms: milliseconds.exactOptional(),
   /** How long a call excuses silence if it seems to ask a person, although no line says so. */
   inferred_wait_ms: milliseconds.exactOptional(),
+  /** After this silence of the model the chat is told, quietly; it is no rule. */
+  quiet_ms: milliseconds.exactOptional(),
 });
 export type Thresholds = Readonly<Required<z.infer<typeof thresholds>>>;
 
@@ -41,4 +43,5 @@ export const DEFAULT_THRESHOLDS: Thresholds = {
   cycle_max_period: 5,
   tool_wait_ms: 900_000,
   inferred_wait_ms: 14_400_000,
+  quiet_ms: 360_000,
 };

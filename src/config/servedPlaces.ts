@@ -3,7 +3,7 @@
  * a while: a disk that is not mounted, a checkout that is being moved.
  */
 import { stat } from 'node:fs/promises';
-import type { Project, Settings } from './settings.js';
+import { GENERAL_TOPIC, type Project, type Settings } from './settings.js';
 
 /** A project's chat or topic; a null `chat_id` means everything else of the project. */
 export interface ServedPlace {
@@ -66,8 +66,9 @@ export function directoryFor(
   threadId: string | null,
 ): string | null {
   const of = places.filter(({ project_key }) => project_key === projectKey);
+  const ofTopic = threadId ?? GENERAL_TOPIC;
   const found =
-    of.find(({ chat_id, thread_id }) => chat_id === chatId && thread_id === threadId) ??
+    of.find(({ chat_id, thread_id }) => chat_id === chatId && thread_id === ofTopic) ??
     of.find(({ chat_id, thread_id }) => chat_id === chatId && thread_id === null) ??
     of.find(({ chat_id }) => chat_id === null);
   return found?.directory ?? null;

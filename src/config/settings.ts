@@ -8,6 +8,7 @@ import type { AgentUser } from './agentUser.js';
 import type { MemorySettings } from './memorySettings.js';
 import { milliseconds, wholeNumber } from './numbers.js';
 import type { PollingList } from './polling.js';
+import type { UnusedProxy } from './proxies.js';
 import type { Rule, RuleAction, Thresholds } from './rules.js';
 
 /** What a public repository may show of an agent's calls: only tool names, times and outcomes, or everything. */
@@ -31,6 +32,12 @@ export interface Place {
   readonly directory: string;
   readonly trigger: Trigger;
 }
+
+/**
+ * The topic General of a forum, as Telegram shows it in links. Its messages carry no topic, and neither do those that are sent to it;
+ * a place for it is a chat's place without its other topics.
+ */
+export const GENERAL_TOPIC = '1';
 
 export interface AgentSettings {
   readonly kind: string;
@@ -80,6 +87,8 @@ export const timings = z.strictObject({
   youngRunMs: milliseconds.default(5_000),
   /** The time that an orderly stop gives to runs that are about to end. */
   drainMs: milliseconds.default(20_000),
+  /** How long a message waits for a busy provider at first; each further wait is twice as long, up to 40 times this. */
+  providerPauseMs: milliseconds.default(15_000),
   /** How long a revival or a failure message waits for the URL. */
   reportWaitMs: milliseconds.default(10_000),
   /** After this, the session fails if its run's death cannot be proven. */
@@ -154,6 +163,8 @@ export interface Settings {
   readonly secrets: readonly string[];
   /** The search path for programs. */
   readonly programPath: string;
+  /** A proxy that the environment names and that nothing here uses; null: there is none. */
+  readonly unusedProxy: UnusedProxy | null;
   /** Notices for the operator about this configuration; each a sentence. */
   readonly notices: readonly string[];
 }
@@ -169,11 +180,11 @@ export function placeOf(
     const isIt = (place: Place) => place.chatId === chatId && place.threadId === id;
     return projects.flatMap((project) => project.places.filter(isIt).map((place) => ({ project, place })))[0];
   };
-  return found(threadId) ?? found(null) ?? null;
+  return found(threadId ?? GENERAL_TOPIC) ?? found(null) ?? null;
 }
 
 /** @returns the project's own place for a chat's message; null if it lists none */
 export function placeIn({ places }: Project, chatId: string, threadId: string | null): Place | null {
   const found = (id: string | null) => places.find((place) => place.chatId === chatId && place.threadId === id);
-  return found(threadId) ?? found(null) ?? null;
+  return found(threadId ?? GENERAL_TOPIC) ?? found(null) ?? null;
 }

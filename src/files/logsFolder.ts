@@ -93,6 +93,13 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
   }
 }
 
+/** Makes the folder again, as it was, if it was deleted. @param id that it had */
+export async function restoreLogsFolderId(logsFolder: string, id: string): Promise<void> {
+  await makeFolders(logsFolder);
+  if (readLogsFolderId(logsFolder) !== null) return;
+  await writeFile(join(logsFolder, ID_FILE), `${id}\n`, { flush: true, mode: PRIVATE_FILE });
+}
+
 /** @returns the folder's id; null if no bridge and no watchdog has used it yet */
 export function readLogsFolderId(logsFolder: string): string | null {
   try {

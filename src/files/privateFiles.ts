@@ -34,6 +34,7 @@ const OWN_NAMES = [
   'alive',
   'claims',
   'sends',
+  'accepted',
   'issue-marker-key',
   'retention.json',
   'stopping.json',

@@ -2,7 +2,6 @@
  * Records the recent starts of a host's bridge that no orderly stop followed. A bridge that is killed again and again, by a
  * supervisor, for memory, or because of a message, is restarted each time, and nothing else shows it.
  */
-import { ulid } from '../ids.js';
 import { applyCommit } from '../redis/commit.js';
 import { DAY, MINUTE } from '../time.js';
 import { StorePart } from './storePart.js';
@@ -13,21 +12,23 @@ export const QUICK_MS = 10 * MINUTE;
 const KEPT_MS = DAY;
 const MOST_KEPT = 50;
 
+/** @returns when the start of this id was, epoch milliseconds; NaN for none of ours */
+export function startedAt(start: string): number {
+  return Number(start.split('.', 1)[0]);
+}
+
 export class BridgeStarts extends StorePart {
-  /** @returns an id of this start, for {@link BridgeStarts.ended} */
-  async begin(host: string): Promise<string> {
+  /** @param starts the ids of this start, and of earlier ones that may not have reached the store; at least one */
+  async note(host: string, starts: readonly string[]): Promise<void> {
     const key = this.keys.bridgeStarts(host);
-    const now = this.clock.now();
-    const start = `${now}.${ulid(this.clock)}`;
     await applyCommit(this.redis, {
       checks: [],
       writes: [
-        ['ZADD', key, String(now), start],
+        ['ZADD', key, ...starts.flatMap((start) => [String(startedAt(start)), start])],
         ['ZREMRANGEBYRANK', key, '0', String(-MOST_KEPT - 1)],
         ['PEXPIRE', key, String(KEPT_MS)],
       ],
     });
-    return start;
   }
 
   /** It stopped in order, so it does not count. */
@@ -36,12 +37,10 @@ export class BridgeStarts extends StorePart {
   }
 
   /**
-   * @returns the starts within the last {@link QUICK_MS} that no orderly stop followed, epoch milliseconds, the oldest first
+   * @returns the ids of the starts within the last {@link QUICK_MS} that no orderly stop followed, the oldest first
    */
-  async recent(host: string): Promise<number[]> {
-    const since = this.clock.now() - QUICK_MS;
-    const found = await this.redis.zrangebyscore(this.keys.bridgeStarts(host), since, '+inf', 'WITHSCORES');
-    return found.flatMap((score, index) => (index % 2 === 1 ? [Number(score)] : []));
+  async recent(host: string): Promise<string[]> {
+    return this.redis.zrangebyscore(this.keys.bridgeStarts(host), this.clock.now() - QUICK_MS, '+inf');
   }
 
   /** @returns whether the current series was not reported yet; it then counts as reported while it lasts */

@@ -7,7 +7,7 @@ import { botOfSession } from '../ids.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import type { AgentSession } from './model.js';
 import { markedNumber } from './names.js';
-import { ENDED_KEPT_MS } from './sessionChange.js';
+import { ENDED_KEPT_MS, holderCheck } from './sessionChange.js';
 import { type StoreContext, StorePart } from './storePart.js';
 
 /** In place of the first bot, if only that there was one is known. */
@@ -17,6 +17,15 @@ export class ChatMemory extends StorePart {
   /** Starts a new conversation in a place: later messages do not continue the current one. */
   async newConversation(projectKey: string, chatId: string, threadId: string | null): Promise<void> {
     await this.redis.incr(this.keys.conversationEpoch(projectKey, chatId, threadId));
+  }
+
+  /** A conversation that cannot go on is not continued by later messages. Changes nothing if the run lost its lane. */
+  async leaveConversation(session: AgentSession, conversationId: string): Promise<void> {
+    const { redis, keys } = this.context;
+    if (session.run === null) return;
+    const key = keys.conversation(session.conversation_key, session.run.owner.host);
+    const checks = [holderCheck(keys, session), { read: ['GET', key], equals: conversationId } as const];
+    await applyCommit(redis, { checks, writes: [['DEL', key]] });
   }
 
   /** Remembers that a message of ours belongs to a session, so that a reply to it continues the conversation. */

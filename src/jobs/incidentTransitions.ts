@@ -81,7 +81,8 @@ export class IncidentTransitions extends StorePart {
     if (session.run !== null && session.released === null) return null;
     const now = this.clock.now();
     const message = this.keys.message(...messageOf(session));
-    const revival = revivalOf(session, now);
+    const again = revivalOf(session, now);
+    const revival = incident.conversation?.is_left === true ? { ...again, conversation_id: null } : again;
     const next = await moveIncident(this.context, session, incident, {
       at: 'revive',
       sessionPatch: { status: 'failed', end_reason: endReason, ended_at: now, revived_by: revival.session_id },

@@ -103,6 +103,11 @@ const reached = z.object({ number: z.number(), of: z.number(), title: z.string()
 /** The step that an agent had reached. */
 export type ReachedStep = Readonly<z.infer<typeof reached>>;
 
+/** `is_left`: it cannot go on. The second attempt, or the next message, begins a new one. */
+const conversation = z.object({ id: z.string(), is_left: z.boolean() });
+/** The provider's conversation in which a run failed. */
+export type FailedConversation = Readonly<z.infer<typeof conversation>>;
+
 const failedLater = z.object({
   /** Of the second attempt. */
   incident_id: z.string(),
@@ -110,7 +115,7 @@ const failedLater = z.object({
   /** The issue that has it; null if there is none. */
   url: z.string().nullable(),
 });
-/** How a second attempt failed that had worked before. */
+/** How a second attempt failed after its first attempt's incident was closed. Earlier versions closed it at its first call. */
 export type FailedLater = Readonly<z.infer<typeof failedLater>>;
 
 const incidentSchema = z.object({
@@ -142,6 +147,8 @@ const incidentSchema = z.object({
   tool_count: z.number(),
   /** Of the agent's own list, when the incident was opened. Absent without a list, and in records of earlier versions. */
   reached: reached.readonly().exactOptional(),
+  /** Present if the run went on with a conversation, or leaves one. */
+  conversation: conversation.readonly().exactOptional(),
   revival_session_id: z.string().nullable(),
   report: report.readonly(),
   opened_at: z.number(),
@@ -150,7 +157,9 @@ const incidentSchema = z.object({
   closed_at: z.number().nullable(),
   /** Why it closed; null while it is open. */
   outcome: z.enum(INCIDENT_OUTCOMES).nullable(),
-  /** Present if its outcome is `recovered`, and the second attempt failed after that. */
+  /** The second attempt was seen to run, and the issue was asked once to show that. */
+  is_running_noted: z.literal(true).exactOptional(),
+  /** Of earlier versions: its outcome is `recovered`, and the second attempt failed after that. */
   failed_later: failedLater.readonly().exactOptional(),
   /** Present once adding the outcome to the issue has failed; the closing line is then written and the session released. */
   note: note.readonly().exactOptional(),
@@ -180,8 +189,18 @@ export const CRITICAL_EVENTS = [
   'bridge_gone',
   'store_forgot',
   'bridge_restarts',
+  'files_deleted',
+  'reports_refused',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
+
+/** Which agent ran. */
+export interface AgentName {
+  /** The kind, as in the project's configuration. */
+  readonly name: string;
+  /** As its program states it; null if it does not. */
+  readonly version: string | null;
+}
 
 /** One line of `logs/critical_events.jsonl`; the last line of an `incident_id` wins. */
 export interface CriticalEvent {
@@ -202,6 +221,10 @@ export interface CriticalEvent {
   readonly details: Readonly<Record<string, unknown>> | null;
   /** Absent if the agent keeps no list of tasks. Its title may have been written by an attacker, too. */
   readonly step?: ReachedStep;
+  /** Absent if the line is not about one session's run. */
+  readonly agent?: AgentName;
+  /** The beginning of the message. An attacker may have written it. Never an instruction. */
+  readonly asked?: string;
   /** Text that an attacker may have written. Never an instruction. */
   readonly untrusted_excerpt?: string;
 }

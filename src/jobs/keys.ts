@@ -107,10 +107,14 @@ function processKeys(root: string) {
     bridgeRestartsReported: (host: string) => `${root}bridge-restarts-told:${host}`,
     /** String: the {@link BridgeAbsence} of the host that was reported and is not over. */
     bridgeAbsence: (host: string) => `${root}bridge-absence:${host}`,
+    /** Hash: the {@link ReportTrouble} of each repository that refuses reports. */
+    reportTroubles: `${root}report-troubles`,
     /** String: the {@link ServedPlace}s of the host, as last announced by its bridge. */
     hostPlaces: (host: string) => `${root}host-places:${host}`,
     /** String with an expiry and no meaning: it only shows that Redis accepts writes. */
     touched: (host: string) => `${root}touched:${host}`,
+    /** List with an expiry: what bridges and standbys answered to a request to read their configuration again. */
+    reload: (id: string) => `${root}reload:${id}`,
     /** String with an expiry: the last {@link MemoryMark} of a process. */
     memoryMark: (era: string) => `${root}memory-mark:${era}`,
     /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */

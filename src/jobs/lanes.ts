@@ -52,7 +52,7 @@ export class Lanes extends StorePart {
   }
 
   /**
-   * Moves a waiting session to the end of a lane of another host.
+   * Moves a waiting session to its place in another lane, possibly of another host.
    * @param fence a further condition
    * @returns null if it no longer waits, a run holds its lane, or the fence does not hold
    */
@@ -63,12 +63,14 @@ export class Lanes extends StorePart {
     fence: readonly Check[],
   ): Promise<AgentSession | null> {
     if (session.status !== 'pending') return null;
+    const next = { ...session, lane };
+    const place = await placeInLane(this.context, next);
     const moved = await changeSession(this.context, session, {
       patch: { lane, working_directory: workingDirectory },
       checks: [...fence, { read: ['GET', this.keys.laneHolder(session.lane)], equals: null }],
       writes: [
         ['LREM', this.keys.lane(session.lane), '0', session.session_id],
-        ...laneEntryWrites(this.context, { ...session, lane }, 'RPUSH'),
+        ...laneEntryWrites(this.context, next, place),
       ],
     });
     return moved?.session ?? null;

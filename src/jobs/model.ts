@@ -37,6 +37,8 @@ export interface Run {
   readonly started_at: number;
   /** The logs folder that holds its journal; missing in records of earlier versions. */
   readonly logs_id?: string;
+  /** Of the agent's program, as it states it; missing if it does not, and in records of earlier versions. */
+  readonly agent_version?: string;
   /** The disk refused lines of its journal, so the journal is too incomplete to judge by. */
   readonly journal_torn?: true;
 }
@@ -96,6 +98,14 @@ export interface ChatRequest {
   readonly progress_message_id: string | null;
 }
 
+/** A failure that passes by itself, so that the message waits instead of spending an attempt. */
+export interface PassingWait {
+  /** `provider`: it is busy, or cannot be reached. `host`: it has no process, file or memory left to begin with. */
+  readonly for: 'provider' | 'host';
+  /** How often in a row. */
+  readonly times: number;
+}
+
 /** The properties of every session, whatever started it. */
 export interface Session {
   readonly session_id: string;
@@ -120,8 +130,10 @@ export interface Session {
   readonly incident_id: string | null;
   /** Of both attempts of its message so far, none of which counts as an attempt; see {@link MOST_INTERRUPTIONS}. */
   readonly interruptions: number;
-  /** A pending session is not run again before this instant, epoch ms: its provider's limit lasts until then. */
+  /** A pending session is not run again before this instant, epoch ms: what it waits for lasts until then. */
   readonly not_before: number | null;
+  /** What it waited for last without spending an attempt; null if it never did. Missing in records of earlier versions. */
+  readonly wait: PassingWait | null;
   readonly created_at: number;
   readonly started_at: number | null;
   readonly ended_at: number | null;

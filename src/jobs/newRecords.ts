@@ -27,6 +27,7 @@ const UNTOUCHED = {
   incident_id: null,
   interruptions: 0,
   not_before: null,
+  wait: null,
   started_at: null,
   ended_at: null,
   last_activity: null,

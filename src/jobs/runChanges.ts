@@ -5,9 +5,10 @@ import type { AgentSession, Run } from './model.js';
 import { type Change, holderCheck, type SessionPatch, wakeWrite } from './sessionChange.js';
 import type { StoreContext } from './storePart.js';
 
-/** What a run learns on its way: the agent's process, the provider's conversation, the progress message, a full disk. */
+/** What a run learns on its way: the agent's process and version, the provider's conversation, the progress message, a full disk. */
 export interface Learned {
   readonly agent?: Pick<Run, 'pid' | 'pid_start'>;
+  readonly agentVersion?: string;
   readonly conversationId?: string;
   readonly progressMessageId?: string;
   readonly journalTorn?: true;
@@ -42,6 +43,7 @@ export function learnedChange(context: StoreContext, session: AgentSession, run:
   const writes: Write[] = [];
   const patch: { -readonly [Name in keyof SessionPatch]: SessionPatch[Name] } = {};
   if (learned.agent !== undefined) patch.run = { ...run, ...learned.agent };
+  if (learned.agentVersion !== undefined) patch.run = { ...(patch.run ?? run), agent_version: learned.agentVersion };
   if (learned.journalTorn !== undefined) patch.run = { ...(patch.run ?? run), journal_torn: true };
   if (learned.conversationId !== undefined) {
     patch.conversation_id = learned.conversationId;

@@ -28,6 +28,7 @@ const FIELDS: Readonly<Record<keyof SessionRecord, Kind>> = {
   incident_id: 'text',
   interruptions: 'number',
   not_before: 'number',
+  wait: 'json',
   created_at: 'number',
   started_at: 'number',
   ended_at: 'number',
@@ -53,6 +54,7 @@ const PARTS: { readonly [Name in keyof SessionRecord]?: readonly string[] } = {
   run: ['run_id', 'owner.host', 'owner.boot_id', 'owner.pid_namespace', 'owner.pid', 'owner.pid_start', 'started_at'],
   stop: ['run_id', 'cause'],
   released: ['run_id', 'by'],
+  wait: ['for', 'times'],
 };
 const NO_REQUEST = nullFor(NAMES.filter((name) => REQUEST_NAMES.has(name)));
 const NO_SESSION = nullFor([...NAMES.filter((name) => !REQUEST_NAMES.has(name)), 'request']);

@@ -1,7 +1,7 @@
 /** What an end by an answer or by a person changes: the session, its lane, and the final message, all in one commit. */
 
 import { laneBlockWrites, laneEntryWrites } from './lanes.js';
-import type { AgentSession, OutboxEntry } from './model.js';
+import type { AgentSession, OutboxEntry, PassingWait } from './model.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, wakeWrite } from './sessionChange.js';
 import type { StoreContext } from './storePart.js';
@@ -15,6 +15,13 @@ export interface KnownEnd {
    * its sender had died.
    */
   readonly mayBeInChat: boolean;
+}
+
+/** Why, and until when, a session waits for a failure to pass. */
+export interface ChosenWait {
+  readonly wait: PassingWait;
+  /** Epoch milliseconds. */
+  readonly notBefore: number;
 }
 
 /** The outcome of the session's incident by the kind of the final message that was found. */
@@ -61,9 +68,17 @@ export function interruptedChange(context: StoreContext, session: AgentSession, 
     started_at: null,
     interruptions: session.interruptions + 1,
     not_before: notBefore,
+    wait: null,
   } as const;
   const freed = laneReleaseWrites(context.keys, session, context.clock.now());
   return { patch, writes: [...freed, ...laneEntryWrites(context, session, 'LPUSH')] };
+}
+
+/** @returns as {@link interruptedChange}, for a failure that passes: it is no interruption */
+export function waitingChange(context: StoreContext, session: AgentSession, { wait, notBefore }: ChosenWait) {
+  const { interruptions } = session;
+  const { patch, writes } = interruptedChange(context, session, notBefore);
+  return { patch: { ...patch, interruptions, wait }, writes };
 }
 
 /** @returns the change by which a session ends as cancelled: a waiting one leaves its lane, an active one frees it */

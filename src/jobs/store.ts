@@ -15,6 +15,8 @@ import { Presences } from './presence.js';
 import { Quarantine } from './quarantine.js';
 import { Records } from './records.js';
 import { Regain } from './regain.js';
+import { Reloads } from './reloads.js';
+import { ReportTroubles } from './reportTroubles.js';
 import { Strays } from './strays.js';
 import { Transitions } from './transitions.js';
 
@@ -46,6 +48,8 @@ export function openStore(redis: Redis, clock: Clock, namespace = '') {
     presences: new Presences(context),
     bridgeStarts: new BridgeStarts(context),
     gaps: new Gaps(context),
+    reloads: new Reloads(context),
     owedEvents: new OwedEvents(context),
+    reportTroubles: new ReportTroubles(context),
   };
 }

@@ -13,41 +13,26 @@
  * Every transition is one commit that checks `rev`. Ended sessions never change state again. A pending session is owned by its
  * lane, an active one by its run, which is also what the lane's holder key names.
  */
-import { FencedError } from '../errors.js';
-import { applyAndRead, applyCommit, type Check } from '../redis/commit.js';
-import { pieceWrites } from './chatMemory.js';
-import { laneEntryWrites } from './lanes.js';
+
+import { applyCommit } from '../redis/commit.js';
+import { type Acceptance, type AcceptedMessage, acceptSession } from './acceptance.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
-import { messageOf } from './names.js';
-import { newSession, type SessionDraft } from './newRecords.js';
+import type { SessionDraft } from './newRecords.js';
 import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
 import { endRunBesideReport } from './runEnds.js';
+import { type Change, changeSession, holderCheck, updateSession, wakeWrite } from './sessionChange.js';
 import {
-  type Change,
-  changeSession,
-  holderCheck,
-  sessionWrites,
-  updateSession,
-  type WakeOption,
-  wakeWrite,
-} from './sessionChange.js';
-import { cancelledChange, endedChange, interruptedChange, type KnownEnd, OUTCOME_OF } from './sessionEnds.js';
+  type ChosenWait,
+  cancelledChange,
+  endedChange,
+  interruptedChange,
+  type KnownEnd,
+  OUTCOME_OF,
+  waitingChange,
+} from './sessionEnds.js';
 import { StorePart } from './storePart.js';
 
-export interface AcceptedMessage {
-  readonly session: AgentSession;
-  /** False if the message was seen before: nothing changed. */
-  readonly isNew: boolean;
-  /** Whether it may start at once: nothing waits before it in its lane, and no run holds the lane. */
-  readonly isNext: boolean;
-}
-
-export interface Acceptance extends WakeOption {
-  /** Further checks, for a process that takes messages in under a lease. */
-  readonly fence?: readonly Check[];
-  /** Ids of further messages whose texts are part of this one: each counts as seen from now on. */
-  readonly pieces?: readonly string[] | undefined;
-}
+export type { AcceptedMessage };
 
 export interface AnsweredSession {
   readonly session: AgentSession;
@@ -63,33 +48,8 @@ export class Transitions extends StorePart {
    * @throws ioredis' error if Redis is unavailable: then nothing was accepted, or repeating the call finds it accepted
    * @throws FencedError if another process has the lease: nothing was accepted
    */
-  async accept(
-    draft: SessionDraft,
-    { fence = [], wakes = true, pieces = [] }: Acceptance = {},
-  ): Promise<AcceptedMessage> {
-    const { redis, keys, records } = this.context;
-    const session = newSession(draft, this.clock.now());
-    const message = keys.message(...messageOf(session));
-    const found = await applyAndRead(redis, {
-      at: 'accept',
-      addsWork: true,
-      checks: [{ read: ['HGET', message, 'session_id'], equals: null }, ...fence],
-      writes: [
-        ['HSET', message, 'session_id', session.session_id],
-        ...pieces.flatMap((id) => pieceWrites(this.context, session, id)),
-        ...sessionWrites(keys, null, session),
-        ...laneEntryWrites(this.context, session, 'RPUSH', { wakes }),
-      ],
-      reads: [
-        ['LINDEX', keys.lane(session.lane), '0'],
-        ['GET', keys.laneHolder(session.lane)],
-      ],
-    });
-    if (found !== null) return { session, isNew: true, isNext: found[0] === session.session_id && found[1] === null };
-    const known = await redis.hget(message, 'session_id');
-    if (known === null && fence.length > 0) throw new FencedError('another process receives messages now');
-    const seen = known === null ? null : await records.session(known);
-    return { session: seen ?? session, isNew: false, isNext: false };
+  async accept(draft: SessionDraft, acceptance: Acceptance = {}): Promise<AcceptedMessage> {
+    return acceptSession(this.context, draft, acceptance);
   }
 
   /**
@@ -178,6 +138,22 @@ export class Transitions extends StorePart {
       if (!isRunBy(session, runId) || session.stop !== null) return null;
       if (session.interruptions >= MOST_INTERRUPTIONS) return null;
       const change = interruptedChange(this.context, session, notBefore);
+      return { at: 'interrupt', ...change, checks: [holderCheck(this.keys, session)] };
+    });
+    return ended?.session ?? null;
+  }
+
+  /** As {@link interrupt}, without counting as one, for a failure that passes. @param chooseWait null: it waited long enough */
+  async putBackToWait(
+    sessionId: string,
+    proof: DeathProof,
+    chooseWait: (session: AgentSession) => ChosenWait | null,
+  ): Promise<AgentSession | null> {
+    const ended = await endRunBesideReport(this.context, sessionId, 'put_back', (session) => {
+      if (!isRunBy(session, proof.run_id) || session.stop !== null) return null;
+      const chosen = chooseWait(session);
+      if (chosen === null) return null;
+      const change = waitingChange(this.context, session, chosen);
       return { at: 'interrupt', ...change, checks: [holderCheck(this.keys, session)] };
     });
     return ended?.session ?? null;

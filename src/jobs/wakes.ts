@@ -15,6 +15,8 @@ export interface Wake extends Message {
   readonly stop?: string;
   readonly incident?: string;
   readonly outbox?: string;
+  /** The id of a request to read the configuration again. */
+  readonly reload?: string;
   /** Wakes may have been lost: check everything. */
   readonly everything?: true;
 }
@@ -76,6 +78,7 @@ export class Wakes implements Service {
   }
 }
 
-export async function publishWake({ redis, keys }: { redis: Redis; keys: Keys }, wake: Wake): Promise<void> {
-  await redis.publish(keys.wakeChannel, JSON.stringify(wake));
+/** @returns how many processes have received it */
+export async function publishWake({ redis, keys }: { redis: Redis; keys: Keys }, wake: Wake): Promise<number> {
+  return redis.publish(keys.wakeChannel, JSON.stringify(wake));
 }

@@ -15,9 +15,9 @@ export const QUESTIONS = words('AskUserQuestion ExitPlanMode request_user_input'
 export const STARTERS = words('Agent Task');
 /** They pass on what is said between agents. */
 export const SPEECH = words('SendMessage TaskOutput spawn_agent send_input wait_agent');
-/** No permission is asked for them: they wait for something else, or for nothing. */
+/** No permission is asked for them: they wait for something else, or for nothing. Those that start sub-agents ask for these. */
 export const NEVER_ASKED = words(
-  'Task Agent TaskOutput TaskStop TodoWrite BashOutput KillShell AskUserQuestion',
+  'TaskOutput TaskStop TodoWrite BashOutput KillShell AskUserQuestion',
   'request_user_input update_plan write_stdin wait wait_agent spawn_agent send_input',
 );
 
@@ -28,14 +28,31 @@ export const ASKING_MODES = words(`default plan ${UNSTATED_MODE} untrusted on-re
 /** They do edits unasked. `auto` asks if its checks of commands refuse too often, or are unavailable. */
 export const EDITING_MODES = words('acceptEdits auto');
 
+/** Codex' calls that ask a person before they run, whatever the tool: as members of the input, or within a script. */
+const ESCALATES = words('require_escalated with_additional_permissions');
+const SCRIPTED_ESCALATION =
+  /["']?\b(?:sandbox_permissions["']?\s*:\s*["'`](?:require_escalated|with_additional_permissions)|with_escalated_permissions["']?\s*:\s*true\b)/;
+
+/** @returns whether a call says in its input that a person is asked for it first */
+export function asksFirst(input: unknown): boolean {
+  const { sandbox_permissions, with_escalated_permissions, input: script } = membersOf(input);
+  if (with_escalated_permissions === true) return true;
+  if (typeof sandbox_permissions === 'string') return ESCALATES.has(sandbox_permissions);
+  return typeof script === 'string' && SCRIPTED_ESCALATION.test(script);
+}
+
 /** The fields of a call's input that say best what it does. */
 const SUBJECTS = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description'];
 
 /** @returns the most informative text of a call's input; null if it has none */
 export function subjectOf(input: unknown): string | null {
-  const fields = (typeof input === 'object' ? input : null) as Readonly<Record<string, unknown>> | null;
-  const found = SUBJECTS.map((name) => fields?.[name]).find((value) => typeof value === 'string');
+  const fields = membersOf(input);
+  const found = SUBJECTS.map((name) => fields[name]).find((value) => typeof value === 'string');
   return typeof found === 'string' ? found : null;
+}
+
+function membersOf(input: unknown): Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {};
 }
 
 function words(...lists: readonly string[]): ReadonlySet<string> {

@@ -90,6 +90,8 @@ export type JournalEvent = Lineage &
         readonly timeout_ms?: number;
         readonly batch?: string;
         readonly polling?: boolean;
+        /** A person is asked for it before it runs, as the call says itself. */
+        readonly asks_first?: boolean;
       }
     | {
         readonly event: 'post_tool_use';

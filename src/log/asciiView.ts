@@ -3,25 +3,51 @@
  * another script behind it, and spaces that do not break in front of it. Patterns know only those of a keyboard.
  */
 
-const NBSP_TO_HAIR = '\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
-/** Quotes, brackets, and what ends a clause or a sentence. An ellipsis and bullets are left out: they mean a hidden value. */
-const BESIDE_WORDS =
-  '\\u00a1\\u00ab\\u00bb\\u00bf\\u2014\\u2015\\u2018-\\u201f\\u2039\\u203a\\u3001-\\u3003\\u3008-\\u3011\\u3014-\\u301f\\uff61-\\uff64';
-const HYPHENS = '\\u2010-\\u2013\\u2212';
-/** The whole keyboard, as wide as Chinese characters. */
-const WIDE = '\\uff01-\\uff5e';
-const FROM_WIDE = 0xff01 - 0x21;
-const OTHERS = new RegExp(`[${NBSP_TO_HAIR}${BESIDE_WORDS}${HYPHENS}${WIDE}]`, 'g');
-/** Looked for first, at a fraction of the cost. */
-const BEYOND_ASCII = /[^\0-\x7f]/;
-const HYPHEN = new RegExp(`[${HYPHENS}]`);
+type Range = readonly [first: number, last: number];
 
-/** @returns the text with such characters replaced by those of a keyboard, one for one; the same text if there are none */
+const one = (code: number): Range => [code, code];
+/** From the space that does not break to the hair space. */
+const SPACES: readonly Range[] = [
+  one(0xa0),
+  one(0x1680),
+  [0x2000, 0x200a],
+  [0x2028, 0x2029],
+  one(0x202f),
+  one(0x205f),
+  one(0x3000),
+];
+/** Quotes, brackets, and what ends a clause or a sentence. An ellipsis and bullets are left out: they mean a hidden value. */
+const BESIDE_WORDS: readonly Range[] = [
+  one(0xa1),
+  one(0xab),
+  one(0xbb),
+  one(0xbf),
+  [0x2014, 0x2015],
+  [0x2018, 0x201f],
+  [0x2039, 0x203a],
+  [0x3001, 0x3003],
+  [0x3008, 0x3011],
+  [0x3014, 0x301f],
+  [0xff61, 0xff64],
+];
+const HYPHENS: readonly Range[] = [[0x2010, 0x2013], one(0x2212)];
+/** The whole keyboard, as wide as Chinese characters. */
+const WIDE: Range = [0xff01, 0xff5e];
+const FROM_WIDE = 0xff01 - 0x21;
+/** The characters that are seen as others. */
+export const OTHERS: readonly Range[] = [...SPACES, ...BESIDE_WORDS, ...HYPHENS, WIDE];
+const ANY_OTHER = new RegExp(`[${OTHERS.map(([first, last]) => `${escaped(first)}-${escaped(last)}`).join('')}]`, 'g');
+
+function escaped(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+/** @returns the text with such characters replaced by those of a keyboard, one for one */
 export function asciiView(text: string): string {
-  if (!BEYOND_ASCII.test(text)) return text;
-  return text.replace(OTHERS, (character) => {
+  return text.replace(ANY_OTHER, (character) => {
     const code = character.charCodeAt(0);
-    if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - FROM_WIDE);
-    return HYPHEN.test(character) ? '-' : ' ';
+    const isIn = ([first, last]: Range) => code >= first && code <= last;
+    if (isIn(WIDE)) return String.fromCharCode(code - FROM_WIDE);
+    return HYPHENS.some(isIn) ? '-' : ' ';
   });
 }

@@ -1,43 +1,69 @@
 /**
- * Values after a name that suggests a secret, in any notation: environment, JSON, YAML, code, XML, options, headers, `.netrc`.
+ * Values after a name that suggests a secret, in any notation: environment, JSON, YAML, code, XML, options, `.netrc`.
  */
+import { findInCall, findInClient, findInStatement } from './callSecrets.js';
+import { findArgument, findCookieOption } from './commandSecrets.js';
+import { findAuthorization, findBearer, findCookies, findSession } from './headerSecrets.js';
 import type { NameKind } from './secretNames.js';
-import { isCode, isLogin, isPlaceholder, isSecretValue, looksRandom } from './secretValues.js';
-import { type FoundSecret, found, matchOf } from './stickyMatch.js';
+import {
+  LONGEST_PLAIN,
+  lastGroup,
+  PLAIN_VALUE,
+  quotedEnd,
+  SEPARATOR,
+  type ValuePlace,
+  valuePlace,
+} from './secretNotation.js';
+import { isSecretValue, looksStrong } from './secretValues.js';
+import { findAmongWords, findAuthentication, findInLogin, findInSentence, told } from './sentenceSecrets.js';
+import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
+import { findInInsert, findInList, findInTable } from './tableSecrets.js';
 
-/** Between name and value; a quote may close the name, at any depth of JSON inside JSON. */
-const SEPARATOR = /(\\{0,31}["'`])?\]?[ \t]{0,8}(=>|:=|=(?![=~])|:(?!:))[ \t]{0,8}/y;
 /** `"name": "DB_PASS", "value": "…"`, and the same in YAML. */
 const NAME_AND_VALUE =
   /\\{0,31}["']?(?:\s|\\{1,15}n){0,32},?(?:\s|\\{1,15}n){0,32}\\{0,31}["']?value\\{0,31}["']?\s{0,4}[:=]\s{0,4}/iy;
+const VALUE_OF_INPUT = /["'][^<>\n]{0,200}?[ \t]value=(?=["'])/y;
+/** `<key>Password</key><string>…`, `<name>…</name><value>…`, and a value within its element. */
+const NEXT_ELEMENT = /<\/\w{1,20}>(?:\s|\\{1,15}[nrt]){0,40}<\w{1,20}(?:\s[^<>]{0,80})?>/y;
+const WITHIN_ELEMENT = /><(?:value|string)>/iy;
+const END_OF_TAG = /\\{0,31}">(?=[^<>\s])/y;
+const ATTRIBUTES = /[ \t][^<>\n]{0,80}>/y;
 const PHP_DEFINE = /["']\s{0,4},\s{0,4}/y;
-const SPACE = /[ \t]{1,4}/y;
+const SPACE = /(?:[ \t]{1,4}--\w{1,20}(?=[ \t]))?[ \t]{1,4}/y;
 const SPACES_AND_LINES = /[ \t]{0,8}(?:\r?\n|\\{1,15}n)?[ \t]{1,16}|[ \t]{1,8}/y;
-const QUOTE = /(\\{0,31})(["'`])/y;
-/** Bounded, so that a text of nothing but names takes linear time; the rest of a longer value is included. */
-const PLAIN_VALUE = /[^\s"'`\\,;&<>]{1,128}/y;
 const REST_OF_PLAIN_VALUE = /[^\s"'`\\,;&<>]*/y;
+/** Of a list in a variable. */
+const MORE_VALUES = /(?:,[A-Za-z0-9+/=_-]{16,}(?![\w:]))+/y;
 const WITHIN_TAGS = /[^<>\r\n"\\]{1,4096}(?=<\/)/y;
-const AUTHORIZATION =
-  /\\{0,31}["'`]?((?:bearer|basic|token|digest|apikey|ssws|negotiate)\s{1,4})?(?:token=\\{0,31}["']?)?([^\s"'\\,;`]{4,})/iy;
-const BEARER = /\s{1,4}([A-Za-z0-9._~+/=-]{8,})/y;
-const COOKIES = /[^\r\n"'\\`]{8,1024}/y;
-const PUTTY_LINES =
-  /: \d{1,3}(?:\s|\\{1,15}[nr]){1,4}((?:[A-Za-z0-9+/=]{20,80}(?:(?:\s|\\{1,15}[nr]){1,4}(?=[A-Za-z0-9+/=]{20,80}(?![^\s"\\])))?)+)/y;
-const PGPASS = /:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s"'\\]{3,200})/y;
-const SHORTEST_WEB_KEY = 40;
-const LOGIN_OPTION = /[ \t]{1,4}["']?([^\s:"'\\$<{[]{1,200}):([^\s"'\\]{1,400})/y;
-const OPTION_VALUE = /[ \t]{1,4}["']?([^\s"'\\]{3,400})/y;
-/** How far before an option its command is looked for. */
+/** A form in parts, as browsers and curl send it. */
+const PART_OF_FORM = /\bname=\\{0,31}"$/;
+const BODY_OF_FORM = /\\{0,31}"(?:(?:\r?\n|(?:\\{1,31}r)?\\{1,31}n)){2}/y;
+const PASS = /^pass$/i;
+const STRING = /\\{0,31}["']/y;
+const OPENED_LIST = /[[({][ \t]{0,4}(?=\\{0,31}["'])/y;
+/** Names whose value follows after a space. */
+const ALONE = /^(?:login|auth|unseal|(?:add-)?authtoken|requirepass|masterauth|bindpw|rootpw)$/;
+/** `machine … login … password`, as in `.netrc`; and commands that name their argument. */
+const BEFORE_PASSWORD = /\blogin\s{1,4}\S{1,80}\s{1,8}$|\b(?:mysqladmin|nmcli)\b[^\n|;]{0,180}$/;
+const ARN = /\barn:[\w:-]{0,100}$/;
+/** A call that takes a secret; others make one, or have the name of one. */
+const SETTER = /^(?:set|with|use|put|update|change|hash)/i;
+/** As wallets have people write them down: 12 to 24 words. */
+const PHRASE = /[\\"'=: ]{1,40}((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![a-z])/y;
+/** A test that passed: `--- PASS: TestLogin2 (0.01s)`. */
+const RESULT = /^pass: (?:test|\S{1,80} ?\(\d)/i;
+const MASKED = /::([^\s"']{4,400})/y;
+/** A list of accounts. */
+const OF_ACCOUNT = /:([^\s"'`\\:,]{8,200})(?=[\s"'`\\,]|$)/y;
+/** What stands behind a value without a space, and says nothing of it. */
+const BEHIND_VALUE = /[)\]}]*[^\x20-\x7e]+$/;
+/** Before a variable of an environment that is set. */
+const LINE_START = /(?:^|[\n"'`]|\\n|[^\t-\x7e])[ \t+-]{0,8}(?:export |set |ENV |-e )?$/;
+/** Commands, behind which an option may follow. */
+const COMMAND = /^(?:login|auth)$/;
+const VALUE = '[redacted:value]';
+/** How far before a name its command is looked for. */
 const COMMAND_LENGTH = 200;
-const LONGEST_PLAIN = 128;
-const LONGEST_QUOTED = 16 * 1024;
-
-interface Place {
-  readonly from: number;
-  readonly isQuoted: boolean;
-  readonly isTight: boolean;
-}
 
 /** @returns the secret after the name at `start` to `end`; null if there is none */
 export function findAssigned(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
@@ -47,192 +73,148 @@ export function findAssigned(text: string, start: number, end: number, kind: Nam
     case 'authorization':
       return findAuthorization(text, end);
     case 'cookie':
-      return findCookies(text, end);
-    case 'private_lines':
-      return findPuttyKey(text, end);
+      return text.charAt(start) === '-' ? findCookieOption(text, end) : findCookies(text, end);
+    case 'session':
+      return findSession(text, end) ?? findValue(text, start, end, kind);
+    case 'command':
+      return findArgument(text, start, end) ?? (text.charAt(end) === '=' ? findPassphrase(text, start, end) : null);
     case 'signature':
       return isInQuery(text, start) ? findValue(text, start, end, 'key_data') : null;
-    default:
+    case 'call':
+      return findInCall(text, end, false);
+    case 'client':
+      return findInClient(text, end);
+    case 'words':
+      return lastGroup(matchOf(PHRASE, text, end), end, 'value');
+    case 'spoken_key':
+      return findAmongWords(text, end, false);
+    case 'lone_key':
       return findValue(text, start, end, kind);
+    case 'account':
+      return told(matchOf(OF_ACCOUNT, text, end), end, looksStrong);
+    case 'mask':
+      return lastGroup(matchOf(MASKED, text, end), end, 'value');
+    case 'variable':
+      return LINE_START.test(text.slice(Math.max(0, start - 16), start)) ? findValue(text, start, end, kind) : null;
+    case 'auth':
+    case 'login':
+      return (
+        findValue(text, start, end, kind) ??
+        findInCall(text, end, false) ??
+        findInLogin(text, start, end) ??
+        (text.startsWith('AUTH', end - 4) ? findAuthentication(text, end) : null)
+      );
+    default:
+      if (RESULT.test(text.slice(start, end + 100))) return null;
+      return (
+        findValue(text, start, end, kind) ??
+        findInSentence(text, start, end, kind) ??
+        (kind === 'password' || SETTER.test(text.slice(start, end)) ? findInCall(text, end, true) : null) ??
+        findInStatement(text, end, kind === 'password') ??
+        findInTable(text, start, end) ??
+        findInInsert(text, start, end) ??
+        findInList(text, end)
+      );
   }
 }
 
-/** @returns the secret after `-p`, `-u` or `-a` of a program that expects one there */
-export function findBehindOption(text: string, start: number, end: number): FoundSecret | null {
-  const letter = text.charAt(start + 1);
-  if (letter !== 'p' && letter !== 'u' && letter !== 'a' && letter !== '-') return null;
-  const isLong = letter === '-';
-  if (isLong ? end - start !== 6 || !text.startsWith('--user', start) : end - start > 2 && letter !== 'p') return null;
-  const before = text.slice(Math.max(0, start - COMMAND_LENGTH), start);
-  const command = before.slice(
-    Math.max(before.lastIndexOf('\n'), before.lastIndexOf('|'), before.lastIndexOf('&')) + 1,
-  );
-  if (isLong || letter === 'u') {
-    if (!/\b(?:curl|wget|http)\b/.test(command)) return null;
-    return lastGroup(matchOf(LOGIN_OPTION, text, end), end, 'password');
-  }
-  if (letter === 'p' && end - start > 2) {
-    const password = text.slice(start + 2, end) + (matchOf(PLAIN_VALUE, text, end)?.[0] ?? '');
-    return /\b(?:mysql\w*|mariadb)\b/.test(command) ? found(start + 2, password, 'password') : null;
-  }
-  const programs = letter === 'a' ? /\bredis-cli\b/ : /\b(?:login|sshpass|mongo\w*)\b/;
-  return programs.test(command) ? lastGroup(matchOf(OPTION_VALUE, text, end), end, 'password') : null;
-}
-
-/** @returns the match's last group, with which it ends; null without a match, and for a placeholder */
-function lastGroup(match: RegExpExecArray | null, at: number, kind: string): FoundSecret | null {
-  const value = match?.at(-1) ?? '';
-  if (match === null || isPlaceholder(value)) return null;
-  return found(at + match[0].length - value.length, value, kind);
+/** A command and a setting may have the same name. */
+function findPassphrase(text: string, start: number, end: number): FoundSecret | null {
+  return /passphrase$/i.test(text.slice(start, end)) ? findValue(text, start, end, 'password') : null;
 }
 
 function findValue(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   const place = placeOf(text, start, end, kind);
-  if (place === null) return null;
-  const { from, isQuoted, isTight } = place;
-  const isTag = text.charAt(end) === '>';
-  const value = isTag
-    ? (matchOf(WITHIN_TAGS, text, from)?.[0] ?? '')
-    : isQuoted
-      ? text.slice(from, quotedEnd(text, from))
-      : (matchOf(PLAIN_VALUE, text, from)?.[0] ?? '').replace(/[)\]}]+$/, '');
-  const to = from + value.length;
+  if (place === null || isPartOfArn(text, start)) return null;
+  const isQuoted = place.isQuoted || place.isElement === true;
+  const value = valueAt(text, place);
+  const to = place.from + value.length;
   const name = text.slice(start, end);
   const endsLine = /^(?:\\+[nr]|[ \t]*$|[ \t]*[\r\n"]|\s*\\")/.test(text.slice(to, to + 8)) || to >= text.length;
-  const known = { kind, name, value, isQuoted: isQuoted || isTag, isTight, endsLine };
-  if (value === '' || !isSecretValue(known)) return null;
-  const rest = isQuoted || isTag ? '' : (matchOf(REST_OF_PLAIN_VALUE, text, to)?.[0] ?? '');
-  return found(from, value.length < LONGEST_PLAIN ? value : value + rest, 'value');
+  const judged = isQuoted ? value : value.replace(BEHIND_VALUE, '') || value;
+  if (!isSecretValue({ kind, name, value: judged, isQuoted, isTight: place.isTight, endsLine })) return null;
+  const isOption = place.isTight && COMMAND.test(name) && value.includes('=');
+  return isOption ? null : { from: place.from, to: endOfValue(text, to, value, isQuoted), replacement: VALUE };
 }
 
-function placeOf(text: string, start: number, end: number, kind: NameKind): Place | null {
+function isPartOfArn(text: string, start: number): boolean {
+  return text.charAt(start - 1) === ':' && ARN.test(text.slice(Math.max(0, start - 120), start));
+}
+
+function valueAt(text: string, { from, isQuoted, isElement }: ValuePlace): string {
+  if (isElement) return matchOf(WITHIN_TAGS, text, from)?.[0] ?? '';
+  if (isQuoted) return text.slice(from, quotedEnd(text, from));
+  return (matchOf(PLAIN_VALUE, text, from)?.[0] ?? '').replace(/[)\]}]+$/, '');
+}
+
+/** @param to the end of what was looked at */
+function endOfValue(text: string, to: number, value: string, isQuoted: boolean): number {
+  const end = isQuoted || value.length < LONGEST_PLAIN ? to : matchEnd(REST_OF_PLAIN_VALUE, text, to);
+  return isQuoted ? end : matchEnd(MORE_VALUES, text, end) || end;
+}
+
+function placeOf(text: string, start: number, end: number, kind: NameKind): ValuePlace | null {
   const separator = matchOf(SEPARATOR, text, end);
   if (separator !== null) {
     const from = end + separator[0].length;
-    return quotedPlace(text, from, separator[0] === '=');
+    const opened = kind === 'some_key' ? matchEnd(OPENED_LIST, text, from) : 0;
+    return valuePlace(text, opened || from, separator[0] === '=');
   }
   const next = text.charAt(end);
-  if (next === '>') return text.charAt(start - 1) === '<' ? { from: end + 1, isQuoted: false, isTight: false } : null;
+  const element = placeInElement(text, start, end);
+  if (element > 0) return { from: element, isQuoted: false, isTight: false, isElement: true };
   if (next === ' ' || next === '\t' || next === '\n' || next === '\r') {
     const isOption = text.charAt(start) === '-';
-    if (isOption || isSetBefore(text, start)) return behind(SPACE, text, end, isOption || kind !== 'password');
+    const isArgument = isOption || isSetBefore(text, start) || ALONE.test(text.slice(start, end));
+    if (isArgument) return behind(SPACE, text, end, isOption || kind !== 'password');
     if (
       kind === 'password' &&
-      /\blogin\s{1,4}\S{1,80}\s{1,8}$/.test(text.slice(Math.max(0, start - COMMAND_LENGTH), start))
-    ) {
-      const place = behind(SPACES_AND_LINES, text, end, true);
-      if (place !== null && next !== '\n') return place;
-    }
-    if (kind === 'password' && next === ' ' && /^["']/.test(text.charAt(end + 1)))
-      return quotedPlace(text, end + 1, false);
+      next !== '\n' &&
+      BEFORE_PASSWORD.test(text.slice(Math.max(0, start - COMMAND_LENGTH), start))
+    )
+      return behind(SPACES_AND_LINES, text, end, true);
+    // The word for handing something over.
+    const isVerb = PASS.test(text.slice(start, end));
+    if (kind === 'password' && next === ' ' && !isVerb && matchEnd(STRING, text, end + 1) > 0)
+      return valuePlace(text, end + 1, false);
   }
+  if ((next === "'" || next === '"') && /\btype=["']$/.test(text.slice(Math.max(0, start - 8), start))) {
+    return behind(VALUE_OF_INPUT, text, end, false);
+  }
+  const form = text.slice(Math.max(0, start - 40), start);
+  const body = PART_OF_FORM.test(form) ? behind(BODY_OF_FORM, text, end, true) : null;
+  if (body !== null) return body;
   if (next === "'" || next === '"') {
     const isDefined = /define\(\s{0,4}["']$/.test(text.slice(Math.max(0, start - 16), start));
     if (isDefined) return behind(PHP_DEFINE, text, end, false);
   }
-  if (next === '"' || next === '\\' || next === '\n' || next === '\r') return behind(NAME_AND_VALUE, text, end, true);
+  if (next === '"' || next === "'" || next === '\\' || next === '\n' || next === '\r')
+    return behind(NAME_AND_VALUE, text, end, true);
   return null;
 }
 
-function behind(sticky: RegExp, text: string, at: number, isTight: boolean): Place | null {
+/** @returns where the value begins that an element of XML holds; zero if there is none */
+function placeInElement(text: string, start: number, end: number): number {
+  const next = text.charAt(end);
+  if (next === '<') return matchEnd(NEXT_ELEMENT, text, end);
+  if (next === '"' || next === '\\') return matchEnd(END_OF_TAG, text, end);
+  if (text.charAt(start - 1) !== '<') return 0;
+  if (next === '>') return matchEnd(WITHIN_ELEMENT, text, end) || end + 1;
+  return next === ' ' ? matchEnd(ATTRIBUTES, text, end) : 0;
+}
+
+function behind(sticky: RegExp, text: string, at: number, isTight: boolean): ValuePlace | null {
   const match = matchOf(sticky, text, at);
-  return match === null ? null : quotedPlace(text, at + match[0].length, isTight);
+  return match === null ? null : valuePlace(text, at + match[0].length, isTight);
 }
 
-function quotedPlace(text: string, at: number, isTight: boolean): Place {
-  const quote = matchOf(QUOTE, text, at);
-  return { from: at + (quote?.[0].length ?? 0), isQuoted: quote !== null, isTight };
-}
-
-/** `ENV NAME value` of a Dockerfile, `set -x NAME value` of fish. */
+/** `ENV NAME value` of a Dockerfile, `set -x NAME value` of fish, `configure set NAME value`. */
 function isSetBefore(text: string, start: number): boolean {
-  return /(?:^|[^\w-]|\\[nt])(?:ENV|ARG|set -g?x|set -Ux) $/.test(text.slice(Math.max(0, start - 10), start));
+  return /(?:^|[^\w-]|\\[nt])(?:ENV|ARG|set -g?x|set -Ux|config(?:ure)? set|config(?: --\w{1,10})?) $/.test(
+    text.slice(Math.max(0, start - 20), start),
+  );
 }
 
 function isInQuery(text: string, start: number): boolean {
-  return /[?&;](?:X-Amz-)?$/.test(text.slice(Math.max(0, start - 8), start)) || text.startsWith('X-Amz-', start);
-}
-
-/**
- * @param from after an opening quote that has `n` backslashes before it
- * @returns the position of its closing quote, or of the line's end. A run of backslashes before a quote closes the text if `n`
- *   remain after removing pairs of escaped ones, or if it is shorter: then an outer text ends
- */
-function quotedEnd(text: string, from: number): number {
-  const quote = text.charAt(from - 1);
-  let depth = 0;
-  while (text.charAt(from - 2 - depth) === '\\') depth += 1;
-  const limit = Math.min(text.length, from + LONGEST_QUOTED);
-  for (let at = from; at < limit; at += 1) {
-    const character = text.charAt(at);
-    if (character === '\n' || character === '\r') return at;
-    if (character === quote && depth === 0) return at;
-    if (character !== '\\') continue;
-    const run = at;
-    while (text.charAt(at) === '\\') at += 1;
-    const length = at - run;
-    if (text.charAt(at) !== quote && text.charAt(at) !== '"') continue;
-    if (length <= depth || length % (2 * (depth + 1)) === depth) return run + (length <= depth ? 0 : length - depth);
-  }
-  return limit;
-}
-
-function findBearer(text: string, end: number): FoundSecret | null {
-  const match = matchOf(BEARER, text, end);
-  return /\d/.test(match?.[1]?.slice(0, 64) ?? '') ? lastGroup(match, end, 'authorization') : null;
-}
-
-function findAuthorization(text: string, end: number): FoundSecret | null {
-  const separator = matchOf(SEPARATOR, text, end);
-  if (separator === null) return null;
-  const at = end + separator[0].length;
-  const match = matchOf(AUTHORIZATION, text, at);
-  if (match === null) return null;
-  const [whole, scheme, value = ''] = match;
-  if (isPlaceholder(value)) return null;
-  if (scheme === undefined && (value.length < 16 || isCode(value))) return null;
-  const length = value.length + (scheme === undefined ? 0 : whole.length - value.length - quoteLength(whole));
-  return found(at + whole.length - length, whole.slice(whole.length - length), 'authorization');
-}
-
-/** The part of a PuTTY key that has no mark of its own. */
-function findPuttyKey(text: string, end: number): FoundSecret | null {
-  const match = matchOf(PUTTY_LINES, text, end);
-  const key = match?.[1] ?? '';
-  return match === null ? null : found(end + match[0].length - key.length, key, 'private_key');
-}
-
-/** @returns the private part of a JSON Web Key, `"d":"…"`, next to its kind */
-export function findWebKey(text: string, end: number): FoundSecret | null {
-  const separator = matchOf(SEPARATOR, text, end);
-  if (separator?.[1] === undefined) return null;
-  const place = quotedPlace(text, end + separator[0].length, false);
-  const value = text.slice(place.from, quotedEnd(text, place.from));
-  if (!place.isQuoted || value.length < SHORTEST_WEB_KEY || !looksRandom(value)) return null;
-  return /\bkty\b/.test(text.slice(Math.max(0, end - 2_000), end + 2_000))
-    ? found(place.from, value, 'private_key')
-    : null;
-}
-
-/** @param end after a port of PostgreSQL, as in a line of `.pgpass` */
-export function findPasswordOfPostgres(text: string, end: number): FoundSecret | null {
-  return lastGroup(matchOf(PGPASS, text, end), end, 'password');
-}
-
-function quoteLength(text: string): number {
-  return /^\\{0,31}["'`]?/.exec(text)?.[0].length ?? 0;
-}
-
-function findCookies(text: string, end: number): FoundSecret | null {
-  if (text.charAt(end) !== ':' && !/^\\{0,31}["']/.test(text.slice(end, end + 4))) return null;
-  const separator = matchOf(SEPARATOR, text, end);
-  if (separator === null) return null;
-  const at = end + separator[0].length;
-  const from = at + (matchOf(QUOTE, text, at)?.[0].length ?? 0);
-  const value = matchOf(COOKIES, text, from)?.[0] ?? '';
-  const isSecret = value.split(';').some((pair) => {
-    const content = pair.slice(pair.indexOf('=') + 1);
-    return pair.includes('=') && (looksRandom(content) || isLogin(content));
-  });
-  return isSecret ? found(from, value, 'cookie') : null;
+  return /[?&;]$/.test(text.charAt(start - 1));
 }

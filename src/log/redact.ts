@@ -51,21 +51,23 @@ export function secretsInAddress(address: string): string[] {
  */
 export function createRedactor(secrets: readonly string[]): Redact {
   const replaceOwn = ownSecretsReplacer([...secrets, ...secrets.map(withoutInvisible)], OWN_SECRET);
-  return asShown((text) => replaceSecrets(replaceOwn(text)));
+  const redact = (text: string) => replaceSecrets(replaceOwn(text));
+  return (text) => {
+    const clean = redact(text);
+    return clean.wasAscii ? clean.text : asShown(text, clean.text, (seen) => redact(seen).text);
+  };
 }
 
 /**
  * Also redacts the text without its invisible characters: those are removed on the way to people, which would reveal a secret
  * that they hid.
  */
-function asShown(redact: Redact): Redact {
-  return (text) => {
-    const clean = redact(text);
-    const seen = withoutInvisible(text);
-    if (seen === text) return clean;
-    const cleanAsSeen = redact(seen);
-    return withoutInvisible(clean) === cleanAsSeen ? clean : cleanAsSeen;
-  };
+function asShown(text: string, clean: string, redact: Redact): string {
+  const seen = withoutInvisible(text);
+  if (seen === text) return clean;
+  const cleanAsSeen = redact(seen);
+  if (cleanAsSeen === seen && clean === text) return text;
+  return withoutInvisible(clean) === cleanAsSeen ? clean : cleanAsSeen;
 }
 
 /** Knows only the shapes of secrets: for code without a configuration. */

@@ -1,201 +1,235 @@
 /**
- * Tokens that begin with the prefix of their issuer, its mark. Each body is one class of characters with a minimum length, so
- * that a match ends with the token. A mark may occur anywhere in a word, thousands of times if the text is an attacker's: what a
- * body takes without being a token is bounded, so that all of them together take linear time.
+ * Tokens that begin with the prefix of their issuer, its mark, as the issuers document them. Each body is one class of characters with
+ * a minimum length, so that a match ends with the token. A mark may occur anywhere in a word, thousands of times if the text is an
+ * attacker's: what a body takes without being a token is bounded, so that all of them together take linear time.
+ *
+ * A token that consists of a mark and of many letters in both cases with digits needs no row here, see unknownTokens.ts.
  */
-import { type FoundSecret, matchEnd } from './stickyMatch.js';
 
-/** What may stand before a mark. A letter may not if the mark is the end of other words, too: `task-` is no `sk-`. */
-type Before = 'anything' | 'no letter' | 'no word';
-
-class MarkedToken {
-  readonly mark: string;
-  readonly kind: string;
-  readonly before: Before;
-  readonly #body: string;
-  #whole: RegExp | null = null;
-
-  constructor(mark: string, body: string, kind: string, before: Before) {
-    this.mark = mark;
-    this.#body = body;
-    this.kind = kind;
-    this.before = before;
-  }
-
-  /** Sticky; from the mark on. Made when a mark is met: making all of them takes a hook longer than what it does. */
-  get whole(): RegExp {
-    this.#whole ??= new RegExp(escaped(this.mark) + this.#body, 'y');
-    return this.#whole;
-  }
-}
+/**
+ * What may stand before a mark. A letter may not if the mark is the end of other words, too: `task-` is no `sk-`. Marks in base64 may be
+ * anywhere in a longer run of it.
+ */
+export type Before = 'anything' | 'no letter' | 'no word' | 'no base64';
 
 const WORD = '[A-Za-z0-9_-]';
 const ALNUM = '[A-Za-z0-9]';
-/** Mark, body, kind, and what may stand before. A comma separates marks with the same body. */
-const TABLE: readonly (readonly [marks: string, body: string, kind: string, before?: Before])[] = [
-  ['ghp_,gho_,ghs_,ghu_,ghr_', '[A-Za-z0-9_]{20,}', 'github_token'],
-  ['github_pat_', '[A-Za-z0-9_]{20,}', 'github_token'],
-  ['glpat-,gldt-,glrt-,glcbt-,glptt-,glft-,glimt-,glagent-,glsoat-,gloas-', `${WORD}{20,}`, 'token'],
-  ['sk-ant-', `${WORD}{10,}`, 'api_key', 'no letter'],
-  ['sk-ant-', `(?=[a-z]{3,8}\\d)${WORD}{10,}`, 'api_key'],
-  ['sk-proj-,sk-svcacct-,sk-admin-,sk-None-', `${WORD}{20,}`, 'api_key', 'no letter'],
-  ['sk-proj-,sk-svcacct-,sk-admin-,sk-None-', `(?=[A-Za-z_-]{0,40}\\d)${WORD}{40,}`, 'api_key'],
-  ['sk-or-v1-', `${ALNUM}{20,}`, 'api_key'],
-  ['sk-', `(?=[A-Za-z]{0,40}\\d)${ALNUM}{20,}`, 'api_key', 'no letter'],
-  ['sk-', `(?=[A-Za-z]{0,40}\\d)(?=[a-z0-9]{0,40}[A-Z])(?=[A-Z0-9]{0,40}[a-z])${ALNUM}{32,}`, 'api_key'],
-  ['sk_live_,sk_test_,rk_live_,rk_test_,whsec_,sk_prod_', `${ALNUM}{16,}`, 'api_key', 'no letter'],
-  ['AIza', `${WORD}{35}`, 'api_key'],
-  ['GOCSPX-', `${WORD}{20,}`, 'client_secret'],
-  ['ya29.', `${WORD}{20,}`, 'token'],
-  ['AKIA,ASIA', '[A-Z0-9]{16}(?![A-Z0-9])', 'aws_key'],
-  ['ABSK', '[A-Za-z0-9+/]{80,}', 'aws_key', 'no word'],
-  ['LTAI', `${ALNUM}{12,24}(?!${ALNUM})`, 'api_key', 'no word'],
-  ['xoxb-,xoxp-,xoxa-,xoxo-,xoxr-,xoxs-,xoxe-,xoxc-,xoxd-', '[A-Za-z0-9-]{10,}', 'slack_token'],
-  ['xapp-', '[A-Za-z0-9-]{10,}', 'slack_token', 'no letter'],
-  ['xoxe.', '[A-Za-z0-9.-]{20,}', 'slack_token'],
-  ['npm_', `${ALNUM}{36}`, 'token'],
-  ['pypi-', `${WORD}{40,}`, 'token', 'no word'],
-  ['hf_,api_org_', `${ALNUM}{30,}`, 'token'],
-  ['hvs.,hvb.,hvr.', `${WORD}{20,}`, 'token', 'no letter'],
-  ['glsa_', '[A-Za-z0-9]{32}_[0-9a-f]{8}', 'token'],
-  ['glc_', '[A-Za-z0-9+/=]{32,}', 'token'],
-  ['dapi', '[0-9a-f]{32}(?:-\\d)?', 'token'],
-  ['shpat_,shpca_,shppa_,shpss_', '[0-9a-fA-F]{32}', 'token'],
-  ['lin_api_,lin_oauth_', `${ALNUM}{32,}`, 'api_key'],
-  ['dckr_pat_,dckr_oat_', `${WORD}{20,}`, 'token'],
-  ['AGE-SECRET-KEY-1', '[A-Z0-9]{50,}', 'private_key'],
-  ['dop_v1_,doo_v1_,dor_v1_', '[0-9a-f]{64}', 'token'],
-  ['SG.', `${WORD}{16,}\\.${WORD}{16,}`, 'api_key', 'no letter'],
-  ['key-', '[0-9a-f]{32}(?![0-9a-f])', 'api_key', 'no word'],
-  ['sntrys_,sntryu_', '[A-Za-z0-9+/=_-]{40,}', 'token'],
-  ['NRAK-,NRJS-,NRII-', '[A-Za-z0-9_-]{20,}', 'api_key'],
-  ['pul-', '[0-9a-f]{40}', 'token'],
-  ['ATATT3,ATCTT3', '[A-Za-z0-9_=.-]{24,}', 'token'],
-  ['ATBB', '[A-Za-z0-9_=.-]{24,}', 'token', 'no letter'],
-  ['figd_,figu_', `${WORD}{36,}`, 'token', 'no letter'],
-  ['ntn_', `${ALNUM}{40,}`, 'token'],
-  ['PMAK-', '[0-9a-f]{24}-[0-9a-f]{34}', 'api_key'],
-  ['dp.pt.,dp.st.,dp.ct.,dp.sa.', '[A-Za-z0-9._-]{40,}', 'token', 'no letter'],
-  ['rubygems_', '[0-9a-f]{48}', 'api_key'],
-  ['tskey-', '[A-Za-z0-9-]{20,}', 'api_key', 'no letter'],
-  ['pscale_tkn_,pscale_pw_,pscale_oauth_', '[A-Za-z0-9_.=-]{32,}', 'token'],
-  ['sq0atp-,sq0csp-', `${WORD}{22,}`, 'token'],
-  ['EAAC,EAAB,EAAG,EAAJ', `${ALNUM}{80,}`, 'token', 'no word'],
-  ['gsk_', `${ALNUM}{40,}`, 'api_key'],
-  ['xai-', `${ALNUM}{60,}`, 'api_key'],
-  ['pplx-', `${ALNUM}{40,}`, 'api_key'],
-  ['r8_', `${ALNUM}{37}`, 'token'],
-  ['nvapi-', `${WORD}{60,}`, 'api_key'],
-  ['sbp_', '[0-9a-f]{40}', 'token'],
-  ['sb_secret_', `${WORD}{30,}`, 'token', 'no letter'],
-  ['nfp_', `${ALNUM}{36,}`, 'token'],
-  ['CFPAT-', `${WORD}{40,}`, 'token'],
-  ['lsv2_pt_,lsv2_sk_', '[0-9a-f]{32}_[0-9a-f]{10}', 'api_key'],
-  ['oy2', '[a-z0-9]{43}(?![A-Za-z0-9])', 'api_key', 'no word'],
-  ['cio', `${ALNUM}{32}(?!${ALNUM})`, 'api_key', 'no word'],
-  ['AKCp', `${ALNUM}{60,}`, 'api_key', 'no word'],
-  ['bkua_', '[0-9a-f]{40}', 'token'],
-  ['CCIPAT_', `${WORD}{40,}`, 'token'],
-  ['dt0c01.', '[A-Z0-9]{24}\\.[A-Z0-9]{64}', 'token'],
-  ['eyJ', `${WORD}{5,4000}\\.${WORD}{5,}\\.${WORD}*`, 'jwt', 'no word'],
-  ['eyJ', `${WORD}{5,600}\\.${WORD}{5,}\\.${WORD}*`, 'jwt'],
-];
+const BASE64 = '[A-Za-z0-9+/=_-]';
+const HEX = '[0-9a-f]';
+const UUID = `${HEX}{8}-${HEX}{4}-${HEX}{4}-${HEX}{4}-${HEX}{12}`;
+const LINE = '[A-Za-z0-9+/]{32,}={0,2}';
+/** `PRIVATE`, behind what may stand before it. */
+const ENCODED_MARK =
+  '(?:BQUklWQVRF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVEUg|BFTkNSWVBURUQgUFJJVkFURS|BEU0EgUFJJVkFURS|BQR1AgUFJJVkFURS)';
+/** Not a word: a digit comes soon. */
+const SOON_DIGIT = '(?=[A-Za-z_-]{0,60}\\d)';
 
-/** By the mark's first character; the longer of two marks comes first. */
-const MARKED_TOKENS = new Map<string, readonly MarkedToken[]>();
-for (const [marks, body, kind, before = 'anything'] of TABLE) {
-  for (const mark of marks.split(',')) {
-    const first = mark.charAt(0);
-    MARKED_TOKENS.set(first, [...(MARKED_TOKENS.get(first) ?? []), new MarkedToken(mark, body, kind, before)]);
-  }
-}
-
-/** How marks go on after their beginning, which ends with their first sign: `sk_` with `live_`, `test_`, `prod_`. */
-const BEGINNINGS = new Map<string, readonly string[]>();
-for (const { mark } of [...MARKED_TOKENS.values()].flat()) {
-  const [beginning = mark] = /^\w*?[_.-]/.exec(mark) ?? [];
-  BEGINNINGS.set(beginning, [...(BEGINNINGS.get(beginning) ?? []), mark.slice(beginning.length)]);
-}
-
-const SOME_BEGINNING = new RegExp(anyOf([...BEGINNINGS.keys()]), 'g');
-
-/**
- * For the last character of the beginning of a mark, if the mark goes on behind it. Few places in a text have the two characters
- * with which one ends, and the engine rejects all others at once.
- */
-export const WITHIN_MARK = [...grouped([...BEGINNINGS.keys()], (mark) => mark.slice(-1))]
-  .map(([, marks]) => {
-    const endings = [...grouped(marks, (mark) => mark.slice(-2))];
-    return `(?:${endings.map(([ending, ended]) => `${escaped(ending)}(?<=${ended.map(goingOn).join('|')})`).join('|')})`;
-  })
-  .join('|');
-
-function grouped(marks: readonly string[], by: (mark: string) => string): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const mark of marks) groups.set(by(mark), [...(groups.get(by(mark)) ?? []), mark]);
-  return groups;
-}
-
-function goingOn(beginning: string): string {
-  const rests = BEGINNINGS.get(beginning) ?? [];
-  return rests.includes('') ? escaped(beginning) : `${escaped(beginning)}(?=${anyOf(rests)})`;
-}
-
-function anyOf(texts: readonly string[]): string {
-  return texts.map(escaped).join('|');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('.', '\\.');
-}
-
-/**
- * @param start of a word
- * @param end of the word
- * @returns the first token with a mark in the word; it may go beyond its end
- */
-export function findMarked(text: string, start: number, end: number): FoundSecret | null {
-  // With the dot behind it, which belongs to some marks.
-  const word = text.slice(start, end + 1);
-  SOME_BEGINNING.lastIndex = 0;
-  for (let mark = SOME_BEGINNING.exec(word); mark !== null; mark = SOME_BEGINNING.exec(word)) {
-    const secret = markedAt(text, start + mark.index, start, end);
-    if (secret !== null) return secret;
-    SOME_BEGINNING.lastIndex = mark.index + 1;
-  }
-  return null;
-}
-
-function markedAt(text: string, from: number, start: number, end: number): FoundSecret | null {
-  const before = from === start ? 'no word' : /[A-Za-z]/.test(text.charAt(from - 1)) ? 'anything' : 'no letter';
-  for (const token of MARKED_TOKENS.get(text.charAt(from)) ?? []) {
-    if (!text.startsWith(token.mark, from) || !mayStand(token.before, before)) continue;
-    // Its first part goes up to the word's end. Looked at here, because a word may have thousands of marks.
-    if (token.kind === 'jwt' && text.charAt(end) !== '.') continue;
-    const to = matchEnd(token.whole, text, from);
-    if (to > 0) return { from, to, replacement: `[redacted:${token.kind}]` };
-  }
-  return null;
-}
-
-function mayStand(allowed: Before, before: Before): boolean {
-  return allowed === 'anything' || before === 'no word' || allowed === before;
-}
-
-/** A URL to which anybody who knows it can post; sticky, from the host's name on. */
-export const WEBHOOK = new RegExp(
+/** A comma separates issuers, and marks with the same body. */
+export const MARKS: readonly (readonly [
+  issuers: string,
+  marks: string,
+  body: string,
+  kind: string,
+  before?: Before,
+])[] = [
+  ['GitHub', 'ghp_,gho_,ghs_,ghu_,ghr_,github_pat_', '[A-Za-z0-9_]{20,}', 'github_token'],
   [
-    String.raw`hooks\.slack\.com/(?:services|workflows|triggers)/`,
-    String.raw`(?:\w{1,20}\.)?discord(?:app)?\.com/api/(?:v\d{1,3}/)?webhooks/`,
-    String.raw`[\w.-]{1,80}\.webhook\.office\.com/webhookb?\d?/`,
-    String.raw`outlook\.office(?:365)?\.com/webhook/`,
-    String.raw`hooks\.zapier\.com/hooks/catch/`,
-    String.raw`maker\.ifttt\.com/trigger/[^/\s]{1,80}/(?:json/)?with/key/`,
-    String.raw`open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/`,
-    String.raw`hc-ping\.com/`,
-  ]
-    .map((place) => `(${place})`)
-    .join('|')
-    .replace(/^(.*)$/, String.raw`(?:$1)[^\s"'\\<>\`]{8,}`),
-  'y',
-);
+    'GitLab',
+    'glpat-,gldt-,glrt-,glrtr-,glcbt-,glptt-,glft-,glimt-,glagent-,glwt-,glffct-,glsoat-,gloas-',
+    `[A-Za-z0-9_.-]{20,}`,
+    'token',
+  ],
+  ['GitLab', 'GR1348941', `${WORD}{20}`, 'token', 'no word'],
+  ['Anthropic', 'sk-ant-', `${WORD}{10,}`, 'api_key', 'no letter'],
+  ['Anthropic', 'sk-ant-', `(?=[a-z]{3,8}\\d)${WORD}{10,}`, 'api_key'],
+  ['OpenAI', 'sk-proj-,sk-svcacct-,sk-admin-,sk-None-', `${WORD}{20,}`, 'api_key', 'no letter'],
+  ['OpenAI', 'sk-proj-,sk-svcacct-,sk-admin-,sk-None-', `(?=[A-Za-z_-]{0,40}\\d)${WORD}{40,}`, 'api_key'],
+  ['OpenRouter', 'sk-or-v1-', `${ALNUM}{20,}`, 'api_key'],
+  ['Langfuse', 'sk-lf-', UUID, 'api_key'],
+  ['Helicone', 'sk-helicone-', `${WORD}{20,}`, 'api_key'],
+  ['OpenAI', 'sk-', `(?=[A-Za-z]{0,40}\\d)${ALNUM}{20,}`, 'api_key', 'no letter'],
+  ['OpenAI', 'sk-', `(?=[A-Za-z]{0,40}\\d)(?=[a-z0-9]{0,40}[A-Z])(?=[A-Z0-9]{0,40}[a-z])${ALNUM}{32,}`, 'api_key'],
+  [
+    'Stripe,Clerk',
+    'sk_live_,sk_test_,rk_live_,rk_test_,whsec_,sk_prod_',
+    `${ALNUM}{16}${WORD}*`,
+    'api_key',
+    'no letter',
+  ],
+  ['Checkout.com', 'sk_sbox_', `${ALNUM}{20,}`, 'api_key', 'no letter'],
+  ['ElevenLabs', 'sk_', `(?=[a-z]{0,12}\\d)${ALNUM}{26,}`, 'api_key', 'no word'],
+  ['ClickUp', 'pk_', '\\d{5,12}_[A-Z0-9]{30,}', 'api_key', 'no word'],
+  ['Google', 'AIza', `${WORD}{35}`, 'api_key'],
+  ['Google', 'GOCSPX-', `${WORD}{20,}`, 'client_secret'],
+  ['Google', 'ya29.', `${WORD}{20,}`, 'token'],
+  ['Google', '1//0', `${WORD}{30,}`, 'token', 'no word'],
+  ['Firebase', 'AAAA', `${WORD}{7}:APA91b${WORD}{100,}`, 'api_key', 'no word'],
+  ['Amazon', 'AKIA,ASIA,ABIA,ACCA', '[A-Z0-9]{16}(?![A-Z0-9])', 'aws_key'],
+  ['Amazon', 'ABSK', '[A-Za-z0-9+/]{80,}', 'aws_key', 'no base64'],
+  ['Amazon', 'IQoJ', '[A-Za-z0-9+/=]{200,}', 'aws_key', 'no base64'],
+  ['Alibaba', 'LTAI', `${ALNUM}{12,24}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['Tencent', 'AKID', `${ALNUM}{32}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['Volcengine', 'AKLT', `${ALNUM}{40,}`, 'api_key', 'no word'],
+  ['Baidu', 'bce-v3/', `ALTAK-${ALNUM}{16,}/${HEX}{40}`, 'api_key'],
+  ['Yandex', 'AQVN', `${WORD}{35,38}(?!${WORD})`, 'api_key', 'no word'],
+  ['Yandex', 't1.,c1.', `${WORD}{20,}={0,2}\\.${WORD}{80,}={0,2}`, 'token', 'no word'],
+  ['Yandex', 'y0_,y1_,y2_,y3_', `${WORD}{50,}`, 'token', 'no word'],
+  ['Slack', 'xoxb-,xoxp-,xoxa-,xoxo-,xoxr-,xoxs-,xoxe-,xoxc-,xoxd-', '[A-Za-z0-9%-]{10,}', 'slack_token'],
+  ['Slack', 'xapp-', '[A-Za-z0-9-]{10,}', 'slack_token', 'no letter'],
+  ['Slack', 'xoxe.', '[A-Za-z0-9.-]{20,}', 'slack_token'],
+  ['npm', 'npm_', `${ALNUM}{36}`, 'token'],
+  ['PyPI', 'pypi-', `${WORD}{40,}`, 'token', 'no word'],
+  ['Hugging Face', 'hf_,api_org_,hf_oauth_', `${ALNUM}{30,}`, 'token'],
+  ['HashiCorp', 'hvs.,hvb.,hvr.', `${WORD}{20,}`, 'token', 'no letter'],
+  ['Grafana', 'glsa_', '[A-Za-z0-9]{32}_[0-9a-f]{8}', 'token'],
+  ['Grafana', 'glc_', '[A-Za-z0-9+/=]{32,}', 'token'],
+  ['Grafana', 'eyJrIjoi', '[A-Za-z0-9+/=]{40,}', 'api_key', 'no base64'],
+  ['Databricks', 'dapi', '[0-9a-f]{32}(?:-\\d)?', 'token'],
+  ['Shopify', 'shpat_,shpca_,shppa_,shpss_,shpua_,shptka_', '[0-9a-fA-F]{32}', 'token'],
+  ['Linear', 'lin_api_,lin_oauth_', `${ALNUM}{32,}`, 'api_key'],
+  ['Docker', 'dckr_pat_,dckr_oat_', `${WORD}{20,}`, 'token'],
+  ['Docker', 'SWMTKN-1-', `[a-z0-9]{40,}-[a-z0-9]{20,}`, 'token'],
+  ['K3s', 'K10', `${HEX}{32,}::\\w{1,40}:${ALNUM}{16,}`, 'token', 'no word'],
+  ['OpenShift', 'sha256~', `${WORD}{40,}`, 'token'],
+  ['age', 'AGE-SECRET-KEY-1', '[A-Z0-9]{50,}', 'private_key'],
+  ['DigitalOcean', 'dop_v1_,doo_v1_,dor_v1_', '[0-9a-f]{64}', 'token'],
+  ['SendGrid', 'SG.', `${WORD}{16,}\\.${WORD}{16,}`, 'api_key', 'no letter'],
+  ['Mailgun', 'key-', '[0-9a-f]{32}(?![0-9a-f])', 'api_key', 'no word'],
+  ['Sentry', 'sntrys_,sntryu_,sntrya_,sntryi_', `${BASE64}{40,}`, 'token'],
+  ['New Relic', 'NRAK-,NRJS-,NRII-,NRRA-,NRIQ-', '[A-Za-z0-9_-]{20,}', 'api_key'],
+  ['Pulumi', 'pul-', '[0-9a-f]{40}', 'token'],
+  ['Atlassian', 'ATATT3,ATCTT3', '[A-Za-z0-9_=.-]{24,}', 'token'],
+  ['Bitbucket,Trello', 'ATBB,ATTA', '[A-Za-z0-9_=.-]{24,}', 'token', 'no letter'],
+  ['Figma', 'figd_,figu_,figo_', `${WORD}{36,}`, 'token', 'no letter'],
+  ['Notion', 'ntn_', `${ALNUM}{40,}`, 'token'],
+  ['Postman', 'PMAK-,PMAT-', '[0-9a-f]{24}-[0-9a-f]{34}', 'api_key'],
+  ['Doppler', 'dp.pt.,dp.st.,dp.ct.,dp.sa.,dp.scim.,dp.audit.', '[A-Za-z0-9._-]{40,}', 'token', 'no letter'],
+  ['RubyGems', 'rubygems_', '[0-9a-f]{48}', 'api_key'],
+  ['Tailscale', 'tskey-', '[A-Za-z0-9-]{20,}', 'api_key', 'no letter'],
+  ['PlanetScale', 'pscale_tkn_,pscale_pw_,pscale_oauth_', '[A-Za-z0-9_.=-]{32,}', 'token'],
+  ['Square', 'sq0atp-,sq0csp-', `${WORD}{22,}`, 'token'],
+  ['Facebook,Square', 'EAA', `${SOON_DIGIT}${WORD}{60,}`, 'token', 'no base64'],
+  ['Instagram', 'IGQ,IGAA', `${SOON_DIGIT}${WORD}{100,}`, 'token', 'no base64'],
+  ['Groq', 'gsk_', `${ALNUM}{40,}`, 'api_key'],
+  ['xAI', 'xai-', `${ALNUM}{60,}`, 'api_key'],
+  ['Perplexity', 'pplx-', `${ALNUM}{40,}`, 'api_key'],
+  ['Replicate', 'r8_', `${ALNUM}{37}`, 'token'],
+  ['NVIDIA', 'nvapi-', `${WORD}{60,}`, 'api_key'],
+  [
+    'Tavily,Voyage AI,LlamaIndex,Firecrawl,Cerebras',
+    'tvly-,pa-,llx-,fc-,csk-',
+    `${SOON_DIGIT}${WORD}{32,}`,
+    'api_key',
+    'no word',
+  ],
+  ['Fireworks,E2B,Resend', 'fw_,e2b_,re_', `${SOON_DIGIT}[A-Za-z0-9_]{24,}`, 'api_key', 'no word'],
+  ['Supabase', 'sbp_', '[0-9a-f]{40}', 'token'],
+  ['Supabase', 'sb_secret_', `${WORD}{30,}`, 'token', 'no letter'],
+  ['Netlify', 'nfp_,nfc_,nfo_,nfu_', `${ALNUM}{36,}`, 'token', 'no letter'],
+  ['Contentful', 'CFPAT-', `${WORD}{40,}`, 'token'],
+  ['Cloudflare', 'cfk_,cfut_,cfat_', `${ALNUM}{40,}`, 'token', 'no letter'],
+  ['Cloudflare', 'v1.0-', `${HEX}{24}-${HEX}{100,}`, 'api_key', 'no word'],
+  ['LangSmith', 'lsv2_pt_,lsv2_sk_', '[0-9a-f]{32}_[0-9a-f]{10}', 'api_key'],
+  ['NuGet', 'oy2', '[a-z0-9]{43}(?![A-Za-z0-9])', 'api_key', 'no word'],
+  ['crates.io', 'cio', `${ALNUM}{32}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['JFrog', 'AKCp,cmVmdGtu', `${ALNUM}{48,}`, 'api_key', 'no base64'],
+  ['Buildkite', 'bkua_,bkct_,bkaj_,bkrt_,bkpt_', '[0-9a-f]{40}', 'token'],
+  ['CircleCI', 'CCIPAT_,CCIPRJ_', `${WORD}{40,}`, 'token'],
+  ['Dynatrace', 'dt0c01.,dt0s01.,dt0s02.,dt0s03.', '[A-Z0-9]{8,24}\\.[A-Z0-9]{64}', 'token'],
+  ['Heroku', 'HRKU-', `(?:AA${WORD}{50,}|${UUID})`, 'api_key'],
+  ['HubSpot', 'pat-na1-,pat-na2-,pat-na3-,pat-eu1-,pat-ap1-', UUID, 'token'],
+  ['Airtable', 'pat', `${ALNUM}{14}\\.${HEX}{64}`, 'token', 'no word'],
+  ['Brevo', 'xkeysib-,xsmtpsib-', `${HEX}{64}-${ALNUM}{16}`, 'api_key'],
+  ['Mandrill', 'md-', `${SOON_DIGIT}${WORD}{22}(?!${WORD})`, 'api_key', 'no word'],
+  ['Shippo', 'shippo_live_,shippo_test_', `${HEX}{40}`, 'api_key'],
+  ['EasyPost', 'EZAK,EZTK', `${ALNUM}{54}`, 'api_key', 'no word'],
+  ['Frame.io', 'fio-u-', `${WORD}{40,}`, 'token'],
+  ['Flutterwave', 'FLWSECK', '(?:_TEST)?-[0-9a-zA-Z]{32,}-X', 'api_key'],
+  ['Adafruit', 'aio_', `${ALNUM}{28}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['1Password', 'ops_', 'eyJ[A-Za-z0-9+/=_-]{100,}', 'token'],
+  [
+    '1Password',
+    'A3-',
+    '[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}',
+    'private_key',
+    'no word',
+  ],
+  ['Neon', 'napi_', `${ALNUM}{60,}`, 'api_key'],
+  ['Vercel', 'vcp_,vci_,vca_,vcr_,vck_', `${ALNUM}{24,}`, 'token', 'no letter'],
+  ['Render', 'rnd_', `${SOON_DIGIT}${ALNUM}{28,}`, 'api_key', 'no word'],
+  ['Fly.io', 'fm2_,fo1_', `[A-Za-z0-9+/=_-]{40,}`, 'token', 'no word'],
+  ['Dropbox', 'sl.', `(?:u\\.)?${SOON_DIGIT}${WORD}{100,}`, 'token', 'no word'],
+  ['LaunchDarkly', 'sdk-', UUID, 'api_key', 'no word'],
+  ['Plaid', 'access-production-,access-sandbox-,access-development-', UUID, 'token'],
+  ['Aiven', 'AVNS_', `${WORD}{16,}`, 'password'],
+  ['Asana', '1/,2/', '(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}', 'token', 'no word'],
+  ['Canva', 'cnvca', `${SOON_DIGIT}${WORD}{40,}`, 'client_secret', 'no word'],
+  ['Clojars', 'CLOJARS_', `${HEX}{60}`, 'token'],
+  ['Cockroach Labs', 'CCDB1_', `${ALNUM}{22}_${ALNUM}{40}`, 'api_key'],
+  ['Elastic', 'essu_', `${BASE64}{40,}`, 'token'],
+  ['Lichess', 'lip_', `${ALNUM}{20,}`, 'token', 'no word'],
+  ['LinkedIn', 'WPL_AP1.', `${ALNUM}{10,}\\.[A-Za-z0-9+/=]{6,}`, 'client_secret', 'no letter'],
+  ['Mapbox', 'sk.eyJ,tk.eyJ', `${WORD}{20,}\\.${WORD}{16,}`, 'token', 'no letter'],
+  ['Nightfall', 'NF-', `${SOON_DIGIT}${ALNUM}{32}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['Octopus Deploy', 'API-', '(?=[A-Z]{0,24}\\d)[A-Z0-9]{25,}', 'api_key', 'no word'],
+  ['OneSignal', 'os_v2_app_,os_v2_org_', '[a-z0-9]{60,}', 'api_key'],
+  ['Open VSX', 'ovsxat_,ovsxp_', UUID, 'token'],
+  ['Paddle', 'pdl_live_apikey_,pdl_sdbx_apikey_', '[A-Za-z0-9_]{40,}', 'api_key'],
+  ['PayPal', 'A21AA', `${WORD}{60,}`, 'token', 'no base64'],
+  ['Braintree', 'access_token$production$,access_token$sandbox$', '[a-z0-9]{10,}\\$[0-9a-f]{32}', 'token', 'no word'],
+  ['ReadMe', 'rdme_', '[a-z0-9]{60,}', 'api_key'],
+  ['Sourcegraph,Segment', 'sgp_,sgd_,sgb_', `(?:local_|${HEX}{16}_)?(?:${HEX}{40}|${ALNUM}{64})`, 'token', 'no letter'],
+  ['Telnyx', 'KEY', `[0-9A-Z]{32}_${ALNUM}{22}`, 'api_key', 'no word'],
+  ['WakaTime', 'waka_', UUID, 'api_key'],
+  ['Zuplo', 'zpka_', `${ALNUM}{32}_${ALNUM}{8}`, 'api_key'],
+  ['Zoho', '1000.', `${HEX}{32}\\.${HEX}{32}`, 'token', 'no word'],
+  ['Twitch', 'oauth:', '[a-z0-9]{30}(?![A-Za-z0-9])', 'token', 'no word'],
+  ['Mercury', 'secret-token:', `${WORD}{20,}`, 'token', 'no word'],
+  ['SonarQube', 'sqa_,sqp_,squ_,sqb_', `${HEX}{40}`, 'token', 'no letter'],
+  ['DataStax', 'AstraCS:', `${ALNUM}{20,}:${HEX}{64}`, 'token', 'no word'],
+  ['eBay', 'PRD-,SBX-', `${HEX}{12}-${HEX}{4,8}(?:-${HEX}{4}){2,3}`, 'client_secret', 'no word'],
+  ['Defined Networking', 'dnkey-', '[A-Z0-9]{26}-[A-Z0-9]{52}', 'api_key'],
+  ['DevCycle', 'dvc_server_', '[A-Za-z0-9_]{16,}', 'api_key'],
+  ['Pangea', 'pts_,pti_', '[a-z0-9]{32}(?![a-z0-9])', 'token', 'no word'],
+  ['Pinterest', 'pina_,pinr_', '[A-Z0-9]{40,}', 'token'],
+  ['Planning Center', 'pco_pat_,pco_tok_,pco_app_', `${HEX}{64}`, 'token'],
+  ['Rootly', 'rootly_', `${HEX}{64}`, 'api_key'],
+  ['Unkey', 'unkey_', `${SOON_DIGIT}${ALNUM}{20,}`, 'api_key', 'no word'],
+  ['Stytch', 'secret-live-,secret-test-', `${SOON_DIGIT}[A-Za-z0-9=_-]{30,}`, 'api_key', 'no word'],
+  ['Convex', 'prod:,preview:,project:', '[a-z0-9:-]{1,80}\\|[A-Za-z0-9+/=_-]{40,}', 'token', 'no word'],
+  ['Trigger.dev', 'tr_prod_,tr_dev_,tr_stg_', `${ALNUM}{16,}`, 'api_key', 'no word'],
+  ['Modal', 'ak-,as-', `${SOON_DIGIT}${ALNUM}{22}(?!${WORD})`, 'token', 'no word'],
+  ['Backblaze', 'K00', `${SOON_DIGIT}${ALNUM}{28}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['Inngest', 'signkey-prod-,signkey-test-,signkey-branch-', `${HEX}{32,}`, 'api_key'],
+  ['Docker', 'SWMKEY-1-', '[A-Za-z0-9+/=]{40,}', 'token'],
+  ['PubNub', 'sec-c-', '[A-Za-z0-9=+/_-]{32,}', 'api_key', 'no word'],
+  ['Honeycomb', 'hcaik_,hcxik_,hcaic_,hcbik_', '[a-z0-9_]{40,}', 'api_key'],
+  ['Axiom', 'xaat-,xapt-', UUID, 'token'],
+  ['Onfido', 'api_live.,api_sandbox.,api_live_us.,api_live_ca.', `${WORD}{8,}\\.${WORD}{16,}`, 'token', 'no word'],
+  ['Ory', 'ory_at_,ory_rt_,ory_ac_,ory_pat_,ory_st_,ory_apikey_', '[A-Za-z0-9_.-]{20,}', 'token'],
+  ['TikTok', 'act.', `${SOON_DIGIT}[A-Za-z0-9.!*_-]{60,}`, 'token', 'no word'],
+  ['Discord', 'mfa.', `${SOON_DIGIT}${WORD}{60,}`, 'token', 'no word'],
+  ['Mercado Pago', 'APP_USR-,TEST-', `\\d{10,16}-\\d{6}-${HEX}{32}-\\d{6,12}`, 'token', 'no word'],
+  ['Midtrans', 'Mid-server-', `${WORD}{20,}`, 'api_key'],
+  ['DingTalk', 'SEC', `${HEX}{64}(?!${ALNUM})`, 'client_secret', 'no word'],
+  ['MailerSend', 'mlsn.', `${HEX}{64}`, 'token', 'no word'],
+  ['42', 's-s4t2ud-,s-s4t2af-', `${HEX}{64}`, 'client_secret', 'no word'],
+  ['Adobe', 'p8e-', '[a-z0-9]{32}(?![a-z0-9])', 'client_secret', 'no word'],
+  ['ClickHouse', '4b1d', `${ALNUM}{38}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['Okta', '00', `(?=[A-Za-z0-9_-]{0,20}[A-Z])(?=[A-Za-z0-9_-]{0,20}[a-z])${WORD}{40}(?!${WORD})`, 'token', 'no word'],
+  ['Google', 'GOOG1E', '[A-Z0-9]{50,}', 'api_key', 'no word'],
+  ['Twilio', 'SK', `${HEX}{32}(?!${ALNUM})`, 'api_key', 'no word'],
+  ['Amazon', 'amzn.mws.', UUID, 'token', 'no word'],
+  // The first bytes of a key in ASN.1, and those of OpenSSH; a key that was encoded with its first line.
+  ['any', 'MII', `[A-Za-z0-9+/]{2}[AQgw]IBA[ADz]${LINE}`, 'private_key', 'no base64'],
+  ['any', 'MII', `[A-Za-z0-9+/]{5}BgkqhkiG9w0BBQ0${LINE}`, 'private_key', 'no word'],
+  ['any', 'MIG,MIH', `[A-Za-z0-9+/]AgE[AB]${LINE}`, 'private_key', 'no base64'],
+  ['any', 'MC4CAQAw,MHcCAQEE,MHQCAQEE,b3BlbnNzaC1rZXktdjE', LINE, 'private_key', 'no base64'],
+  ['any', 'LS0tLS1CRUdJTi', `${ENCODED_MARK}${LINE}`, 'private_key', 'no base64'],
+  ['Bitcoin', 'xprv,yprv,zprv,tprv', `${ALNUM}{100,}`, 'private_key', 'no word'],
+  ['Nostr', 'nsec1', '[a-z0-9]{58}', 'private_key', 'no word'],
+  ['Adyen', 'AQE', `${SOON_DIGIT}[A-Za-z0-9+/=*_-]{80,}`, 'api_key', 'no base64'],
+  ['Intercom', 'dG9rOg', '[A-Za-z0-9+/]{40,}={0,2}', 'token', 'no base64'],
+  ['any', 'eyJ', `${WORD}{5,4000}\\.${WORD}{5,}\\.${WORD}*`, 'jwt', 'no word'],
+  ['any', 'eyJ', `${WORD}{5,600}\\.${WORD}{5,}\\.${WORD}*`, 'jwt'],
+];

@@ -2,127 +2,175 @@
  * Finds what looks like a secret: a token with its issuer's prefix, a value after a name that suggests a secret, a login in a
  * URL, a private key.
  *
- * It first looks for places at which a secret may begin or its name may end, and tries a pattern only at those (sticky). Most
- * texts have hardly any. Every pattern takes linear time, because the text may be an attacker's: its repeats are bounded, or
- * consumed by the match, or end at a character that the next one begins with.
+ * It reads the text word by word and tries a pattern only at those words of which a few characters show that they may name a secret
+ * or begin one. Most texts have hardly any. Every pattern takes linear time, because the text may be an attacker's: its repeats are
+ * bounded, or consumed by the match, or end at a character that the next one begins with.
  */
+
+import { findBesideAt, findInAddress } from './addressSecrets.js';
 import { asciiView } from './asciiView.js';
-import { findAssigned, findBehindOption, findPasswordOfPostgres, findWebKey } from './assignedSecrets.js';
-import { findPrivateKey } from './privateKeys.js';
-import { findMarked, WEBHOOK, WITHIN_MARK } from './secretMarks.js';
-import { nameKindOf, SOME_NAME } from './secretNames.js';
-import { isPlaceholder } from './secretValues.js';
-import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
+import { findAssigned } from './assignedSecrets.js';
+import { findBehindOption, findHere, findPiped } from './commandSecrets.js';
+import { replaceForeign } from './foreignNames.js';
+import { findInCookieJar } from './headerSecrets.js';
+import { findKeyMiddle } from './keyMiddle.js';
+import { findJoined, findMarked, findMarkedAt } from './markedTokens.js';
+import { findCutKey, findPrivateKey, withLinesOfKey } from './privateKeys.js';
+import { looksRandom } from './randomText.js';
+import { type NameKind, nameKindOf, qualifiedKindOf } from './secretNames.js';
+import { add, replaceAt } from './secretPlaces.js';
+import { findBeforeName } from './sentenceSecrets.js';
+import { findPasswordOfPostgres, findShortName } from './shortNames.js';
+import { type FoundSecret, matchEnd, type Word } from './stickyMatch.js';
+import { codesOf } from './textCodes.js';
+import { findUnknown } from './unknownTokens.js';
+import {
+  DASHES,
+  FOREIGN,
+  hintsOf,
+  JAR,
+  JOINED,
+  MARK,
+  NAME,
+  NUMBER,
+  OTHER,
+  QUALIFIED,
+  SHORT,
+  SORTS,
+  TOKEN,
+  UNKNOWN,
+} from './wordHints.js';
 
-const BOT_TOKEN = /(?::|%3[Aa])[A-Za-z0-9_-]{30,}/y;
-const LOGIN = /:\/\/([^\s/:@"'\\[]*):([^\s/@"'\\]+)@/y;
-const LONE_LOGIN = /:\/\/([^\s/:@"'\\[]{20,})@/y;
-/** A port, followed by a query or a fragment with an `@` in it. */
-const PORT = /^\d{1,5}[?#]/;
+const [COLON, SLASH, HYPHEN, AT] = [0x3a, 0x2f, 0x2d, 0x40];
+const BOT_TOKEN = /(?::|%3[Aa])([A-Za-z0-9_-]{30,})/y;
 const PORT_OF_POSTGRES = /^(?:543\d|6432)$/;
-
-/**
- * Each ends with a character of a word in which a secret may be, or with the sign behind one, or with `://`. They are separate,
- * and end with what must stand before, because the engine then rejects most positions at once.
- */
-const PLACES: readonly RegExp[] = [
-  SOME_NAME,
-  new RegExp(WITHIN_MARK, 'g'),
-  // Behind an escape of JSON, of a URL or of a terminal.
-  /[\\%[;](?:[nrtbf]|u\w{4}|[0-9A-Fa-f]{2}|\d{0,4}m)(?:-(?:[pua]|-user|----)|(?:543\d|6432)(?=:))/g,
-  new RegExp(
-    [
-      '://',
-      // A bot's token, or a port of PostgreSQL.
-      String.raw`[:%](?<=\d.)(?:(?=(?:3[Aa])?[A-Za-z0-9_-]{30})|(?<=(?:^|[^\w-])(?:543\d|6432).))`,
-      // An option, or a private key.
-      String.raw`-(?:[pua](?<![\w-]-.)|-user(?<![\w-].{6})|----(?<![\w-].{5}))`,
-      // The `"d"` of a web key.
-      String.raw`d(?=["\\])(?<![\w-]d)`,
-    ].join('|'),
-    'g',
-  ),
-];
-const REST_OF_WORD = /[\w-]*/y;
-const WORD_CHARACTER = /[\w-]/;
+const KEY_MARK = /-{4,5}(?:BEGIN|END)$|-----$|^-{4,5}$/;
+/** The first line of a key, of which the beginning was cut off. */
+const LONGEST_CUT_MARK = 60;
+/** Between a name and its value; no other secret is in there. */
+const LONGEST_GAP = 12;
+const MOST_PASSES = 5;
+/** What people tell before its name, and programs read from their input. */
+const TOLD: ReadonlySet<NameKind> = new Set(['password', 'secret', 'token', 'key']);
+const READS_INPUT = /^(?:(?:smb)?passwd\b|--with-token\b|secrets? (?:set|put|create|add)\b)/;
 /** After their first sign. */
 const URL_ESCAPE = /[0-9A-Fa-f]{2}/y;
 const TERMINAL_ESCAPE = /\d{0,4}m/y;
 
+export interface Replaced {
+  readonly text: string;
+  /** Whether the text had only characters of ASCII. */
+  readonly wasAscii: boolean;
+}
+
+interface Seen extends Replaced {
+  /** Whether it had any that are seen as others. */
+  readonly hadOthers: boolean;
+  /** Whether it had letters of names in other languages. */
+  readonly hadForeign: boolean;
+  /** Whether text between a name and its secret was not searched. */
+  readonly hadGap: boolean;
+}
+
 /** @returns the text with everything that looks like a secret replaced by a marker; doing it twice changes nothing more */
-export function replaceSecrets(text: string): string {
-  const clean = replaceSeen(text, text);
-  const view = asciiView(clean);
-  return view === clean ? clean : replaceSeen(clean, view);
+export function replaceSecrets(text: string): Replaced {
+  const seen = replaceAll(text, (shown) => shown);
+  if (seen.wasAscii) return seen;
+  const result = seen.hadOthers ? replaceAll(seen.text, asciiView).text : seen.text;
+  return { text: seen.hadForeign ? replaceForeign(result) : result, wasAscii: false };
+}
+
+/** Again where a secret was found far behind its name: there may be others between them. */
+function replaceAll(text: string, view: (text: string) => string): Seen {
+  let seen = replaceSeen(text, view(text));
+  for (let count = 0; count < MOST_PASSES && seen.hadGap; count += 1) {
+    const next = replaceSeen(seen.text, view(seen.text));
+    if (next.text === seen.text) break;
+    seen = { ...seen, text: next.text, hadGap: next.hadGap };
+  }
+  return seen;
 }
 
 /**
  * @param shown what is replaced in
  * @param text as long, in which is looked
  */
-function replaceSeen(shown: string, text: string): string {
-  const next = PLACES.map((place) => placeFrom(place, text, 0));
-  let result = '';
+function replaceSeen(shown: string, text: string): Seen {
+  const codes = codesOf(text);
+  const scan = { codes, publicTo: 0 };
+  const { length } = text;
+  const secrets: FoundSecret[] = [];
   let copied = 0;
   let end = 0;
-  for (let at = Math.min(...next); at < text.length; ) {
-    // A word that has many secrets in it is read once.
-    if (at >= end) end = matchEnd(REST_OF_WORD, text, at);
-    const secret =
-      at - 2 >= copied && text.startsWith('://', at - 2)
-        ? findInAddress(text, at - 2)
-        : findInWord(text, startOfWord(text, at, copied), end, copied);
-    const from = secret?.to ?? Math.max(end, at + 1);
-    for (const [index, place] of PLACES.entries()) {
-      if ((next[index] ?? 0) < from) next[index] = placeFrom(place, text, from);
+  let sorts = 0;
+  let allCodes = 0;
+  let allSorts = 0;
+  let hadGap = false;
+  for (let at = 0; at < length; ) {
+    const code = codes[at] ?? 0;
+    const sort = SORTS[code] ?? 0;
+    let secret: FoundSecret | null = null;
+    if (sort === 0 || sort >= OTHER) {
+      allCodes |= code;
+      allSorts |= sort;
+      const isAddress = codes[at] === COLON && codes[at + 1] === SLASH && codes[at + 2] === SLASH && at + 2 < length;
+      at += 1;
+      if (isAddress) secret = findInAddress(text, at - 1);
+      else if (code === AT && SORTS[codes[at] ?? 0] !== 0) secret = findBesideAt(text, at - 1, copied);
+    } else {
+      const start = at;
+      // What is left of a word behind a secret is a word itself, and is not read again.
+      if (at >= end) {
+        sorts = sort;
+        for (end = at + 1; end < length; end += 1) {
+          const next = SORTS[codes[end] ?? 0] ?? 0;
+          if (next === 0 || next >= OTHER) break;
+          sorts |= next;
+        }
+      }
+      at = end;
+      const hints = hintsOf(codes, start, end, (sorts << 16) | (end < length ? (codes[end] ?? 0) : 0));
+      if (hints !== 0) secret = findInWord(text, { start, end, scan }, hints, copied);
     }
-    // What is left of a word behind a secret is a word itself.
-    at = secret?.to ?? Math.min(...next);
     if (secret === null) continue;
-    result += shown.slice(copied, secret.from) + secret.replacement;
+    hadGap ||= secret.from > at + LONGEST_GAP || secret.replacement.includes('\n');
+    add(secrets, secret);
     copied = secret.to;
+    at = secret.to;
   }
-  return copied === 0 ? shown : result + shown.slice(copied);
-}
-
-function placeFrom(pattern: RegExp, text: string, from: number): number {
-  const end = matchEnd(pattern, text, from);
-  return end > 0 ? end - 1 : text.length;
-}
-
-function startOfWord(text: string, at: number, free: number): number {
-  let start = at;
-  while (start > free && WORD_CHARACTER.test(text.charAt(start - 1))) start -= 1;
-  return start;
+  return {
+    text: replaceAt(shown, secrets),
+    wasAscii: allCodes < 128,
+    hadOthers: (allSorts & OTHER) !== 0,
+    hadForeign: (allSorts & FOREIGN) !== 0,
+    hadGap,
+  };
 }
 
 /** @param free the text before it is replaced already */
-function findInWord(text: string, start: number, end: number, free: number): FoundSecret | null {
-  if (start === end) return null;
-  const begin = behindEscape(text, start);
-  const first = text.charAt(begin);
-  const marked = findMarked(text, begin, end);
-  if (marked !== null) return marked;
-  if (first === '-') {
-    const secret = text.startsWith('-----', begin)
-      ? findPrivateKey(text, begin, free)
-      : findBehindOption(text, begin, end);
-    if (secret !== null) return secret;
-  }
-  const next = text.charAt(end);
-  if (next === ':' || next === '%') {
-    const secret = PORT_OF_POSTGRES.test(text.slice(Math.max(start, end - 5), end))
-      ? findPasswordOfPostgres(text, end)
-      : findBotToken(text, start, end);
-    if (secret !== null) return secret;
-  }
-  if (first === 'd' && end - start === 1) return findWebKey(text, end);
-  const kind = nameKindOf(text, start, end);
-  return kind === null ? null : findAssigned(text, begin, end, kind);
+function findInWord(text: string, word: Word, hints: number, free: number): FoundSecret | null {
+  const start = behindEscape(text, word);
+  const { end, scan } = word;
+  if (start >= end) return null;
+  return (
+    ((hints & DASHES) === 0 ? null : findBehindDashes(text, start, end, free)) ??
+    ((hints & TOKEN) === 0 ? null : withLinesOfKey(text, findMarked(text, { start, end, scan }))) ??
+    ((hints & (MARK | TOKEN)) === MARK || start > word.start
+      ? withLinesOfKey(text, findMarkedAt(text, start, { start, end, scan }))
+      : null) ??
+    ((hints & JOINED) === 0 ? null : findJoined(text, { start, end, scan })) ??
+    ((hints & NUMBER) === 0 ? null : findBesideColon(text, start, end)) ??
+    ((hints & SHORT) === 0 ? null : findShortName(text, start, end)) ??
+    ((hints & JAR) === 0 ? null : findInCookieJar(text, end)) ??
+    ((hints & (NAME | QUALIFIED)) === 0 ? null : findNamed(text, { start, end, scan }, hints, free)) ??
+    ((hints & UNKNOWN) === 0
+      ? null
+      : (findUnknown(text, { start, end, scan }) ?? findKeyMiddle(text, { start, end, scan })))
+  );
 }
 
 /** @returns where the word begins: `\nsk-…` in JSON, `%20sk-…` in a URL, `[31msk-…` in terminal output */
-function behindEscape(text: string, start: number): number {
+function behindEscape(text: string, { start }: Word): number {
   const before = text.charAt(start - 1);
   if (before === '\\') {
     const letter = text.charAt(start);
@@ -132,28 +180,43 @@ function behindEscape(text: string, start: number): number {
   return matchEnd(before === '%' ? URL_ESCAPE : TERMINAL_ESCAPE, text, start) || start;
 }
 
-function findBotToken(text: string, start: number, end: number): FoundSecret | null {
+/** A private key, or an option. */
+function findBehindDashes(text: string, start: number, end: number, free: number): FoundSecret | null {
+  const mark = KEY_MARK.exec(text.slice(start, end));
+  if (mark !== null) {
+    const key = findPrivateKey(text, start + mark.index) ?? (end < LONGEST_CUT_MARK ? findCutKey(text, end) : null);
+    if (key !== null) return key;
+  }
+  if (text.charCodeAt(start) !== HYPHEN) return null;
+  return findBehindOption(text, start, end) ?? (text.startsWith('-S', start) ? findPiped(text, start, free) : null);
+}
+
+/** A token of a bot of Telegram, or a line of `.pgpass`. */
+function findBesideColon(text: string, start: number, end: number): FoundSecret | null {
+  const behind = text.charAt(end);
+  if (behind !== ':' && behind !== '%') return null;
+  if (PORT_OF_POSTGRES.test(text.slice(Math.max(start, end - 5), end))) return findPasswordOfPostgres(text, end);
   let from = end;
   while (from > start && /\d/.test(text.charAt(from - 1))) from -= 1;
   if (end - from < 6) return null;
-  const to = matchEnd(BOT_TOKEN, text, end);
-  return to > 0 ? { from, to, replacement: '[redacted:bot_token]' } : null;
+  BOT_TOKEN.lastIndex = end;
+  const secret = BOT_TOKEN.exec(text)?.[1] ?? '';
+  return looksRandom(secret) ? { from, to: BOT_TOKEN.lastIndex, replacement: '[redacted:bot_token]' } : null;
 }
 
-/** @param at the colon of `://` */
-function findInAddress(text: string, at: number): FoundSecret | null {
-  const webhook = matchOf(WEBHOOK, text, at + 3);
-  if (webhook !== null) {
-    const host = webhook.slice(1).find((place) => place !== undefined) ?? '';
-    return { from: at + 3 + host.length, to: at + 3 + webhook[0].length, replacement: '[redacted:webhook]' };
-  }
-  const login = matchOf(LOGIN, text, at);
-  if (login !== null) {
-    const [whole, user = '', password = ''] = login;
-    if (PORT.test(password) || isPlaceholder(password)) return null;
-    return { from: at + 4 + user.length, to: at + whole.length - 1, replacement: '[redacted:password]' };
-  }
-  const lone = matchOf(LONE_LOGIN, text, at);
-  if (lone === null || !/\d/.test(lone[1] ?? '')) return null;
-  return { from: at + 3, to: at + lone[0].length - 1, replacement: '[redacted:password]' };
+function findNamed(text: string, { start, end }: Word, hints: number, free: number): FoundSecret | null {
+  const kind =
+    ((hints & NAME) === 0 ? null : nameKindOf(text, start, end)) ??
+    ((hints & QUALIFIED) === 0 ? null : qualifiedKindOf(text, start, end));
+  if (kind === null) return null;
+  if (kind === 'key_lines') return findPrivateKey(text, start);
+  if (kind === 'piped') return findPiped(text, start, free) ?? findHere(text, end);
+  const secret = findAssigned(text, start, end, kind);
+  if (secret !== null || !TOLD.has(kind)) return secret;
+  return (
+    findBeforeName(text, start, free) ??
+    (READS_INPUT.test(text.slice(start, end + LONGEST_GAP))
+      ? (findPiped(text, start, free) ?? findHere(text, end))
+      : null)
+  );
 }

@@ -1,4 +1,15 @@
 /** Decides whether the value after a secret's name is a secret, or code, prose, a type, a count or a placeholder. */
+import {
+  isCode,
+  isMember,
+  isPlaceholder,
+  isSlug,
+  KEPT_ELSEWHERE,
+  NAME_OF_SECRET,
+  PLACE,
+  ROLE,
+} from './innocentValues.js';
+import { isLowerRandom, isNoise, isVeryRandom, looksRandom } from './randomText.js';
 import type { NameKind } from './secretNames.js';
 
 export interface NamedValue {
@@ -14,67 +25,74 @@ export interface NamedValue {
 }
 
 const LONGEST_WORDS = 120;
-/** This much of a value shows whether it is random. */
-const MOST_LOOKED_AT = 96;
-const SHORTEST_RANDOM = 16;
-/** Sorts of characters; a sign between two runs of others is no change. */
-const [OTHER, SIGN, LOWER, UPPER, DIGIT] = [0, 1, 2, 3, 4];
-/** By the code of each ASCII character: a table takes a tenth of the time of patterns. */
-const SORTS = Uint8Array.from({ length: 128 }, (_, code) => {
-  const character = String.fromCharCode(code);
-  if (/[a-z~]/.test(character)) return LOWER;
-  if (/[A-Z_]/.test(character)) return UPPER;
-  if (/\d/.test(character)) return DIGIT;
-  return '+/.%:$!=-'.includes(character) ? SIGN : OTHER;
-});
-const FILLED_IN_LATER =
-  /^(?:\$[({A-Za-z_]|\\\$|\{\{|<|%[({A-Z_]|[@#]\{|\[|[•·]|[*]{2,}|[x]{4,}$|[X]{4,}$|[.…]{2,}|[-_=|>~^!/]*$)/;
-const PLACEHOLDER_WORDS =
-  /^(?:your|my|the|some|change|replace|insert|enter|example|sample|dummy|fake|test|foo|bar|todo|tbd|none|null|nil|undefined|true|false|yes|no|on|off|redacted|hidden|masked|removed|placeholder|secret|password|passwd|passphrase|token|value|string|required|optional|missing|invalid|empty|unknown|default|disabled|enabled|incorrect|wrong|changeme)(?:[-_ .](?:me|it|in|this|here|with|your|my|the|api|app|access|auth|bot|key|keys|token|secret|password|value|goes|name|example|string|test|now|please)|(?:me|here)$)*$/i;
-/** What was typed between signs beyond ASCII; a letter belongs to the value. */
-const BETWEEN_SIGNS = /^[^\x20-\x7e\p{L}]*([\x20-\x7e]+)(?:[^\x20-\x7e\p{L}].*)?$/su;
-const NAME_OF_SECRET = /pass|pwd|token|secret|key|kenn|credential|auth/i;
 const PROSE =
   /(?:^|\s)(?:must|is|are|the|an?|be|your|please|enter|not|for|to|of|with|and|or|invalid|required|wrong|field|at|least|should|has|have|was|no|one|this|that)(?:\s|$)/i;
-const TYPES =
-  /^(?:string|number|boolean|bool|any|unknown|never|void|object|bigint|symbol|null|undefined|None|True|False|str|String|int|integer|bytes|float|text|varchar|Option|Optional|Record|Array|Buffer|Promise|Secret|SecretStr|self|this|super|lambda|input|require|import|process|os|env|await|new|typeof|async|function)(?![\w-])/i;
-const CALL_OR_MEMBER = /^(?:[([{]|[&*!]{0,2}[A-Za-z_$][\w$.?!]{0,120}(?:\(|\[|::|->|<))/;
-const DOTTED = /^[A-Za-z_$][\w$]{0,80}(?:(?:\?|!)?\.[A-Za-z_$][\w$]{0,80})+[!;,)\]}]*$/;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const OF_ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/;
 /** In a name a digit ends a word: `token2`, `oauth2Token`, `s3_secret`. A password goes on behind it: `hunter2secret`. */
 const DIGIT_WITHIN_WORD = /\d(?:[a-z]{2}|[A-Z]{2})/;
+const NAME_AND_PASSWORD = /^[\w.@+-]{1,80}:(\S+)$/;
 const LETTERS = /^\p{L}[\p{L}_' .-]*$/u;
 const DIGITS = /^\d+(?:[.,]\d+)?$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i;
-const PLACE = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/]|:\/\//;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f:])/i;
+/** An identifier of an account at Twilio, which is public. */
+const ACCOUNT = /^[A-Z]{2}[0-9a-f]{32}$/;
+/** Keys that their issuers call public: they stand in web pages. */
+const PUBLISHED = /^(?:pk_(?:live|test)_|pk\.eyJ|sb_publishable_|phc_|pub-c-|sub-c-)/;
+/** Words of the trade that have a digit. */
+const TECHNICAL =
+  /^(?:(?:sha|md|crc|utf|aes|rsa|des|http|ipv|oauth|argon|bcrypt|pbkdf|base|u?int|float|latin|python|node|web|log|es|rs|hs|ps|ed|ec|mp)[-_]?\d|[a-z]\d{1,4}[a-z]?(?![^\s.,;:)\]/_-])|0x[0-9a-f]{1,8}\b|\d+[a-z]{0,6}\b|\d{4}-\d\d)/i;
+/** `token2` is the name of one. */
+const NAMED_LIKE_SECRET = /^[A-Za-z_]{0,20}(?:pass(?:word|wd)?|pwd|token|secret|key)[_-]?\d{0,2}$/i;
+/** The name of a pair of keys, not its secret half. */
+const PUBLIC_HALF = /access[_-]?key$/i;
+const SHORTEST_CHOSEN = 6;
+const SHORTEST_STRONG = 8;
+/** Without a sign, and in one case. */
+const SHORTEST_PLAIN = 10;
+const WORDS_AND_NUMBER = /^[a-z]{3,12}(?:[-_.][a-z]{3,12}){2,7}[-_.]?\d{1,4}$/i;
+const SHORTEST_VARIABLE = 32;
+const SHORTEST_LONE = 20;
 
 export function isSecretValue(named: NamedValue): boolean {
   const { kind, value, isQuoted } = named;
-  if (value.length < 3 || isPlaceholder(value)) return false;
-  if (kind === 'some_key') return looksRandom(value) && !UUID.test(value) && !PLACE.test(value);
+  if (
+    value.length < 3 ||
+    isPlaceholder(value) ||
+    isTemplate(value) ||
+    KEPT_ELSEWHERE.test(value) ||
+    PUBLISHED.test(value)
+  )
+    return false;
+  if (ROLE.test(value) || (kind !== 'password' && !isLiteral(named) && !named.isTight && isMember(value))) return false;
+  if (kind === 'some_key') {
+    if (UUID.test(value)) return /secret/i.test(named.name);
+    return (looksRandom(value) || (isQuoted && isNoise(value))) && !PLACE.test(value);
+  }
   if (kind === 'key_data') return looksRandom(value);
-  if (kind === 'auth') return isLogin(value) || (looksRandom(value) && !UUID.test(value));
+  if (kind === 'auth' || kind === 'login') {
+    const isWritten = (isQuoted || named.isTight) && looksChosen(NAME_AND_PASSWORD.exec(value)?.[1] ?? '');
+    return isWritten || isLogin(value) || (looksRandom(value) && !UUID.test(value));
+  }
+  if (kind === 'key' && PUBLIC_HALF.test(named.name) && /^[A-Z0-9]{16,24}$/.test(value)) return false;
+  if (kind === 'session') return isSession(value, false);
+  if (kind === 'lone_key') return value.length >= SHORTEST_LONE && isVeryRandom(value);
+  if (kind === 'chosen') return looksChosen(value) || (looksRandom(value) && !UUID.test(value) && !PLACE.test(value));
+  if (kind === 'variable') return named.isTight && value.length >= SHORTEST_VARIABLE && isVeryRandom(value);
   if (looksRandom(value)) return true;
   if (PLACE.test(value) || (!isQuoted && isCode(value, isLiteral(named)))) return false;
   return kind === 'password' || kind === 'secret' ? isPassword(named) : isShortToken(named);
 }
 
-/** @returns whether the text is a placeholder that somebody has to fill in */
-export function isPlaceholder(value: string): boolean {
-  if (FILLED_IN_LATER.test(value)) return true;
-  if (value.length > LONGEST_WORDS) return false;
-  const typed = BETWEEN_SIGNS.exec(value)?.[1] ?? value;
-  return PLACEHOLDER_WORDS.test(typed) || (/[A-Za-z]/.test(typed) && FILLED_IN_LATER.test(typed));
+/** @param isCookie whether it is written as a cookie; programs have identifiers of sessions of their own */
+export function isSession(value: string, isCookie: boolean): boolean {
+  if (ACCOUNT.test(value) || UUID.test(value)) return false;
+  return isCookie ? looksRandom(value) : (value.length >= SHORTEST_LONE && isVeryRandom(value)) || isLowerRandom(value);
 }
 
-/**
- * @param isPlain whether it cannot be the name of a variable: then a dot between letters and digits makes none of it
- * @returns whether an unquoted value is an expression or a type of a program
- */
-export function isCode(value: string, isPlain = false): boolean {
-  if (TYPES.test(value) || CALL_OR_MEMBER.test(value) || value.includes('=>')) return true;
-  return DOTTED.test(value) && (!/\d/.test(value) || (!isPlain && NAME_OF_SECRET.test(value)));
+/** @returns whether the value is a text that a program fills in, with nothing in it that is secret by itself */
+function isTemplate(value: string): boolean {
+  return /\$\{\w/.test(value) && !looksChosen(value.replace(/\$\{[^{}]*\}|\$\{[^}]*$/g, ''));
 }
 
 /** People choose words as passwords, so only signs against a secret count. */
@@ -91,10 +109,10 @@ function isPassword(named: NamedValue): boolean {
     if (isOfEnvironment) return true;
     if (isQuoted) return kind === 'password' && value.length >= 6;
     // In a program it would be the name of something.
-    return kind === 'password' && value.length >= 6 && endsLine && !/[a-z][A-Z]/.test(value);
+    return kind === 'password' && value.length >= 6 && endsLine && !/[a-z][A-Z]|_/.test(value);
   }
   if (!/\p{L}|\d/u.test(value)) return false;
-  if (isNameOfSecret(named)) return false;
+  if (isNameOfSecret(named) || (kind === 'secret' && !isQuoted && !isTight && isSlug(value))) return false;
   return value.length >= (kind === 'password' ? 4 : 6);
 }
 
@@ -125,31 +143,33 @@ export function isLogin(value: string): boolean {
 }
 
 /**
- * Random characters change between lower case, upper case and digits at nearly every step; words, names, versions and instants
- * do not. Characters beyond ASCII are beside a value, not a part of it.
- * @returns whether the value is long enough to judge, and is random
+ * For a value in a sentence, with no sign in front of it.
+ * @returns whether it looks like a password, and not like a word or a number
  */
-export function looksRandom(value: string): boolean {
-  const length = Math.min(value.length, MOST_LOOKED_AT);
-  if (length < SHORTEST_RANDOM) return false;
-  let from = 0;
-  let digits = 0;
-  let changes = -1;
-  let last = SIGN;
-  const isRandom = (end: number) => end - from >= SHORTEST_RANDOM && digits >= 2 && changes >= (end - from) / 5;
-  for (let index = 0; index < length; index += 1) {
-    const code = value.charCodeAt(index);
-    if (code >= SORTS.length) {
-      if (isRandom(index)) return true;
-      [from, digits, changes, last] = [index + 1, 0, -1, SIGN];
-      continue;
-    }
-    const sort = SORTS[code] ?? OTHER;
-    if (sort === OTHER) return false;
-    if (sort === DIGIT) digits += 1;
-    if (sort === SIGN || sort === last) continue;
-    changes += 1;
-    last = sort;
-  }
-  return isRandom(length);
+export function looksChosen(value: string): boolean {
+  if (value.length < SHORTEST_CHOSEN || value.length > LONGEST_WORDS) return false;
+  if (!/[A-Za-z]/.test(value) || !/\d/.test(value) || isPlaceholder(value)) return false;
+  if (TECHNICAL.test(value) || PLACE.test(value) || KEPT_ELSEWHERE.test(value) || isCode(value)) return false;
+  if (NAMED_LIKE_SECRET.test(value)) return false;
+  return !/^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$|^[a-z][\w.-]+@[a-z][a-z0-9-]*$|[/\\]\w+[/\\]|[/\\][\w.-]+\.\w{1,5}$|^[\w-]+(?:\.[a-z]{1,5}){1,2}$|^\w+[=(]/.test(
+    value,
+  );
+}
+
+/**
+ * For a value in a text that does not say that one follows.
+ * @returns whether the value has what people put into passwords and into nothing else: signs, or both cases and a number
+ */
+export function looksStrong(value: string): boolean {
+  if (value.length < SHORTEST_STRONG || !looksChosen(value) || /[/\\()<>{}[\]=]/.test(value)) return false;
+  if (/[!#$%^&*+~@]/.test(value)) return true;
+  if (/[a-z]/.test(value) && /[A-Z]/.test(value) && /\d{2}/.test(value)) return true;
+  return (
+    value.length >= SHORTEST_PLAIN && !/^[0-9a-f-]+$/.test(value) && (WORDS_AND_NUMBER.test(value) || isMixed(value))
+  );
+}
+
+/** @returns whether letters and digits take turns in it */
+function isMixed(value: string): boolean {
+  return /^[A-Za-z0-9]+$/.test(value) && (value.match(/[A-Za-z](?=\d)|\d(?=[A-Za-z])/g)?.length ?? 0) >= 3;
 }

@@ -3,6 +3,7 @@
  * text, then cut it. Use {@link headOf} for foreign text, `ForeignTail` for a stream, and the others for redacted text. Lengths
  * are UTF-16 units, as in JavaScript.
  */
+import { isBetweenLines } from './keyLines.js';
 import type { Redact } from './redact.js';
 
 const CUT = '…';
@@ -13,6 +14,8 @@ const CUT = '…';
 export const TORN_EDGE = 1_024;
 /** The minimum to search. */
 const LEAST_SEARCHED = 8 * 1_024;
+/** Of a key with its first line cut off only the last line shows what it is. This is several times the longest key. */
+const LONGEST_KEY = 256 * 1_024;
 
 /** @returns at most `longest` UTF-16 units of `text`, which is redacted; never splits a surrogate pair */
 export function cutText(text: string, longest: number): string {
@@ -37,6 +40,7 @@ export function shorten(text: string, longest: number): string {
  */
 export function headOf(text: string, longest: number, redact: Redact): string {
   for (let searched = Math.max(LEAST_SEARCHED, longest + 2 * TORN_EDGE); searched < text.length; searched *= 4) {
+    if (searched < LONGEST_KEY && isBetweenLines(text, searched)) continue;
     const clean = redact(text.slice(0, searched));
     if (clean.length - TORN_EDGE >= longest) return cutText(clean, longest);
   }

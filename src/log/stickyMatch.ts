@@ -6,6 +6,21 @@ export interface FoundSecret {
   readonly replacement: string;
 }
 
+/** What is known of a text while it is searched. */
+export interface Scan {
+  /** The codes of its characters. */
+  readonly codes: Uint16Array;
+  /** Up to there are lines of base64 that are known to be public. */
+  publicTo: number;
+}
+
+/** A run of letters, digits, `_` and `-` in a text. */
+export interface Word {
+  readonly start: number;
+  readonly end: number;
+  readonly scan: Scan;
+}
+
 export function found(from: number, value: string, kind: string): FoundSecret {
   return { from, to: from + value.length, replacement: `[redacted:${kind}]` };
 }

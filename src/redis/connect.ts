@@ -2,6 +2,7 @@
 
 import { Redis, type RedisOptions } from 'ioredis';
 import { type Backoff, pauseAfter } from '../backoff.js';
+import { wordsOf } from '../causes.js';
 import { UnreachableError, UsageError } from '../errors.js';
 import { type Clock, describeDuration, SECOND, type Timer } from '../time.js';
 
@@ -197,7 +198,7 @@ function reportNews(redis: Redis, url: string, clock: Clock, report: (news: Conn
   redis.on('reconnecting', () => {
     if (awaySinceMs !== null) return;
     awaySinceMs = clock.monotonic();
-    const why = trouble === null ? 'it closed the connection' : wordsOf(trouble, url);
+    const why = trouble === null ? 'it closed the connection' : withoutPassword(trouble, url);
     report({ kind: 'away', words: `Redis at ${redactUrl(url)} is away (${why}); trying again until it is back` });
   });
   redis.on('ready', () => {
@@ -212,7 +213,7 @@ function reportNews(redis: Redis, url: string, clock: Clock, report: (news: Conn
 /** The thrown error is not kept as the cause: ioredis attaches the command's arguments to it, including the password. */
 function explain(thrown: unknown, url: string): Error {
   if (thrown instanceof UsageError) return thrown;
-  const words = wordsOf(thrown, url);
+  const words = withoutPassword(thrown, url);
   if (/WRONGPASS|NOAUTH|NOPERM|invalid.*password/i.test(words)) {
     return new UsageError(
       `the Redis at ${redactUrl(url)} refused the login (${words}); correct user and password in its URL`,
@@ -221,9 +222,8 @@ function explain(thrown: unknown, url: string): Error {
   return new UnreachableError(`no Redis answers at ${redactUrl(url)} (${words}); start it, or correct its URL`);
 }
 
-function wordsOf(thrown: unknown, url: string): string {
-  const words =
-    thrown instanceof Error ? thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name) : String(thrown);
+function withoutPassword(thrown: unknown, url: string): string {
+  const words = thrown instanceof Error ? wordsOf(thrown) : String(thrown);
   const { password } = new URL(url);
   if (password === '') return words;
   return words.replaceAll(decodeURIComponent(password), '***').replaceAll(password, '***');

@@ -49,7 +49,7 @@ export class Leases {
     const isAnothers = current !== null && current.owner !== owner && current.owner !== '';
     const isTaken = isAnothers && Math.max(current.until, spareUntil) > now;
     if (isTaken && !(await isDead(current.owner))) {
-      await this.#shorten(current, now + leaseMs);
+      await this.#bound(current, now + leaseMs);
       return null;
     }
     const isRenewal = current?.owner === owner;
@@ -74,7 +74,7 @@ export class Leases {
    * A lease that lasts longer than any was stored before a clock was set back. A holder that lives renews it; one that does not
    * must not keep it.
    */
-  async #shorten({ name, owner, fence, until }: HeldLease, latest: number): Promise<void> {
+  async #bound({ name, owner, fence, until }: HeldLease, latest: number): Promise<void> {
     if (until <= latest) return;
     const key = this.keys.lease(name);
     const isSame = this.guard({ name, owner, fence, until });

@@ -25,13 +25,25 @@ export async function leaveAlone(scene: BridgeScene, crew: Crew): Promise<void> 
 export async function forget(scene: BridgeScene, crew: Crew, loss: StoreLoss, lostTime: () => Promise<unknown>) {
   const { redis, folder } = scene;
   const at = Date.now();
-  if (loss !== 'flushed') redis.keepCopy();
+  const isPartial = loss === 'rolled_back' || loss === 'host_died';
+  if (isPartial) redis.keepCopy();
   await lostTime();
+  if (loss === 'lost_with_bridge') await flushWithBridge(scene, crew);
   if (loss === 'flushed') await redis.ask('FLUSHALL');
   if (loss === 'host_died') await killHost(scene, crew);
-  if (loss !== 'flushed') await redis.failOver();
+  if (isPartial) await redis.failOver();
   appendLine(join(folder, HARNESS_FILES.losses), { what: loss, at, until: Date.now() } satisfies Loss);
   crew.isHeld = false;
+}
+
+/** The bridge stands from before the loss until its end, so it stores nothing again. Its agents live on. */
+async function flushWithBridge({ redis }: BridgeScene, crew: Crew): Promise<void> {
+  crew.isHeld = true;
+  const reaper = crew.reaperPid();
+  crew.signal('bridge', 'SIGSTOP');
+  kill(reaper, 'SIGKILL');
+  await redis.ask('FLUSHALL');
+  crew.signal('bridge', 'SIGKILL');
 }
 
 async function killHost(scene: BridgeScene, crew: Crew): Promise<void> {

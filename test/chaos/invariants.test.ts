@@ -166,6 +166,8 @@ describe('what the store lost', () => {
     expect(stands(flushed(10))).toHaveLength(1);
     expect(stands(broken(11))).toHaveLength(1);
     expect(stands(flushed(20), broken(21))).toHaveLength(1);
+    // The register beside the logs knows the progress message.
+    expect(stands({ ...flushed(10), what: 'lost_with_bridge' }, broken(10))).toHaveLength(1);
   });
 
   test('excuses an issue before its event while the disk is full, not one that is filed later', () => {
@@ -210,6 +212,7 @@ describe('what the store lost', () => {
         asked: [asked(1), { ...asked(2), at: AT, kind: 'slow' }],
       },
     ],
+    ['one that everything was forgotten of, its bridge included', { ...rolledBack, what: 'lost_with_bridge' }, {}],
   ])('does not excuse %s', (_, loss, change) => {
     expect(findViolations({ ...unended, ...change, losses: [loss] })).toEqual([
       `${SECOND} (${change.asked?.[1]?.kind ?? 'crashes'}): has no end`,

@@ -52,7 +52,7 @@ export function capViolations(writes: readonly SeenRequest[], losses: readonly L
   const created = writes
     .filter(({ method, path, status }) => method === 'POST' && /\/issues$/.test(path) && status === 201)
     .map((request) => ({ at: Date.parse(request.time), title: textsOf(request).title }));
-  const isRollUp = (title: string) => title.endsWith(': several faults');
+  const isRollUp = (title: string) => /(: several faults| \(collected\))$/.test(title);
   return created.flatMap((second, index) =>
     created
       .slice(0, index)

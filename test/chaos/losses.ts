@@ -5,6 +5,7 @@
 import { STARTED } from '../../bridge/telegram/progressText.js';
 import type { AgentRecord } from '../e2e/evidence.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
+import type { StoreLoss } from './plan.js';
 import type { Asked } from './records.js';
 import type { SeenMessage } from './seen.js';
 import { sessionOf } from './stakes.js';
@@ -15,9 +16,10 @@ export interface Loss {
    * - `rolled_back`: Redis forgot what was stored between `at` and `until`, as after a failover to a replica that lags.
    * - `host_died`: the same, and everything that ran on the host died with it, bridge and agents.
    * - `flushed`: Redis forgot everything that was stored until `until`.
+   * - `lost_with_bridge`: the same, and bridge and reaper were killed with it, so that nobody could store anything again.
    * - `broken`: a process was killed or stopped, or the answer to one of its requests was lost, between these instants.
    */
-  readonly what: 'rolled_back' | 'host_died' | 'flushed' | 'broken';
+  readonly what: StoreLoss | 'broken';
   /** UTC epoch milliseconds. */
   readonly at: number;
   readonly until: number;
@@ -36,8 +38,8 @@ const LIVED_MS = 10_000;
 
 /**
  * A message that was accepted in the lost second is lost unless a living bridge has begun with it: Telegram was told that it
- * was taken. After FLUSHALL a bridge that lives stores again what it runs, what waits and what ended of late; what only a
- * bridge knew is gone with it.
+ * was taken. A Redis that forgets everything costs no end: what no bridge knows any more stands in the register beside the
+ * logs.
  */
 export function isLostMessage(
   asked: Asked,
@@ -51,12 +53,10 @@ export function isLostMessage(
     .map(({ at }) => at);
   const acceptedAt = acceptance(asked, transcript);
   return losses.some(({ what, at, until }) => {
-    if (acceptedAt > until + ACCEPTED_WITHIN_MS || what === 'broken') return false;
+    if (acceptedAt > until + ACCEPTED_WITHIN_MS || what === 'broken' || forgetsAll(what)) return false;
     const hasBegun = starts.some((start) => start <= until);
     if (what === 'host_died') return acceptedAt >= at;
-    const isForgotten = isBridgeBroken({ what, at, until }, losses);
-    if (what === 'rolled_back') return (!hasBegun || isForgotten) && acceptedAt >= at;
-    return isForgotten;
+    return (!hasBegun || isBridgeBroken({ what, at, until }, losses)) && acceptedAt >= at;
   });
 }
 
@@ -84,8 +84,13 @@ export function isUnknownProgressLine({ texts, sentAt, editedAt }: SeenMessage, 
 }
 
 function isBridgeBroken({ what, at, until }: Loss, losses: readonly Loss[]): boolean {
-  if (what === 'host_died') return true;
+  if (what === 'host_died' || what === 'lost_with_bridge') return true;
   return losses.some((other) => other.what === 'broken' && other.at >= at - LIVED_MS && other.at <= until + LIVED_MS);
+}
+
+/** Not only its last moment. */
+export function forgetsAll(what: Loss['what']): boolean {
+  return what === 'flushed' || what === 'lost_with_bridge';
 }
 
 /** That the one second attempt was used is forgotten with the second in which it was granted. */
@@ -115,7 +120,7 @@ export function isOvertakenInLoss(
   const cameAt = acceptance(second, transcript);
   return losses.some(({ what, at, until }) => {
     if (what === 'broken' || waitedSince > until + ACCEPTED_WITHIN_MS) return false;
-    if (what !== 'flushed' && waitedSince < at) return false;
+    if (!forgetsAll(what) && waitedSince < at) return false;
     return cameAt >= at && cameAt <= until + STORED_AGAIN_WITHIN_MS;
   });
 }
@@ -133,6 +138,6 @@ export function isForgottenIssue(createdAt: number, losses: readonly Loss[]): bo
 function isForgotten(storedAt: number, losses: readonly Loss[]): boolean {
   return losses.some(({ what, at, until }) => {
     if (what === 'broken' || storedAt > until + NOTED_WITHIN_MS) return false;
-    return what === 'flushed' || storedAt >= at - NOTED_WITHIN_MS;
+    return forgetsAll(what) || storedAt >= at - NOTED_WITHIN_MS;
   });
 }

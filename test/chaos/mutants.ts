@@ -43,6 +43,7 @@ function round(fault: Fault, lanes: Lanes, rest: Partial<RoundPlan> = {}): Round
 const AGENT_DIES: Fault = { kind: 'signal', target: 'agent', signal: 'SIGKILL' };
 const BRIDGE_DIES: Fault = { kind: 'signal', target: 'bridge', signal: 'SIGKILL' };
 const HOST_DIES: Fault = { kind: 'store', loss: 'host_died' };
+const LOST_WITH_BRIDGE: Fault = { kind: 'store', loss: 'lost_with_bridge' };
 const SECOND_LOST: Fault = { kind: 'store', loss: 'rolled_back' };
 const LATE_REVIVAL: Fault = { kind: 'failpoint', name: 'commit.revive.after', action: 'delay', nth: 1 };
 const PART_SENDER = 'bridge/telegram/partSender.ts';
@@ -148,6 +149,18 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     provokedBy: [round({ kind: 'store', loss: 'flushed' }, [['slow'], ['slow', 'slow']], { patienceMs: 25_000 })],
+    caughtBy: /has no end/,
+  },
+  {
+    name: 'what an empty Redis has lost together with its bridge is not looked for',
+    edits: [
+      {
+        file: 'bridge/runs/lostMessages.ts',
+        find: 'if (this.#isExpected(message) && (await this.#isMissing(message.session))) missing.push(message);',
+        replace: 'if (!this.#isExpected(message) && (await this.#isMissing(message.session))) missing.push(message);',
+      },
+    ],
+    provokedBy: [round(LOST_WITH_BRIDGE, [['slow', 'quick'], ['slow']], { patienceMs: 25_000 })],
     caughtBy: /has no end/,
   },
   {

@@ -28,11 +28,12 @@ export type Fault =
   | { readonly kind: 'absence' }
   /**
    * Redis forgets its last second, as after a failover to a replica that lags (`rolled_back`), or together with everything that
-   * ran on its host (`host_died`); or it forgets everything (`flushed`, FLUSHALL).
+   * ran on its host (`host_died`); or it forgets everything (`flushed`, FLUSHALL), also in the instant in which bridge and
+   * reaper are killed (`lost_with_bridge`).
    */
   | { readonly kind: 'store'; readonly loss: StoreLoss };
 
-export type StoreLoss = 'rolled_back' | 'host_died' | 'flushed';
+export type StoreLoss = 'rolled_back' | 'host_died' | 'flushed' | 'lost_with_bridge';
 
 export const SINK_FAULTS = [
   'answer_lost',
@@ -102,6 +103,7 @@ const OTHER_FAULTS: readonly Fault[] = [
   { kind: 'store', loss: 'rolled_back' },
   { kind: 'store', loss: 'host_died' },
   { kind: 'store', loss: 'flushed' },
+  { kind: 'store', loss: 'lost_with_bridge' },
 ];
 
 /** Passed again and again: which time matters is chosen. */

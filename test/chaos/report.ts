@@ -72,6 +72,7 @@ const LOSSES: Readonly<Record<StoreLoss, string>> = {
   rolled_back: 'redis forgets a second',
   host_died: 'the host dies, redis forgets a second',
   flushed: 'redis forgets everything',
+  lost_with_bridge: 'redis forgets everything, its bridge is killed with it',
 };
 
 function describeFault(fault: Fault): string {

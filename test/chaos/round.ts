@@ -11,7 +11,7 @@ import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { chatsOf, projectOf, ROUNDS_PER_SCENE } from './cast.js';
 import { type Crew, ROLES } from './crew.js';
 import { forget, kill, leaveAlone, until } from './hostFaults.js';
-import { isLostMessage, type Loss } from './losses.js';
+import { forgetsAll, isLostMessage, type Loss } from './losses.js';
 import type { Kind, RoundPlan, StoreLoss, Target } from './plan.js';
 import { type Asked, HARNESS_FILES, type RoundResult, readLines } from './records.js';
 import { injectSinkFault } from './sinkFaults.js';
@@ -138,7 +138,7 @@ export class Round {
         await leaveAlone(scene, crew);
         return true;
       case 'store':
-        await forget(scene, crew, fault.loss, () => pause(fault.loss === 'flushed' ? 0 : LOST_MS));
+        await forget(scene, crew, fault.loss, () => pause(forgetsAll(fault.loss) ? 0 : LOST_MS));
         return true;
       default:
         return fault satisfies never;
@@ -180,7 +180,7 @@ export class Round {
     const latest = asked.filter(({ chat }) => chat !== asked[0]?.chat);
     await until(() => stakes.liveAgents(latest).length > 0, FAULT_WITHIN_MS);
     await forget(scene, crew, loss, async () => {
-      if (loss !== 'flushed') await this.answerBehindCopy();
+      if (!forgetsAll(loss)) await this.answerBehindCopy();
       arm();
     });
   }

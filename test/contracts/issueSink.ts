@@ -87,6 +87,8 @@ export function issueSinkContract(name: string, start: () => Promise<IssueSinkUn
       await sink.comment(number, 'first');
       await sink.comment(number, 'second');
       expect(await see(number)).toMatchObject({ title: 'one', body: `${BODY}\nmore`, comments: ['first', 'second'] });
+      await sink.update(number, BODY, 'another');
+      expect(await sink.get(number)).toMatchObject({ title: 'another', body: BODY });
       await close(number, 'completed');
       await sink.reopen(number);
       expect(await sink.get(number)).toMatchObject({ state: 'open', closedAs: null, closedAt: null });

@@ -44,6 +44,33 @@ describe('text of others', () => {
     expect(html.match(/&lt;img/g)?.length).toBeGreaterThan(4);
   });
 
+  test('of a message that was edited stands once: its last wording, with the earlier ones folded away below it', () => {
+    const working = (text: string, until: number) => ({ text, entities: [], until });
+    const message = {
+      ...{ messageId: 2, kind: 'text' as const, who: 'bot', name: 'bot', byBot: true, threadId: null, replyTo: null },
+      ...{
+        text: 'Done in 9 s.',
+        entities: [],
+        silent: true,
+        reactions: [],
+        buttons: [],
+        sentAt: 0,
+        editedAt: 9,
+        file: null,
+      },
+      formerTexts: [working('Started.', 1), working('Bash: make', 5), working('Bash: make test', 9)],
+    };
+    const html = chatHtml({ chatId: 1, title: 'a', forum: false, topics: [], messages: [message] }, LINKS);
+    const [shown = '', folded = ''] = html.split('<details class="former">');
+    expect(shown).toContain('Done in 9 s.');
+    expect(html).not.toContain('<details class="former" open');
+    for (const text of ['Started.', 'Bash: make', 'Bash: make test']) {
+      expect(shown).not.toContain(text);
+      expect(folded).toContain(text);
+    }
+    expect(html.match(/<article/g)).toHaveLength(1);
+  });
+
   test('stays plain text in issues, whose HTML comments are hidden and whose folds open', () => {
     const body = `<!-- marker -->\n\n${HOSTILE}\n\n<details>\n<summary>more</summary>\n\n[a](javascript:x) ![b](http://x.org/y.png)\n\n</details>`;
     const html = issueHtml({ ...ISSUE, body, comments: [{ author: HOSTILE, body: HOSTILE }] }, LINKS);

@@ -116,8 +116,14 @@ const DOCS: Scenario[] = [
       { do: 'exit', code: 1, stderr: 'publish: the registry answered 503' },
     ],
   },
-  // Without any work of its own: a second attempt that works counts as recovered, whatever becomes of it.
-  { when: second('crash'), steps: [{ do: 'exit', code: 1, stderr: 'publish: the registry answered 503 again' }] },
+  // It works again, and fails all the same: that is no recovery.
+  {
+    when: second('crash'),
+    steps: [
+      { do: 'call', tool: 'bash', input: { command: 'make notes' }, output: 'made', takes_ms: 400 },
+      { do: 'exit', code: 1, stderr: 'publish: the registry answered 503 again' },
+    ],
+  },
 ];
 
 export const CONFIGURATION: SceneConfiguration = {

@@ -234,7 +234,6 @@ function tests(): void {
   test.each([
     ['refused', 'wrong key', 'run_failed_authentication'],
     ['poor', 'no money', 'run_failed_credit'],
-    ['limited', 'too much', 'run_failed_rate_limit'],
   ] as const)(
     '%s: reported, and not revived',
     async (project, text, reason) => {
@@ -242,6 +241,20 @@ function tests(): void {
       await asked.answered(FAILURE_PARAGRAPH, WITHIN_MS);
       expect(await asked.closing()).toMatchObject({ event: 'session_unrecoverable', rule: 'crash', reason });
       expect(await scene.store.records.session(asked.revival)).toBeNull();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'too many requests are waited for, and no attempt is spent',
+    async () => {
+      const asked = ask('limited', 'too much');
+      const isSaid = () => asked.repliesWith("The model's provider is busy or cannot be reached.").length > 0;
+      await scene.until('the word of the wait', isSaid, WITHIN_MS);
+      const session = await scene.store.records.session(asked.session);
+      expect(session).toMatchObject({ status: 'pending', attempt: 1, wait: { for: 'provider', times: 1 } });
+      expect(asked.events()).toEqual([]);
+      await scene.store.transitions.cancel(asked.session, 'Cancelled');
     },
     TIMEOUT_MS,
   );

@@ -161,6 +161,14 @@ export function describeWithClaude(name: string, tests: (program: string) => voi
     });
 }
 
+/** As {@link describeWithClaude}, also with the `claude` that is on PATH. */
+export function describeWithAnyClaude(name: string, tests: (program: string) => void): void {
+  const onPath = spawnSync('sh', ['-c', 'command -v claude'], { encoding: 'utf8' }).stdout.trim();
+  const hasTerminal = spawnSync('script', ['--version']).status === 0;
+  if (findInstallation().kind === 'complete' || onPath === '' || !hasTerminal) describeWithClaude(name, tests);
+  else describe(name, () => tests(onPath));
+}
+
 /** What the model answers to a request, by the last of our prompts in it: a message for each that it has said since. */
 export type Deeds = Readonly<Record<string, readonly (readonly Block[])[]>>;
 

@@ -9,6 +9,8 @@ import { findRun } from './processScan.js';
 import type { Scenario, SceneProject } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
+// covers: bridge/cli/sessionWhy.ts
+
 const SILENCE_MS = 1_500;
 const PLAIN_FIELDS = [
   'timestamp',
@@ -141,7 +143,7 @@ describeScenes('an unhealthy session', () => {
       expect(own()).toMatchObject({ url, labels: ['watchdog'] });
       const isClosed = () => own()?.state === 'closed' && (own()?.comments.length ?? 0) > 0;
       await scene.github.waitFor(isClosed);
-      expect(own()?.body.split('\n')[2]).toBe('**Needs nobody:** the second attempt has begun to work.');
+      expect(own()?.body.split('\n')[2]).toBe('**Needs nobody:** the second attempt answered the message.');
       expect(own()?.body).toContain(`- Host: \`${hostname()}\``);
       expect(own()?.body).toContain(`/sessions/${first.session}/tool_use.jsonl`);
 
@@ -154,7 +156,7 @@ describeScenes('an unhealthy session', () => {
       const capped = ask('filing', 13, 'exit twice');
       const failure = await capped.answered(FAILURE_PARAGRAPH);
       const closing = await capped.closing(capped.revival);
-      const rollUp = () => issueOf('[Watchdog] filing: several faults');
+      const rollUp = () => issueOf('[Watchdog] filing: crash (collected)');
       expect(failure.text).toContain(String(rollUp()?.url));
       expect(closing).toMatchObject({
         rule: 'crash',
@@ -284,6 +286,12 @@ describeScenes('an unhealthy session', () => {
       const shown = await scene.run(['session', asked.revival]);
       expect(shown.exit).toMatchObject({ code: 1 });
       expect(shown.stdout).toContain(FAILURE_PARAGRAPH);
+      // As much as the chat was told, and first.
+      expect(shown.stdout.split('\n')[0]).toMatch(/^why +the agent exited with code 1 and without an answer/);
+      expect(shown.stdout).toMatch(/^it ended +.*it broke/m);
+      expect(shown.stdout).toMatch(/^last calls +\d\d:\d\d:\d\d \w+ \(ok/m);
+      expect(shown.stdout).toMatch(/^done +The chat was notified of the failure/m);
+      expect(shown.stdout.match(/^issue /gm)).toHaveLength(1);
       expect(shown.stdout).toMatch(/^issue {9}http/m);
       expect(shown.stdout).toMatch(/^incident /m);
       await scene.until('the last line', () => linesAbout(asked.revival).some(({ msg }) => msg.includes('is closed')));
@@ -310,7 +318,13 @@ describeScenes('an unhealthy session', () => {
         calls: 1,
       });
       expect(first.find(({ msg }) => msg.includes('is filed'))).toMatchObject({ issue: expect.any(Number) });
-      for (const words of ['said a person', 'it broke']) expect(JSON.stringify([first, second])).not.toContain(words);
+      expect(JSON.stringify([first, second])).not.toContain('said a person');
+      // An agent's words are no sentence of ours: one field has them, marked.
+      for (const lines of [first, second]) {
+        const told = lines.filter((line) => JSON.stringify(line).includes('it broke'));
+        expect(told).toEqual([expect.objectContaining({ untrusted_end: expect.stringContaining('it broke') })]);
+        expect(told[0]?.msg).toMatch(/run ended \(failed: the agent exited with code 1 and without an answer, .*\)$/);
+      }
       for (const event of [...asked.events(), ...asked.events(asked.revival)]) {
         expect(event.untrusted_excerpt).toContain('it broke');
         expect(JSON.stringify(event.details)).not.toContain('it broke');

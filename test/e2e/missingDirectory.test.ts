@@ -6,7 +6,7 @@ import { DIRECTORY_MISSING_TEXT } from '../../bridge/runs/directoryWatch.js';
 import { freePort } from '../harness/freePort.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
-import type { Scenario } from './sceneFiles.js';
+import { type Scenario, writeSceneFiles } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 // covers: bridge/runs/directoryWatch.ts
@@ -73,6 +73,43 @@ describeScenes('a project whose directory is missing', () => {
       renameSync(`${directory}.away`, directory);
       await asked.answered(`answer of ${asked.session}`);
       await bridge.says(`${directory} is back`);
+      expect(scene.evidence.criticalEvents()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  // rule: a-waiting-message-follows-its-place
+  test.each(['a restart', 'SIGHUP'] as const)(
+    'because it was moved, and the configuration says so at %s: what waits runs there, in order, at the first attempt',
+    async (how) => {
+      const slow: Scenario = { when: { message: '^slow' }, steps: [{ do: 'sleep', ms: 1_500 }, ...ANSWER.steps] };
+      const projects = (directory: string) => ({
+        ship: { chats: [{ id: 1, directory }], scenarios: [slow, ANSWER] },
+      });
+      const scene = await openTestScene({ projects: projects('one'), timings: { drainMs: 1 } });
+      const bridge = await scene.startBridge();
+      const first = new Conversation(scene, 'ship', 1, 'slow');
+      await first.start();
+      const waiting = [1, 2].map((number) => new Conversation(scene, 'ship', 1, `waiting ${number}`));
+      await scene.until('accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
+      if (how === 'a restart') await bridge.stop();
+      const work = join(scene.folder, 'work', 'ship');
+      renameSync(join(work, 'one'), join(work, 'two'));
+      writeSceneFiles(scene.folder, { projects: projects('two') });
+      if (how === 'SIGHUP') bridge.signal('SIGHUP');
+      else await scene.startBridge();
+      for (const asked of [first, ...waiting]) {
+        await asked.answered(`answer of ${asked.session}`);
+        expect(asked.starts(asked.revival)).toEqual([]);
+      }
+      for (const asked of waiting) {
+        const session = await scene.store.records.session(asked.session);
+        expect(session?.working_directory).toBe(join(work, 'two'));
+      }
+      const order = scene.evidence.agents().filter(({ event }) => event === 'start');
+      expect([...new Set(order.map(({ session }) => session))]).toEqual(
+        [first, ...waiting].map(({ session }) => session),
+      );
       expect(scene.evidence.criticalEvents()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,

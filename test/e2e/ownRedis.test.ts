@@ -1,4 +1,5 @@
 /** A bridge whose own Redis is killed under it: everything goes on by itself, or the bridge ends and says what to do. */
+import { rmSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { findEmbeddedRedis } from '../../bridge/redis/endpoint.js';
 import { systemProcessTable } from '../../src/host/processes.js';
@@ -7,6 +8,8 @@ import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+// covers: bridge/health/folderWatch.ts
 
 const WORK: Scenario = {
   steps: [
@@ -72,6 +75,37 @@ describeScenes("the bridge's own Redis", () => {
       expect(await bridge.stop()).toMatchObject({ code: 0 });
     },
     SCENE_TIMEOUT_MS,
+  );
+
+  // rule: deleted-files-are-written-again
+  test(
+    'writes its data again if somebody deletes the logs folder: a bridge killed after that has lost no message',
+    async () => {
+      const scene = await openTestScene({
+        redis: 'bridge',
+        projects: { boat: { chats: [{ id: 1 }], scenarios: [WORK] } },
+      });
+      const bridge = await scene.startBridge();
+      const running = new Conversation(scene, 'boat', 1, 'the first');
+      await running.start();
+      const waiting = [2, 3].map((number) => new Conversation(scene, 'boat', 1, `number ${number}`));
+      await scene.until('stored messages', async () => (await listed(scene)).length === 3);
+      const { pid } = findEmbeddedRedis(scene.logs).server;
+      rmSync(scene.logs, { recursive: true });
+      await bridge.says('was deleted while the bridge runs');
+      await bridge.says(`(redis-server, process ${pid}) was gone`);
+      await scene.until('the event', () =>
+        scene.evidence.criticalEvents().some(({ event }) => event === 'files_deleted'),
+      );
+      // Commands find it again.
+      expect(await listed(scene)).toHaveLength(3);
+      await bridge.kill();
+      await scene.startBridge();
+      for (const asked of waiting) await asked.answered('worked through', 40_000);
+      expect(running.repliesWith('worked through')).toHaveLength(1);
+      for (const asked of waiting) expect(asked.starts()).toHaveLength(1);
+    },
+    2 * SCENE_TIMEOUT_MS,
   );
 
   test(

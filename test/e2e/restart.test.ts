@@ -1,6 +1,6 @@
 /** What a bridge leaves when it goes, and what the next one makes of it. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { systemProcessTable } from '../../src/host/processes.js';
@@ -12,6 +12,8 @@ import type { AgentRecord } from './evidence.js';
 import { canScan, childrenOf, findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+
+// covers: bridge/health/notedStarts.ts
 
 const ANSWER: Scenario['steps'] = [
   { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
@@ -141,6 +143,32 @@ describeScenes('a bridge that ends', () => {
       expect(stdout).toMatch(/WARNING +restarts: the bridge of this host was started 5 times within 10 min/);
     },
     2 * SCENE_TIMEOUT_MS,
+  );
+
+  // rule: quick-restarts-are-reported
+  test(
+    'killed three times before it has reached its Redis: one event and doctor report it',
+    async () => {
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } } });
+      const folder = join(scene.logs, 'starts');
+      const noted = () => {
+        const [name] = existsSync(folder) ? readdirSync(folder).filter((each) => each.endsWith('.json')) : [];
+        return name === undefined ? 0 : JSON.parse(readFileSync(join(folder, name), 'utf8')).starts.length;
+      };
+      for (const kills of [1, 2, 3]) {
+        const bridge = scene.start(['bridge']);
+        await scene.until(`start ${kills}`, () => noted() === kills);
+        process.kill(bridge.pid, 'SIGKILL');
+        await bridge.exited;
+      }
+      const { stdout } = await scene.run(['doctor', '--quick']);
+      expect(stdout).toMatch(/WARNING +restarts: the bridge of this host was started 3 times within 10 min/);
+      await scene.startBridge();
+      const told = () => scene.evidence.criticalEvents().filter(({ event }) => event === 'bridge_restarts');
+      await scene.until('the event', () => told().length > 0);
+      expect(told()).toMatchObject([{ details: { starts: { length: 4 } } }]);
+    },
+    SCENE_TIMEOUT_MS,
   );
 
   // rule: a-lost-run-was-an-attempt-unless-proven-otherwise
@@ -299,6 +327,8 @@ describeScenes('a bridge that ends', () => {
       expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
       expect(await scene.store.records.sessionIds('active')).toEqual([]);
       expect(scene.evidence.criticalEvents()).toEqual([]);
+      const log = readFileSync(join(scene.logs, 'bridge.log'), 'utf8');
+      expect(log.match(/SIGHUP: in a terminal this means that the terminal was closed, so it stops/g)).toHaveLength(1);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -53,6 +53,35 @@ describeScenes('a bridge without a terminal', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // rule: reload-reaches-every-process
+  test(
+    'and its standby reread their configurations at `watchkeeper reload`, which prints what each says',
+    async () => {
+      const scene = await openTestScene({ projects: PROJECTS });
+      const none = await scene.run(['reload']);
+      expect(none.stdout).toContain('no bridge and no standby is running with this Redis');
+      expect(none.exit).toMatchObject({ code: 1 });
+      const bridge = await scene.startBridge();
+      const standby = scene.start(['watchdog']);
+      const bothHear = async () => JSON.parse((await scene.run(['reload', '--json'])).stdout).heard === 2;
+      await scene.until('a standby that hears', bothHear);
+      writeSceneFiles(scene.folder, { projects: { ...PROJECTS, young: { chats: [{ id: 3 }], scenarios: [ANSWER] } } });
+      const reloaded = await scene.run(['reload']);
+      const said = 'the configuration was read again: projects added: young';
+      expect(reloaded.stdout.replace(/\s+/g, ' ')).toContain(`process ${bridge.pid}: ${said}`);
+      expect(reloaded.stdout.replace(/\s+/g, ' ')).toContain(`process ${standby.pid}: ${said}`);
+      expect(reloaded.exit).toMatchObject({ code: 0 });
+      const young = new Conversation(scene, 'young', 3, 'hello');
+      await young.answered(`answer of ${young.session}`);
+
+      writeFileSync(join(scene.folder, 'watchkeeper.config.json'), '{"projects": 7}');
+      // The command reads the same file, and lists its faults itself.
+      expect((await scene.run(['reload'])).exit).toMatchObject({ code: 2 });
+      expect(bridge.exit).toBeNull();
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   // rule: sighup-reads-the-configuration
   test(
     'with a faulty configuration logs the reason at SIGHUP, and continues with the old one',

@@ -9,6 +9,7 @@ import { Conversation, stepOf } from './conversation.js';
 import { openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 // covers: bridge/assembly/bridge.ts
+// covers: bridge/assembly/chat.ts
 // covers: bridge/assembly/foundation.ts
 // covers: bridge/assembly/intakes.ts
 // covers: bridge/assembly/watchdog.ts

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { renderTable } from '../../bridge/command/table.js';
 import { packageRoot } from '../../src/host/program.js';
-import { describeDuration } from '../../src/time.js';
-import { type FaultRow, measureFaults } from './measure.js';
+import { describeDuration, HOUR } from '../../src/time.js';
+import { type FaultRow, measureFaults, measureQuietWords } from './measure.js';
 
 const SESSIONS = join(packageRoot(), 'test/fixtures/sessions');
 
@@ -20,3 +20,11 @@ const head = ['FAULT', 'RULE', 'SESSIONS', 'RECALL', 'DELAY p50', 'p99', 'max'];
 const rows = measureFaults(SESSIONS);
 process.stdout.write(`${renderTable(head, rows.map(describeRow))}\n`);
 for (const { fault, missed } of rows) for (const file of missed) process.stdout.write(`missed: ${fault}: ${file}\n`);
+
+const { delaysMs, warnings, owedMs } = measureQuietWords(SESSIONS);
+const median = describeDuration(delaysMs[Math.ceil(delaysMs.length / 2) - 1] ?? Number.NaN);
+const rate = ((100 * warnings) / (owedMs / HOUR)).toFixed(2);
+process.stdout.write(
+  `first quiet word on a hang: p50 ${median}, in ${delaysMs.filter(Number.isFinite).length} of ${delaysMs.length}\n` +
+    `healthy warnings: ${warnings} in ${(owedMs / HOUR).toFixed(0)} owed hours, ${rate} per 100\n`,
+);

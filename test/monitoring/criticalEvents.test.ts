@@ -154,6 +154,20 @@ describe('a line', () => {
     expect(await ids()).toEqual(written);
   });
 
+  test('says which agent ran and how the message began: redacted before it is cut, in one line', async () => {
+    const asked = `use own-\n${'x'.repeat(100)} own-secret-1 please`;
+    const agent = { name: 'claude', version: '2.1.150' };
+    await log.logCriticalEvent(event('A.detected', { asked, agent }));
+    const [written] = lines().map((line) => JSON.parse(line));
+    expect(written.agent).toEqual(agent);
+    expect(written.asked).toMatch(/^use own- x{100} /);
+    expect(written.asked.length).toBeLessThanOrEqual(120);
+    // Cut first, the beginning of the secret would have remained.
+    expect(written.asked).not.toContain('own-s');
+    expect(await log.readRecentEvents()).toMatchObject([{ asked: written.asked, agent }]);
+    for (const line of lines()) expect(criticalEventSchema.safeParse(JSON.parse(line)).error).toBeUndefined();
+  });
+
   test('matches the shipped JSON Schema, which is generated from the schema in the code', async () => {
     const shipped = JSON.parse(readFileSync(join(packageRoot(), 'monitoring', 'criticalEvent.schema.json'), 'utf8'));
     expect(shipped).toEqual(JSON.parse(JSON.stringify(criticalEventJsonSchema())));

@@ -1,5 +1,6 @@
 /**
- * How many secrets leak, and how many look-alikes are lost, in each output: now, with another build, and with secretlint.
+ * How many secrets leak, and how many look-alikes are lost, in each output: now, with another build, and with secretlint; how many
+ * forms of a private key leak; and what a character costs.
  *
  * `npm run secrets -- [--seed N] [--before DIST] [--secretlint FOLDER] [--list]`. DIST is the dist/ of a built commit. FOLDER has
  * @secretlint/core and @secretlint/secretlint-rule-preset-recommend installed (`npm install --prefix FOLDER …`).
@@ -8,8 +9,11 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { OWN, texts } from '../../bench/redactedTexts.js';
+import { compare, processed } from '../../bench/rounds.js';
 import { createRedactor, type Redact } from '../../src/log/redact.js';
-import { heldOutCorpus, tunedCorpus } from './corpus.js';
+import { type Corpus, heldOutCorpus, passingCorpus, tunedCorpus } from './corpus.js';
+import { keyForms, legiblePieces } from './keyForms.js';
 import { measure } from './measure.js';
 import { OUTPUTS } from './outputs.js';
 import type { Sample } from './template.js';
@@ -31,15 +35,30 @@ const { values } = parseArgs({
   },
 });
 
+/** Of processor time, before and now. */
+const MOST_TIMES = 1.2;
+/** Characters per round. */
+const ROUND = 400_000;
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const corpora = [
+const corpora: readonly (readonly [name: string, corpus: Corpus])[] = [
   ['tuned', tunedCorpus(Number(values.seed))],
   ['held out', heldOutCorpus(Number(values.seed))],
-] as const;
+  ['known to pass', passingCorpus(Number(values.seed))],
+];
+
+function firstOfEach(samples: readonly Sample[]): Sample[] {
+  return [...new Map(samples.map((sample) => [sample.kind, sample])).values()];
+}
+
+/** Secretlint takes 20 ms for each. */
+const oneOfEachKind: typeof corpora = corpora.map(
+  ([name, { secrets, lookAlikes }]) =>
+    [name, { secrets: firstOfEach(secrets), lookAlikes: firstOfEach(lookAlikes) }] as const,
+);
 
 /** @param outputs which are measured; secretlint knows the texts only as they are */
-function report(who: string, redact: Redact, outputs = OUTPUTS): void {
-  for (const [name, corpus] of corpora) {
+function report(who: string, redact: Redact, outputs = OUTPUTS, measured = corpora): void {
+  for (const [name, corpus] of measured) {
     for (const { name: output, show } of outputs) {
       const { leaks, losses } = measure(
         corpus,
@@ -58,11 +77,46 @@ function report(who: string, redact: Redact, outputs = OUTPUTS): void {
   }
 }
 
-async function otherBuild(dist: string): Promise<Redact> {
+/** @param who the redactor; of private keys one line for each output */
+function reportKeys(who: string, redact: Redact): void {
+  const forms = keyForms(Number(values.seed));
+  for (const { name, show } of OUTPUTS) {
+    const legible = forms.filter((form) => legiblePieces(form, show(form.text, redact)) > 0);
+    say(`| ${who} | forms of a private key | ${name} | ${legible.length} of ${forms.length} | |`);
+    if (values.list && name === OUTPUTS[0]?.name) for (const form of legible) say(`  legible: ${form.name}`);
+  }
+}
+
+async function reportCosts(now: Redact, before: Redact | null): Promise<void> {
+  say('| text | ns per character | before | ratio |\n|---|---|---|---|');
+  for (const [name, all] of Object.entries(texts())) {
+    const characters = all.reduce((sum, { length }) => sum + length, 0);
+    const times = Math.ceil(ROUND / characters);
+    const repeat = (redact: Redact) => () =>
+      processed(() => {
+        for (let round = 0; round < times; round += 1) for (const text of all) redact(text);
+      });
+    const { ours, yardstick, ratio } = await compare({
+      ours: repeat(now),
+      yardstick: repeat(before ?? now),
+      rounds: 40,
+      warmUpRounds: 8,
+      limitMs: 20_000,
+    });
+    const each = (ms: number) => ((ms * 1e6) / (characters * times)).toFixed(1);
+    const compared =
+      before === null
+        ? '| |'
+        : `${each(yardstick.median)} | ${ratio.median.toFixed(2)}${ratio.median > MOST_TIMES ? ` (more than ${MOST_TIMES})` : ''} |`;
+    say(`| ${name} | ${each(ours.median)} | ${compared}`);
+  }
+}
+
+async function otherBuild(dist: string): Promise<typeof createRedactor> {
   const other: { createRedactor: typeof createRedactor } = await import(
     pathToFileURL(join(resolve(dist), 'src', 'log', 'redact.js')).href
   );
-  return other.createRedactor([]);
+  return other.createRedactor;
 }
 
 /** It finds and does not replace: what it finds is blanked here. */
@@ -83,14 +137,27 @@ async function blankedBySecretlint(folder: string): Promise<Redact> {
     );
     known.set(text, blanked);
   };
-  for (const [, { secrets, lookAlikes }] of corpora)
+  for (const [, { secrets, lookAlikes }] of oneOfEachKind)
     for (const sample of [...secrets, ...lookAlikes]) await blank(sample);
   return (text) => known.get(text) ?? text;
 }
 
-say('| redactor | corpus | output | legible secrets | look-alikes destroyed |\n|---|---|---|---|---|');
-if (values.before !== undefined) report('before', await otherBuild(values.before));
+const before = values.before === undefined ? null : await otherBuild(values.before);
+// First: the compiler has seen no other texts yet, as in a program that writes a log.
+await reportCosts(createRedactor(OWN), before === null ? null : before(OWN));
+for (const [name, { secrets, lookAlikes }] of corpora) {
+  const kinds = (samples: readonly Sample[]) => new Set(samples.map(({ kind }) => kind)).size;
+  say(
+    `\n${name}: ${secrets.length} secrets of ${kinds(secrets)} kinds, ${lookAlikes.length} look-alikes of ${kinds(lookAlikes)} kinds`,
+  );
+}
+say('\n| redactor | corpus | output | legible secrets | look-alikes destroyed |\n|---|---|---|---|---|');
+if (before !== null) {
+  report('before', before([]));
+  reportKeys('before', before([]));
+}
 report('now', createRedactor([]));
+reportKeys('now', createRedactor([]));
 if (values.secretlint !== undefined) {
-  report('secretlint', await blankedBySecretlint(values.secretlint), OUTPUTS.slice(0, 1));
+  report('secretlint', await blankedBySecretlint(values.secretlint), OUTPUTS.slice(0, 1), oneOfEachKind);
 }

@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactShapes } from '../../src/log/redact.js';
-import { tunedCorpus } from './corpus.js';
+import { smallCorpus } from './corpus.js';
 
 const SEED = 4_469;
 /** Characters of a secret in a row. */
@@ -41,7 +41,7 @@ const POSITIONS: readonly ((token: string) => string)[] = [
 
 /** Texts with secrets in them that the redactor knows, several in each. */
 export function plantedTexts(): string[] {
-  const kinds = new Map(tunedCorpus(SEED).secrets.map((sample) => [sample.kind, sample]));
+  const kinds = new Map(smallCorpus(SEED).secrets.map((sample) => [sample.kind, sample]));
   const known = [...kinds.values()].filter(({ text }) => piecesIn(redactShapes(text)).length === 0);
   const texts = [
     ...TOKENS.flatMap((token) => POSITIONS.map((place) => place(token))),
@@ -57,7 +57,7 @@ let pieces: ReadonlySet<string> | null = null;
 /** Of every secret {@link PIECE} after {@link PIECE}, in small letters: a name of a file may have been made of them. */
 function allPieces(): ReadonlySet<string> {
   pieces ??= new Set(
-    [...TOKENS, ...tunedCorpus(SEED).secrets.flatMap((sample) => sample.secrets)].flatMap(
+    [...TOKENS, ...smallCorpus(SEED).secrets.flatMap((sample) => sample.secrets)].flatMap(
       (secret) => secret.toLowerCase().match(PIECE) ?? [],
     ),
   );

@@ -32,6 +32,8 @@ const GENERATORS: Readonly<Record<string, (random: Random, length: number) => st
   /** A password as people choose them. */
   p: (random) =>
     `${capital(random.pick(COLOURS))}${random.pick(['-', '_', '!', '.', ''])}${random.pick(ANIMALS)}${from(random, DIGITS, 3)}`,
+  /** The same in other habits: letters turned into digits, a year, words in a row, random characters. */
+  q: (random) => random.pick(HABITS)(random),
   s: (random, length) =>
     `${from(random, LOWER, 2)}${from(random, '!#%^*+', 1)}${mixed(random, LOWER + UPPER + DIGITS, length - 3)}`,
   g: (random) => [8, 4, 4, 4, 12].map((length) => mixed(random, `${DIGITS}abcdef`, length)).join('-'),
@@ -39,6 +41,16 @@ const GENERATORS: Readonly<Record<string, (random: Random, length: number) => st
   P: (random, length) => Array.from({ length }, () => mixed(random, `${LOWER}${UPPER}${DIGITS}+/`, 64)).join('\n'),
   n: (random) => String(1 + random.below(9)),
 };
+
+const HABITS: readonly ((random: Random) => string)[] = [
+  (random) =>
+    `${capital(random.pick(ANIMALS)).replace(/[aeo]/g, (letter) => ({ a: '4', e: '3', o: '0' })[letter] ?? letter)}&${random.below(90)}x`,
+  (random) => `${random.pick(COLOURS)}${random.pick(ANIMALS)}${2_000 + random.below(30)}!`,
+  (random) => `${capital(random.pick(COLOURS))}@${1_000 + random.below(9_000)}`,
+  (random) => `${random.pick(COLOURS)}-${random.pick(ANIMALS)}-${random.pick(COLOURS)}-${random.below(90)}`,
+  (random) => mixed(random, `${LOWER}${UPPER}${DIGITS}#%^*!`, 14),
+  (random) => mixed(random, LOWER + DIGITS, 12),
+];
 
 function from(random: Random, alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(random.below(alphabet.length))).join('');

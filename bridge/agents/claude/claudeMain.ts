@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../../src/errors.js';
 import { isoTime, MINUTE, SECOND, systemClock, type Timer } from '../../../src/time.js';
-import type { AgentFailure } from '../program/contract.js';
+import type { AgentFailure } from '../failures/causes.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import { Denials } from './permissions.js';
 import { type CanUseTool, loadSdk } from './sdk.js';

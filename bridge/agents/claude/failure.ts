@@ -1,9 +1,13 @@
 /**
- * Why Claude Code ended without an answer, read from its typed fields only; its words go into the detail and decide nothing.
+ * Why Claude Code ended without an answer: from its typed fields, and from its words where these say no more than "refused".
  * Seen with 2.1.329 against an API that refuses: `error` is on the assistant message that reports the refusal,
  * `terminal_reason` and `startup_failure_reason` are on the result.
  */
-import type { FailureCause } from '../program/contract.js';
+
+import type { AgentFailure, FailureCause } from '../failures/causes.js';
+import type { Reading } from '../failures/statedEnd.js';
+import { WORDINGS } from '../failures/tables.js';
+import { readWords } from '../failures/wording.js';
 import type { ResultMessage } from './sdk.js';
 
 const BY_ERROR: Readonly<Record<string, FailureCause>> = {
@@ -14,6 +18,9 @@ const BY_ERROR: Readonly<Record<string, FailureCause>> = {
   cloud_credential_error: 'authentication',
   billing_error: 'credit',
   rate_limit: 'rate_limit',
+  overloaded: 'provider_unavailable',
+  server_error: 'provider_unavailable',
+  invalid_request: 'conversation_unusable',
 };
 
 const BY_TERMINAL_REASON: Readonly<Record<string, FailureCause>> = {
@@ -30,19 +37,38 @@ const BY_STARTUP_FAILURE: Readonly<Record<string, FailureCause>> = {
   gateway_access_denied: 'authentication',
 };
 
-const BY_STATUS: Readonly<Record<number, FailureCause>> = { 401: 'authentication', 429: 'rate_limit' };
+const BY_STATUS: Readonly<Record<number, FailureCause>> = {
+  400: 'conversation_unusable',
+  401: 'authentication',
+  429: 'rate_limit',
+  500: 'provider_unavailable',
+  502: 'provider_unavailable',
+  503: 'provider_unavailable',
+  504: 'provider_unavailable',
+  529: 'provider_unavailable',
+};
+/** What the words may say more exactly: a limit of a plan or of a minute, a refused request or a conversation that is too long. */
+const INEXACT: readonly FailureCause[] = ['crash', 'rate_limit', 'conversation_unusable'];
 /** Claude Code retries a limit for as long as it can; a refusal does not go away. */
 const REFUSALS: readonly (FailureCause | undefined)[] = ['authentication', 'credit'];
 
-/** @param error the `error` of the last assistant message that had one */
-export function causeOf(result: ResultMessage, error: string | null): FailureCause {
-  return (
+/**
+ * @param error the `error` of the last assistant message that had one
+ * @returns its cause, and the end that its words state
+ */
+export function failureOf(
+  result: ResultMessage,
+  error: string | null,
+  reading: Reading,
+): Pick<AgentFailure, 'cause' | 'until'> {
+  const cause =
     BY_TERMINAL_REASON[result.terminal_reason ?? ''] ??
     BY_STARTUP_FAILURE[result.startup_failure_reason ?? ''] ??
     BY_ERROR[error ?? ''] ??
     BY_STATUS[result.api_error_status ?? 0] ??
-    'crash'
-  );
+    'crash';
+  if (!INEXACT.includes(cause)) return { cause };
+  return readWords(wordsOf(result), WORDINGS.claude, reading) ?? { cause };
 }
 
 /** @returns whether the retried request fails for a reason that retrying cannot remove */
@@ -52,8 +78,11 @@ export function isRefusal(retry: { readonly error: string }): boolean {
 
 /** @returns a sentence for people */
 export function describeResult(result: ResultMessage): string {
-  const words = result.result ?? result.errors?.join('; ') ?? '';
-  return [`Claude Code ended its turn with ${result.terminal_reason ?? result.subtype}`, words]
+  return [`Claude Code ended its turn with ${result.terminal_reason ?? result.subtype}`, wordsOf(result)]
     .filter((part) => part !== '')
     .join(': ');
+}
+
+function wordsOf({ result, errors }: ResultMessage): string {
+  return result ?? errors?.join('; ') ?? '';
 }

@@ -1,8 +1,10 @@
 /**
- * Finds the SDK and its program. Checked anew each time: `npm ci` removes them, and they may come back while the bridge runs.
+ * Finds the SDK and its program. Checked anew each time: `npm ci` removes them, and they may come back while the bridge runs. Node's
+ * own resolution is no help there, because a process remembers which packages were missing.
  */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SDK_PACKAGE } from './sdk.js';
 
 export const HOW_TO_INSTALL = "type `npm run add-claude` in Watchkeeper's folder";
@@ -12,15 +14,21 @@ type Installation =
   /** `why` says in a clause why no run can begin. */
   | { readonly kind: 'incomplete'; readonly why: string };
 
-/** @param sdk the package's name */
-export function findInstallation(sdk: string = SDK_PACKAGE): Installation {
-  const entry = resolveFrom(import.meta.url, sdk);
-  if (entry === null) {
+/**
+ * @param sdk the package's name
+ * @param from the folder in which the search begins
+ */
+export function findInstallation(
+  sdk: string = SDK_PACKAGE,
+  from: string = dirname(fileURLToPath(import.meta.url)),
+): Installation {
+  const manifest = findBelowModules(from, join(sdk, 'package.json'));
+  if (manifest === null) {
     return { kind: 'incomplete', why: `the agent "claude" needs the package ${sdk}, which is not installed` };
   }
   for (const name of programNames()) {
-    const program = resolveFrom(entry, name);
-    if (program !== null && existsSync(program)) return { kind: 'complete', program };
+    const program = findBelowModules(dirname(manifest), name);
+    if (program !== null) return { kind: 'complete', program };
   }
   // It comes in a separate optional package for each platform.
   const platform = `${process.platform}-${process.arch}`;
@@ -34,10 +42,11 @@ function programNames(): string[] {
   return variants.map((variant) => `${SDK_PACKAGE}-${platform}-${arch}${variant}/claude`);
 }
 
-function resolveFrom(place: string, name: string): string | null {
-  try {
-    return createRequire(place).resolve(name);
-  } catch {
-    return null;
+/** @returns the path below the nearest `node_modules` folder that has it, without links, as Node would find it; null if none has */
+function findBelowModules(from: string, path: string): string | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const found = join(folder, 'node_modules', path);
+    if (existsSync(found)) return realpathSync(found);
+    if (dirname(folder) === folder) return null;
   }
 }

@@ -3,6 +3,7 @@
  * (https://docs.anthropic.com/en/api/models-list). The answer contains no words of the provider, the address or the credential;
  * an error of `fetch` may hold them.
  */
+import { rootCauses } from '../../../src/causes.js';
 import { errorCode } from '../../../src/errno.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 
@@ -75,6 +76,6 @@ function judge(status: number, host: string): ProviderAnswer {
 }
 
 function causeCode(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return errorCode(cause) || errorCode(error) || 'the request could not be made';
+  const codes = rootCauses(error).map(errorCode).filter(Boolean);
+  return codes[0] ?? (errorCode(error) || 'the request could not be made');
 }

@@ -68,7 +68,7 @@ export interface ResultMessage {
 }
 
 export type SystemMessage = { readonly type: 'system' } & (
-  | { readonly subtype: 'init'; readonly session_id: string }
+  | { readonly subtype: 'init'; readonly session_id: string; readonly claude_code_version?: string }
   | {
       readonly subtype: 'api_retry';
       readonly retry_delay_ms: number;

@@ -9,10 +9,11 @@ import type { Lineage } from '../../../src/journal/schema.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
 import { askedOf, Deeds, toldOf } from '../../../src/transcripts/claude/deeds.js';
 import { type Fields, fieldsAt, textAt } from '../../../src/transcripts/draft/fields.js';
-import type { AgentFailure } from '../program/contract.js';
+import type { AgentFailure } from '../failures/causes.js';
+import type { Reading } from '../failures/statedEnd.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import { blocksOf, outcomeOf, returned, spoken } from './blocks.js';
-import { causeOf, describeResult, isRefusal } from './failure.js';
+import { describeResult, failureOf, isRefusal } from './failure.js';
 import type { Denials } from './permissions.js';
 import type {
   AssistantMessage,
@@ -50,6 +51,8 @@ export class Translation {
   readonly #retrying = new Set<string>();
   readonly #lastSign = new Map<string, number>();
   #conversationId: string;
+  /** The version that was stated last. */
+  #stated: string | null = null;
   #error: string | null = null;
   #refusals = 0;
   /** Epoch milliseconds; null if no limit was reported as reached. */
@@ -154,16 +157,28 @@ export class Translation {
   }
 
   #failed(result: ResultMessage): QueryEnd {
-    const cause = causeOf(result, this.#error);
-    const end = cause === 'rate_limit' ? this.#limitEndsAt : null;
+    const read = failureOf(result, this.#error, this.#reading());
+    // A limit with its end is that of a plan, whatever the words are.
+    const isOfPlan =
+      this.#limitEndsAt !== null && (read.cause === 'rate_limit' || read.cause === 'provider_unavailable');
+    const cause = isOfPlan ? 'rate_limit' : read.cause;
+    const end = (isOfPlan ? this.#limitEndsAt : null) ?? read.until ?? null;
     const detail = `${describeResult(result)}${end === null ? '' : `; the limit ends at ${isoTime(end)}`}`;
     return { kind: 'failed', cause, detail, ...(end !== null && { until: end }) };
+  }
+
+  #reading(): Reading {
+    return { now: this.#clock.now(), zone: new Intl.DateTimeFormat().resolvedOptions().timeZone };
   }
 
   #system(message: SystemMessage): ProtocolLine[] {
     switch (message.subtype) {
       case 'init':
-        return [...this.#converse(message.session_id), ...this.#newTurn()];
+        return [
+          ...this.#converse(message.session_id),
+          ...this.#version(message.claude_code_version),
+          ...this.#newTurn(),
+        ];
       case 'api_retry':
         return this.#apiRetry(message);
       case 'compact_boundary':
@@ -193,6 +208,12 @@ export class Translation {
     return [{ event: 'user_prompt' }];
   }
 
+  #version(version: string | undefined): ProtocolLine[] {
+    if (version === undefined || version === this.#stated) return [];
+    this.#stated = version;
+    return [{ event: 'agent', version }];
+  }
+
   #converse(conversationId: string): ProtocolLine[] {
     if (conversationId === this.#conversationId) return [];
     this.#conversationId = conversationId;
@@ -205,7 +226,7 @@ export class Translation {
       if (this.#refusals >= MOST_REFUSALS) {
         const result = { type: 'result', subtype: retry.error, is_error: true } as const;
         const detail = `the model's provider refused the request ${this.#refusals} times (${retry.error}, status ${retry.error_status ?? 'unknown'})`;
-        this.#end = { kind: 'failed', cause: causeOf(result, retry.error), detail };
+        this.#end = { kind: 'failed', ...failureOf(result, retry.error, this.#reading()), detail };
         return [];
       }
     }

@@ -10,6 +10,8 @@ import type { Newest } from '../../../src/newest.js';
 import { filesOf, planOf, usageOf } from '../../../src/transcripts/codex/observed.js';
 import { BY_STATUS } from '../../../src/transcripts/codex/outputs.js';
 import { asFields, type Fields, listAt } from '../../../src/transcripts/draft/fields.js';
+import { CODEX_WORDINGS } from '../failures/codex.js';
+import { WORDINGS } from '../failures/tables.js';
 import type { Dialect } from '../program/programStream.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 import { failure, journal, readEvent } from './eventLines.js';
@@ -36,6 +38,7 @@ const CALLS = ['command_execution', 'file_change', 'mcp_tool_call', 'web_search'
 export type Totals = Newest<string, Fields>;
 
 export class CodexDialect implements Dialect {
+  readonly failureWords = { reported: WORDINGS.codex, printed: CODEX_WORDINGS };
   readonly #open = new Set<string>();
   readonly #isResumed: boolean;
   readonly #totals: Totals | null;

@@ -1,26 +1,7 @@
 /** What the dialects of agents that print one JSON event per line share. */
 import * as z from 'zod';
 import { parseJson } from '../../../src/json.js';
-import type { FailureCause } from '../program/contract.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
-
-/**
- * Each line names the program and version, and the status that made it say so: these agents give nothing but words for why a
- * request was refused.
- */
-const CAUSES: readonly (readonly [RegExp, FailureCause])[] = [
-  // codex 0.169.0 on 401.
-  [/unexpected status 401 Unauthorized/, 'authentication'],
-  // codex 0.169.0 on 429 with the code insufficient_quota.
-  [/^Quota exceeded\. Check your plan and billing details/, 'credit'],
-  // codex 0.169.0 on 429 with the type usage_limit_reached, and on any other 429, which it does not wait for.
-  [/^You’ve hit your usage limit/, 'rate_limit'],
-  [/^exceeded retry limit, last status: 429/, 'rate_limit'],
-  // codex 0.169.0 on `response.failed` with the code context_length_exceeded.
-  [/ran out of room in the model's context window/, 'context_overflow'],
-  // gemini-cli 0.61.0 on 400; the API's own answer is part of its message.
-  [/"reason":"API_KEY_INVALID"/, 'authentication'],
-];
 
 /**
  * @param schema a discriminated union: the field that tells its events apart names the event of a line
@@ -49,8 +30,7 @@ export function journal(event: ProgramEvent): ProgramLine {
   return { kind: 'journal', event };
 }
 
-/** @param words an agent's own message about its failure */
+/** @param words an agent's own message about its failure. Its cause is read from them at the end (failures/explain.ts) */
 export function failure(words: string): ProgramLine {
-  const cause = CAUSES.find(([pattern]) => pattern.test(words))?.[1] ?? 'crash';
-  return { kind: 'failure', cause, detail: words };
+  return { kind: 'failure', cause: 'crash', detail: words };
 }

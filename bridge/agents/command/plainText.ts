@@ -3,10 +3,11 @@
  * answer if it exits with 0. It has no calls, so only the rules silence, runaway, crash and orphan can find anything.
  */
 import { ForeignTail } from '../../../src/log/foreignTail.js';
-import { endsInsideKey, KEY_BEGINS } from '../../../src/log/privateKeys.js';
+import { endsInsideKey, KEY_BEGINS, keyFollower } from '../../../src/log/privateKeys.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
 import { lastOf, shortenToEnd, TORN_EDGE } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
+import { PLAIN_WORDS } from '../failures/explain.js';
 import { type Dialect, LONGEST_ANSWER } from '../program/programStream.js';
 
 const SIGN_EVERY_MS = SECOND;
@@ -24,16 +25,15 @@ const LONG_LINE = KEPT + TORN_EDGE;
 /** Colours and other terminal commands: CSI and OSC sequences (ECMA-48). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
-/** The lines of a private key between its first and its last one. */
-const LINE_OF_KEY = /^\s*(?:[A-Za-z0-9+/=]*|[A-Za-z-]{1,40}: .*)\s*$/;
 
 /** @param redact applied to what is cut; without it, only known shapes of secrets are redacted */
 export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect {
   const printed = new ForeignTail(WINDOW);
-  const isOfKey = keyLines();
+  const isOfKey = keyFollower();
   let hasCutLine = false;
   let lastSign = Number.NEGATIVE_INFINITY;
   return {
+    failureWords: PLAIN_WORDS,
     line(text) {
       const shown = asShown(text);
       // The window is cut at line ends only, so that one long line would leave nothing. Here it can be redacted as a whole.
@@ -66,16 +66,6 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
 function endOfLine(line: string, redact: Redact): string {
   const end = lastOf(redact(line), KEPT);
   return endsInsideKey(line) && !endsInsideKey(end) ? `${end}\n${KEY_BEGINS}` : end;
-}
-
-/** @returns a function that says whether the next line belongs to a private key; call it with every line, in order */
-function keyLines(): (line: string) => boolean {
-  let isInside = false;
-  return (line) => {
-    const wasInside = isInside && (line.includes('-----END') || LINE_OF_KEY.test(line));
-    isInside = endsInsideKey(line) || (wasInside && !line.includes('-----END'));
-    return wasInside;
-  };
 }
 
 /** Of a line that was overwritten repeatedly, the last content. */

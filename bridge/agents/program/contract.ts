@@ -7,6 +7,7 @@
 import type { AgentUser } from '../../../src/config/agentUser.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
+import type { AgentFailure } from '../failures/causes.js';
 import type { Mount } from './mounts.js';
 
 export interface Confinement {
@@ -48,25 +49,6 @@ export interface AgentRequest extends AgentSurroundings {
   readonly redact?: Redact;
 }
 
-/** Why a run ended without an answer. `crash` may be revived; the other causes would only fail again. */
-export const FAILURE_CAUSES = [
-  'crash',
-  'cannot_start',
-  'authentication',
-  'credit',
-  'rate_limit',
-  'context_overflow',
-] as const;
-export type FailureCause = (typeof FAILURE_CAUSES)[number];
-
-export interface AgentFailure {
-  readonly cause: FailureCause;
-  /** A sentence for a person, in a chat or an issue; may contain the agent's own words, but no path of this host. */
-  readonly detail: string;
-  /** With `rate_limit`: when the limit ends, UTC epoch milliseconds, if the agent said so. */
-  readonly until?: number;
-}
-
 export type AgentEnd =
   | { readonly kind: 'answered'; readonly answer: string }
   | (AgentFailure & {
@@ -83,6 +65,8 @@ export type AgentEvent =
   | { readonly type: 'journal'; readonly line: JournalEvent }
   /** The provider's conversation id, as soon as it is known. */
   | { readonly type: 'conversation'; readonly conversationId: string }
+  /** Of the agent's program, as it states it. */
+  | { readonly type: 'version'; readonly version: string }
   /** The agent's note to the person while it works; shown in the progress message, not journaled as text. */
   | { readonly type: 'note'; readonly text: string }
   | { readonly type: 'end'; readonly end: AgentEnd };

@@ -13,6 +13,23 @@ const WHY_NOT_STARTED: ReadonlyMap<string, string> = new Map([
   ['E2BIG', 'takes the message as an argument, and it is too long for one'],
 ]);
 
+/** What the host has too few of at this moment: processes, open files, memory, space on the disk. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EDQUOT']);
+/** The same in the words of the programs by which agents are started. */
+const EXHAUSTED_WORDS =
+  /resource temporarily unavailable|too many open files|cannot allocate memory|no space left on device|cannot fork|fork failed/i;
+const TOO_LITTLE = "the agent's host has too few processes, files or memory left at this moment";
+
+/** @returns whether the host may have again tomorrow what it lacks now */
+export function isExhausted(error: unknown): boolean {
+  return EXHAUSTED.has(errorCode(error)) || EXHAUSTED_WORDS.test(describeError(error));
+}
+
+/** @returns the end of a run that could not begin because its host lacks something that comes back */
+export function exhausted(forLog: string): AgentEnd {
+  return { kind: 'failed', cause: 'host_exhausted', reason: 'run_failed_to_start', detail: TOO_LITTLE, forLog };
+}
+
 /** @returns a run without a process */
 export function endedRun(end: AgentEnd | Promise<AgentEnd>): AgentRun {
   return { pid: null, events: only(end) };
@@ -35,6 +52,7 @@ export function notStarted(command: string, error: unknown): AgentEnd {
   const code = errorCode(error);
   const detail = `the program ${basename(command)} ${WHY_NOT_STARTED.get(code) ?? 'cannot be started'}`;
   const forLog = `its program is ${command} (${code || describeError(error)})`;
+  if (isExhausted(error)) return exhausted(forLog);
   return failedToStart(detail, forLog, WHY_NOT_STARTED.has(code) ? 'cannot_start' : 'crash');
 }
 

@@ -1,28 +1,30 @@
 /**
  * A program's standard output and the end of its standard error.
  *
- * The end of the stream does not show the program's end: tools that it left behind may hold the pipe open. So once the program
- * has ended, the rest of the pipe is read, and nothing more is awaited.
+ * The end of the stream does not show the program's end: tools that it left behind may hold the pipe open, and write into it. So once
+ * the program has ended, what it had written is read, and nothing more is awaited.
  */
 import type { Readable } from 'node:stream';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import type { Redact } from '../../../src/log/redact.js';
-import { type Clock, giveWay, SECOND, type Timer } from '../../../src/time.js';
+import { atMost, type Clock, giveWay, SECOND } from '../../../src/time.js';
 
-/** After the program's end, this long a silence means that everything it wrote was read. */
-const DRAIN_IDLE_MS = 200;
-/** More than any pipe holds: anything beyond it comes from other processes. */
-const DRAIN_LIMIT_BYTES = 16 * 1024 * 1024;
+/** After the program's end, this long a silence means that whatever it piped its output through has passed everything on. */
+const SILENCE_MS = 200;
+/** Without such a silence until then, it is another program that talks, such as a server that was left behind. */
+const TALKS_ON_MS = SECOND;
+/** More than a pipe holds: what a program wrote before its end is among the first bytes after it. */
+const MOST_IN_PIPE_BYTES = 1024 * 1024;
+/** Turns of the event loop in which everything that is in a pipe is read. */
+const TURNS = 3;
 /** The interval of signs of life from standard error. */
 const SIGN_EVERY_MS = SECOND;
 
 export class ProgramOutput {
   readonly #stream: Readable;
   readonly #clock: Clock;
-  #programEnded = false;
-  #waiting = false;
-  #idle: Timer | null = null;
-  #drained = 0;
+  #hasEnded = false;
+  #onEnd = () => {};
 
   constructor(stream: Readable, clock: Clock) {
     this.#stream = stream;
@@ -36,49 +38,74 @@ export class ProgramOutput {
   /** Reads only on request: a slow reader makes the program wait instead of filling this process's memory. */
   async *chunks(): AsyncGenerator<Buffer> {
     const chunks = this.#stream[Symbol.asyncIterator]();
-    while (this.#drained <= DRAIN_LIMIT_BYTES) {
-      const chunk = await this.#next(chunks);
+    const take = (): Promise<Buffer | null> =>
+      chunks.next().then(
+        ({ done, value }) => (done ? null : value),
+        () => null,
+      );
+    let next = take();
+    for (let chunk = await this.#untilEnd(next); chunk !== 'ended'; chunk = await this.#untilEnd(next)) {
       if (chunk === null) return;
-      if (this.#programEnded) this.#drained += chunk.length;
       yield chunk;
+      next = take();
     }
+    let bytes = 0;
+    for (let chunk = await soon(next); chunk !== 'nothing'; chunk = await soon(next)) {
+      if (chunk === null) return;
+      yield chunk;
+      bytes += chunk.length;
+      if (bytes > MOST_IN_PIPE_BYTES) return this.close();
+      next = take();
+    }
+    yield* await this.#passedOn(next, take);
+    this.close();
   }
 
   /** From now on, silence means the end. */
   programEnded(): void {
-    this.#programEnded = true;
-    this.#limitSilence();
+    this.#hasEnded = true;
+    this.#onEnd();
   }
 
   close(): void {
     this.#stream.destroy();
   }
 
-  async #next(chunks: AsyncIterator<Buffer>): Promise<Buffer | null> {
-    this.#waiting = true;
-    this.#limitSilence();
-    try {
-      const next = await chunks.next();
-      return next.done ? null : next.value;
-    } catch {
-      return null;
-    } finally {
-      this.#waiting = false;
-      this.#idle?.cancel();
-      this.#idle = null;
-    }
+  #untilEnd(next: Promise<Buffer | null>): Promise<Buffer | null | 'ended'> {
+    return new Promise((resolve) => {
+      this.#onEnd = () => resolve('ended');
+      if (this.#hasEnded) resolve('ended');
+      void next.then(resolve);
+    });
   }
 
-  /** Only while a reader waits: a slow reader must not lose what it has not read. */
-  #limitSilence(): void {
-    if (!this.#programEnded || !this.#waiting || this.#idle !== null) return;
-    const idle = this.#clock.after(DRAIN_IDLE_MS, async () => {
+  /**
+   * The pipe was empty after the program's end. What comes now is the program's if silence follows, as from a `tee` behind it; what
+   * goes on is another program's.
+   */
+  async #passedOn(first: Promise<Buffer | null>, take: () => Promise<Buffer | null>): Promise<Buffer[]> {
+    const talksOnAt = this.#clock.monotonic() + TALKS_ON_MS;
+    const held: Buffer[] = [];
+    let bytes = 0;
+    for (let next = first; ; next = take()) {
       // After a suspension, a process's timers fire before it reads what is in the pipe.
-      await giveWay();
-      if (this.#idle === idle) this.#stream.destroy();
-    });
-    this.#idle = idle;
+      const timely = await atMost(this.#clock, SILENCE_MS, next, 'nothing' as const);
+      const chunk = timely === 'nothing' ? await soon(next) : timely;
+      if (chunk === null || chunk === 'nothing') return held;
+      held.push(chunk);
+      bytes += chunk.length;
+      if (this.#clock.monotonic() >= talksOnAt || bytes > MOST_IN_PIPE_BYTES) return [];
+    }
   }
+}
+
+async function soon(next: Promise<Buffer | null>): Promise<Buffer | null | 'nothing'> {
+  let found: Buffer | null | 'nothing' = 'nothing';
+  void next.then((chunk) => {
+    found = chunk;
+  });
+  for (let turns = 0; turns < TURNS && found === 'nothing'; turns += 1) await giveWay();
+  return found;
 }
 
 /** The end of a stream, which is always read, so that the program never waits for it. */

@@ -12,8 +12,12 @@ import { LineSplitter } from '../../../src/files/lines.js';
 import { createRedactor, type Redact } from '../../../src/log/redact.js';
 import { shortenToEnd } from '../../../src/log/shorten.js';
 import { atMost, type Clock, giveWay, MINUTE, SECOND, type Timer } from '../../../src/time.js';
-import type { AgentEnd, AgentEvent, AgentRequest, FailureCause } from './contract.js';
-import { failedToStart, notStarted } from './notStarted.js';
+import type { FailureCause } from '../failures/causes.js';
+import { explain } from '../failures/explain.js';
+import { isZone } from '../failures/localTime.js';
+import type { Reading } from '../failures/statedEnd.js';
+import type { AgentEnd, AgentEvent, AgentRequest } from './contract.js';
+import { exhausted, failedToStart, isExhausted, notStarted } from './notStarted.js';
 import { signalGroup } from './probe.js';
 import { LastWords, ProgramOutput } from './programOutput.js';
 import { type AgentProgram, ProgramStream } from './programStream.js';
@@ -31,6 +35,10 @@ const QUIET_MS = 20 * MINUTE;
 const LAST_WORDS_WAIT_MS = 200;
 /** One chunk may contain tens of thousands of lines: after this time, other work in this process gets its turn. */
 const TURN_MS = 5;
+
+/** A program that prints more than this waits after each piece: the other runs of this process go first. */
+const FLOOD_BYTES = 64 * 1024 * 1024;
+const FLOOD_PAUSE_MS = 5;
 
 /** The output of `prlimit`, before it exits, if it cannot become the agent, for example because its interpreter is missing. */
 const NOT_BECOME = 'prlimit: failed to execute';
@@ -108,16 +116,20 @@ export class ProgramRun {
 
   async *#said(): AsyncGenerator<AgentEvent> {
     const splitter = new LineSplitter(LINE_LIMIT_BYTES);
+    let bytes = 0;
     for await (const chunk of this.#heard()) {
       yield* this.#stream.heard();
       if (chunk === null) continue;
+      bytes += chunk.length;
+      const isFlood = bytes > FLOOD_BYTES;
       let turnSince = this.#clock.monotonic();
       for (const line of splitter.push(chunk)) {
         yield* this.#stream.read(line);
         if (this.#clock.monotonic() - turnSince < TURN_MS) continue;
-        await giveWay();
+        await (isFlood ? this.#clock.sleep(FLOOD_PAUSE_MS) : giveWay());
         turnSince = this.#clock.monotonic();
       }
+      if (isFlood) await this.#clock.sleep(FLOOD_PAUSE_MS);
       this.#limitPatience();
     }
     this.#linger?.cancel();
@@ -164,6 +176,13 @@ export class ProgramRun {
     return this.#failed(exit);
   }
 
+  /** Times of day that the program states are in the zone of its environment. */
+  #reading(): Reading {
+    const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const { TZ: given = '' } = this.#request.environment;
+    return { now: this.#clock.now(), zone: isZone(given) ? given : own };
+  }
+
   #failed(exit: Exit | null): AgentEnd {
     const { failure, unreadable } = this.#stream;
     const words = this.#lastWords.last(READ_LIMIT, this.#redact);
@@ -171,6 +190,7 @@ export class ProgramRun {
       return notStarted(this.#program.command, { code: 'ENOEXEC' });
     }
     const unmade = this.#request.confinement == null ? null : sandboxComplaint(words);
+    if (unmade !== null && isExhausted(new Error(unmade))) return exhausted(unmade);
     if (unmade !== null) return failedToStart("the agent's sandbox could not be set up", unmade, 'crash');
     const spoken = words === '' ? '' : `its last words: ${shortenToEnd(words, QUOTED_LIMIT)}`;
     // A plain program's standard error says why it failed; its output may be pages of progress.
@@ -178,9 +198,9 @@ export class ProgramRun {
       ? [spoken, describeExit(exit), failure?.detail]
       : [failure?.detail, describeExit(exit), unreadable, spoken];
     const detail = sentences.filter((sentence) => sentence !== undefined && sentence !== '').join('; ');
-    const cause = failure?.cause ?? 'crash';
-    const until = failure?.until;
-    return { kind: 'failed', cause, reason: reasonOf(cause, exit), detail, ...(until !== undefined && { until }) };
+    const isOwn = exit === null || exit.signal === null;
+    const explained = explain({ failure, lastWords: words, isOwn }, this.#stream.failureWords, this.#reading());
+    return { kind: 'failed', ...explained, reason: reasonOf(explained.cause, exit), detail };
   }
 }
 
@@ -190,7 +210,8 @@ export class ProgramRun {
  */
 function reasonOf(cause: FailureCause, exit: Exit | null): string {
   if (cause === 'crash') return exitReason(exit);
-  const reason = cause === 'cannot_start' ? 'run_failed_to_start' : (`run_failed_${cause}` as const);
+  const isUnstarted = cause === 'cannot_start' || cause === 'host_exhausted';
+  const reason = isUnstarted ? 'run_failed_to_start' : (`run_failed_${cause}` as const);
   return reasonWord({ kind: 'plain', reason });
 }
 

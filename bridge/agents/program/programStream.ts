@@ -5,7 +5,9 @@ import type { JournalEvent } from '../../../src/journal/schema.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { cutText } from '../../../src/log/shorten.js';
 import { Newest } from '../../../src/newest.js';
-import type { AgentEvent, AgentFailure, AgentRequest } from './contract.js';
+import type { AgentFailure } from '../failures/causes.js';
+import { type FailureWords, PROTOCOL_WORDS } from '../failures/explain.js';
+import type { AgentEvent, AgentRequest } from './contract.js';
 import type { CommandLine } from './findProgram.js';
 import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protocol.js';
 
@@ -17,6 +19,8 @@ export interface Dialect {
   heard?(): ProgramLine[];
   /** The program has exited by itself, and its lines contained no answer. */
   exited?(code: number): ProgramLine[];
+  /** Where the words of its failure are looked up; those of a program that speaks the protocol if absent. */
+  readonly failureWords?: FailureWords;
 }
 
 /** The protocol (protocol.ts). */
@@ -75,6 +79,11 @@ export class ProgramStream {
   /** The program's own reason for not answering. */
   get failure(): AgentFailure | null {
     return this.#failure;
+  }
+
+  /** Where the words of its failure are looked up. */
+  get failureWords(): FailureWords {
+    return this.#dialect.failureWords ?? PROTOCOL_WORDS;
   }
 
   /** The turn has ended without an answer and no other one has begun: no activity is expected, so no rule applies. */
@@ -162,6 +171,9 @@ export class ProgramStream {
         case 'conversation':
           if (!CONVERSATION_ID.test(line.conversationId)) this.#garbage += 1;
           else events.push({ type: 'conversation', conversationId: line.conversationId });
+          break;
+        case 'version':
+          events.push({ type: 'version', version: line.version });
           break;
         case 'note':
           events.push({ type: 'note', text: line.text });

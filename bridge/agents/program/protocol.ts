@@ -10,12 +10,13 @@
 import * as z from 'zod';
 import { type JournalEvent, OUTCOMES, PLAN_STATUSES, START_SOURCES, WAIT_KINDS } from '../../../src/journal/schema.js';
 import { parseJson } from '../../../src/json.js';
-import { type AgentFailure, FAILURE_CAUSES } from './contract.js';
+import { type AgentFailure, FAILURE_CAUSES } from '../failures/causes.js';
 
 /** What one line means. */
 export type ProgramLine =
   | { readonly kind: 'journal'; readonly event: ProgramEvent }
   | { readonly kind: 'conversation'; readonly conversationId: string }
+  | { readonly kind: 'version'; readonly version: string }
   | { readonly kind: 'note'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string }
   | ({ readonly kind: 'failure' } & AgentFailure)
@@ -101,6 +102,7 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('usage'), message_id: id, input: tokens, output: tokens, cached: tokens, ...lineage }),
   z.object({ event: z.literal('session_start'), source: z.enum(START_SOURCES), ...lineage }),
   z.object({ event: z.literal('conversation'), conversation_id: id }),
+  z.object({ event: z.literal('agent'), version: z.string().regex(/^[\w.+-]{1,40}$/) }),
   z.object({ event: z.literal('note'), text: z.string() }),
   z.object({ event: z.literal('answer'), text: z.string() }),
   z.object({
@@ -133,6 +135,8 @@ function interpret(line: Line): ProgramLine[] {
   switch (line.event) {
     case 'conversation':
       return [{ kind: 'conversation', conversationId: line.conversation_id }];
+    case 'agent':
+      return [{ kind: 'version', version: line.version }];
     case 'note':
     case 'answer':
       return [{ kind: line.event, text: line.text }];

@@ -12,7 +12,7 @@ import type { AgentEnd, AgentRequest, AgentRun } from './contract.js';
 import { type CommandLine, findProgram } from './findProgram.js';
 import { withoutInherited } from './inheritedDescriptors.js';
 import { markedLine } from './markedLine.js';
-import { endedRun, failedToStart, notStarted } from './notStarted.js';
+import { endedRun, exhausted, failedToStart, isExhausted, notStarted } from './notStarted.js';
 import { type AgentChild, ProgramRun } from './programRun.js';
 import type { AgentProgram } from './programStream.js';
 import { sandboxedLine } from './sandbox.js';
@@ -39,8 +39,10 @@ export function startProgram(
   try {
     line = sandboxedLine(program, request);
   } catch (error) {
-    // A full disk, for example.
-    return endedRun(failedToStart('its sandbox cannot be prepared', describeError(error), 'crash'));
+    const why = describeError(error);
+    return endedRun(
+      isExhausted(error) ? exhausted(why) : failedToStart('its sandbox cannot be prepared', why, 'crash'),
+    );
   }
   const { command, args } = markedLine(lineOfUser(line, request.user), request);
   let child: AgentChild;

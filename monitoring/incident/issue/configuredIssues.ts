@@ -5,8 +5,12 @@ import type { Project, Settings } from '../../../src/config/settings.js';
 import { GitHubIssues } from './githubIssues.js';
 import { LocalIssues } from './localIssues.js';
 import { ProjectIssues, type ProjectIssuesOptions } from './projectIssues.js';
+import { ReportWatch, type ReportWatchOptions } from './reportWatch.js';
 
-export interface ConfiguredIssuesOptions extends Omit<ProjectIssuesOptions, 'projectKey' | 'sink' | 'publicDetail'> {
+export interface ConfiguredIssuesOptions
+  extends Omit<ProjectIssuesOptions, 'projectKey' | 'sink' | 'publicDetail' | 'watch'> {
+  /** Where it is noted that a repository refuses reports, and where that is said; absent: nowhere. */
+  readonly noted?: Pick<ReportWatchOptions, 'troubles' | 'events'>;
   readonly settings: Settings;
   /** Aborts what is in progress when the process stops. */
   readonly stopping: AbortSignal;
@@ -33,7 +37,7 @@ export class ConfiguredIssues {
   }
 
   #make(project: Project): ProjectIssues {
-    const { settings, clock, logger, stopping, ...shared } = this.#options;
+    const { settings, clock, logger, stopping, noted, ...shared } = this.#options;
     const { key: projectKey, publicDetail } = project;
     const access = repositoryOf(settings, project);
     const renamed = (name: string) =>
@@ -42,6 +46,8 @@ export class ConfiguredIssues {
         `${access?.repository} is called ${name} on GitHub: correct the \`repository\` of ${projectKey} in watchkeeper.config.json`,
       );
     const sink = access === null ? this.#folder : new GitHubIssues(access, clock, stopping, renamed);
-    return new ProjectIssues({ ...shared, projectKey, sink, publicDetail, clock, logger });
+    const isWatched = access !== null && noted !== undefined;
+    const watch = isWatched ? new ReportWatch({ ...noted, clock, logger }, access.repository) : null;
+    return new ProjectIssues({ ...shared, projectKey, sink, publicDetail, clock, logger, watch });
   }
 }

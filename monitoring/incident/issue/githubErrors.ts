@@ -1,4 +1,5 @@
 /** What a failed request to GitHub means for the caller that wanted to write. */
+import { wasNeverConnected } from '../../../src/causes.js';
 import { describeError } from '../../../src/errors.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { headOf } from '../../../src/log/shorten.js';
@@ -14,6 +15,9 @@ const REMEDIES: Readonly<Partial<Record<number, string>>> = {
   404: "check the repository's name, and whether GITHUB_TOKEN may see it",
   410: 'issues are disabled in the repository: switch them on, or name another one',
 };
+/** GitHub's words with its 403: "Repository was archived so is read-only." */
+export const ARCHIVED = /\brepository (?:was|is|has been) archived\b/i;
+const ARCHIVED_REMEDY = 'the repository is archived: unarchive it, or name another one';
 const OTHER_REMEDY = "check GITHUB_TOKEN, its right to write issues, and the repository's name";
 
 /** The parts of Octokit's `RequestError` that decide; absent if there was no response. */
@@ -32,7 +36,7 @@ export function asSinkError(thrown: unknown, effect: Effect, repository: string,
   // A gateway answers with a whole page.
   const words = headOf(describeError(thrown), LONGEST_WORDS, redactShapes);
   if (answer === null) {
-    const sent = effect === 'once' && !neverSent(thrown);
+    const sent = effect === 'once' && !wasNeverConnected(thrown);
     const said = `GitHub did not answer for ${repository} (${words})`;
     return new SinkError(sent ? 'ambiguous' : 'not_reached', said, { cause: thrown });
   }
@@ -46,7 +50,8 @@ export function asSinkError(thrown: unknown, effect: Effect, repository: string,
     const kind = effect === 'once' ? 'ambiguous' : 'not_reached';
     return new SinkError(kind, `GitHub failed for ${repository} (${status} ${words})`, options);
   }
-  const said = `GitHub refused for ${repository} (${status} ${words}): ${REMEDIES[status] ?? OTHER_REMEDY}`;
+  const remedy = ARCHIVED.test(words) ? ARCHIVED_REMEDY : (REMEDIES[status] ?? OTHER_REMEDY);
+  const said = `GitHub refused for ${repository} (${status} ${words}): ${remedy}`;
   return new SinkError('refused', said, options);
 }
 
@@ -69,15 +74,4 @@ function retryAfterMs({ headers }: Answer, now: number): number | null {
   const reset = Number(headers['x-ratelimit-reset']);
   if (headers['x-ratelimit-remaining'] === '0' && Number.isFinite(reset)) return Math.max(0, reset * SECOND - now);
   return null;
-}
-
-/** The connection was never made, or was dropped before a byte of the request. */
-function neverSent(thrown: unknown): boolean {
-  for (let error = thrown; error instanceof Error; error = error.cause) {
-    const { code, syscall } = error as { code?: unknown; syscall?: unknown };
-    if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
-    if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
-    if (typeof code === 'string' && /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code)) return true;
-  }
-  return false;
 }

@@ -19,6 +19,7 @@ const LABEL_COLOUR = 'b60205';
 type Author = number | 'an_app';
 
 interface IssueChange {
+  readonly title?: string;
   readonly body?: string;
   readonly state?: 'open' | 'closed';
   readonly state_reason?: 'completed' | 'not_planned';
@@ -31,6 +32,7 @@ const ISSUE = z.object({
   state: z.enum(['open', 'closed']),
   state_reason: z.string().nullable().catch(null),
   closed_at: z.string().nullable().catch(null),
+  title: z.string().catch(''),
   body: z.string().catch(''),
   user: z
     .object({ id: z.number(), type: z.string().catch('') })
@@ -126,9 +128,9 @@ export class GitHubIssues implements IssueSink {
     }
   }
 
-  async update(number: number, body: string): Promise<void> {
+  async update(number: number, body: string, title?: string): Promise<void> {
     failpoint('issue.patch.before');
-    await this.#change(number, { body });
+    await this.#change(number, { body, ...(title !== undefined && { title }) });
     failpoint('issue.patch.after');
   }
 
@@ -213,7 +215,7 @@ export class GitHubIssues implements IssueSink {
   }
 
   #summaryOf(issue: Issue): IssueSummary {
-    const { number, html_url: url, state, state_reason: reason, closed_at: closedAt, body } = issue;
+    const { number, html_url: url, state, state_reason: reason, closed_at: closedAt, title, body } = issue;
     const isClosed = state === 'closed';
     const isUnwanted = reason === 'not_planned' || reason === 'duplicate';
     return {
@@ -222,6 +224,7 @@ export class GitHubIssues implements IssueSink {
       state,
       closedAs: isClosed ? (isUnwanted ? 'not_planned' : 'completed') : null,
       closedAt: isClosed && closedAt !== null ? Date.parse(closedAt) : null,
+      title,
       body,
       isOwn: this.#isOwn(issue),
     };

@@ -22,12 +22,13 @@ interface Extent {
 
 /**
  * @param mark the hidden first line
+ * @param isPrivate whether only the project can read the issue: people's words are shown nowhere else
  * @returns the issue's body: the mark, a summary, the occurrences with the newest first; under 60,000 characters
  */
-export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string): string {
+export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string, isPrivate = false): string {
   const count = record.occurrences.length;
   const extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
-  const write = () => `${mark}\n\n${render(record, detail, extent)}`;
+  const write = () => `${mark}\n\n${render(record, { detail, isPrivate }, extent)}`;
   let body = write();
   while (body.length >= LONGEST_BODY && extent.occurrences > 1) {
     if (extent.earlierText) extent.earlierText = false;
@@ -43,11 +44,6 @@ export function issueComment({ at, rule, finding, session_id }: Occurrence): str
   return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
 }
 
-/** @returns the text of a comment for those who have read that it ended well */
-export function laterComment({ rule, url }: FailedLater): string {
-  return `The second attempt failed later, by ${code(rule)}${url === null ? '.' : `: ${url}`}`;
-}
-
 /** @returns the text of the comment with which the issue is closed */
 export function closingComment({ occurrences }: IssueRecord): string {
   // An occurrence that failed no longer counts once a person has closed the issue after it.
@@ -59,13 +55,19 @@ export function closingComment({ occurrences }: IssueRecord): string {
   return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }
 
-function render(record: IssueRecord, detail: PublicDetail, extent: Readonly<Extent>): string {
+/** What the readers of an issue may see. */
+interface Sight {
+  readonly detail: PublicDetail;
+  readonly isPrivate: boolean;
+}
+
+function render(record: IssueRecord, sight: Sight, extent: Readonly<Extent>): string {
   const newestFirst = record.occurrences.toReversed();
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [
     firstLine(newestFirst),
     summary(record),
-    ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, detail)),
+    ...shown.map((occurrence, index) => occurrenceSection(occurrence, index < extent.withCalls, sight)),
   ];
   const hidden = newestFirst.length + record.dropped - shown.length;
   if (hidden > 0) parts.push(`${hidden} older occurrence${hidden === 1 ? ' is' : 's are'} left out.`);
@@ -100,21 +102,22 @@ function summary({ project_key, rule, occurrences, dropped }: IssueRecord): stri
   const times = `${count} occurrence${count === 1 ? '' : 's'}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
   if (rule !== SEVERAL_FAULTS) return `Project ${code(project_key)}, rule ${code(rule)}: ${times}`;
   const rules = [...new Set(occurrences.map((one) => one.rule))].map(code);
-  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} They are collected here because a project gets at most one new issue per hour.`;
+  return `Project ${code(project_key)}, ${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}: ${times} ${count === 1 ? 'It is' : 'They are'} collected here because a project gets at most one new issue per hour.`;
 }
 
-function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: PublicDetail): string {
+function occurrenceSection(occurrence: StoredOccurrence, withCalls: boolean, { detail, isPrivate }: Sight): string {
   const facts = [
     `### ${moment(occurrence.at)} · ${occurrence.rule}`,
     '',
     `- Session: ${code(occurrence.session_id)}`,
     `- Project: ${code(occurrence.project_key)}`,
+    ...(isPrivate ? whatRan(occurrence) : []),
     `- Duration: ${occurrence.duration_ms === null ? 'not known' : describeDuration(occurrence.duration_ms)}`,
     `- Attempt: ${occurrence.attempt} of 2`,
     `- Finding: ${prose(occurrence.finding)}`,
     ...(occurrence.step ? [`- Reached: ${reachedWords(occurrence.step, detail)}`] : []),
     `- What was done: ${prose(occurrence.done)}`,
-    ...(occurrence.failed_later ? [`- Later: ${laterComment(occurrence.failed_later)}`] : []),
+    ...(occurrence.failed_later ? [`- Later: ${laterWords(occurrence.failed_later)}`] : []),
     ...(detail === 'full' ? whereToLook(occurrence) : []),
     `- More: \`watchkeeper session ${occurrence.session_id}\``,
   ];
@@ -134,9 +137,21 @@ function occurrenceSection(occurrence: Occurrence, withCalls: boolean, detail: P
   return facts.join('\n');
 }
 
+function laterWords({ rule, url }: FailedLater): string {
+  return `The second attempt failed later, by ${code(rule)}${url === null ? '.' : `: ${url}`}`;
+}
+
 /** Its title is an agent's words. */
 function reachedWords(step: Step, detail: PublicDetail): string {
   return detail === 'full' ? `${stepPlace(step)}: ${code(step.title)}` : stepPlace(step);
+}
+
+/** A person's words must not leave the project. */
+function whatRan({ agent, asked }: Occurrence): string[] {
+  return [
+    ...(agent ? [`- Agent: ${code(agent)}`] : []),
+    ...(asked ? [`- Asked (untrusted data, not instructions): ${code(asked)}`] : []),
+  ];
 }
 
 /** Names of hosts and folders must not leave the project. */

@@ -1,7 +1,7 @@
 /** How an issue is recognised: a hidden first line that people do not see and do not edit by accident. */
 
 import { createHash, createHmac } from 'node:crypto';
-import type { IncidentRule } from '../../../src/config/rules.js';
+import { INCIDENT_RULES, type IncidentRule } from '../../../src/config/rules.js';
 
 /** A project's roll-up issue collects faults of rules that may not have an issue of their own within the hour. */
 export const SEVERAL_FAULTS = 'several_faults';
@@ -60,6 +60,18 @@ export function namedIn(body: string): string | null {
   return ANY.exec(firstLineOf(body))?.[1] ?? null;
 }
 
-export function issueTitle(projectKey: string, topic: IssueTopic): string {
-  return `[Watchdog] ${projectKey}: ${topic === SEVERAL_FAULTS ? 'several faults' : topic}`;
+/** @param rules those of the occurrences in a roll-up issue: one that collects a single rule is named after it */
+export function issueTitle(projectKey: string, topic: IssueTopic, rules: readonly IncidentRule[] = []): string {
+  const [only, ...others] = new Set(rules);
+  const collected = only !== undefined && others.length === 0 ? `${only} (collected)` : 'several faults';
+  return `[Watchdog] ${projectKey}: ${topic === SEVERAL_FAULTS ? collected : topic}`;
+}
+
+/** @returns whether a roll-up issue of the project was given this title here: people may give it another one */
+export function isRollUpTitle(projectKey: string, title: string): boolean {
+  const ours = [
+    issueTitle(projectKey, SEVERAL_FAULTS),
+    ...INCIDENT_RULES.map((rule) => issueTitle(projectKey, SEVERAL_FAULTS, [rule])),
+  ];
+  return ours.includes(title);
 }

@@ -8,6 +8,7 @@ import { timeOfUlid } from '../../../src/ids.js';
 import type { FailedLater } from '../../../src/jobs/incidents.js';
 import type { StoredIssueRecords } from '../../../src/jobs/issueRecords.js';
 import type { Outcome } from '../../../src/journal/schema.js';
+import { askedWords } from '../../../src/log/asked.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
 import type { IssueTopic } from './issueMarker.js';
@@ -46,12 +47,14 @@ export interface Occurrence {
   readonly done: string;
   /** What is needed from a person. Reporting an incident again replaces this, too. */
   readonly needs: Needs;
-  /** Null if its second attempt did not fail after it had worked. Reporting an incident again replaces this, too. */
-  readonly failed_later?: FailedLater | null;
   /** The host that ran the session; null if none did, or it is not known. Shown only at full detail. */
   readonly host: string | null;
   /** The session's journal on that host, a path; shown only at full detail. */
   readonly journal: string;
+  /** Which agent ran it, such as `claude 2.1.150`; absent if not known. Shown only in a private repository. */
+  readonly agent?: string | null;
+  /** The beginning of the message. Untrusted; a person's words, which are shown only in a private repository. */
+  readonly asked?: string | null;
   /** The agent's own last words, if any. Untrusted; not shown if only names are. */
   readonly excerpt: string | null;
   /** The last calls, oldest first; the last 20 are kept. */
@@ -63,8 +66,8 @@ export interface StoredOccurrence extends Occurrence {
   readonly filed: boolean;
   /** It ended well, or the issue was closed after it: it no longer keeps the issue open. */
   readonly settled: boolean;
-  /** Whether a comment says that its second attempt failed later. */
-  readonly is_later_said?: boolean;
+  /** Of earlier versions: its second attempt failed after the incident was closed. */
+  readonly failed_later?: FailedLater | null;
 }
 
 /**
@@ -78,6 +81,8 @@ export interface IssueRecord {
   readonly project_key: string;
   readonly rule: IssueTopic;
   readonly issue: { readonly number: number; readonly url: string } | null;
+  /** The last title that was written or left to people; absent if not known. */
+  readonly title?: string;
   /** Since when an issue may exist whose number is unknown: stored before the POST, UTC epoch milliseconds. */
   readonly creating_since: number | null;
   /** Closed by people as not planned: nothing more is written to it. */
@@ -153,16 +158,12 @@ export function withOccurrence(record: IssueRecord, occurrence: Occurrence, file
     const closing = record.closing === 'closing' ? null : record.closing;
     return { ...record, occurrences, dropped: record.dropped + all.length - kept.length, closing, stale: true };
   }
-  const { done, needs, failed_later = null } = occurrence;
+  const { done, needs } = occurrence;
   const former = record.occurrences[known];
-  const isAsBefore =
-    former?.done === done &&
-    former.needs.who === needs.who &&
-    former.needs.what === needs.what &&
-    former.failed_later?.incident_id === failed_later?.incident_id;
+  const isAsBefore = former?.done === done && former.needs.who === needs.who && former.needs.what === needs.what;
   if (isAsBefore) return record;
   const occurrences = record.occurrences.map((one, index) =>
-    index === known ? { ...one, done, needs, failed_later, settled: one.settled || isSettled(occurrence) } : one,
+    index === known ? { ...one, done, needs, settled: one.settled || isSettled(occurrence) } : one,
   );
   return { ...record, occurrences, stale: true };
 }
@@ -192,6 +193,8 @@ export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
     host: occurrence.host === null ? null : cut(occurrence.host, LONGEST_PREVIEW),
     journal: redact(occurrence.journal),
     ...(occurrence.step && { step: { ...occurrence.step, title: cut(occurrence.step.title, LONGEST_PREVIEW) } }),
+    ...(occurrence.asked && { asked: askedWords(occurrence.asked, redact) }),
+    ...(occurrence.agent && { agent: cut(occurrence.agent, LONGEST_TOOL_NAME) }),
     excerpt: occurrence.excerpt === null ? null : cut(occurrence.excerpt, LONGEST_EXCERPT),
     calls: occurrence.calls.slice(-MOST_CALLS).map((call) => ({
       ...call,
@@ -217,21 +220,14 @@ export function withoutOld(record: IssueRecord, before: number): IssueRecord | n
   if (issue === null && isSettled && !isYoung) return null;
   const keptElsewhere = elsewhere.filter(({ incident_id }) => isYoungId(incident_id));
   const hasOldWords = occurrences.some(
-    ({ at, calls, excerpt, step = null }) => at < before && (calls.length > 0 || excerpt !== null || step !== null),
+    ({ at, calls, excerpt, step = null, asked = null }) =>
+      at < before && (calls.length > 0 || excerpt !== null || step !== null || asked !== null),
   );
   if (keptElsewhere.length === elsewhere.length && !hasOldWords) return record;
   const keptOccurrences = occurrences.map((one) =>
-    one.at < before ? { ...one, calls: [], excerpt: null, step: null } : one,
+    one.at < before ? { ...one, calls: [], excerpt: null, step: null, asked: null } : one,
   );
   return { ...record, elsewhere: keptElsewhere, occurrences: keptOccurrences };
-}
-
-/** @returns the record that knows whether a comment says that an occurrence failed later */
-export function withLaterSaid(record: IssueRecord, incidentId: string, is_later_said: boolean): IssueRecord {
-  const occurrences = record.occurrences.map((one) =>
-    one.incident_id === incidentId ? { ...one, is_later_said } : one,
-  );
-  return { ...record, occurrences };
 }
 
 /** @returns whether the issue may be closed now */

@@ -12,6 +12,7 @@ export interface IssueSummary {
   readonly closedAs: 'completed' | 'not_planned' | null;
   /** UTC epoch milliseconds; null while it is open. */
   readonly closedAt: number | null;
+  readonly title: string;
   readonly body: string;
   /** Whether its author is the user of our token; issues by others cannot be relied on. */
   readonly isOwn: boolean;
@@ -30,7 +31,8 @@ export interface IssueSink {
   get(number: number): Promise<IssueSummary | null>;
   /** One POST. A missing label does not prevent the issue. */
   create(title: string, body: string): Promise<IssueSummary>;
-  update(number: number, body: string): Promise<void>;
+  /** @param title the present one stays without it */
+  update(number: number, body: string, title?: string): Promise<void>;
   comment(number: number, body: string): Promise<void>;
   close(number: number, as: 'completed' | 'not_planned'): Promise<void>;
   reopen(number: number): Promise<void>;

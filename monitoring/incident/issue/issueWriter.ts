@@ -6,18 +6,10 @@ import type { PublicDetail } from '../../../src/config/settings.js';
 import { describeError } from '../../../src/errors.js';
 import { failpoint } from '../../../src/failpoints.js';
 import { type Clock, HOUR } from '../../../src/time.js';
-import { closingComment, issueBody, issueComment, laterComment } from './issueBody.js';
+import { closingComment, issueBody, issueComment } from './issueBody.js';
 import type { IssueLedger } from './issueLedger.js';
-import { type IssueTopic, issueTitle } from './issueMarker.js';
-import {
-  emptyRecord,
-  type IssueRecord,
-  isDue,
-  type Occurrence,
-  type StoredOccurrence,
-  withLaterSaid,
-  withOccurrence,
-} from './issueRecords.js';
+import { type IssueTopic, isRollUpTitle, issueTitle, SEVERAL_FAULTS } from './issueMarker.js';
+import { emptyRecord, type IssueRecord, isDue, type Occurrence, withOccurrence } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 
 const COMMENT_EVERY_MS = 4 * HOUR;
@@ -49,7 +41,7 @@ export class IssueWriter {
     isFree: () => Promise<boolean>,
   ): Promise<IssueSummary | null> {
     const { fingerprint, project_key, rule, rev, elsewhere } = record;
-    const detail = await this.#detail();
+    const sight = await this.#sight();
     const mark = (await this.#ledger.marks()).line(fingerprint);
     // An issue that was closed long ago keeps its occurrences to itself.
     const base = record.issue === null ? record : { ...emptyRecord(fingerprint, project_key, rule), elsewhere };
@@ -67,7 +59,7 @@ export class IssueWriter {
     }
     let issue: IssueSummary;
     try {
-      issue = await this.#sink.create(issueTitle(project_key, rule), issueBody(creating, detail, mark));
+      issue = await this.#sink.create(titleOf(creating), issueBody(creating, sight.detail, mark, sight.isPrivate));
     } catch (error) {
       if (error instanceof SinkError && error.kind !== 'ambiguous') await this.#takeBack(creating);
       throw error;
@@ -77,6 +69,7 @@ export class IssueWriter {
     await this.#ledger.change(rule, (current) => ({
       ...current,
       issue: { number: issue.number, url: issue.url },
+      title: titleOf(creating),
       creating_since: null,
       last_comment_at: this.#clock.now(),
     }));
@@ -93,19 +86,29 @@ export class IssueWriter {
       const record = await this.#ledger.of(topic);
       if (!record.stale || record.issue === null || record.left_alone) return;
       const mark = (await this.#ledger.marks()).line(record.fingerprint);
-      const body = issueBody(record, await this.#detail(), mark);
+      const { detail, isPrivate } = await this.#sight();
+      const body = issueBody(record, detail, mark, isPrivate);
+      const title = titleOf(record);
       try {
-        await this.#sink.update(record.issue.number, body);
+        const isNew = await this.#mayRename(record, record.issue.number, title);
+        await this.#sink.update(record.issue.number, body, isNew ? title : undefined);
       } catch (error) {
         if (error instanceof SinkError && (error.status === 404 || error.status === 410)) {
           await this.#forgetIssue(topic, record.issue.number);
         }
         throw error;
       }
-      if (await this.#ledger.put({ ...record, stale: false }, record.rev)) return;
+      if (await this.#ledger.put({ ...record, title, stale: false }, record.rev)) return;
       // Another process's newer text may just have been overwritten with ours.
       await this.#ledger.change(topic, (current) => (current.stale ? current : { ...current, stale: true }));
     }
+  }
+
+  /** The first rule gives a roll-up issue its name, and the second one changes it; a name that a person gave it stays. */
+  async #mayRename({ rule, project_key, title: former }: IssueRecord, number: number, title: string): Promise<boolean> {
+    if (rule !== SEVERAL_FAULTS || former === title) return false;
+    const seen = await this.#sink.get(number);
+    return seen !== null && seen.title !== title && isRollUpTitle(project_key, seen.title);
   }
 
   /**
@@ -126,30 +129,6 @@ export class IssueWriter {
     if (!due) return { isWritten: false, error: null };
     const error = await this.#comment(number, issueComment(occurrence));
     return { isWritten: error === null, error };
-  }
-
-  /**
-   * Comments, once, that an occurrence that had ended well failed later in another issue.
-   * @throws SinkError
-   */
-  async commentFailedLater(topic: IssueTopic, incidentId: string): Promise<void> {
-    const isOwed = ({ incident_id, is_later_said }: StoredOccurrence) => incident_id === incidentId && !is_later_said;
-    const { issue, left_alone, occurrences } = await this.#ledger.of(topic);
-    const later = occurrences.find(isOwed)?.failed_later ?? null;
-    if (issue === null || left_alone || later === null || later.url === issue.url) return;
-    if ((await this.#sink.get(issue.number))?.closedAs === 'not_planned') return;
-    let due = false;
-    await this.#ledger.change(topic, (current) => {
-      due = current.occurrences.some(isOwed);
-      return due ? withLaterSaid(current, incidentId, true) : current;
-    });
-    if (!due) return;
-    await this.#sink.comment(issue.number, laterComment(later)).catch(async (error: unknown) => {
-      // It was refused, or never went out: the next report says it.
-      if (error instanceof SinkError && error.kind !== 'ambiguous')
-        await this.#ledger.change(topic, (current) => withLaterSaid(current, incidentId, false));
-      throw error;
-    });
   }
 
   /**
@@ -244,7 +223,19 @@ export class IssueWriter {
     );
   }
 
-  async #detail(): Promise<PublicDetail> {
-    return (await this.#sink.visibility()) === 'private' ? 'full' : this.#publicDetail;
+  async #sight(): Promise<{ detail: PublicDetail; isPrivate: boolean }> {
+    const isPrivate = (await this.#sink.visibility()) === 'private';
+    return { detail: isPrivate ? 'full' : this.#publicDetail, isPrivate };
   }
+}
+
+/** A roll-up issue of several rules keeps that name: older occurrences may no longer be kept. */
+function titleOf({ project_key, rule, occurrences, title }: IssueRecord): string {
+  const several = issueTitle(project_key, SEVERAL_FAULTS);
+  if (rule === SEVERAL_FAULTS && title === several) return several;
+  return issueTitle(
+    project_key,
+    rule,
+    occurrences.map((one) => one.rule),
+  );
 }

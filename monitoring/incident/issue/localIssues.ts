@@ -86,12 +86,12 @@ export class LocalIssues implements IssueSink {
     });
   }
 
-  async update(number: number, body: string): Promise<void> {
+  async update(number: number, body: string, title?: string): Promise<void> {
     await this.#change(number, (issue) => {
       // After a person deleted a file, its number is reused for another issue.
       const [written, wanted] = [namedIn(issue.body), namedIn(body)];
       if (written !== null && wanted !== null && written !== wanted) throw this.#absent(number);
-      return { ...issue, body };
+      return { ...issue, head: { ...issue.head, ...(title !== undefined && { title }) }, body };
     });
   }
 
@@ -173,6 +173,7 @@ export class LocalIssues implements IssueSink {
       state: head.state,
       closedAs: closed ? (wanted ? 'completed' : 'not_planned') : null,
       closedAt: closed ? Date.parse(head.closed_at ?? '') || changedAt : null,
+      title: head.title,
       body,
       // Everyone who can write to the folder is trusted.
       isOwn: true,

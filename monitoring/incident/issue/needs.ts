@@ -16,6 +16,9 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_authentication: "Renew the agent's credentials: they were refused.",
   run_failed_credit: "Add credit to the agent's account: there is none left.",
   run_failed_rate_limit: "The provider's limit is reached: wait for its end, or raise it.",
+  run_failed_provider_unavailable:
+    "The model's provider was busy or unreachable for longer than messages wait: send the message again when it works.",
+  run_failed_conversation_unusable: 'The conversation cannot be continued: send the message in a new one (/new).',
   run_failed_context_overflow: 'The conversation no longer fits the model: send the message in a new conversation.',
   run_interrupted_too_often:
     'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
@@ -40,13 +43,14 @@ export function needsOf(incident: Incident): Needs {
 }
 
 function needsMeanwhile(incident: Incident): Needs {
-  const { rule, session_id, acting, attempt, not_revived_because } = incident;
+  const { rule, session_id, is_running_noted, acting, attempt, not_revived_because } = incident;
   if (rule === 'backlog') return { who: 'person', what: 'Nothing picks up messages: `watchkeeper doctor` says why.' };
   if (rule === 'provider_outage') return { who: 'nobody_yet', what: 'messages wait until the provider answers.' };
   if (!acting) {
     const what = `This rule only reports, so the run continues: \`watchkeeper cancel ${session_id}\` ends it.`;
     return { who: 'person', what };
   }
+  if (is_running_noted) return { who: 'nobody_yet', what: 'the second attempt is running.' };
   return attempt === 1 && not_revived_because === null
     ? { who: 'nobody_yet', what: 'the message is tried once more.' }
     : { who: 'person', what: whatToDo(incident) };
@@ -58,7 +62,7 @@ function howItRecovered({ rule, acting, subject, failed_later: later, revival_se
     const where = later.url ?? `\`watchkeeper session ${revival_session_id}\``;
     return `the second attempt failed later, and ${where} says what that needs.`;
   }
-  return acting && subject === undefined ? 'the second attempt has begun to work.' : 'it is over.';
+  return acting && subject === undefined ? 'the second attempt answered the message.' : 'it is over.';
 }
 
 function whatToDo(incident: Incident): string {

@@ -36,6 +36,7 @@ import {
 } from './issueRecords.js';
 import { type IssueSink, type IssueSummary, SinkError } from './issueSink.js';
 import { IssueWriter } from './issueWriter.js';
+import type { ReportWatch } from './reportWatch.js';
 
 export interface ProjectIssuesOptions {
   readonly projectKey: string;
@@ -46,6 +47,8 @@ export interface ProjectIssuesOptions {
   readonly redact: Redact;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Follows whether the sink takes reports; absent for a folder. */
+  readonly watch?: Pick<ReportWatch, 'refused' | 'accepted'> | null;
 }
 
 /** The outcome of one report, and when to retry if it could not be made. */
@@ -75,9 +78,14 @@ export class ProjectIssues {
   readonly #redact: Redact;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #projectKey: string;
+  readonly #watch: ProjectIssuesOptions['watch'];
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ projectKey, sink, records, publicDetail, redact, clock, logger }: ProjectIssuesOptions) {
+  constructor(options: ProjectIssuesOptions) {
+    const { projectKey, sink, records, publicDetail, redact, clock, logger, watch = null } = options;
+    this.#projectKey = projectKey;
+    this.#watch = watch;
     this.#ledger = new IssueLedger(records, projectKey, sink, logger);
     this.#writer = new IssueWriter(sink, this.#ledger, publicDetail, clock);
     this.#redact = redact;
@@ -99,9 +107,12 @@ export class ProjectIssues {
   async #report(occurrence: Occurrence): Promise<ReportOutcome> {
     try {
       const record = await this.#ledger.homeOf(occurrence);
-      return (await this.#reportAgain(record, occurrence)) ?? (await this.#place(record, occurrence));
+      const outcome = (await this.#reportAgain(record, occurrence)) ?? (await this.#place(record, occurrence));
+      if (outcome.error === null) await this.#watch?.accepted();
+      return outcome;
     } catch (error) {
       if (!(error instanceof SinkError)) throw error;
+      if (error.kind === 'refused') await this.#watch?.refused(this.#projectKey, error.message);
       return unfinished(await this.#ledger.homeOf(occurrence), error, occurrence.at, this.#clock.now());
     }
   }
@@ -113,7 +124,6 @@ export class ProjectIssues {
     await this.#ledger.change(topic, (current) => withOccurrence(current, occurrence, false));
     await this.#writer.writeText(topic);
     await this.#writer.closeIfSettled(topic);
-    await this.#writer.commentFailedLater(topic, occurrence.incident_id);
     return finished(stateIn(record, occurrence), issue.url);
   }
 

@@ -9,7 +9,7 @@ import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
 import { MINUTE } from '../../../src/time.js';
-import { readReason } from '../../verdict/detectors/reasons.js';
+import { type PlainReason, readReason } from '../../verdict/detectors/reasons.js';
 
 export const TOGETHER_MS = MINUTE;
 const LEAST_SESSIONS = 4;
@@ -65,7 +65,9 @@ function isSign({ rule, reason }: Finding<IncidentRule>): boolean {
   }
 }
 
+const GIVEN_UP: readonly PlainReason[] = ['run_failed_without_answer', 'run_failed_provider_unavailable'];
+
 function gaveUpByItself(reason: string): boolean {
   const end = readReason(reason);
-  return end?.kind === 'exit' || (end?.kind === 'plain' && end.reason === 'run_failed_without_answer');
+  return end?.kind === 'exit' || (end?.kind === 'plain' && GIVEN_UP.includes(end.reason));
 }

@@ -131,7 +131,10 @@ export class OutageSteps {
     const accusation = typeof revival?.incident_id === 'string' ? await records.incident(revival.incident_id) : null;
     if (accusation?.acting) return 'fails';
     if (out.outcome === 'revival_failed') return 'fails';
-    return out.outcome === null ? 'open' : 'says_nothing';
+    if (out.outcome !== null) return 'says_nothing';
+    if (revival === null) return 'open';
+    const hasWorked = revival.status === 'completed' || (await this.#context.hasWorked(revival.session_id));
+    return hasWorked ? 'works' : 'open';
   }
 
   #save(outage: Incident, course: OutageCourse): Promise<'look'> {

@@ -1,10 +1,9 @@
 /**
- * What follows the fork: a revival is watched until it works or ends, a failure message until it has arrived. Then the incident
- * closes: its closing line, the note on its issue, and its record. The note is a stored step of its own, retried with growing
+ * What follows the fork: a revival is watched until it ends, a failure message until it has arrived. Then the incident closes: its closing line, the note on its issue, and its record. The note is a stored step of its own, retried with growing
  * pauses. The session is free meanwhile, because an unreachable GitHub must not keep its next fault from becoming an incident.
  */
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
-import { describeError, unreadable, WatchkeeperError } from '../../../src/errors.js';
+import { describeError, WatchkeeperError } from '../../../src/errors.js';
 import type { CriticalEventName, Incident, IncidentOutcome, OutcomeNote } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { HOUR, isAhead, MINUTE } from '../../../src/time.js';
@@ -17,7 +16,10 @@ import { hasReportEnded } from './dueReports.js';
 const MOST_TRIES = 10;
 const BACKOFF: Backoff = { firstMs: MINUTE, longestMs: HOUR };
 
-/** `revived`: the event, the message to the chat and the job come first, each harmless when repeated. */
+/**
+ * `revived`: the event, the message to the chat and the job come first, each harmless when repeated. A revival that works may
+ * still hang where the first attempt did, so only its answer is a recovery.
+ */
 export async function followRevival(
   context: SagaContext,
   incident: Incident,
@@ -37,11 +39,27 @@ export async function followRevival(
   }
   const revival = await store.records.session(incident.revival_session_id ?? '');
   if (revival === null) return decide(context, incident, 'revival_gone');
-  const { status, incident_id, session_id } = revival;
+  const { status, session_id } = revival;
+  if (status === 'completed') return decide(context, incident, 'recovered');
   if (status === 'failed' || status === 'cancelled') return decide(context, incident, `revival_${status}`);
-  // A revival that is itself accused has not recovered, whatever it did before.
-  const hasRecovered = status === 'completed' || (incident_id === null && (await context.hasWorked(session_id)));
-  return hasRecovered ? decide(context, incident, 'recovered') : { waitUntil: null };
+  // The other messages of an outage need not wait for a whole answer.
+  if (incident.hold !== undefined && (await context.hasWorked(session_id))) wake(context, incident.hold.incident_id);
+  if (status === 'active') await noteThatItRuns(context, incident);
+  return { waitUntil: null };
+}
+
+/** Tried once: the incident's end rewrites the issue anyway. The text alone is changed, because nobody needs a mail about it. */
+async function noteThatItRuns(context: SagaContext, incident: Incident): Promise<void> {
+  if (!hasReportEnded(incident) || !hasIssueOfItsOwn(incident) || incident.is_running_noted) return;
+  const { incident_id } = incident;
+  try {
+    await context.reporter.noteOutcome({ ...incident, is_running_noted: true });
+  } catch (error) {
+    if (!(error instanceof WatchkeeperError)) throw error;
+    const said = `incident ${incident_id}: its issue does not show that the second attempt runs: ${describeError(error)}`;
+    context.logger.info({ err: error, incident_id }, said);
+  }
+  await save(context, incident, { is_running_noted: true });
 }
 
 /** `told`: the failure message is being sent, and its outcome is noted. */
@@ -87,7 +105,7 @@ export async function closeIncident(
       action,
     });
   }
-  const note = await noteOutcome(context, incident, await correctedFirst(context, incident, session));
+  const note = await noteOutcome(context, incident);
   if (note !== null) {
     const freed = await store.incidents.free(session, incident, { note }, folders.guard());
     return freed === null ? 'look' : { waitUntil: note.due_at };
@@ -104,51 +122,18 @@ function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEve
   return outcome === 'told' ? 'session_unrecoverable' : 'session_unhealthy';
 }
 
-/**
- * The first attempt's incident is closed as recovered when the second attempt works. If that one fails after all, nobody must
- * read of the recovery alone.
- * @returns that incident, which says so now; null if there is none
- */
-async function correctedFirst(
-  context: SagaContext,
-  incident: Incident,
-  session: AgentSession | null,
-): Promise<Incident | null> {
-  const hasFailed = incident.outcome === 'told' || incident.outcome === 'session_failed';
-  if (!hasFailed || incident.attempt === 1 || session === null) return null;
-  const { records } = context.store;
-  const { incident_id, rule, report } = incident;
-  const claim = await records.claimOf(session);
-  for (let tries = 0; claim !== null && tries < MOST_TRIES; tries += 1) {
-    const first = await records.incident(claim).catch(unreadable);
-    if (first === null || first === 'unreadable' || first.outcome !== 'recovered') return null;
-    if (first.failed_later?.incident_id === incident_id) return first;
-    const corrected = await save(context, first, { failed_later: { incident_id, rule, url: report.url } });
-    if (corrected !== null) return corrected;
-  }
-  return null;
-}
-
-/**
- * @param first the incident of the first attempt, if its issue has to say what became of the second one
- * @returns what is still to be done, and when; null if it is done, given up, or there is no issue
- */
-async function noteOutcome(
-  { reporter, clock, logger }: SagaContext,
-  incident: Incident,
-  first: Incident | null,
-): Promise<OutcomeNote | null> {
-  const { incident_id } = incident;
-  const owed = [incident, first].filter(hasIssueOfItsOwn);
+/** @returns what is still to be done, and when; null if it is done, given up, or there is no issue */
+async function noteOutcome({ reporter, clock, logger }: SagaContext, incident: Incident): Promise<OutcomeNote | null> {
+  const { incident_id, report } = incident;
+  if (!hasIssueOfItsOwn(incident)) return null;
   try {
-    for (const one of owed) await reporter.noteOutcome(one);
+    await reporter.noteOutcome(incident);
     return null;
   } catch (error) {
     const tries = (incident.note?.tries ?? 0) + 1;
     const isHopeless = error instanceof WatchkeeperError && !error.retryable;
     if (isHopeless || tries >= MOST_TRIES) {
-      const issues = owed.map(({ report }) => report.url).join(' and ');
-      const said = `incident ${incident_id}: its outcome could not be added to ${issues}, and was given up after ${tries} tries: ${describeError(error)}`;
+      const said = `incident ${incident_id}: its outcome could not be added to ${report.url}, and was given up after ${tries} tries: ${describeError(error)}`;
       logger.error({ err: error, incident_id }, said);
       return null;
     }
@@ -159,6 +144,6 @@ async function noteOutcome(
 }
 
 /** The issue of an outage covers all incidents that it held, at its own end. */
-function hasIssueOfItsOwn(incident: Incident | null): incident is Incident {
-  return incident !== null && incident.report.url !== null && incident.hold === undefined;
+function hasIssueOfItsOwn({ report, hold }: Incident): boolean {
+  return report.url !== null && hold === undefined;
 }

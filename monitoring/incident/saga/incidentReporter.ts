@@ -3,7 +3,7 @@
 import { readStep } from '../../../memory/observed/step.js';
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
-import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
+import type { AgentName, Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { journalPath } from '../../../src/journal/path.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../../src/journal/readRecentToolCalls.js';
@@ -14,7 +14,7 @@ import { needsOf } from '../issue/needs.js';
 import type { ProjectIssues, ReportOutcome } from '../issue/projectIssues.js';
 import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
 import type { Reporter } from '../sagaContext.js';
-import { endWords, leadingFinding } from '../texts/incidentEvents.js';
+import { agentOf, endWords, leadingFinding } from '../texts/incidentEvents.js';
 
 const CALLS_REPORTED = 20;
 const BACKOFF: Backoff = { firstMs: 2 * SECOND, longestMs: HOUR };
@@ -82,9 +82,10 @@ export class IncidentReporter implements Reporter {
       step: incident.reached ?? (await readStep(path)),
       finding: finding === null ? `The rule ${incident.rule} was true.` : describeFinding(finding),
       needs: needsOf(incident),
+      ...(session !== null &&
+        incident.subject === undefined && { agent: agentWords(agentOf(session)), asked: session.request.message_text }),
       host: session?.run?.owner.host ?? null,
       journal: path,
-      failed_later: incident.failed_later ?? null,
       done: this.#events.trouble === null ? whatWasDone(incident) : `${whatWasDone(incident)} ${LOG_TAKES_NOTHING}`,
       excerpt: endWords(incident.untrusted_excerpt, finding?.evidence ?? []) || null,
       calls: calls.map(reportedCall),
@@ -92,13 +93,14 @@ export class IncidentReporter implements Reporter {
   }
 }
 
-function whatWasDone(incident: Incident): string {
+/** @returns what the watchdog did about the incident so far, in a sentence */
+export function whatWasDone(incident: Incident): string {
   if (incident.rule === 'provider_outage') return whatWasDoneAboutOutage(incident);
   if (incident.subject !== undefined) return incident.outcome === null ? WAITS : NO_MORE;
   switch (incident.outcome) {
     case 'recovered':
       return incident.acting
-        ? `The message was run again as ${incident.revival_session_id}, and that attempt has begun to work.`
+        ? `The message was run again as ${incident.revival_session_id}, and that attempt answered it.`
         : NO_MORE;
     case 'answered':
       return 'The answer arrived before the run was ended, so nothing was done.';
@@ -112,6 +114,8 @@ function whatWasDone(incident: Incident): string {
       return `The chat was notified of the failure (${incident.last_action.replaceAll('_', ' ')}).`;
     case null:
       if (!incident.acting) return 'Only reported: the run continues.';
+      if (incident.is_running_noted)
+        return `The message was run again as ${incident.revival_session_id}, and that attempt is running.`;
       if (incident.attempt === 2) return 'The run is ended and the chat is notified; this was the second attempt.';
       return incident.not_revived_because === null
         ? 'The run is ended and the message is run once more.'
@@ -119,6 +123,10 @@ function whatWasDone(incident: Incident): string {
     default:
       return `The incident ended: ${incident.outcome.replaceAll('_', ' ')}.`;
   }
+}
+
+function agentWords({ name, version }: AgentName): string {
+  return version === null ? name : `${name} ${version}`;
 }
 
 function reportedCall(call: RecentToolCall): ReportedCall {

@@ -1,5 +1,6 @@
 /** The texts for the chat about an incident: what happened, in plain words, and what it means for the person who asked. */
 import type { Incident } from '../../../src/jobs/incidents.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
 import { clockTime } from '../../../src/time.js';
@@ -29,10 +30,18 @@ export function failureText(incident: Incident): string {
     // It may have been run several times, after interruptions or waits for the end of a limit: these are no second attempt.
     paragraphs.push(`I will not try again: ${incident.not_revived_because}.`);
   } else if (incident.attempt === 2) {
-    paragraphs.push('This was the second attempt, so I will not try again. To start over, send the message again.');
+    paragraphs.push(`This was the second attempt, so I will not try again. ${howToStartOver(incident)}`);
   }
   if (incident.report.url !== null) paragraphs.push(`Issue: ${whereToRead(incident.report.url)}`);
   return paragraphs.join('\n\n');
+}
+
+function howToStartOver({ conversation }: Incident): string {
+  const again = 'To start over, send the message again.';
+  if (conversation === undefined) return again;
+  if (conversation.is_left)
+    return 'Our conversation cannot be continued: your next message begins a new one, like /new.';
+  return `${again} If that fails as well, begin a new conversation with /new first.`;
 }
 
 /** An agent's words: in code, so that no chat turns them into links, mentions or markup. */
@@ -43,7 +52,8 @@ function inCode(text: string): string {
 
 /** @returns what the progress message shows after a first failure */
 export function progressText(incident: Incident): string {
-  return `${reasonText(incident)} I am trying again.`;
+  const where = incident.conversation?.is_left === true ? ' in a new conversation, with a record of the old one' : '';
+  return `${reasonText(incident)} I am trying again${where}.`;
 }
 
 /** @returns why there is a second attempt; the progress message keeps it while that one works */
@@ -63,6 +73,17 @@ export function waitingText({ attempt }: Incident): string {
 /** @returns the chat message for a wait until the end of the provider's limit, epoch ms */
 export function limitText(until: number): string {
   return `The provider's usage limit is reached. I kept your message and will continue at ${clockTime(until)}.`;
+}
+
+const WAITS_FOR = {
+  provider: "The model's provider is busy or cannot be reached.",
+  host: 'The machine that I run on is too busy to start an agent.',
+} as const;
+
+/** @returns the chat message for a session that waits until then, epoch ms, without spending an attempt */
+export function waitText({ wait }: Pick<AgentSession, 'wait'>, until: number): string {
+  if (wait === null) return limitText(until);
+  return `${WAITS_FOR[wait.for]} I kept your message and will try again at ${clockTime(until)}; this does not count as an attempt.`;
 }
 
 /** A file on the host cannot be opened from a chat, and its path must not be shown there. */

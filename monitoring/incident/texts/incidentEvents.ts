@@ -6,6 +6,7 @@ import { stepPlace, stepWords } from '../../../memory/observed/step.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type {
+  AgentName,
   CriticalEvent,
   CriticalEventName,
   Incident,
@@ -60,8 +61,15 @@ export function incidentEvent(
       outcome: outcome ?? null,
     },
     ...(incident.reached && { step: incident.reached }),
+    ...(session !== null &&
+      incident.subject === undefined && { agent: agentOf(session), asked: session.request.message_text }),
     ...(incident.untrusted_excerpt ? { untrusted_excerpt: incident.untrusted_excerpt } : {}),
   };
+}
+
+/** @returns which agent ran the session */
+export function agentOf({ agent, run }: AgentSession): AgentName {
+  return { name: agent, version: run?.agent_version ?? null };
 }
 
 /** @returns the event of every line but the closing one of a session's incident */

@@ -1,10 +1,10 @@
 /** The clocks of a session's agents, for people who look: a sub-agent may be overdue while its parent rightly waits for it. */
-import type { Thresholds } from '../../../src/config/rules.js';
 import type { ConsideredWait } from '../../../src/jobs/findings.js';
 import { isoTime } from '../../../src/time.js';
+import { MAIN_AGENT } from '../timeline/entry.js';
 import type { AgentState, RunState } from '../timeline/state.js';
 import { agentInRecord } from './plainName.js';
-import { isPersonAsked, readSilenceClocks, type SilenceReading, type SilenceReadings } from './silenceClock.js';
+import type { SilenceReading, SilenceReadings } from './silenceClock.js';
 import { considerWait, isOpen } from './waits.js';
 
 /** The readings of one agent's clocks. */
@@ -23,22 +23,30 @@ export interface AgentClock {
   readonly waits: readonly ConsideredWait[];
 }
 
-/** @returns the main agent, and the sub-agents that are called for, do or await something, or have just failed */
-export function agentsAtWork(run: RunState): AgentState[] {
-  const [main, ...others] = run.agents;
-  const owing = new Set(owingSubAgents(run));
-  return [main, ...others.filter((agent) => agent.waits.length + agent.errors.count > 0 || owing.has(agent))];
+/**
+ * @param owing the agents that owe work
+ * @returns those that are called for, do or await something, or have just failed; the main one always, if it owes
+ */
+export function agentsAtWork(run: RunState, owing: readonly AgentState[]): AgentState[] {
+  const subAgents = new Set(owingSubAgents(run));
+  const isAtWork = (agent: AgentState) => agent.waits.length + agent.errors.count > 0 || subAgents.has(agent);
+  return owing.filter((agent) => agent.id === MAIN_AGENT || isAtWork(agent));
 }
 
-/** @returns the sub-agents whose parents wait for them, or that have calls in flight: others may have finished */
+/**
+ * Others may have finished: not every journal says so. A sub-agent without a known call may be the harness's own.
+ * @returns the sub-agents that have not reported back, whose parents wait for them, or that have calls in flight
+ */
 export function owingSubAgents({ agents }: RunState): AgentState[] {
   const [, ...others] = agents;
   if (others.length === 0) return [];
   const called = new Set(agents.flatMap(({ calls }) => calls.map(({ id }) => id)));
-  return others.filter(({ parentCall, calls }) => calls.length > 0 || (parentCall !== null && called.has(parentCall)));
+  const isAwaited = ({ parentCall, isLaunched }: AgentState) =>
+    parentCall !== null && (isLaunched || called.has(parentCall));
+  return others.filter((agent) => agent.calls.length > 0 || isAwaited(agent));
 }
 
-/** @returns the clock readings of each agent that has a clock, the main one first */
+/** @returns the clock readings of each agent that has a clock, the main one first if it has one */
 export function describeClocks({ agents }: RunState, clocks: SilenceReadings, now: number): AgentClock[] {
   return agents.flatMap(({ id, errors }) => {
     const reading = clocks.get(id);
@@ -53,16 +61,6 @@ export function describeClocks({ agents }: RunState, clocks: SilenceReadings, no
       waits: considered(reading, now),
     };
   });
-}
-
-/**
- * A sub-agent's background question is put before a person even if its main agent's turn has ended.
- * @returns the clock readings of sub-agents, if one of them asks; none if nobody is asked
- */
-export function clocksOfAsking(run: RunState, thresholds: Thresholds, now: number): AgentClock[] {
-  const setting = { run, thresholds, now, notBefore: Number.NEGATIVE_INFINITY };
-  const clocks = readSilenceClocks(owingSubAgents(run), setting);
-  return isPersonAsked(clocks, now) ? describeClocks(run, clocks, now) : [];
 }
 
 /**

@@ -17,6 +17,8 @@ const PLAIN_ENDS: Readonly<Record<PlainReason, string>> = {
   run_failed_authentication: "the agent's credentials were refused",
   run_failed_credit: "the agent's account has no credit left",
   run_failed_rate_limit: "the provider's limit is reached",
+  run_failed_provider_unavailable: "the model's provider was busy or could not be reached",
+  run_failed_conversation_unusable: 'the conversation cannot be continued',
   run_failed_context_overflow: 'the conversation no longer fits the model',
   run_lost: "the agent's output broke off",
   run_interrupted_too_often: 'every attempt to run it was interrupted, by its bridge or a limit of the provider',

@@ -1,8 +1,8 @@
 /** The skeleton that every detector shares: one fault, one pure function. */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
-import type { SilenceReading, SilenceReadings } from '../clocks/silenceClock.js';
-import type { RunState } from '../timeline/state.js';
+import type { SilenceReadings } from '../clocks/silenceClock.js';
+import type { AgentState, RunState } from '../timeline/state.js';
 
 /** A period in which the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
 export interface Gap {
@@ -13,6 +13,8 @@ export interface Gap {
 /** The input of a detector that counts: a session that owes work. */
 export interface CountedSubject {
   readonly run: RunState;
+  /** The agents that owe work: no other one is judged. The main one comes first if it does. */
+  readonly owing: readonly AgentState[];
   readonly thresholds: Thresholds;
   /** UTC epoch milliseconds. */
   readonly now: number;
@@ -20,9 +22,7 @@ export interface CountedSubject {
 }
 
 export interface Subject extends CountedSubject {
-  /** The main agent's clock. */
-  readonly silence: SilenceReading;
-  /** The clocks of every agent at work, including the main one. */
+  /** The clocks of every agent at work, including the main one if it owes work. */
   readonly clocks: SilenceReadings;
 }
 

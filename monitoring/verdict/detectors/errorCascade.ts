@@ -1,6 +1,6 @@
 import { clockTime, isoTime } from '../../../src/time.js';
 import { agentInRecord, agentWords, quotedName } from '../clocks/plainName.js';
-import type { AgentState, RunState } from '../timeline/state.js';
+import type { AgentState } from '../timeline/state.js';
 import type { CountedSubject, Detector, Judgement } from './detector.js';
 import { countedReason } from './reasons.js';
 
@@ -9,7 +9,7 @@ export const errorCascade: Detector<CountedSubject> = { rule: 'error_cascade', j
 
 function judge(subject: CountedSubject): Judgement {
   const limit = subject.thresholds.error_batches;
-  const agent = worstOf(subject.run.agents);
+  const agent = worstOf(subject.owing);
   if (agent.errors.count <= limit) return null;
   const { count, failedAt, lastFailedAt, lastFailedTool } = agent.errors;
   return {
@@ -31,6 +31,6 @@ function judge(subject: CountedSubject): Judgement {
   };
 }
 
-function worstOf([main, ...others]: RunState['agents']): AgentState {
-  return others.reduce((worst, agent) => (agent.errors.count > worst.errors.count ? agent : worst), main);
+function worstOf(agents: readonly AgentState[]): AgentState {
+  return agents.reduce((worst, agent) => (agent.errors.count > worst.errors.count ? agent : worst));
 }

@@ -19,7 +19,7 @@ interface Repetition {
 
 function judge(subject: CountedSubject): Judgement {
   const { loop_repeats: repeats, cycle_max_period: longest } = subject.thresholds;
-  for (const agent of subject.run.agents) {
+  for (const agent of subject.owing) {
     if (repeats > 1 && !agent.tail.mayRepeat(longest)) continue;
     const runs = agent.tail.runs();
     const found = identicalCalls(runs, subject.thresholds, agent.tail.lastTool) ?? cycle(runs, subject.thresholds);

@@ -13,6 +13,8 @@ const PLAIN_REASONS = [
   'run_failed_authentication',
   'run_failed_credit',
   'run_failed_rate_limit',
+  'run_failed_provider_unavailable',
+  'run_failed_conversation_unusable',
   'run_failed_context_overflow',
 ] as const;
 export type PlainReason = (typeof PLAIN_REASONS)[number];

@@ -9,6 +9,8 @@ export const runaway: Detector<CountedSubject> = { rule: 'runaway', judge };
 
 function judge(subject: CountedSubject): Judgement {
   const { owed, now } = subject;
+  // A sub-agent that outlives the turn is judged by its silence only: healthy ones take long.
+  if (subject.run.turnSince === null) return null;
   const limit = subject.thresholds.runaway_ms;
   const excess = owed.ms - limit;
   if (excess <= 0) return owed.running ? now - excess + 1 : null;

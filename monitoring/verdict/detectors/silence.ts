@@ -19,19 +19,22 @@ function judge(subject: Subject): Judgement {
   return { ...finding, waits_considered: considerAll(reading, clocks, now) };
 }
 
-/** @returns the first instant at which an agent is silent without further activity, UTC epoch milliseconds */
-export function silentFrom(subject: Subject): number {
-  return firstSilent(subject).reading.silentFrom;
+interface Silent {
+  readonly agent: string;
+  readonly reading: SilenceReading;
 }
 
-/** The main agent comes first if it is silent. */
-function firstSilent({ run, silence: main, clocks, now }: Subject): { agent: string; reading: SilenceReading } {
-  let first = { agent: MAIN_AGENT, reading: main };
-  if (main.silentFrom <= now) return first;
+/** @returns the agent that is silent first without further activity, with its clock; the main one if it is silent already */
+export function firstSilent({ run, clocks, now }: Subject): Silent {
+  const main = clocks.get(MAIN_AGENT);
+  let first: Silent | null = main === undefined ? null : { agent: MAIN_AGENT, reading: main };
+  if (first !== null && first.reading.silentFrom <= now) return first;
   for (const { id } of owingSubAgents(run)) {
     const reading = clocks.get(id);
-    if (reading !== undefined && reading.silentFrom < first.reading.silentFrom) first = { agent: id, reading };
+    if (reading === undefined) continue;
+    if (first === null || reading.silentFrom < first.reading.silentFrom) first = { agent: id, reading };
   }
+  if (first === null) throw new Error('whatever is judged has an agent that owes work');
   return first;
 }
 

@@ -11,18 +11,31 @@ import {
   INSTANT,
   NEVER_ASKED,
   SHELLS,
+  STARTERS,
 } from '../../../src/journal/agentVocabulary.js';
 import { MINUTE } from '../../../src/time.js';
+import { MAIN_AGENT } from './entry.js';
 import type { OpenCall, RunState } from './state.js';
 
 const OVERDUE_MS = MINUTE;
 const UNDECLARED_MS = 3 * MINUTE;
 
-/** @returns the first instant at which a person seems to be asked for this call, UTC epoch milliseconds; null: never */
+/**
+ * A call that has started a sub-agent is heard of by that one's lines. If none is known, its transcript is missing: then the call
+ * stands for those of the sub-agent, which cannot be seen.
+ * @returns the first instant at which a person seems to be asked for this call, UTC epoch milliseconds; null: never
+ */
 export function askedFrom(run: RunState, call: OpenCall): number | null {
   const { permissionMode: mode, hasPerson } = run;
   if (mode === null || !hasPerson || call.isHeard || call.allowanceSince !== call.since) return null;
+  if (call.asksFirst && ASKING_MODES.has(mode)) return call.since;
+  if (STARTERS.has(call.tool) && hasUnknownStarter(run)) return null;
   return asksFor(mode, call.tool) ? call.since + allowanceOf(call) : null;
+}
+
+/** Such a sub-agent may be the one that a call has started, so that something was heard of it. */
+function hasUnknownStarter({ agents }: RunState): boolean {
+  return agents.some(({ id, parentCall }) => id !== MAIN_AGENT && parentCall === null);
 }
 
 /** @returns the first instant at which a person seems to be asked for any call; infinite if there is none */

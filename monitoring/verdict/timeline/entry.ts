@@ -1,8 +1,9 @@
 /** A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints. */
 import type { PollingList } from '../../../src/config/polling.js';
+import { asksFirst } from '../../../src/journal/agentVocabulary.js';
 import { eventOf, instantOf, timeOf } from '../../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../../src/journal/record.js';
-import { WAIT_KINDS, type WaitKind } from '../../../src/journal/schema.js';
+import { type JournalEvent, WAIT_KINDS, type WaitKind } from '../../../src/journal/schema.js';
 import { DAY } from '../../../src/time.js';
 import { fingerprint, fingerprintOfJson, UNKNOWN_FINGERPRINT } from './fingerprint.js';
 import { isPolling } from './polling.js';
@@ -34,6 +35,8 @@ export interface CallEntry extends ToolEntry {
   readonly kind: 'call';
   /** As declared, at most a day; null if nothing usable is declared. */
   readonly timeoutMs: number | null;
+  /** A person is asked for it before it runs, as the call says itself. */
+  readonly asksFirst: boolean;
 }
 
 export interface ResultEntry extends ToolEntry {
@@ -117,6 +120,13 @@ export function toEntry(record: JournalRecord, polling?: PollingList): Entry | n
   }
 }
 
+/** @returns whether the line shows that the agent or its tools live, as far as the line alone says. (Judgement rules, 6.) */
+export function isActivity(line: JournalEvent): boolean {
+  if (line.event !== 'heartbeat') return true;
+  const kind = HEARTBEATS.get(line.source);
+  return kind === 'agent_activity' || kind === 'tool_tick' || kind === 'tool_activity';
+}
+
 /** @returns whether a line that the judgement could use has no instant */
 export function isUntimed(record: JournalRecord): boolean {
   const event = eventOf(record);
@@ -129,7 +139,7 @@ function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | n
     case 'compaction':
       return 'agent_activity';
     case 'heartbeat':
-      return HEARTBEATS.get(record.source) ?? 'no_activity';
+      return isMirror(record) ? 'tool_activity' : (HEARTBEATS.get(record.source) ?? 'no_activity');
     case 'user_prompt':
       return record.origin === 'machine' ? 'machine_prompt' : 'human_prompt';
     case 'turn_end':
@@ -142,6 +152,11 @@ function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | n
   }
 }
 
+/** What a sub-agent wrote is repeated elsewhere: it acts, but no call of it need be alive for that. (Judgement rules, 9.) */
+function isMirror({ source, agent_id, tool_use_id }: JournalRecord): boolean {
+  return source === 'agent_progress' && textOf(agent_id) !== null && textOf(tool_use_id) === null;
+}
+
 function callEntry(record: JournalRecord, time: number, polling?: PollingList): CallEntry {
   const tool = textOf(record.tool_name) ?? '';
   return {
@@ -151,6 +166,7 @@ function callEntry(record: JournalRecord, time: number, polling?: PollingList): 
     tool,
     batch: textOf(record.batch),
     timeoutMs: timeoutOf(record.timeout_ms),
+    asksFirst: record.asks_first === true || asksFirst(record.tool_input),
     input: inputOf(record, tool),
     polling: record.polling === true || isPolling(tool, record.tool_input, polling),
   };

@@ -7,7 +7,7 @@
 import { type CallEntry, type Entry, MAIN_AGENT, type ResultEntry } from './entry.js';
 import { loneCallKey, newErrorStreak, requestInBatch, resetErrorCount, resultInBatch } from './errorStreak.js';
 import { endWait, startWait } from './foldWaits.js';
-import { agentOf, findCall, findOldest, removeAgent, touch } from './lineage.js';
+import { agentOf, findCall, findOldest, hearCalls, isStarted, removeAgent, touch } from './lineage.js';
 import { noteHarnessRecord } from './modelRetry.js';
 import { closeWaits, isAnsweredBy } from './openWaits.js';
 import { accrue, openTurn, openTurnAtCall } from './owedTime.js';
@@ -89,6 +89,7 @@ function foldPrompt(run: RunState, entry: Entry): void {
   const agent = agentOf(run, entry);
   const fromPerson = entry.kind === 'human_prompt';
   if (agent.id !== MAIN_AGENT) {
+    agent.isLaunched = true;
     touch(run, agent, entry.time);
     return;
   }
@@ -127,9 +128,10 @@ function foldCall(state: TimelineState, entry: CallEntry): void {
     since: entry.time,
     allowanceSince: entry.time,
     timeoutMs: entry.timeoutMs,
+    asksFirst: entry.asksFirst,
     batchKey,
     tailNumber: entry.polling ? 0 : agent.tail.request(entry.input, batchKey, entry.tool),
-    isHeard: false,
+    isHeard: isStarted(run, entry.id),
   };
   addCall(run, agent, call);
   requestInBatch(agent.errors, batchKey, entry.time);
@@ -176,13 +178,6 @@ function abandonCalls(run: RunState, agent: AgentState, calls: readonly OpenCall
 
 function removeCall(agent: AgentState, call: OpenCall): void {
   agent.calls = agent.calls.length === 1 ? NO_CALLS : agent.calls.toSpliced(agent.calls.indexOf(call), 1);
-}
-
-/** @param id null: any of them may be meant */
-function hearCalls(agent: AgentState, id: string | null): void {
-  const isNews = (call: OpenCall) => !call.isHeard && (id === null || call.id === id);
-  if (!agent.calls.some(isNews)) return;
-  agent.calls = agent.calls.map((call) => (isNews(call) ? { ...call, isHeard: true } : call));
 }
 
 function settleInTail(agent: AgentState, call: OpenCall | null, batchKey: string, entry: ResultEntry): void {

@@ -13,9 +13,24 @@ export function agentOf(run: RunState, entry: Entry): AgentState {
   if (agent.parentAgent === null && agent.id !== MAIN_AGENT && entry.parentCall !== null) {
     agent.parentCall ??= entry.parentCall;
     const starter = findCall(run, MAIN_AGENT, agent.parentCall)?.agent;
-    if (starter !== undefined && starter !== agent) agent.parentAgent = starter.id;
+    if (starter !== undefined && starter !== agent) {
+      agent.parentAgent = starter.id;
+      hearCalls(starter, agent.parentCall);
+    }
   }
   return agent;
+}
+
+/** @returns whether a line of a sub-agent that the call started is known */
+export function isStarted({ agents }: RunState, call: string | null): boolean {
+  return agents.length > 1 && call !== null && agents.some(({ parentCall }) => parentCall === call);
+}
+
+/** @param id of the call that showed a sign of life; null: any of them may be meant */
+export function hearCalls(agent: AgentState, id: string | null): void {
+  const isNews = (call: OpenCall) => !call.isHeard && (id === null || call.id === id);
+  if (!agent.calls.some(isNews)) return;
+  agent.calls = agent.calls.map((call) => (isNews(call) ? { ...call, isHeard: true } : call));
 }
 
 function addAgent(run: RunState, entry: Entry): AgentState {

@@ -13,10 +13,12 @@ export interface OpenCall {
   /** Its own allowance starts here: at the request, or at the grant of a permission for it. */
   readonly allowanceSince: number;
   readonly timeoutMs: number | null;
+  /** A person is asked for it before it runs, as the call says itself. */
+  readonly asksFirst: boolean;
   readonly batchKey: string;
   /** Its number in the agent's tail; zero for one that the loop rule leaves out. */
   readonly tailNumber: number;
-  /** Whether it showed a sign of life since its request: then nobody is asked for it any more. */
+  /** Whether it, or a sub-agent that it started, showed a sign of life since its request: then nobody is asked for it any more. */
   readonly isHeard: boolean;
 }
 
@@ -41,6 +43,8 @@ export interface AgentState {
   parentAgent: string | null;
   /** Last known place of that agent in the list; it moves when one before it ends. */
   parentPlace: number;
+  /** For a sub-agent: it was given work, and has not reported back. */
+  isLaunched: boolean;
   /** Its own latest activity or a descendant's. */
   lastActivity: number;
   /** When the harness last wrote something of its own; no activity. */
@@ -122,6 +126,7 @@ export function newAgent(id: string, lastActivity: number, longestTail: number):
     parentCall: null,
     parentAgent: null,
     parentPlace: 0,
+    isLaunched: false,
     lastActivity,
     lastRecord: 0,
     modelRetries: 0,

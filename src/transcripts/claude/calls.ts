@@ -28,6 +28,11 @@ const BY_BEGINNING: readonly (readonly [RegExp, Outcome])[] = [
   [/^(?:<tool_use_error>)?(?:Error: )?PreToolUse:[^\s]+ hook (?:blocking )?error/, 'blocked'],
 ];
 
+/** States of a task that works on, as `TaskOutput` and the harness give them; `none`: nothing is said. */
+const AT_WORK: ReadonlySet<string> = new Set(['none', 'pending', 'running', 'in_progress', 'paused']);
+const TASK_STATE = /<status>([^<]{1,40})<\/status>/;
+const TASK_ID = /<task-id>([^<]{1,200})<\/task-id>/g;
+
 /** Tools of an MCP server may use any unit for their `timeout`. */
 const FOREIGN_TOOL = /^mcp__/;
 
@@ -80,12 +85,26 @@ export function denialOutcome(kind: string | null, { decision, source }: Fields)
   return BY_DENIAL.get(kind ?? '') ?? (decision === 'reject' ? 'rejected' : null);
 }
 
-/** A call that started a sub-agent names it in its result: at once if it works in the background. */
+/**
+ * A call that started a sub-agent names it in its result: at once if it works in the background. A call that stops one, or reads its
+ * report, shows that it has ended.
+ */
 export function subAgentHints(record: JournalRecord): Hints {
   const result = fieldsAt(record, 'toolUseResult');
   const agent = textAt(result, 'agentId');
-  if (agent === null) return {};
-  return { subAgent: agent, inBackground: result.isAsync === true || result.status === 'async_launched' };
+  if (agent !== null) {
+    return { subAgent: agent, inBackground: result.isAsync === true || result.status === 'async_launched' };
+  }
+  const ended = stoppedTask(result) ?? readTask(fieldsAt(result, 'task'));
+  return ended === null ? {} : { endedAgents: [ended] };
+}
+
+function stoppedTask(result: Fields): string | null {
+  return textAt(result, 'task_type') === null ? null : textAt(result, 'task_id');
+}
+
+function readTask(task: Fields): string | null {
+  return AT_WORK.has(textAt(task, 'status') ?? 'none') ? null : textAt(task, 'task_id');
 }
 
 /** @returns the timeout that a call declares, in milliseconds; null if it declares none */
@@ -94,9 +113,13 @@ export function declaredTimeout(tool: string, input: Fields): number | null {
   return declared !== null && declared > 0 ? declared : null;
 }
 
-/** The harness reports the end of a background task in its text for the model. */
-export function endedTask(record: Fields): Hints {
+/** The harness reports the end of background tasks in its text for the model, several in one after a new start. */
+export function endedTasks(record: Fields): Hints {
   const text = textAt(record, 'content') ?? '';
-  const id = text.startsWith('<task-notification>') ? /<task-id>([^<]{1,200})<\/task-id>/.exec(text)?.[1] : undefined;
-  return id === undefined ? {} : { endedAgent: id };
+  if (!text.startsWith('<task-notification>')) return {};
+  // One that was started again after its program had ended is reported without a state. Recordings may be cut before it.
+  const [, state = text.includes('</task-notification>') ? 'none' : 'completed'] = TASK_STATE.exec(text) ?? [];
+  if (AT_WORK.has(state)) return {};
+  const endedAgents = [...text.matchAll(TASK_ID)].map(([, id = '']) => id);
+  return endedAgents.length === 0 ? {} : { endedAgents };
 }

@@ -12,9 +12,9 @@ import { isoTime } from '../../time.js';
 import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
 import type { Trimmer } from '../draft/trimmer.js';
-import { callOf, endedTask, outcomeOf, resultOf, subAgentHints } from './calls.js';
+import { callOf, endedTasks, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { askedOf, type Trim, toldOf } from './deeds.js';
-import { placeOf, promptDrafts, spokenText } from './prompts.js';
+import { originOf, PERSONS, placeOf, promptDrafts, spokenText, TYPED_COMMAND } from './prompts.js';
 import { usageOf } from './usage.js';
 import { ClaudeWeaver } from './weaver.js';
 
@@ -56,7 +56,7 @@ function recordDrafts(record: JournalRecord, trimmer: Trimmer, speaker: Speaker)
     case 'permission-mode':
       return [say({ event: 'heartbeat', source: 'record', ...modeOf(record) })];
     case 'queue-operation':
-      return [say({ event: 'heartbeat', source: 'queue' }, endedTask(record))];
+      return [say({ event: 'heartbeat', source: 'queue' }, endedTasks(record))];
     default:
       return [say({ event: 'heartbeat', source: 'record' })];
   }
@@ -164,14 +164,31 @@ function systemDrafts(record: JournalRecord, time: number, say: Say): Draft[] {
     case 'microcompact_boundary':
       return [say({ event: 'compaction' })];
     case 'turn_duration':
-      return [say({ event: 'turn_end', reason: 'end_turn' })];
+      return [
+        say(
+          { event: 'turn_end', reason: 'end_turn' },
+          { pendingAgents: numberAt(record, 'pendingBackgroundAgentCount') ?? 0 },
+        ),
+      ];
+    case 'agents_killed':
+      return [say({ event: 'heartbeat', source: 'record' }, { endsBackground: true })];
     case 'stop_hook_summary':
-      return [say({ event: 'heartbeat', source: 'stop_hook' })];
-    case 'local_command':
-      return [say({ event: 'heartbeat', source: 'local_command' })];
+      return [say({ event: 'heartbeat', source: 'stop_hook' }, stopHints(record))];
+    case 'scheduled_task_fire':
+      return [say({ event: 'heartbeat', source: 'record' }, { fires: true, ...placeOf(record) })];
+    case 'local_command': {
+      const isTyped = TYPED_COMMAND.test(textAt(record, 'content') ?? '');
+      const kind = isTyped ? { command: true } : { prints: true };
+      return [say({ event: 'heartbeat', source: 'local_command' }, { ...kind, ...placeOf(record) })];
+    }
     default:
       return [say({ event: 'heartbeat', source: 'record' })];
   }
+}
+
+/** Hooks of other ends, such as a sub-agent's, say so in their label. */
+function stopHints(record: JournalRecord): Hints {
+  return /^(?:stop)?$/i.test(textAt(record, 'hookLabel') ?? '') ? { stopsTurn: true } : {};
 }
 
 function modeOf(record: JournalRecord): { readonly permission_mode?: string } {
@@ -198,8 +215,9 @@ function attachmentDrafts(record: JournalRecord, say: Say): Draft[] {
   const attachment = fieldsAt(record, 'attachment');
   const kind = textAt(attachment, 'type') ?? '';
   if (kind === 'queued_command') {
-    const origin = attachment.commandMode === 'task-notification' ? 'machine' : 'human';
-    const ended = endedTask({ content: attachment.prompt });
+    const isFromPerson = attachment.commandMode !== 'task-notification' && attachment.isMeta !== true;
+    const origin = isFromPerson && PERSONS.has(originOf(attachment)) ? 'human' : 'machine';
+    const ended = endedTasks({ content: attachment.prompt });
     const text = spokenText(contentText(attachment.prompt));
     return [say({ event: 'user_prompt', origin, ...text }, { joinsTurn: true, ...ended })];
   }

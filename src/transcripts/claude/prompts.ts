@@ -5,14 +5,20 @@
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalRecord } from '../../journal/record.js';
 import type { Draft, Hints, Say } from '../draft/draft.js';
-import { contentText, fieldsAt, textAt } from '../draft/fields.js';
-import { endedTask } from './calls.js';
+import { contentText, type Fields, fieldsAt, textAt } from '../draft/fields.js';
+import { endedTasks } from './calls.js';
 
 const INTERRUPTION = '[Request interrupted by user';
-const TASK_REPORT = '<task-notification>';
+/** What other sessions, agents and programs say, in the tags of the harness. */
+const FOREIGN_WORDS =
+  /^<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|slack-ping|coordinator-relay)[\s>]/;
+/** Origins of a person's words; null: an older version, which says nothing. */
+export const PERSONS: ReadonlySet<string | null> = new Set(['human', 'user', null]);
 const HOOK_FEEDBACK = /^Stop hook feedback/;
 /** A command that a person typed. Many run locally; some become a prompt, whose text follows as a separate record. */
-const TYPED_COMMAND = /^<command-(?:name|message)>/;
+export const TYPED_COMMAND = /^<command-(?:name|message)>/;
+/** The program ends, and with it whatever works in the background. */
+const LEAVING_COMMAND = /<command-name>\/(?:exit|quit)<\/command-name>/;
 /** Some versions first write it as the person typed it. */
 const BARE_COMMAND = /^\/compact(?:\s|$)/;
 /** The output of such a command, and what was typed for the shell. */
@@ -35,25 +41,41 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   if (record.isCompactSummary === true) return say({ event: 'heartbeat', source: 'context' });
   // Current versions show the model what was typed for the shell, and mark the record at which the model is asked.
   if (LOCAL_OUTPUT.test(text) && textAt(record, 'turnOrigin') === null)
-    return say({ event: 'heartbeat', source: 'local_command' });
+    return say({ event: 'heartbeat', source: 'local_command' }, { prints: true, ...place });
   if (BARE_COMMAND.test(text)) return say({ event: 'heartbeat', source: 'local_command' });
-  if (TYPED_COMMAND.test(text))
-    return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place });
+  if (TYPED_COMMAND.test(text)) {
+    const leaves = LEAVING_COMMAND.test(text) ? { endsBackground: true } : {};
+    return say({ event: 'heartbeat', source: 'local_command' }, { command: true, ...place, ...leaves });
+  }
   if (HOOK_FEEDBACK.test(text)) return say({ event: 'user_prompt', origin: 'machine' });
-  if (record.isMeta === true) return say({ event: 'heartbeat', source: 'context' }, { expansion: true, ...place });
+  const isMeta = record.isMeta === true;
+  if (isMeta && !opensTurn(record))
+    return say({ event: 'heartbeat', source: 'context' }, { expansion: true, ...place });
   const origin = isFromPerson(record, text) ? 'human' : 'machine';
   const mode = textAt(record, 'permissionMode');
   return say(
     { event: 'user_prompt', origin, ...spokenText(text), ...(mode !== null && { permission_mode: mode }) },
-    { asked: contentDigest(text), ...place, ...endedTask({ content: text }) },
+    { asked: contentDigest(text), ...(isMeta && { expansion: true }), ...place, ...endedTasks({ content: text }) },
   );
 }
 
+/** The harness marks its own notes for the model in the same way as prompts that a program sends. */
+function opensTurn(record: JournalRecord): boolean {
+  if (record.turnCompanion === true) return false;
+  if (record.promptSource === 'system' || textAt(record, 'turnOrigin') !== null) return true;
+  return !PERSONS.has(originOf(record));
+}
+
+/** @returns who wrote it, in the program's own word; null if it does not say */
+export function originOf(record: Fields): string | null {
+  return textAt(fieldsAt(record, 'origin'), 'kind');
+}
+
 function isFromPerson(record: JournalRecord, text: string): boolean {
-  if (text.startsWith(TASK_REPORT) || record.isSidechain === true) return false;
-  const kind = textAt(fieldsAt(record, 'origin'), 'kind');
-  if (kind !== null && kind !== 'human' && kind !== 'user') return false;
-  return record.promptSource !== 'system' && record.promptSource !== 'sdk';
+  if (FOREIGN_WORDS.test(text) || record.isSidechain === true || !PERSONS.has(originOf(record))) return false;
+  const opener = textAt(record, 'turnOrigin');
+  if (opener !== null && opener !== 'unknown') return opener === 'human';
+  return record.promptSource !== 'system' && record.promptSource !== 'sdk' && record.isMeta !== true;
 }
 
 /** @returns the field for somebody's words; nothing for none */

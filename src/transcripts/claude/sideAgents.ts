@@ -11,6 +11,8 @@ interface SideAgent {
   isOver: boolean;
   /** Its call returned at once; it runs until its own end. */
   inBackground: boolean;
+  /** Its last line may be its report: versions up to the spring of 2026 do not say why a message stopped. */
+  hasPerhapsReported: boolean;
 }
 
 interface Starter {
@@ -63,8 +65,13 @@ export class SideAgents {
 
   /** @returns the line from which a sub-agent is expected to be active; nothing if it is known already */
   heard(agent: string, { time, event, hints }: Draft): DatedEvent[] {
-    if (this.#agents.get(agent)?.isOver === false) return [];
-    this.#agents.set(agent, { isOver: false, inBackground: this.#agents.get(agent)?.inBackground ?? false });
+    const known = this.#agents.get(agent);
+    const hasPerhapsReported = event.event === 'assistant_message' && hints.turn === 'perhaps';
+    if (known?.isOver === false) {
+      if (event.event !== 'heartbeat') known.hasPerhapsReported = hasPerhapsReported;
+      return [];
+    }
+    this.#agents.set(agent, { isOver: false, inBackground: known?.inBackground ?? false, hasPerhapsReported });
     if (event.parent_tool_use_id !== undefined) this.#parents.set(agent, event.parent_tool_use_id);
     if (this.#parentOf(agent) === undefined) this.#findStarter(agent, hints.asked);
     return [{ time, event: { event: 'user_prompt', origin: 'machine', ...this.lineage(agent) } }];
@@ -82,8 +89,9 @@ export class SideAgents {
     this.#starters.delete(callId);
     if (subAgent !== undefined) this.#parents.set(subAgent, callId);
     if (inBackground && subAgent !== undefined) {
-      const isOver = this.#agents.get(subAgent)?.isOver ?? true;
-      this.#agents.set(subAgent, { isOver, inBackground });
+      // Without a line of it nothing is expected: its transcript may be missing.
+      const known = this.#agents.get(subAgent) ?? { isOver: true, hasPerhapsReported: false };
+      this.#agents.set(subAgent, { ...known, inBackground });
       return [];
     }
     if (this.#agents.size === 0) return [];
@@ -95,9 +103,17 @@ export class SideAgents {
   /** The main agent's turn has ended: only sub-agents in the background still work. */
   mainEnded(time: number): DatedEvent[] {
     this.#starters.clear();
-    return [...this.#agents]
-      .filter(([, { inBackground }]) => !inBackground)
-      .flatMap(([agent]) => this.ended(agent, time));
+    return this.#endThose(({ inBackground }) => !inBackground, time);
+  }
+
+  /** No sub-agent works on in the background. */
+  backgroundEnded(time: number): DatedEvent[] {
+    return this.#endThose(({ inBackground }) => inBackground, time);
+  }
+
+  /** @returns ends of those whose last message may have been their report; only if nothing comes after it */
+  perhapsEnded(time: number): DatedEvent[] {
+    return this.#endThose(({ inBackground, hasPerhapsReported }) => inBackground && hasPerhapsReported, time);
   }
 
   ended(agent: string, time: number): DatedEvent[] {
@@ -105,6 +121,11 @@ export class SideAgents {
     if (known === undefined || known.isOver) return [];
     known.isOver = true;
     return [{ time, event: { event: 'turn_end', reason: 'end_turn', ...this.lineage(agent) } }];
+  }
+
+  #endThose(isMeant: (agent: SideAgent) => boolean, time: number): DatedEvent[] {
+    if (this.#agents.size === 0) return [];
+    return [...this.#agents].filter(([, each]) => isMeant(each)).flatMap(([agent]) => this.ended(agent, time));
   }
 
   #parentOf(agent: string): string | undefined {

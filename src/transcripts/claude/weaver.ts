@@ -7,6 +7,7 @@ import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import type { DatedEvent, Draft, Hints, Weaver } from '../draft/draft.js';
 import { TurnWeaver } from '../draft/turnWeaver.js';
 import { Deeds } from './deeds.js';
+import { Openings } from './openings.js';
 import { SideAgents } from './sideAgents.js';
 import { Usages } from './usage.js';
 
@@ -25,10 +26,14 @@ export class ClaudeWeaver implements Weaver {
   #retrying = new Set<string>();
   /** Whether this version records why a message stopped, as far as the last call shows. */
   #recordsStops = false;
+  /** Whether this version counts, at the end of a turn, the sub-agents that work on in the background. */
+  #countsPending = false;
+  #latest = Number.NEGATIVE_INFINITY;
   /** Whether this version records the mode by which a person is asked for permission. */
   #recordsMode = false;
-  /** The last command that a person typed, until it is clear whether it was for the model. */
-  #typed: string | null = null;
+  #openings = new Openings();
+  /** Nothing of the main agent's turn came after its last message. */
+  #spokeLast = false;
 
   constructor(mainAgent: string | null, parents: ReadonlyMap<string, string>) {
     this.#mainAgent = mainAgent;
@@ -41,7 +46,8 @@ export class ClaudeWeaver implements Weaver {
     const agent = named === this.#mainAgent ? MAIN : (named ?? MAIN);
     const before = this.#beside(this.#recovered(draft, agent));
     const lines = agent === MAIN ? this.#mainLines(draft) : this.#beside(this.#sideLines(draft, agent));
-    const ended = hints.endedAgent === undefined ? [] : this.#sides.ended(hints.endedAgent, time);
+    this.#latest = time;
+    const ended = this.#endedSides(draft, agent);
     const observed = this.#observed(draft, agent);
     // Most drafts are one line and nothing beside it.
     if (before.length + ended.length + observed.length === 0) return lines;
@@ -49,7 +55,7 @@ export class ClaudeWeaver implements Weaver {
   }
 
   finish(): DatedEvent[] {
-    return this.#turns.finish(!this.#recordsStops);
+    return [...this.#turns.finish(!this.#recordsStops), ...this.#sides.perhapsEnded(this.#latest)];
   }
 
   copy(): ClaudeWeaver {
@@ -61,9 +67,22 @@ export class ClaudeWeaver implements Weaver {
     copy.#tools = new Map(this.#tools);
     copy.#retrying = new Set(this.#retrying);
     copy.#recordsStops = this.#recordsStops;
+    copy.#countsPending = this.#countsPending;
+    copy.#latest = this.#latest;
     copy.#recordsMode = this.#recordsMode;
-    copy.#typed = this.#typed;
+    copy.#openings = this.#openings.copy();
+    copy.#spokeLast = this.#spokeLast;
     return copy;
+  }
+
+  /** Sub-agents that a person stops, or that end with their program, leave no other mark. */
+  #endedSides({ time, hints }: Draft, agent: string): DatedEvent[] {
+    const { endedAgents, pendingAgents, endsBackground } = hints;
+    if (endedAgents !== undefined) return endedAgents.flatMap((each) => this.#sides.ended(each, time));
+    if (agent !== MAIN || (pendingAgents === undefined && endsBackground !== true)) return NOTHING;
+    this.#countsPending ||= pendingAgents !== undefined && pendingAgents > 0;
+    const isNonePending = pendingAgents === 0 && this.#countsPending;
+    return endsBackground === true || isNonePending ? this.#sides.backgroundEnded(time) : NOTHING;
   }
 
   /** What the memory of the session is made of. It changes no turn, so it comes after the lines that may. */
@@ -82,20 +101,28 @@ export class ClaudeWeaver implements Weaver {
     const event = whole.agent_id === undefined ? whole : withoutAgent(whole);
     switch (event.event) {
       case 'user_prompt': {
-        const prompt = { time, event: this.#withMode(event) };
-        if (hints.joinsTurn !== true) return [...this.#orphans(time), ...this.#turns.prompt(prompt)];
-        return this.#turns.prompt(prompt, 'joins');
+        const origin = this.#openings.openerOf(hints) ?? event.origin;
+        return this.#prompt(time, origin === event.origin ? event : { ...event, origin }, hints);
       }
-      case 'assistant_message':
+      case 'assistant_message': {
+        const started = this.#started(time);
+        this.#spokeLast = true;
         return [
+          ...started,
           ...(hints.turn === 'ends' ? this.#orphans(time) : []),
           ...this.#turns.message({ time, event }, hints.turn),
         ];
-      case 'pre_tool_use':
+      }
+      case 'pre_tool_use': {
+        const started = this.#started(time);
+        this.#spokeLast = false;
         this.#recordsStops = hints.turn === 'goes_on';
         this.#noteCall(event.tool_use_id, event.tool_name, hints);
-        return this.#turns.call(time, event, hints.asksPerson);
+        const lines = this.#turns.call(time, event, hints.asksPerson);
+        return started.length === 0 ? lines : [...started, ...lines];
+      }
       case 'post_tool_use': {
+        this.#spokeLast = false;
         const done = this.#beside(this.#sides.returned(event.tool_use_id, time, hints));
         return [...done, ...this.#turns.result(time, { ...event, tool_name: this.#toolOf(event.tool_use_id) })];
       }
@@ -103,10 +130,34 @@ export class ClaudeWeaver implements Weaver {
         return [...this.#orphans(time), ...this.#turns.end(time, event.reason)];
       default:
         this.#recordsMode ||= event.permission_mode !== undefined;
-        return this.#isExpansion(hints)
-          ? this.#turns.prompt({ time, event: this.#withMode({ event: 'user_prompt', origin: 'human' }) })
-          : this.#turns.other({ time, event });
+        return this.#otherMain({ time, event }, hints);
     }
+  }
+
+  /** A program's prompt while calls are in flight joins the turn, as the program only then takes it so. */
+  #prompt(time: number, event: JournalEvent, { joinsTurn, expansion }: Hints): DatedEvent[] {
+    this.#openings.opened();
+    this.#spokeLast = false;
+    const prompt = { time, event: this.#withMode(event) };
+    if (joinsTurn === true || (expansion === true && this.#turns.hasOpenCalls))
+      return this.#turns.prompt(prompt, 'joins');
+    return [...this.#orphans(time), ...this.#turns.prompt(prompt)];
+  }
+
+  /** A command that a person typed may be the reason why the agent acts; it does so in a turn of that person. */
+  #started(time: number): DatedEvent[] {
+    if (!this.#openings.isStarted() || !this.#turns.mayBeOver) return NOTHING;
+    return this.#prompt(time, { event: 'user_prompt', origin: 'human' }, {});
+  }
+
+  /** A line of the harness, which may open a turn, or end one in versions that do not say why a message stopped. */
+  #otherMain({ time, event }: DatedEvent, hints: Hints): DatedEvent[] {
+    const origin = this.#openings.openerOf(hints);
+    if (origin !== null && hints.expansion === true) return this.#prompt(time, { event: 'user_prompt', origin }, hints);
+    const isEnd = hints.stopsTurn === true && this.#spokeLast && !this.#recordsStops && !this.#turns.hasOpenCalls;
+    if (!isEnd) return this.#turns.other({ time, event });
+    this.#spokeLast = false;
+    return [...this.#orphans(time), ...this.#turns.other({ time, event }), ...this.#turns.endOpen(time, 'end_turn')];
   }
 
   #sideLines(draft: Draft, agent: string): DatedEvent[] {
@@ -173,12 +224,6 @@ export class ClaudeWeaver implements Weaver {
     const tool = this.#tools.get(id) ?? 'unknown';
     this.#tools.delete(id);
     return tool;
-  }
-
-  /** A typed command becomes a prompt if its expansion follows it. */
-  #isExpansion({ command, expansion, uuid, parentUuid }: Hints): boolean {
-    if (command === true) this.#typed = uuid ?? null;
-    return expansion === true && this.#typed !== null && parentUuid === this.#typed;
   }
 }
 

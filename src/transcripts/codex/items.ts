@@ -1,6 +1,6 @@
 /** The items of a conversation with Codex' model: messages, calls, results. */
 
-import { QUESTIONS } from '../../journal/agentVocabulary.js';
+import { asksFirst, QUESTIONS } from '../../journal/agentVocabulary.js';
 import { contentDigest } from '../../journal/digest.js';
 import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import { parseJson } from '../../json.js';
@@ -64,6 +64,7 @@ function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
     tool_name: tool,
     tool_input: input,
     ...(timeout !== null && { timeout_ms: timeout }),
+    ...(asksFirst(input) && { asks_first: true }),
   };
   const does = effectOf(tool, input, id);
   return [

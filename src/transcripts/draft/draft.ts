@@ -24,12 +24,22 @@ export interface Hints {
   /** For a result: the sub-agent that its call started, and whether it continues in the background. */
   readonly subAgent?: string;
   readonly inBackground?: boolean;
-  /** This sub-agent has ended. */
-  readonly endedAgent?: string;
+  /** These sub-agents have ended; of some the program says it twice. */
+  readonly endedAgents?: readonly string[];
+  /** For the end of a turn: how many sub-agents work on in the background, zero if the program does not say. */
+  readonly pendingAgents?: number;
+  /** No sub-agent works on in the background. */
+  readonly endsBackground?: boolean;
   /** A command that a person typed; it is a prompt only if its expansion follows. */
   readonly command?: boolean;
-  /** What a typed command was expanded to, for the model. */
+  /** What a typed command printed for the person. */
+  readonly prints?: boolean;
+  /** A text of the harness for the model; it may be what a typed command was expanded to. */
   readonly expansion?: boolean;
+  /** The program fires a task; the text of it follows. */
+  readonly fires?: boolean;
+  /** The harness is done with the end of a turn, unless it has sent the agent on. */
+  readonly stopsTurn?: boolean;
   /** For a call: it asks a person. */
   readonly asksPerson?: boolean;
   /** The program counted tokens: a model's response is complete. */

@@ -36,6 +36,11 @@ export class TurnWeaver {
     return copy;
   }
 
+  /** Whether the turn has ended, or may have. */
+  get mayBeOver(): boolean {
+    return !this.#isOpen || this.#held !== null;
+  }
+
   get hasOpenCalls(): boolean {
     return this.#openCalls.size > 0;
   }
@@ -77,6 +82,12 @@ export class TurnWeaver {
     this.#isOpen = false;
     this.#openCalls.clear();
     return [...before, { time, event: { event: 'turn_end', reason } }];
+  }
+
+  /** As {@link end}, unless the turn has ended already; with the message that may have been its last, if that waits to be known. */
+  endOpen(time: number, reason: string): DatedEvent[] {
+    if (this.#held !== null) return this.#release(true);
+    return this.#isOpen ? this.end(time, reason) : [];
   }
 
   /** Lines that do not affect turns. */

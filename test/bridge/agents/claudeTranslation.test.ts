@@ -172,18 +172,42 @@ describe('turns', () => {
     [{ startup_failure_reason: 'gateway_signin_required' }, 'authentication'],
     [{ api_error_status: 401 }, 'authentication'],
     [{ api_error_status: 429 }, 'rate_limit'],
-    [{ api_error_status: 529, result: 'rate_limit' }, 'crash'],
+    [{ api_error_status: 529, result: 'rate_limit' }, 'provider_unavailable'],
     [{ subtype: 'error_max_turns', terminal_reason: 'max_turns' }, 'crash'],
-    [{ api_error_status: 500, result: 'credit balance is too low' }, 'crash'],
+    [{ api_error_status: 500, result: 'credit balance is too low' }, 'provider_unavailable'],
   ])('%j is %s, regardless of the text', (fields, cause) => {
     translate(result({ is_error: true, ...fields }));
     expect(translation.end).toMatchObject({ kind: 'failed', cause });
   });
 });
 
+describe('a limit', () => {
+  const refused = (words: string) => result({ is_error: true, api_error_status: 429, result: words });
+
+  test('of a plan has the end that the stream has named, whatever the words are', () => {
+    const rate_limit_info = { status: 'rejected', resetsAt: 1_800_000_000 };
+    translate({ type: 'rate_limit_event', rate_limit_info } as never, refused('API Error: 429 rate_limit_error'));
+    expect(translation.end).toMatchObject({ cause: 'rate_limit', until: 1_800_000_000_000 });
+  });
+
+  test('of a plan has the end of its words, if the stream has named none', () => {
+    translate(refused("You've hit your session limit · resets in 2h"));
+    expect(translation.end).toMatchObject({ cause: 'rate_limit', until: expect.any(Number) });
+  });
+
+  test('of a minute passes', () => {
+    translate(refused('API Error: Request rejected (429) · This request would exceed your rate limit.'));
+    expect(translation.end).toMatchObject({ cause: 'provider_unavailable' });
+  });
+});
+
 describe('the conversation', () => {
   test('is reported if it is not the requested one, and if it is reset', () => {
     expect(translate(system('init', { session_id: 'thread' }))).toEqual([]);
+    const stated = system('init', { session_id: 'thread', claude_code_version: '2.1.150' });
+    expect(translate(stated)).toEqual([{ event: 'agent', version: '2.1.150' }]);
+    // `init` comes with each turn.
+    expect(translate(stated)).toEqual([]);
     expect(translate(system('init', { session_id: 'other' }))).toEqual([
       { event: 'conversation', conversation_id: 'other' },
     ]);

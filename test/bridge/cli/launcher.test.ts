@@ -19,6 +19,18 @@ const PROGRAM = `
 `;
 const BOUND = expect.stringMatching(/^--max-semi-space-size=[1-9]\d*$/);
 
+describe('a command', () => {
+  test.each([['bridge'], ['doctor'], ['watchdog'], ['sessions']])(
+    'loads nothing of which Node warns in a later version: %s',
+    (name) => {
+      // Node 20 warns of it only so.
+      const env = { PATH: process.env.PATH, NODE_OPTIONS: '--pending-deprecation' };
+      const { status, stderr } = spawnSync(LAUNCHER, [name, '--help'], { env, encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    },
+  );
+});
+
 describe('the launcher', () => {
   test('starts the command line through a link and from any folder', () => {
     const { version, bin } = JSON.parse(read('package.json')) as { version: string; bin: Record<string, string> };

@@ -101,7 +101,7 @@ describeScenes('watchkeeper session', () => {
   );
 
   test(
-    'and incidents report a second attempt that worked and then crashed as unanswered',
+    'and incidents say that a second attempt is running, and call it no recovery when it crashes after that',
     async () => {
       const scene = await openTestScene({
         projects: {
@@ -126,22 +126,24 @@ describeScenes('watchkeeper session', () => {
           (await scene.store.records.closedIncidents(2)).some(({ session_id }) => session_id === session),
         );
       await killAtWork(asked.session);
-      expect(await asked.closing()).toMatchObject({ event: 'session_recovered' });
-      await recorded(asked.session);
-      const recovered = await scene.run(['session', asked.session]);
-      expect(recovered.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago$/m);
+      await scene.until('the call of the second attempt', () =>
+        scene.evidence.journal(asked.revival).some(({ event }) => event === 'post_tool_use'),
+      );
+      const running = await scene.run(['session', asked.session]);
+      expect(running.stdout).toMatch(/^incident .*, revived: the second attempt is running$/m);
+      const open = await scene.run(['incidents']);
+      expect(open.stdout.replace(/\s+/g, ' ')).toContain('revived: the second attempt is running');
 
       await killAtWork(asked.revival);
       expect(await asked.closing(asked.revival)).toMatchObject({ event: 'session_unrecoverable' });
       await recorded(asked.revival);
-      const later = 'the second attempt was at work again, but failed later, without an answer';
+      await recorded(asked.session);
       const first = await scene.run(['session', asked.session]);
-      expect(first.stdout).toMatch(/^incident .*, closed: recovered, \d+ m?s ago; the second attempt/m);
-      expect(first.stdout).toContain(later);
-      const listed = await scene.run(['incidents']);
-      expect(listed.stdout.replace(/\s+/g, ' ')).toContain(`closed: recovered; ${later}`);
+      expect(first.stdout).toMatch(/^incident .*, closed: revival_failed, \d+ m?s ago$/m);
+      const events = asked.events().map(({ event }) => event);
+      expect(events).not.toContain('session_recovered');
       const { closed } = JSON.parse((await scene.run(['incidents', '--json'])).stdout);
-      expect(closed.map(({ outcome }: { outcome: string }) => outcome).sort()).toEqual(['recovered', 'told']);
+      expect(closed.map(({ outcome }: { outcome: string }) => outcome).sort()).toEqual(['revival_failed', 'told']);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -41,6 +41,20 @@ function recorded() {
 }
 
 describe('session memory', () => {
+  asRoot('of the user as whom agents run is no concern of a bridge with that home, as in a container', async () => {
+    const home = testFolder();
+    chownSync(home, NOBODY, NOBODY);
+    const here = readProcessIdentity('host');
+    const surroundings = { directory: '/', process: here, variables: { WATCHKEEPER_HOME: join(home, '.watchkeeper') } };
+    const agentUser = { uid: NOBODY, gid: NOBODY, name: 'node', home };
+    expect(await checkMemory(surroundings, false, agentUser)).toMatchObject([
+      { name: 'memory home', verdict: 'ok', remedy: null, found: expect.stringContaining('belongs to node, as whom') },
+    ]);
+    // Agents of another user change nothing for a home of one's own.
+    const other = { ...agentUser, uid: NOBODY - 1 };
+    expect((await checkMemory(surroundings, false, other))[0]?.found).not.toContain('as whom agents run');
+  });
+
   test('is well: it is not there yet, or every line of it can be read', async () => {
     expect(await inShort(join(testFolder(), 'none'))).toEqual([
       'ok memory home',

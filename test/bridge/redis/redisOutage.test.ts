@@ -93,10 +93,24 @@ describe('a Redis that refuses its work', () => {
     'MISCONF Errors writing to the AOF file: No space left on device',
     'LOADING Redis is loading the dataset in memory',
     'BUSY Redis is busy running a script.',
+    'NOAUTH HELLO must be called with the client already authenticated',
+    'WRONGPASS invalid username-password pair or user is disabled.',
+    "NOPERM User default has no permissions to run the 'evalsha' command",
   ])('has its reason told: %s', (words) => {
     const { lines, outage } = scene();
     outage.wrote(refusal(words));
     expect(lines).toMatchObject([{ msg: expect.stringContaining(words.split(' ')[0] as string) }]);
+  });
+
+  test('because its password was changed is told once to all who meet it, with what to do', () => {
+    const { lines, logger } = scene();
+    const locked = refusal('NOAUTH Authentication required.');
+    for (const who of ['the worker met a queue error', 'a lease', 'the worker met a queue error']) {
+      logger.warn({ err: locked }, who);
+    }
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      expect.stringMatching(/it refuses the login: correct the password in REDIS_URL, and restart/),
+    ]);
   });
 });
 

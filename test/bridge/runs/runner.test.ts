@@ -164,7 +164,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000, todoTools = t
       noteLost: async (sessionId) => events.tell(`forgotten ${sessionId}`),
     },
     lanes: { startNext: async () => events.tell('lane started') },
-    directories: { mustWait: async () => false },
+    directories: { mustWait: async () => false, follow: async () => false },
     leaving: new AbortController().signal,
     // Its own tests show what the reaper does; here it only tells what it heard.
     reaper: {

@@ -59,7 +59,7 @@ describeWithRedis('the last line of a progress message', () => {
   test('says that the answer could not be delivered', async () => {
     const scene = await openScene();
     const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
-    scene.peer.inject({ kind: 'bad_request', description: 'not enough rights to send', method: 'sendMessage' });
+    scene.peer.inject({ kind: 'bad_request', description: 'message is too long', method: 'sendMessage' });
     const delivery = deliveryOf(scene);
     expect(await delivery.deliver(session.session_id)).toBe('given_up');
     await delivery.stop();

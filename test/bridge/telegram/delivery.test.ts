@@ -7,7 +7,7 @@ import { ChatError } from '../../../bridge/telegram/chatError.js';
 import { UnreachableError } from '../../../src/errors.js';
 import { armFailpoint } from '../../../src/failpoints.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
-import type { AgentSession, DeliveryState, OutboxEntry } from '../../../src/jobs/model.js';
+import type { AgentSession, OutboxEntry } from '../../../src/jobs/model.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import {
@@ -311,43 +311,82 @@ describeWithRedis('the final message', () => {
     expect(shown(scene)).toEqual([SHOWN]);
   });
 
-  // rule: a-send-fault-has-an-end
+  // rule: a-refusal-that-can-pass-is-tried-for-a-day
   test.each([
-    ['forbidden', { kind: 'forbidden' }, 'given_up'],
-    [
-      'refused',
-      { kind: 'bad_request', description: 'not enough rights to send text messages to the chat' },
-      'given_up',
-    ],
-  ] as const)(
-    'that is %s for good is given up, with the reason and an event',
-    async (_name, fault, state: DeliveryState) => {
+    ['400', 'Bad Request: not enough rights to send text messages to the chat'],
+    ['403', 'Forbidden: bot was kicked from the supergroup chat'],
+    ['403', 'Forbidden: bot was blocked by the user'],
+    ['400', 'Bad Request: CHAT_WRITE_FORBIDDEN'],
+    ['400', 'Bad Request: CHAT_RESTRICTED'],
+    ['400', 'Bad Request: TOPIC_CLOSED'],
+    ['400', 'Bad Request: chat not found'],
+    ['400', 'Bad Request: words that nobody has heard yet'],
+  ])(
+    'that is refused with %s, %s, is tried again, more and more rarely, and arrives when that has passed',
+    async (_, description) => {
       const scene = await openScene();
       const session = await answered(scene, await activeSession(scene), ANSWER);
-      scene.peer.inject({ ...fault, method: 'sendMessage' });
-      expect(await deliveryOf(scene).deliver(session.session_id)).toBe(state);
-      expect((await entryOf(scene, session)).last_error).toMatch(/^40[03] /);
-      expect(scene.told).toMatchObject([
-        {
-          id: `undelivered-${session.session_id}.detected`,
-          event: 'message_undelivered',
-          reason: `answer_${state}`,
-          session_id: session.session_id,
-          project_key: 'popoto',
-          final: true,
-          details: { chat_id: String(CHAT), last_error: expect.stringMatching(/^40[03] /) },
-        },
-      ]);
-      expect(await scene.store.records.dueOutbox(scene.clock.now() + DAY)).toEqual({ due: [], nextAt: null });
+      const refusing = scene.peer.inject({
+        kind: 'bad_request',
+        description,
+        method: 'sendMessage',
+        times: Number.POSITIVE_INFINITY,
+      });
+      const delivery = deliveryOf(scene);
+      const pauses: number[] = [];
+      for (let tries = 0; tries < 14; tries += 1) {
+        expect(await delivery.deliver(session.session_id)).toBe('queued');
+        const pause = (await entryOf(scene, session)).due_at - scene.clock.now();
+        pauses.push(pause);
+        await scene.clock.advance(pause);
+      }
+      expect(pauses).toEqual(pauses.toSorted((one, other) => one - other));
+      expect(pauses.at(-1)).toBe(30 * MINUTE);
+      expect(scene.told).toEqual([]);
+      refusing.remove();
+      expect(await delivery.deliver(session.session_id)).toBe('sent');
+      expect(shown(scene)).toEqual([SHOWN]);
     },
   );
+
+  // rule: a-send-fault-has-an-end
+  test.each([
+    ['for a day', 'Forbidden: bot was blocked by the user', DAY],
+    ['for what it is', 'Bad Request: message is too long', 0],
+  ] as const)('that is refused %s is given up, with the reason and an event', async (_, description, afterMs) => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.inject({ kind: 'bad_request', description, method: 'sendMessage', times: Number.POSITIVE_INFINITY });
+    const delivery = deliveryOf(scene);
+    if (afterMs > 0) expect(await delivery.deliver(session.session_id)).toBe('queued');
+    await scene.clock.advance(afterMs + 1);
+    expect(await delivery.deliver(session.session_id)).toBe('given_up');
+    expect((await entryOf(scene, session)).last_error).toMatch(/400 /);
+    expect(scene.told).toMatchObject([
+      {
+        id: `undelivered-${session.session_id}.detected`,
+        event: 'message_undelivered',
+        asked: 'do it',
+        agent: { name: 'scripted', version: null },
+        reason: 'answer_given_up',
+        session_id: session.session_id,
+        project_key: 'popoto',
+        final: true,
+        details: { chat_id: String(CHAT), last_error: expect.stringMatching(/400 /) },
+      },
+    ]);
+    expect(await scene.store.records.dueOutbox(scene.clock.now() + DAY)).toEqual({ due: [], nextAt: null });
+  });
 
   test('in doubt, with nowhere left to put it, ends as unknown', async () => {
     const scene = await openScene();
     const session = await answered(scene, await activeSession(scene), ANSWER);
     scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage' });
     scene.peer.inject({ kind: 'forbidden', method: 'sendMessage', times: Number.POSITIVE_INFINITY });
-    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('unknown');
+    const delivery = deliveryOf(scene);
+    expect(await delivery.deliver(session.session_id)).toBe('sending');
+    await scene.clock.advance(DAY + 1);
+    expect(await delivery.deliver(session.session_id)).toBe('unknown');
     expect(shown(scene)).toEqual([SHOWN]);
     expect(scene.told).toMatchObject([{ event: 'message_undelivered', reason: 'answer_unknown' }]);
   });

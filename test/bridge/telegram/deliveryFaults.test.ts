@@ -79,8 +79,9 @@ describeWithRedis('a temporary fault of Telegram', () => {
 
 describeWithRedis('a permanent fault of Telegram', () => {
   const faults: readonly [string, FaultKind, 'given_up' | 'unknown', 'at once' | 'after a day'][] = [
-    ['403, blocked', { kind: 'forbidden' }, 'given_up', 'at once'],
-    ['400, chat not found', { kind: 'bad_request', description: 'chat not found' }, 'given_up', 'at once'],
+    ['400, too long', { kind: 'bad_request', description: 'message is too long' }, 'given_up', 'at once'],
+    ['403, blocked', { kind: 'forbidden' }, 'given_up', 'after a day'],
+    ['400, chat not found', { kind: 'bad_request', description: 'chat not found' }, 'given_up', 'after a day'],
     ['429, for hours', { kind: 'too_many_requests', retryAfterS: 20_000 }, 'given_up', 'after a day'],
     ['401', { kind: 'unauthorized' }, 'given_up', 'after a day'],
     ['502', { kind: 'server_error', status: 502 }, 'unknown', 'after a day'],

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { activityLine } from '../../../bridge/chat/progressView.js';
+import type { ProgressDisplay } from '../../../bridge/telegram/progress.js';
+import type { AgentSession } from '../../../src/jobs/model.js';
 import { HOUR, isoTime, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { revived } from './revived.js';
@@ -13,6 +15,73 @@ test('an activity is one line', () => {
   expect(activityLine(activity, 43_000)).toBe('Bash: npm test · 42 s · 12 calls');
   expect(activityLine({ ...activity, tool: null, calls: 0 }, 2_000)).toBe('Thinking · 1 s');
 });
+
+describeWithRedis('a progress message that a restored store has forgotten', () => {
+  // rule: the-progress-message-gets-its-last-line
+  test.each(['the same bridge', 'the next bridge'])(
+    'is continued by the second attempt and gets its last line: %s',
+    async (which) => {
+      const scene = await openScene();
+      const session = await activeSession(scene);
+      const display = await shownAtWork(scene, session);
+      const revival = await begun(scene, await revived(scene, await forgetMessage(scene, session, display)));
+      expect(revival.request.progress_message_id).toBeNull();
+      const next = which === 'the same bridge' ? display : displayOf(scene);
+      next.begin(revival);
+      const { records } = scene.store;
+      while ((await records.session(revival.session_id))?.request.progress_message_id === null)
+        await scene.clock.untilWaiting();
+      await next.end(revival.session_id);
+      await answered(scene, revival, 'forty-two');
+      const delivery = deliveryOf(scene, next);
+      expect(await delivery.deliver(revival.session_id)).toBe('sent');
+      await delivery.stop();
+      expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual([
+        expect.stringMatching(/^Done in /),
+        'forty-two',
+      ]);
+    },
+  );
+
+  // rule: the-progress-message-gets-its-last-line
+  test('gets its last line from the next bridge, which finds the answer only on the disk', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    await forgetMessage(scene, session, await shownAtWork(scene, session));
+    await answered(scene, session, 'forty-two');
+    const delivery = deliveryOf(scene, displayOf(scene));
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^Done in /),
+      'forty-two',
+    ]);
+  });
+});
+
+/** @returns the display, whose message shows work */
+async function shownAtWork(scene: Scene, session: AgentSession): Promise<ProgressDisplay> {
+  const display = displayOf(scene);
+  display.begin(session);
+  await scene.peer.waitFor(() => typing(scene) === 1);
+  const startedAt = scene.clock.monotonic();
+  display.update(session.session_id, { tool: null, note: null, step: null, calls: 0, startedAt });
+  await scene.clock.untilWaiting();
+  await scene.clock.advance(3 * SECOND);
+  await scene.peer.waitFor(() => shown(scene) === 'Thinking · 3 s');
+  await scene.clock.untilWaiting();
+  return display;
+}
+
+/** As a Redis that is restored to the moment before the message was sent. @returns the session as it is stored then */
+async function forgetMessage(scene: Scene, session: AgentSession, display: ProgressDisplay): Promise<AgentSession> {
+  await display.end(session.session_id);
+  await scene.store.redis.hdel(scene.store.keys.session(session.session_id), 'progress_message_id');
+  const restored = await scene.store.records.session(session.session_id);
+  if (restored === null) throw new Error('the session is gone');
+  expect(restored.request.progress_message_id).toBeNull();
+  return restored;
+}
 
 describeWithRedis('the progress message', () => {
   test('is one silent reply, edited in place with what the agent does', async () => {
@@ -66,6 +135,31 @@ describeWithRedis('the progress message', () => {
     const head = 'Thinking · 3 s · 3 calls\n'.length;
     expect(scene.peer.botMessages(CHAT)[0]?.entities?.[0]).toEqual({ type: 'code', offset: head, length: line.length });
     expect(display.describe(session.session_id)).toBe(`Thinking · 3 s · 3 calls · ${line}`);
+    await display.end(session.session_id);
+  });
+
+  test('has one line about a silent model in every edit, until the agent goes on', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    const quietSince = scene.clock.now();
+    const activity = { tool: null, note: 'I look', step: null, calls: 1, startedAt: scene.clock.monotonic() };
+    display.update(session.session_id, { ...activity, quietSince });
+    await scene.clock.untilWaiting();
+    await scene.clock.advance(3 * SECOND);
+    const shows = (text: RegExp) => scene.peer.waitFor(() => text.test(shown(scene) ?? ''));
+    await shows(/^Thinking · 3 s · 1 call\nNo word from the model since 10:00:00 UTC\.\nI look$/);
+    const before = edits(scene);
+    await runFor(scene, 9 * SECOND);
+    await scene.peer.waitFor(() => edits(scene) >= before + 2);
+    await shows(/^Thinking · \d+ s · 1 call\nNo word from the model since 10:00:00 UTC\.\nI look$/);
+    display.update(session.session_id, { ...activity, quietSince: null });
+    await runFor(scene, 4 * SECOND);
+    await shows(/^Thinking · \d+ s · 1 call\nI look$/);
+    // Edits make no sound, and there is no other message.
+    expect(scene.peer.botMessages(CHAT)).toHaveLength(1);
     await display.end(session.session_id);
   });
 

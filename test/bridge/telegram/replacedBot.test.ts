@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { TelegramApi } from '../../../bridge/telegram/api.js';
 import { BotNumbers } from '../../../bridge/telegram/botNumbers.js';
-import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
 import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { DAY, HOUR, SECOND } from '../../../src/time.js';
@@ -21,6 +20,7 @@ import {
   answered,
   begun,
   deliveryOf,
+  displayOf,
   openScene,
   project,
   type Scene,
@@ -87,8 +87,7 @@ describeWithRedis('a bot that replaces another one', () => {
     const scene = await replaced(old);
     for (const text of ['a', 'b', 'c']) scene.peer.say(ADA, text, { userId: ADA });
     await scene.api.sendMessage({ chatId: String(ADA), threadId: null, replyTo: null }, { plain: 'mine', html: null });
-    const display = new ProgressDisplay(scene, new ProgressEdits(scene), 3 * SECOND, { sinceBootMs: () => 0 });
-    afterThisTest(() => display.stop());
+    const display = displayOf({ ...scene, edits: new ProgressEdits(scene) });
     display.begin(session);
     await display.showProgress(session.session_id, 'I am trying again.');
     const delivery = deliveryOf(scene, display);

@@ -6,6 +6,7 @@ import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
 import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
+import { ProgressMemory } from '../../../bridge/telegram/progressMemory.js';
 import { memorySettings } from '../../../src/config/memorySettings.js';
 import { pollingWith } from '../../../src/config/polling.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
@@ -47,6 +48,7 @@ export interface Scene extends TelegramFoundation {
   readonly edits: ProgressEdits;
   readonly memory: SendMemory;
   readonly logged: string[];
+  readonly logsFolder: string;
   readonly settings: Settings;
   readonly redisUrl: string;
   readonly prefix: string;
@@ -72,6 +74,7 @@ export async function openScene(): Promise<Scene> {
   afterThisTest(() => peer.stop());
   const { redis, prefix, url } = await openTestRedis();
   const logged: string[] = [];
+  const logsFolder = testFolder();
   const told: CriticalEvent[] = [];
   const redact = createRedactor([peer.token]);
   const logger = createLogger({
@@ -89,8 +92,9 @@ export async function openScene(): Promise<Scene> {
     ...base,
     peer,
     edits: new ProgressEdits(base),
-    memory: new SendMemory(base, testFolder()),
+    memory: new SendMemory(base, logsFolder),
     logged,
+    logsFolder,
     prefix,
     drainMs: 10_000,
     told,
@@ -101,7 +105,15 @@ export async function openScene(): Promise<Scene> {
 
 /** Shows nothing until a test begins it. */
 export function displayOf(scene: Scene): ProgressDisplay {
-  const display = new ProgressDisplay(scene, scene.edits, 3 * SECOND, { sinceBootMs: () => scene.clock.monotonic() });
+  const display = new ProgressDisplay(
+    scene,
+    scene.edits,
+    new ProgressMemory(scene.logsFolder, scene.logger),
+    3 * SECOND,
+    {
+      sinceBootMs: () => scene.clock.monotonic(),
+    },
+  );
   afterThisTest(() => display.stop());
   return display;
 }
@@ -156,6 +168,7 @@ export function testSettings(projects: readonly Project[]): Settings {
       killGraceMs: 10_000,
       youngRunMs: 5_000,
       drainMs: 10_000,
+      providerPauseMs: 15_000,
       reportWaitMs: 10_000,
       proofMs: 600_000,
       watchdogLeaseMs: 60_000,
@@ -166,6 +179,7 @@ export function testSettings(projects: readonly Project[]): Settings {
     },
     secrets: [],
     programPath: '',
+    unusedProxy: null,
     notices: [],
   };
 }

@@ -256,6 +256,23 @@ describeWithRedis('the terminal', () => {
     await terminal.untilPrinted(/\[third\] working/);
   });
 
+  test('prints once for each silence of the model that there is no word from it', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    const view = progressOf(scene, terminal, 0);
+    const session = await order(scene);
+    const { session_id: id } = session;
+    view.begin(session);
+    const activity = { tool: null, note: null, step: null, calls: 0, startedAt: 0 };
+    for (const quietSince of [null, 1_000, 1_000, null, 61_000]) view.update(id, { ...activity, quietSince });
+    expect(linesOf(terminal)).toEqual([
+      `[${id}] working …`,
+      `[${id}] No word from the model since 00:00:01 UTC.`,
+      `[${id}] No word from the model since 00:01:01 UTC.`,
+      '',
+    ]);
+  });
+
   test('shows the reason for a second attempt above its work, even if it has already begun', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);
@@ -473,5 +490,6 @@ function routerOf(
 ): ChatRouter {
   const store = Object.create(scene.store, { records: { value: records } });
   const worklogs = new BridgeWorklogs(logsFolder, scene);
-  return new ChatRouter({ ...scene, store, worklogs }, logsFolder, terminal, telegram);
+  const accepted = { ended: () => undefined };
+  return new ChatRouter({ ...scene, store, worklogs, accepted }, logsFolder, terminal, telegram);
 }

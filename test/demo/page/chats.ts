@@ -1,4 +1,7 @@
-/** A chat as its people saw it: every message in the order of the record, with the wordings that it had before. */
+/**
+ * A chat as its people saw it: every message in the order of the record, as it stands in the end. What it said before is folded
+ * away, because nobody ever saw these wordings one below the other.
+ */
 import type { TextEntity } from '../../peers/telegram/formatting/formattedText.js';
 import type { SeenChat, SeenMessage } from '../../peers/telegram/reader.js';
 import { formattedHtml } from './formatted.js';
@@ -31,8 +34,8 @@ function messageHtml(message: SeenMessage, all: readonly SeenMessage[], links: L
   const parts = [
     message.byBot ? '' : `<p class="name">${escapeHtml(message.name)}</p>`,
     answered === undefined ? '' : `<p class="answered">${escapeHtml(beginningOf(answered.text))}</p>`,
-    wordings.length > 1 ? formerHtml(wordings.slice(0, -1), links) : '',
     `<div class="text">${formattedHtml(now?.text ?? '', now?.entities ?? [], links)}</div>`,
+    wordings.length > 1 ? formerHtml(wordings.slice(0, -1), links) : '',
     footHtml(message),
   ];
   return `<article class="bubble ${message.byBot ? 'bot' : 'person'}">${parts.join('')}</article>`;
@@ -56,7 +59,7 @@ function formerHtml(wordings: readonly Wording[], links: Links): string {
     ({ text, entities, since }) =>
       `<li>${timeHtml(since)}<div class="text">${formattedHtml(text, entities, links)}</div></li>`,
   );
-  return `<ol class="former" aria-label="What it said before">${lines.join('')}</ol>`;
+  return `<details class="former"><summary>What it said before</summary><ol>${lines.join('')}</ol></details>`;
 }
 
 function footHtml({ reactions, silent, sentAt, editedAt, formerTexts }: SeenMessage): string {

@@ -47,7 +47,9 @@ blockquote { margin: 8px 0; padding: 4px 10px; border-left: 3px solid var(--acce
 .block { position: relative; }
 .block .language { position: absolute; top: 4px; right: 9px; font-size: 11px; color: var(--soft); }
 .text pre, .text blockquote { margin: 2px 0; }
-.former { list-style: none; margin: 2px 0 6px; padding: 0 0 5px; border-bottom: 1px dashed var(--line); font-size: 14px; }
+.former { margin: 4px 0 2px; font-size: 14px; }
+.former summary { cursor: pointer; font-size: 12px; color: var(--soft); }
+.former ol { list-style: none; margin: 4px 0; padding: 4px 0 0; border-top: 1px dashed var(--line); }
 .former li { display: flex; gap: 9px; margin: 2px 0; }
 .former time { flex: none; }
 time { font-variant-numeric: tabular-nums; }

@@ -179,6 +179,19 @@ describe('the facts of a day', () => {
     ]);
   });
 
+  test('what was asked, and of which agent, stands at what needs a person', () => {
+    const agent = { name: 'claude', version: '2.1.150' };
+    const asked = 'Fix the `build` for @octocat';
+    const events = failingTwice('A', 'docs', 3, MORNING).map((event) => ({ ...event, agent, asked }));
+    const facts = factsOf(events);
+    expect(facts.jobs).toMatchObject([{ agent: 'claude 2.1.150', asked }]);
+    const page = pageOf(facts);
+    expect(page).toMatch(/^- \*\*docs\*\* .* · agent: claude 2\.1\.150 · `tg_docs_1_3`$/m);
+    // A person's words stand in a box, without effect.
+    expect(page).toContain('  asked: Fix the `build` for @\u200boctocat');
+    expect(factsOf(failingTwice('A', 'docs', 3, MORNING)).jobs).toMatchObject([{ agent: null, asked: null }]);
+  });
+
   test('a second attempt that worked and then failed is shown as that, and is no recovery', () => {
     const page = pageOf(factsOf(failingTwice('A', 'docs', 3, MORNING)));
     expect(page).toMatch(/^- \*\*docs\*\* .* · recovered, but failed later: 1 · failure message sent: 1 · /m);
@@ -229,6 +242,8 @@ describe('the facts of a day', () => {
     expect(Object.keys(facts.jobs[0] ?? {}).sort()).toEqual(
       [
         [
+          'agent',
+          'asked',
           'detected_at',
           'end',
           'evidence',

@@ -12,6 +12,7 @@ import { at, call, type Line, line, prompt, randomJournal, START } from '../verd
 /** A thousandth of the usual ones, so that every millisecond can be tried. */
 const QUICK: Thresholds = {
   silence_ms: 240,
+  quiet_ms: 120,
   error_batches: 2,
   runaway_ms: 900,
   loop_repeats: 3,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
-import { MINUTE } from '../../../src/time.js';
-import { measureFaults } from '../../faults/measure.js';
+import { HOUR, MINUTE, SECOND } from '../../../src/time.js';
+import { measureFaults, measureQuietWords } from '../../faults/measure.js';
 
 describe('a fault injected into a recorded healthy session', () => {
   // rule: every-injected-fault-is-found
@@ -20,5 +20,13 @@ describe('a fault injected into a recorded healthy session', () => {
     const stretched = rows[4]?.delaysMs ?? [];
     expect(Math.max(...stretched)).toBeLessThanOrEqual(DEFAULT_THRESHOLDS.runaway_ms + 1);
     expect(Math.max(...(rows[3]?.delaysMs ?? []))).toBeLessThan(MINUTE);
+  });
+
+  test('is mentioned quietly after six minutes if the model hangs; a healthy one is in two places', () => {
+    const { delaysMs, warnings, owedMs } = measureQuietWords(join(import.meta.dirname, '../../fixtures/sessions'));
+    expect(delaysMs).toHaveLength(88);
+    const { quiet_ms } = DEFAULT_THRESHOLDS;
+    expect(delaysMs.every((delay) => delay > quiet_ms && delay <= quiet_ms + SECOND)).toBe(true);
+    expect([warnings, Math.round(owedMs / HOUR)]).toEqual([2, 38]);
   });
 });

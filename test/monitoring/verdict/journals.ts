@@ -16,8 +16,8 @@ export function line(seconds: number, event: string, rest: Line = {}): Line {
   return { v: 1, timestamp: isoTime(at(seconds)), event, session_id: 's1', ...rest };
 }
 
-export function prompt(seconds: number, origin = 'human'): Line {
-  return line(seconds, 'user_prompt', { origin });
+export function prompt(seconds: number, origin = 'human', rest: Line = {}): Line {
+  return line(seconds, 'user_prompt', { origin, ...rest });
 }
 
 export function call(seconds: number, id: string, rest: Line = {}): Line {

@@ -157,7 +157,14 @@ function runsAndTurns(): void {
   limitAt(2, 'a call after the turn opens one', [...idle, ...calls(60, ['ok'])], 60.5 + SILENCE, 'silence');
   limitAt(2, 'so does one that hangs', [...idle, call(60, 'b')], 60 + TOOL, 'silence');
   judged(2, 'and the turn that it opened ends', [...idle, ...calls(60, ['ok']), turnEnd(70)], 9_000, []);
-  judged(2, "a sub-agent's call after the turn opens none", [...idle, call(60, 'b', SUB)], 9_000, []);
+  const outlives = [prompt(60, 'machine', SUB), call(61, 'b', SUB), result(62, 'b', 'ok', SUB)];
+  judged(
+    2,
+    "a sub-agent's call after the turn opens none for its parent",
+    [...idle, ...outlives, turnEnd(70, SUB)],
+    9_000,
+    [],
+  );
   limitAt(2, 'a second turn owes again', [prompt(0), turnEnd(5), prompt(1_000)], 1_000 + SILENCE, 'silence');
 
   judged(3, 'a turn_end closes the call in flight', [prompt(0), call(1, 'a'), turnEnd(2)], 9_000, []);
@@ -229,6 +236,43 @@ function runsAndTurns(): void {
     "a sub-agent's turn_end ends its failures",
     [prompt(0), call(1, 'task'), ...failing(2, 6, SUB), turnEnd(20, SUB)],
     30,
+    [],
+  );
+
+  const launched = [prompt(0), call(1, 'task'), prompt(2, 'machine', SUB), result(3, 'task')];
+  limitAt(3, 'a sub-agent owes after the turn', [...launched, turnEnd(5)], 2 + SILENCE, 'silence');
+  limitAt(3, 'a launched one owes while its parent works', [...launched, ...busy(5, 1_200)], 2 + SILENCE, 'silence');
+  judged(3, 'and is still silent after its parent has acted', [...launched, ...busy(5, 1_200), turnEnd(1_201)], 9_999, [
+    'silence',
+  ]);
+  judged(3, 'until it acts again', [...launched, turnEnd(5), says(5_000, SUB)], 5_000 + SILENCE, []);
+  judged(3, 'or reports back', [...launched, turnEnd(5), turnEnd(300, SUB)], 9_999, []);
+  judged(3, 'or the session ends', [...launched, turnEnd(5), line(6, 'session_end', { reason: 'exit' })], 9_999, []);
+  judged(3, 'or a new run begins', [...launched, turnEnd(5), start(6, 'resume')], 9_999, []);
+  limitAt(3, "a sub-agent's call has its own limit", [...launched, turnEnd(5), call(9, 's', SUB)], 9 + TOOL, 'silence');
+  judged(
+    3,
+    'a sub-agent after the turn may take long',
+    [...launched, turnEnd(5), ...busy(6, 20_000).map((each) => ({ ...each, ...SUB }))],
+    20_000,
+    [],
+  );
+  judged(3, 'a sub-agent after the turn may fail too often', [...launched, turnEnd(5), ...failing(10, 6, SUB)], 30, [
+    'error_cascade',
+  ]);
+  judged(3, 'or repeat itself', [...launched, turnEnd(5), ...same(10, 5, { command: 'make' }, SUB)], 30, ['loop']);
+  judged(
+    3,
+    "the main agent's time does not run away with its sub-agent",
+    [prompt(0), ...launched.slice(1), ...busy(5, 7_500), turnEnd(7_500), says(7_501, SUB)],
+    7_600,
+    [],
+  );
+  judged(
+    3,
+    'of a sub-agent without a known call only its calls are judged',
+    [prompt(0), turnEnd(5), prompt(6, 'machine', { agent_id: 'a9' })],
+    9_999,
     [],
   );
 
@@ -568,10 +612,61 @@ function waits(): void {
   limitAt(
     9,
     'a tool that needs no permission',
-    [asking('default'), call(1, 'a', { tool_name: 'WebFetch' }), call(1, 'b', { tool_name: 'Task' })],
+    [asking('default'), call(1, 'a', { tool_name: 'WebFetch' }), call(1, 'b', { tool_name: 'TaskOutput' })],
     1 + TOOL,
     'silence',
   );
+  const delegates = [asking('default'), call(1, 'task', { tool_name: 'Task' })];
+  limitAt(9, 'a sub-agent of which no line is known', delegates, 1 + HOURS, 'silence');
+  limitAt(9, 'a sub-agent that was heard of', [...delegates, says(2, SUB)], 2 + SILENCE, 'silence');
+  limitAt(9, 'and that has reported back', [...delegates, says(2, SUB), turnEnd(3, SUB)], 1 + TOOL, 'silence');
+  limitAt(
+    9,
+    'a sub-agent whose line comes before the call that started it',
+    [asking('default'), says(0.5, SUB), call(1, 'task', { tool_name: 'Task' }), turnEnd(2, SUB)],
+    1 + TOOL,
+    'silence',
+  );
+  limitAt(
+    9,
+    'a sub-agent of an unknown call may be the one',
+    [...delegates, says(2, { agent_id: 'a9' })],
+    1 + TOOL,
+    'silence',
+  );
+  limitAt(
+    9,
+    'no sub-agent asks in bypassPermissions',
+    [asking('bypassPermissions'), call(1, 'task', { tool_name: 'Agent' })],
+    1 + TOOL,
+    'silence',
+  );
+  const mirrored = [...delegates, call(9, 'e', { tool_name: 'Edit', ...SUB })];
+  limitAt(
+    9,
+    'a mirror is no sign of life of the call that it mirrors',
+    [...mirrored, beat(9.1, 'agent_progress', SUB)],
+    9 + HOURS,
+    'silence',
+  );
+  limitAt(
+    9,
+    "a call's own sign of life is one",
+    [...mirrored, beat(9.1, 'agent_progress', { ...SUB, ...of('e') })],
+    9 + TOOL,
+    'silence',
+  );
+  for (const [name, input] of [
+    ['require_escalated', { sandbox_permissions: 'require_escalated' }],
+    ['more permissions', { sandbox_permissions: 'with_additional_permissions' }],
+    ['the older word', { with_escalated_permissions: true }],
+    ['a script', { input: 'text(await tools.exec_command({ cmd: "x", "sandbox_permissions": "require_escalated" }))' }],
+  ] as const) {
+    const asks = call(1, 'a', { tool_name: 'exec_command', tool_input: input, ...allowed(7_000) });
+    limitAt(9, `a request that asks first: ${name}`, [asking('on-request'), asks], 1 + HOURS, 'silence');
+    judged(9, `it counts no time: ${name}`, [asking('on-request'), asks], 7_500, []);
+    limitAt(9, `never asks nobody: ${name}`, [asking('never'), asks], 1 + 7_060, 'silence');
+  }
   const ticking = [asking('default'), call(1, 'a'), beat(5, 'bash_progress', of('a'))];
   limitAt(9, 'a call that shows signs of life has its permission', ticking, 1 + TOOL, 'silence');
   const beside = [call(1, 'a'), call(1, 'b'), beat(5, 'bash_progress', of('b')), result(6, 'b')];

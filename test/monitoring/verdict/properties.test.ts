@@ -15,6 +15,7 @@ import { workingJournal } from './workingJournals.js';
 
 const THRESHOLDS: Thresholds = {
   silence_ms: 4 * MINUTE,
+  quiet_ms: 2 * MINUTE,
   error_batches: 1,
   runaway_ms: 30 * MINUTE,
   loop_repeats: 2,

@@ -62,6 +62,8 @@ export interface GithubPeer {
   closeIssue(number: number, reason: 'completed' | 'not_planned'): Promise<void>;
   /** A maintainer opens a closed issue again. */
   reopenIssue(number: number): Promise<void>;
+  /** A maintainer gives an issue another title. */
+  renameIssue(number: number, title: string): Promise<void>;
   /** A maintainer makes the repository private or public. */
   setPrivate(isPrivate: boolean): Promise<void>;
   /** The repository once had another name: GitHub redirects from there, a POST as well. */
@@ -150,6 +152,9 @@ export async function startGithubPeer(options: GithubPeerOptions): Promise<Githu
     },
     async reopenIssue(number) {
       await maintain('PATCH', `/issues/${number}`, { state: 'open' });
+    },
+    async renameIssue(number, title) {
+      await maintain('PATCH', `/issues/${number}`, { title });
     },
     async setPrivate(isPrivate) {
       await maintain('PATCH', '', { private: isPrivate });

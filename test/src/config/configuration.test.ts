@@ -370,7 +370,7 @@ describe('projects', () => {
     const settings = await read({
       config: projectsOf({
         popoto: { directory: 'a', chats: [-5, { id: '-5', topic: 7, directory: 'a/t' }] },
-        other: { directory: 'b', chats: [{ id: -6, topic: 1 }] },
+        other: { directory: 'b', chats: [{ id: -6, topic: 3 }] },
       }),
       folders: ['a/t', 'b'],
     });
@@ -378,7 +378,7 @@ describe('projects', () => {
     expect(placeOf(settings, '-5', '7')?.place.directory).toMatch(/a\/t$/);
     expect(placeOf(settings, '-5', '8')?.place.threadId).toBeNull();
     expect(placeOf(settings, '-6', null)).toBeNull();
-    expect(placeOf(settings, '-6', '1')?.project.key).toBe('other');
+    expect(placeOf(settings, '-6', '3')?.project.key).toBe('other');
   });
 
   test('know which messages of a group are for the bot: those that address it, unless chat or project say otherwise', async () => {

@@ -1,6 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createAgents } from '../../../bridge/agents/registry.js';
 import { readSettings } from '../../../src/config/readSettings.js';
 import { testFolder } from '../../harness/folder.js';
@@ -111,5 +111,54 @@ test.each([
   await expect(refused).rejects.toMatchObject({
     code: 'usage',
     message: expect.stringMatching(/has the key "__proto__", which nothing may be called \(line [12]\)/),
+  });
+});
+
+describe('the logs folder', () => {
+  /** A checkout in which a bridge is started, with a project in `directory` and one outside. */
+  function checkout(directory: string, agent: object = { kind: 'command', command: ['true'] }) {
+    const folder = testFolder();
+    const project = { directory, chats: [], senders: [], agent, isolation: 'none' };
+    writeFileSync(join(folder, 'watchkeeper.config.json'), JSON.stringify({ projects: { shop: project } }));
+    mkdirSync(join(folder, 'work'));
+    const state = testFolder();
+    const settings = (environment: Record<string, string> = {}) =>
+      readSettings({ environment: { XDG_STATE_HOME: state, ...environment }, workingDirectory: folder });
+    return { folder, state, settings };
+  }
+
+  // rule: no-agent-works-in-the-logs-folder
+  test('is beside the bridge, or if agents work there, has a place of its own, which the operator reads', async () => {
+    const apart = checkout('work');
+    expect((await apart.settings()).logsFolder).toBe(join(apart.folder, 'logs'));
+    const inside = checkout('.');
+    const { logsFolder, notices } = await inside.settings();
+    expect(logsFolder).toMatch(new RegExp(`^${inside.state}/watchkeeper-bridge/[\\w-]+-[0-9a-f]{8}$`));
+    expect(notices.join()).toContain(`the logs are in ${logsFolder}, because ${join(inside.folder, 'logs')} lies in`);
+    expect((await inside.settings()).logsFolder).toBe(logsFolder);
+    const scripted = checkout('.', { kind: 'scripted' });
+    expect((await scripted.settings()).logsFolder).toBe(join(scripted.folder, 'logs'));
+  });
+
+  // rule: no-agent-works-in-the-logs-folder
+  test.each(['work/logs', 'work', 'link'])(
+    'that is named in a project, as %s, is refused with a place for it',
+    async (named) => {
+      const { folder, settings } = checkout('work');
+      symlinkSync(join(folder, 'work'), join(folder, 'link'));
+      const refused = settings({ WATCHKEEPER_LOGS: named });
+      await expect(refused).rejects.toMatchObject({ code: 'usage' });
+      await expect(refused).rejects.toThrow(
+        /lies in a directory of the project "shop".*name a folder outside, such as \//,
+      );
+    },
+  );
+
+  // rule: no-agent-works-in-the-logs-folder
+  test('of an earlier version in a project is not left behind with its messages', async () => {
+    const { folder, settings } = checkout('.');
+    mkdirSync(join(folder, 'logs'));
+    writeFileSync(join(folder, 'logs', 'watchdog.id'), 'x');
+    await expect(settings()).rejects.toThrow(/`mkdir -p \S+ && mv \S+\/logs \S+`/);
   });
 });

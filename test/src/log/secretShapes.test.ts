@@ -34,7 +34,7 @@ describe('a token with a mark', () => {
     const letters = DISTINCT.includes(token) ? ['x', 'AB'] : [];
     const missed = [...BEFORE, ...WITHIN, ...letters]
       .flatMap((before) => BEHIND.map((behind) => [before, behind] as const))
-      .filter(([before, behind]) => !/^.*\[redacted:[a-z_]+\].*$/s.test(replaceSecrets(before + token + behind)));
+      .filter(([before, behind]) => !/^.*\[redacted:[a-z_]+\].*$/s.test(replaceSecrets(before + token + behind).text));
     expect(missed).toEqual([]);
   });
 });
@@ -44,15 +44,17 @@ describe('redaction', () => {
   const texts = corpora.flatMap(({ secrets, lookAlikes }) => [...secrets, ...lookAlikes].map(({ text }) => text));
 
   test('done twice changes nothing more', () => {
-    const once = texts.map(replaceSecrets);
-    expect(once.filter((text) => replaceSecrets(text) !== text)).toEqual([]);
+    const once = texts.map((text) => replaceSecrets(text).text);
+    expect(once.filter((text) => replaceSecrets(text).text !== text)).toEqual([]);
   });
 
   test('finds in a long text what it finds in each of its parts', () => {
     const random = seededRandom(SEED);
+    // A key without its last line goes on as long as lines of base64 follow.
+    const whole = texts.filter((text) => !`${text}${replaceSecrets(text).text}`.match(/-----|private_key/));
     for (let round = 0; round < 50; round += 1) {
-      const parts = random.shuffle(texts.filter((text) => !text.includes('-----'))).slice(0, 30);
-      expect(replaceSecrets(parts.join('\n\n'))).toBe(parts.map(replaceSecrets).join('\n\n'));
+      const parts = random.shuffle(whole).slice(0, 30);
+      expect(replaceSecrets(parts.join('\n\n')).text).toBe(parts.map((part) => replaceSecrets(part).text).join('\n\n'));
     }
   });
 });

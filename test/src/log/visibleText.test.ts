@@ -35,3 +35,15 @@ test('a terminal shows them as escapes, and JSON stays the same JSON', () => {
   expect(shown).toBe('{"text":"a\\udb40\\udc78\\u200b\\u202e"}');
   expect(JSON.parse(shown)).toEqual(value);
 });
+
+test('every character that Unicode calls ignorable is left out, and no other', () => {
+  const ignorable = /^[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]$/u;
+  const wrong = Array.from({ length: 0x110000 }, (_, point) => point).filter(
+    (point) => ignorable.test(String.fromCodePoint(point)) !== (withoutInvisible(String.fromCodePoint(point)) === ''),
+  );
+  expect(wrong.map((point) => point.toString(16))).toEqual([]);
+});
+
+test('half a character stays beside an invisible one', () => {
+  expect(withoutInvisible('\ud834\u200bx\udb40\u2060')).toBe('\ud834x\udb40');
+});

@@ -36,6 +36,7 @@ describe('an open incident', () => {
       'person',
       'This rule only reports, so the run continues: `watchkeeper cancel tg_popoto_-1_2` ends it.',
     ],
+    ['whose message is run again', { is_running_noted: true }, 'nobody_yet', 'the second attempt is running.'],
     ['of a queue', { rule: 'backlog' }, 'person', 'Nothing picks up messages: `watchkeeper doctor` says why.'],
     ['of a provider', { rule: 'provider_outage' }, 'nobody_yet', 'messages wait until the provider answers.'],
   ])('%s', (_, changes, who, what) => {
@@ -45,7 +46,7 @@ describe('an open incident', () => {
 
 describe('an incident that has ended', () => {
   test.each<[NonNullable<Incident['outcome']>, string]>([
-    ['recovered', 'the second attempt has begun to work.'],
+    ['recovered', 'the second attempt answered the message.'],
     ['answered', 'the answer arrived after all.'],
     ['cancelled_by_person', 'a person cancelled the message.'],
     ['revival_cancelled', 'a person cancelled the second attempt.'],
@@ -58,7 +59,7 @@ describe('an incident that has ended', () => {
   test.each([
     ['https://github.com/harbour/popoto/issues/46', 'https://github.com/harbour/popoto/issues/46 says'],
     [null, '`watchkeeper session tg_popoto_-1_2_r1` says'],
-  ])('whose second attempt failed later says where that is: %s', (url, where) => {
+  ])('of an earlier version whose second attempt failed later says where that is: %s', (url, where) => {
     const failed_later = { incident_id: 'B', rule: 'crash', url } as const;
     const ended = incidentOf({ outcome: 'recovered', revival_session_id: 'tg_popoto_-1_2_r1', failed_later });
     expect(needsOf(ended)).toEqual({

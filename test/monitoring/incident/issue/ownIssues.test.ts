@@ -57,7 +57,7 @@ describe('an issue that a stranger files', () => {
     });
     const [before, own, after, rollUp] = peer.issues();
     expect(own).toMatchObject({ state: 'open', url });
-    expect(rollUp).toMatchObject({ state: 'open', title: '[Watchdog] popoto: several faults' });
+    expect(rollUp).toMatchObject({ state: 'open', title: '[Watchdog] popoto: crash (collected)' });
     for (const foreign of [before, after]) expect(foreign).toMatchObject({ state: 'open', comments: [] });
   });
 

@@ -150,6 +150,23 @@ describe('an issue', () => {
     expect(peer.issues()[0]?.body).toContain('It recovered.');
   });
 
+  // rule: a-persons-words-stay-in-the-project
+  test.each([
+    ['private', 'names_only', true],
+    ['public', 'names_only', false],
+    ['public', 'full', false],
+  ] as const)('in a %s repository (%s) says what was asked, and of which agent: %s', async (kind, publicDetail, is) => {
+    const { peer, reporter } = await scene({ publicDetail }, kind === 'private');
+    const asked = `deploy ${OWN_SECRET} for @octocat ${'x'.repeat(200)}`;
+    await reporter.createInvestigationIssue(occurrence('A', 'silence', { asked, agent: 'claude 2.1.150' }));
+    const body = peer.issues()[0]?.body ?? '';
+    expect(body.includes('- Agent: `claude 2.1.150`')).toBe(is);
+    expect(/^- Asked \(untrusted data, not instructions\): `deploy .*…`$/m.test(body)).toBe(is);
+    expect(body.includes('deploy')).toBe(is);
+    expect(body).not.toContain(OWN_SECRET);
+    expect(body).not.toContain('@octocat');
+  });
+
   test('that is open is preferred to a newer one that is closed', async () => {
     const { peer, reporter } = await scene();
     const body = MARKS.line(fingerprintOf('popoto', 'silence'));
@@ -186,6 +203,8 @@ describe('at most one new issue per project and hour', () => {
     const capped = await reporter.createInvestigationIssue(occurrence('B', 'crash'));
     expect(capped).toEqual({ state: 'capped', url: peer.issues()[1]?.url, retry_at: null, error: null });
     expect(await successor().createInvestigationIssue(occurrence('B', 'crash'))).toEqual(capped);
+    // One rule is not several.
+    expect(peer.issues()[1]).toMatchObject({ title: '[Watchdog] popoto: crash (collected)' });
     await clock.advance(HOUR - 1);
     expect(await successor().createInvestigationIssue(occurrence('C', 'loop'))).toEqual(capped);
     expect(peer.issues().map(({ title, body }) => [title, sessionsIn(body)])).toEqual([
@@ -201,6 +220,17 @@ describe('at most one new issue per project and hour', () => {
     expect(await reporter.createInvestigationIssue(occurrence('B', 'crash'))).toEqual(capped);
     expect(await reporter.createInvestigationIssue(occurrence('E', 'orphan'))).toEqual(capped);
     expect(peer.issues()).toHaveLength(3);
+  });
+
+  test('a roll-up issue keeps the title that a person gave it', async () => {
+    const { peer, reporter } = await scene();
+    await reporter.createInvestigationIssue(occurrence('A'));
+    await reporter.createInvestigationIssue(occurrence('B', 'crash'));
+    await peer.renameIssue(2, 'Payments break');
+    await reporter.createInvestigationIssue(occurrence('C', 'loop'));
+    await reporter.createInvestigationIssue(occurrence('D', 'orphan'));
+    expect(peer.issues()[1]).toMatchObject({ title: 'Payments break' });
+    expect(sessionsIn(peer.issues()[1]?.body)).toEqual(['D', 'C', 'B']);
   });
 
   test('a roll-up issue that was closed as completed is reopened; one closed as not planned is left alone', async () => {
@@ -259,9 +289,9 @@ describe('an issue whose occurrences have all ended well', () => {
     await reporter.createInvestigationIssue(recovered('B'));
     await successor().createInvestigationIssue(recovered('B'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
-    expect(peer.issues()[0]?.body).toContain('**Needs nobody:** the second attempt has begun to work.');
+    expect(peer.issues()[0]?.body).toContain('**Needs nobody:** the second attempt answered the message.');
     expect(peer.issues()[0]?.comments.map(({ body }) => body)).toEqual([
-      'All 2 occurrences need nobody any more; the last: the second attempt has begun to work. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
+      'All 2 occurrences need nobody any more; the last: the second attempt answered the message. This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.',
     ]);
 
     await reporter.createInvestigationIssue(occurrence('C'));
@@ -285,7 +315,7 @@ describe('an issue whose occurrences have all ended well', () => {
     await reporter.createInvestigationIssue(recovered('C'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'completed' }]);
     expect(peer.issues()[0]?.comments.at(-1)?.body).toMatch(
-      /^Every occurrence since it was last opened needs nobody any more; the last: the second attempt has begun to work\. /,
+      /^Every occurrence since it was last opened needs nobody any more; the last: the second attempt answered the message\. /,
     );
   });
 
@@ -306,47 +336,6 @@ describe('an issue whose occurrences have all ended well', () => {
     await peer.closeIssue(1, 'not_planned');
     await reporter.createInvestigationIssue(recovered('A'));
     expect(peer.issues()).toMatchObject([{ state: 'closed', stateReason: 'not_planned', comments: [] }]);
-  });
-
-  // rule: a-later-failure-is-on-the-first-issue
-  test('gets one comment if a second attempt fails after all, and none if a person does not want it', async () => {
-    for (const isWanted of [true, false]) {
-      const { peer, reporter, successor } = await scene();
-      await reporter.createInvestigationIssue(occurrence('A'));
-      await reporter.createInvestigationIssue(recovered('A'));
-      if (!isWanted) {
-        await peer.reopenIssue(1);
-        await peer.closeIssue(1, 'not_planned');
-      }
-      const url = 'https://github.invalid/harbour/popoto/issues/46';
-      const failed = { ...recovered('A'), failed_later: { incident_id: 'B', rule: 'crash', url } as const };
-      await reporter.createInvestigationIssue(failed);
-      await successor().createInvestigationIssue(failed);
-      expect(peer.issues()).toMatchObject([{ state: 'closed' }]);
-      expect(
-        peer
-          .issues()[0]
-          ?.comments.slice(1)
-          .map(({ body }) => body),
-      ).toEqual(isWanted ? [`The second attempt failed later, by \`crash\`: ${url}`] : []);
-    }
-  });
-
-  test('gets that comment later if GitHub refused it, and once if only its answer was lost', async () => {
-    const url = 'https://github.invalid/harbour/popoto/issues/46';
-    const failed = { ...recovered('A'), failed_later: { incident_id: 'B', rule: 'crash', url } as const };
-    for (const fault of [secondaryLimit(60), { kind: 'lost_answer' } as const]) {
-      const { peer, clock, reporter } = await scene();
-      await reporter.createInvestigationIssue(occurrence('A'));
-      await reporter.createInvestigationIssue(recovered('A'));
-      peer.inject({ ...fault, method: 'POST', path: /comments$/ });
-      expect(await reporter.createInvestigationIssue(failed)).toMatchObject({ retry_at: expect.any(Number) });
-      await clock.advance(HOUR);
-      await reporter.createInvestigationIssue(failed);
-      await reporter.createInvestigationIssue(failed);
-      const said = peer.issues()[0]?.comments.filter(({ body }) => body.includes('failed later'));
-      expect([fault, said?.length]).toEqual([fault, 1]);
-    }
   });
 
   test('is closed later if GitHub was unavailable, and its comment is not repeated', async () => {
@@ -638,7 +627,7 @@ test('issues without GitHub are files with the same story', async () => {
   expect(readdirSync(folder).sort()).toEqual(['1.comments.md', '1.md', '2.md']);
   expect(text('1.md')).toContain('"title": "[Watchdog] popoto: silence"');
   expect(text('1.md')).toContain('"state": "closed"');
-  expect(text('1.comments.md')).toContain('the second attempt has begun to work.');
+  expect(text('1.comments.md')).toContain('the second attempt answered the message.');
   expect(sessionsIn(text('2.md'))).toEqual(['B']);
 });
 

@@ -119,6 +119,14 @@ describe('text of others', () => {
     expect([prose(text), code(text), fenced([text])]).toEqual(['ab', '`ab`', '```text\nab\n```']);
   });
 
+  test('of an earlier version still says that a second attempt failed later', () => {
+    const failed_later = { incident_id: 'B', rule: 'crash', url: 'https://example.test/issues/2' } as const;
+    const record = recordOf(occurrence('A'));
+    const occurrences = record.occurrences.map((one) => ({ ...one, failed_later }));
+    const later = '- Later: The second attempt failed later, by `crash`: https://example.test/issues/2';
+    expect(issueBody({ ...record, occurrences }, 'names_only')).toContain(later);
+  });
+
   test('says which step was reached, without its title in a public repository', () => {
     const step = { number: 2, of: 5, title: `Write ${'x'.repeat(300)} for @octocat` };
     const record = recordOf(storable(occurrence('A', { step }), (text) => text.replace('Write', 'Redacted')));

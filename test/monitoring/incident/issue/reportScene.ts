@@ -130,8 +130,8 @@ export function pretendDeleted(records: InMemoryIssueRecords): void {
 
 /** @returns what is reported of the incident when it has ended well */
 export function recovered(id: string, rule: Rule = 'silence'): Occurrence {
-  const done = 'The message was run again, and that attempt has begun to work.';
-  return occurrence(id, rule, { done, needs: { who: 'nobody', what: 'the second attempt has begun to work.' } });
+  const done = 'The message was run again, and that attempt answered it.';
+  return occurrence(id, rule, { done, needs: { who: 'nobody', what: 'the second attempt answered the message.' } });
 }
 
 export function sessionsIn(body: string | undefined): string[] {

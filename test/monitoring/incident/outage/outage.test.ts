@@ -142,6 +142,13 @@ async function crash(scene: WatchdogScene, { session_id }: AgentSession, reason 
   await releaseRun(scene, session);
 }
 
+/** Every second attempt answers. */
+async function answerAll(scene: WatchdogScene): Promise<void> {
+  for (const session of await secondAttempts(scene)) {
+    must(await scene.store.transitions.complete(session.session_id, runIdOf(session), 'done'));
+  }
+}
+
 function told(scene: WatchdogScene): string[] {
   return scene.said.filter((text) => text.includes(WAITING));
 }
@@ -176,6 +183,11 @@ describeWithRedis('five of eight sessions that fall silent together', () => {
       probe = await startAgain(scene, await untilTriedAgain(scene, released));
     }
     await succeed(scene, probe);
+    await until(async () => (await outageOf(scene)) === null);
+    // The provider works, but no message is answered yet.
+    const open = await openIncidents(scene);
+    expect(open.map(({ step, outcome }) => [step, outcome])).toEqual(Array(5).fill(['revived', null]));
+    await answerAll(scene);
     await until(async () => (await openIncidents(scene)).length === 0);
     await atRest(scene);
 
@@ -361,6 +373,7 @@ describeWithRedis('an outage that affects sessions of two projects', () => {
       probe = await startAgain(scene, await untilTriedAgain(scene, released));
     }
     await succeed(scene, probe);
+    await answerAll(scene);
     await until(async () => (await openIncidents(scene)).length === 0);
 
     const ids = (sessions: readonly AgentSession[]) => sessions.map(({ session_id }) => `${session_id}\\b`);

@@ -105,6 +105,8 @@ describeWithRedis('a first failure', () => {
     for (const line of lines) {
       for (const field of PLAIN_FIELDS) expect(line).toHaveProperty(field);
       expect(line).toMatchObject({
+        agent: { name: 'scripted', version: null },
+        asked: 'ask 1',
         session_id: session.session_id,
         project_key: 'popoto',
         reason: 'silent_for_15_minutes',
@@ -114,20 +116,19 @@ describeWithRedis('a first failure', () => {
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
     expect((await sessionNow(scene, session)).incident_id).toBeNull();
     expect(issueText(scene)).toContain('run again as');
+    expect(issueText(scene)).toContain('- Agent: `scripted`\n- Asked (untrusted data, not instructions): `ask 1`');
     expect(scene.said.join('')).not.toContain('Sorry');
   });
 
-  test('has not recovered while its second attempt is accused, whatever that one did before', async () => {
+  test('has not recovered while its second attempt is accused', async () => {
     const scene = await openSagaScene();
-    let hasWorked = false;
-    const saga = scene.saga({ hasWorked: async () => hasWorked });
+    const saga = scene.saga();
     const { session, incident } = await reviveFirst(scene, saga);
     const revival = await startRun(scene, await revivalOf(scene, session));
     const second = await openIncident(scene, revival);
-    hasWorked = true;
     await settle(saga, incident.incident_id);
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', outcome: null });
-    expect(issueText(scene)).not.toContain('that attempt has begun to work');
+    expect(issueText(scene)).not.toContain('that attempt answered it');
 
     await settle(saga, second.incident_id);
     await releaseRun(scene, revival);
@@ -696,7 +697,7 @@ describeWithRedis('a report', () => {
   test('that never comes: the revival continues, and the incident stays open for it', async () => {
     const scene = await openSagaScene();
     const slow = slowReporter(scene);
-    const saga = scene.saga({ reporter: slow.reporter, hasWorked: async () => true });
+    const saga = scene.saga({ reporter: slow.reporter });
     const session = await activeSession(scene);
     const incident = await openIncident(scene, session);
     await saga.advance(incident.incident_id);
@@ -704,7 +705,10 @@ describeWithRedis('a report', () => {
     await scene.clock.advance(10_000);
     await saga.advance(incident.incident_id);
     expect((await revivalOf(scene, session)).status).toBe('pending');
-    expect((await incidentNow(scene, incident)).step).toBe('revived');
+    const revival = await startRun(scene, await revivalOf(scene, session));
+    await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'done');
+    await saga.advance(incident.incident_id);
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'revived', outcome: 'recovered' });
     slow.go();
     await settle(saga, incident.incident_id);
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'recovered' });
@@ -1016,7 +1020,7 @@ describeWithRedis('a crash at any effect, resumed by another process,', () => {
 });
 
 const ISSUE_SAYS: Readonly<Record<string, RegExp>> = {
-  recovered: /that attempt has begun to work/,
+  recovered: /that attempt answered it/,
   told: /The chat was notified/,
   put_back: /the message is back in its queue/,
   cancelled_by_person: /A person cancelled/,

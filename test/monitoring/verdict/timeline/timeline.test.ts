@@ -13,6 +13,7 @@ import { at, call, type Line, prompt, randomJournal, result, START, toText } fro
 
 const THRESHOLDS: Thresholds = {
   silence_ms: 4 * MINUTE,
+  quiet_ms: MINUTE,
   error_batches: 2,
   runaway_ms: 30 * MINUTE,
   loop_repeats: 3,

@@ -1,0 +1,59 @@
+/** What a program's failure was, from its own report, or from its last words if it reported none. */
+import type { AgentFailure } from './causes.js';
+import { type Reading, statedEnd } from './statedEnd.js';
+import { PRINTED, REPORTED } from './tables.js';
+import { passes, readWords, straight, type Wordings } from './wording.js';
+
+/** Where the words of a program's failure are looked up. */
+export interface FailureWords {
+  /** For what it reports as its failure. */
+  readonly reported: Wordings;
+  /** For the end of what it prints. */
+  readonly printed: Wordings;
+}
+
+/** For a program that speaks the protocol. */
+export const PROTOCOL_WORDS: FailureWords = { reported: REPORTED, printed: PRINTED };
+/** For a program that does not know us. */
+export const PLAIN_WORDS: FailureWords = { reported: PRINTED, printed: PRINTED };
+
+/** A program says last why it failed. Above that may be anything. */
+const LAST_LINES = 3;
+
+export interface Ending {
+  /** As the program reported it; null if it reported none. */
+  readonly failure: AgentFailure | null;
+  /** The end of what it printed beside its report. */
+  readonly lastWords: string;
+  /** Whether it ended by itself. What was killed does not say why. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * @returns the failure, with the cause, the end and the remedy that the words say. A cause that the program names itself stays
+ */
+export function explain({ failure, lastWords, isOwn }: Ending, words: FailureWords, reading: Reading) {
+  const cause = failure?.cause ?? 'crash';
+  if (failure !== null && cause !== 'crash') return { cause, ...furtherWords(failure, words.reported, reading) };
+  const said = failure === null ? null : readWords(failure.detail, words.reported, reading);
+  const known = said ?? (isOwn ? readWords(lastLines(lastWords), words.printed, reading) : null);
+  return known ?? { cause };
+}
+
+/** What the words add to a cause that the program names. */
+function furtherWords(
+  failure: AgentFailure,
+  wordings: Wordings,
+  reading: Reading,
+): Pick<AgentFailure, 'until' | 'remedy'> {
+  const said = readWords(failure.detail, wordings, reading);
+  const remedy = said?.cause === failure.cause ? said.remedy : undefined;
+  const stated = passes(failure.cause) ? statedEnd(straight(failure.detail), reading) : null;
+  const until = failure.until ?? stated ?? undefined;
+  return { ...(until !== undefined && { until }), ...(remedy !== undefined && { remedy }) };
+}
+
+function lastLines(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.filter((_, index) => index >= lines.length - LAST_LINES).join('\n');
+}

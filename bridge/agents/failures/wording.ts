@@ -1,0 +1,47 @@
+/**
+ * Why a program failed, read from its words. Agent programs give little else, so each has a table of its own wordings; the words
+ * that decide are those of versions that were seen. `npm run failures` prints what is read from each.
+ */
+import type { AgentFailure, FailureCause } from './causes.js';
+import { type Reading, statedEnd } from './statedEnd.js';
+
+/** A kind of wording of one program. */
+export interface Wording {
+  /** Typographic apostrophes are made straight before. */
+  readonly says: RegExp;
+  readonly cause: FailureCause;
+  /** What a person can do, as a clause; absent if the cause says all. */
+  readonly remedy?: string;
+}
+
+/** Of one program. The first wording that fits decides. */
+export type Wordings = readonly Wording[];
+
+/** The causes that may say when they end. */
+const PASSING: readonly FailureCause[] = ['rate_limit', 'provider_unavailable', 'host_exhausted'];
+/** Curly apostrophes and quotes, in which versions of one program differ, and spaces that do not break. */
+const CURLY_APOSTROPHES = /[\u2018\u2019\u02bc]/g;
+const HARD_SPACES = /[\u00a0\u202f]/g;
+
+/** @returns whether the cause goes away by itself */
+export function passes(cause: FailureCause): boolean {
+  return PASSING.includes(cause);
+}
+
+/** @returns the cause and what else the words say; null if no wording fits */
+export function readWords(
+  words: string,
+  wordings: Wordings,
+  reading: Reading,
+): Pick<AgentFailure, 'cause' | 'until' | 'remedy'> | null {
+  const plain = straight(words);
+  const found = wordings.find(({ says }) => says.test(plain));
+  if (found === undefined) return null;
+  const { cause, remedy } = found;
+  const until = passes(cause) ? statedEnd(plain, reading) : null;
+  return { cause, ...(until !== null && { until }), ...(remedy !== undefined && { remedy }) };
+}
+
+export function straight(words: string): string {
+  return words.replace(CURLY_APOSTROPHES, "'").replace(HARD_SPACES, ' ');
+}

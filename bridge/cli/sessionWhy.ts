@@ -1,0 +1,106 @@
+/** Why a session is as it is, for the operator: at least as much as the person in the chat was told. */
+import { stepWords } from '../../memory/observed/step.js';
+import { whatWasDone } from '../../monitoring/incident/saga/incidentReporter.js';
+import { endWords, leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
+import type { Assessment } from '../../monitoring/verdict/assessSessionHealth.js';
+import { describeFinding } from '../../monitoring/verdict/describe.js';
+import { describeCrash } from '../../monitoring/verdict/detectors/crash.js';
+import type { Incident } from '../../src/jobs/incidents.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Store } from '../../src/jobs/store.js';
+import { type RecentToolCall, readRecentToolCalls } from '../../src/journal/readRecentToolCalls.js';
+import { redactShapes } from '../../src/log/redact.js';
+import { shorten } from '../../src/log/shorten.js';
+import { describeDuration, isoTime, systemClock } from '../../src/time.js';
+import { laterEnd, openStep } from './incidents.js';
+
+/** Programs rely on this shape. */
+export interface Why {
+  /** What is or was wrong, in a sentence of ours. */
+  readonly finding: string;
+  /** How the run ended, in the words of the agent or its program. Untrusted; null if they add nothing. */
+  readonly untrusted_end: string | null;
+  /** The last calls, oldest first. Untrusted. */
+  readonly calls: readonly RecentToolCall[];
+  /** What was done about it; null if nothing was. */
+  readonly done: string | null;
+  readonly issue: string | null;
+}
+
+export interface WhyFacts {
+  readonly session: AgentSession;
+  readonly incident: Incident | null;
+  /** Null if the session is not running. */
+  readonly assessment: Assessment | null;
+  /** The journal's path. */
+  readonly journal: string;
+}
+
+const CALLS_SHOWN = 5;
+const LONGEST_CALL = 160;
+
+/** @returns null if nothing is or was wrong with the session */
+export async function whyOf({ session, incident, assessment, journal }: WhyFacts): Promise<Why | null> {
+  const finding = incident === null ? null : leadingFinding(incident);
+  const said = sentenceOf(session, incident, assessment);
+  if (said === null) return null;
+  return {
+    finding: said,
+    untrusted_end: endWords(incident?.untrusted_excerpt, finding?.evidence ?? []) || null,
+    calls: await readRecentToolCalls(journal, CALLS_SHOWN),
+    done: incident === null ? null : whatWasDone(incident),
+    issue: incident?.report.url ?? null,
+  };
+}
+
+/** @returns the lines that stand first */
+export function whyLines({ finding, untrusted_end, calls, done, issue }: Why): (readonly [string, ...string[]])[] {
+  const lines: (readonly [string, ...string[]])[] = [['why', finding]];
+  if (untrusted_end !== null) lines.push(['it ended', untrusted_end]);
+  if (calls.length > 0) lines.push(['last calls', ...calls.map(callLine)]);
+  if (done !== null) lines.push(['done', done]);
+  if (issue !== null) lines.push(['issue', issue]);
+  return lines;
+}
+
+function sentenceOf(session: AgentSession, incident: Incident | null, assessment: Assessment | null): string | null {
+  const [found] = assessment?.findings ?? [];
+  const finding = found ?? (incident === null ? null : leadingFinding(incident));
+  if (finding !== null) {
+    return describeFinding(finding, incident?.reached === undefined ? null : stepWords(incident.reached));
+  }
+  if (incident !== null) return `The rule ${incident.rule} was true.`;
+  const { status, end_reason: reason } = session;
+  if (status !== 'failed' || reason === null) return null;
+  const words = reason.startsWith('run_') ? describeCrash(reason) : reason.replaceAll('_', ' ');
+  return `${words}.`;
+}
+
+function callLine({ at, tool_name, outcome, duration_ms, tool_input }: RecentToolCall): string {
+  const how = outcome ?? 'in flight';
+  const took = duration_ms === null ? '' : `, ${describeDuration(duration_ms)}`;
+  const input = typeof tool_input === 'string' ? tool_input : (JSON.stringify(tool_input) ?? '');
+  return `${isoTime(at).slice(11, 19)} ${tool_name} (${how}${took}) ${shorten(redactShapes(input), LONGEST_CALL)}`;
+}
+
+/** Closed incidents that are searched for the session's own. */
+const INCIDENTS_SEARCHED = 1_000;
+
+/** The open one, else the one that ended the session. */
+export async function incidentOf(
+  { session_id, incident_id }: AgentSession,
+  { records }: Store,
+): Promise<Incident | null> {
+  if (incident_id !== null) return records.incident(incident_id);
+  const closed = await records.closedIncidents(INCIDENTS_SEARCHED);
+  return closed.find((incident) => incident.session_id === session_id && incident.subject === undefined) ?? null;
+}
+
+export function describeIncident(incident: Incident, revival: AgentSession | null): string {
+  const { step, outcome, closed_at, hold } = incident;
+  if (closed_at === null && hold?.state === 'held') return `${step}, held by the outage ${hold.incident_id}`;
+  if (closed_at === null) return openStep(incident, revival);
+  const later = laterEnd(incident, revival);
+  const ago = `${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
+  return `${step}: ${outcome}, ${ago}${later === null ? '' : `; ${later}`}`;
+}

@@ -1,0 +1,121 @@
+/**
+ * Gives messages their end that Redis has lost together with the bridge that knew them. What was accepted stands in the
+ * register beside the logs (`bridge/accepted/`); what Redis does not know of that is forgotten. If an answer is on disk, it is
+ * delivered, and the other chats are notified. No message runs again: its text is lost, and nobody knows how far its run got.
+ *
+ * A record may also be missing for a reason that is no loss: the messages were accepted over another Redis or by another bot,
+ * or so long ago that Redis no longer keeps their ends. Those are left alone.
+ *
+ * A start that is killed midway is continued by the next one: what is stored by then is not missing any more, and for the rest
+ * the event is repeated.
+ */
+
+import { LOST_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
+import { answerInJournal } from '../../monitoring/rounds/answeredLocally.js';
+import type { Settings } from '../../src/config/settings.js';
+import { revivalSessionId } from '../../src/ids.js';
+import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
+import { hostOfLane } from '../../src/jobs/names.js';
+import { revivalOf } from '../../src/jobs/newRecords.js';
+import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
+import type { Store } from '../../src/jobs/store.js';
+import type { Logger } from '../../src/log/logger.js';
+import type { Clock } from '../../src/time.js';
+import type { OpenMessage, Origin } from '../accepted/acceptedLine.js';
+import { TERMINAL_CHAT } from '../chat/chatRouter.js';
+import type { RunTarget } from './runProcesses.js';
+import { SweptLanes } from './sweptLanes.js';
+
+export interface LostMessagesParts {
+  readonly store: Store;
+  readonly settings: Pick<Settings, 'host' | 'logsFolder' | 'retention'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The id of the logs folder. */
+  readonly logsId: string;
+  readonly accepted: { readonly origin: Origin; open(): Promise<OpenMessage[]> };
+  readonly forgotten: { noteLost(...sessionIds: readonly string[]): Promise<void> };
+  /** As in {@link SagaContext}. */
+  endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
+  endProcesses(target: RunTarget): Promise<DeathProof | null>;
+}
+
+export class LostMessages {
+  readonly #parts: LostMessagesParts;
+
+  constructor(parts: LostMessagesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Called before this bridge takes any job: what is missing in a lane of this host is known to no other process.
+   * @returns the sessions that have got their end
+   * @throws ioredis' error if Redis is unavailable
+   */
+  async endHere(): Promise<string[]> {
+    const { accepted, settings } = this.#parts;
+    const here = (await accepted.open()).filter(({ session }) => hostOfLane(session.lane) === settings.host);
+    return this.end(await this.missing(here));
+  }
+
+  /**
+   * @returns those that Redis should know and does not
+   * @throws ioredis' error if Redis is unavailable
+   */
+  async missing(open: readonly OpenMessage[]): Promise<OpenMessage[]> {
+    const missing: OpenMessage[] = [];
+    for (const message of open) {
+      if (this.#isExpected(message) && (await this.#isMissing(message.session))) missing.push(message);
+    }
+    return missing;
+  }
+
+  /**
+   * The event comes first, and one event names all of them.
+   * @returns the sessions that have got their end
+   * @throws ioredis' error if Redis is unavailable
+   */
+  async end(lost: readonly OpenMessage[]): Promise<string[]> {
+    if (lost.length === 0) return [];
+    const { store, forgotten } = this.#parts;
+    await this.#sweep(lost);
+    await forgotten.noteLost(...lost.map(({ session }) => session.session_id));
+    const ended: string[] = [];
+    for (const { session } of lost) {
+      const { attempt, end } = await this.#endOf(session);
+      if (await store.regain.ended(attempt, end)) ended.push(attempt.session_id);
+    }
+    return ended;
+  }
+
+  #isExpected({ session, store, bot, seenAt }: OpenMessage): boolean {
+    const { accepted, clock, settings } = this.#parts;
+    const { origin } = accepted;
+    const isOurs = session.request.chat_id === TERMINAL_CHAT || bot === origin.bot;
+    return isOurs && store === origin.store && clock.now() - seenAt < settings.retention.keptMs;
+  }
+
+  /** Of both attempts. */
+  async #isMissing({ session_id }: AgentSession): Promise<boolean> {
+    const { regain } = this.#parts.store;
+    return (await regain.isMissing(session_id)) && (await regain.isMissing(revivalSessionId(session_id)));
+  }
+
+  /** Nothing of a lost run works on while its chat reads that it has ended. The runner sweeps each lane again before a run. */
+  async #sweep(lost: readonly OpenMessage[]): Promise<void> {
+    const { settings } = this.#parts;
+    const swept = new SweptLanes(this.#parts);
+    const lanes = new Set(lost.map(({ session }) => session.lane).filter((lane) => hostOfLane(lane) === settings.host));
+    await Promise.all([...lanes].map((lane) => swept.sweep(lane, () => false)));
+  }
+
+  /** Redis no longer says which attempt was the last one; a second attempt that has answered is. */
+  async #endOf(first: AgentSession): Promise<{ readonly attempt: AgentSession; readonly end: KnownEnd }> {
+    const { store, settings, endOnDisk } = this.#parts;
+    const second = revivalOf(first, first.created_at);
+    const hasAnswered = (await answerInJournal(store.records, settings.logsFolder, second)) !== null;
+    const attempt = hasAnswered ? second : first;
+    const end = (await endOnDisk(attempt)) ?? { kind: 'failure', text: LOST_TEXT, mayBeInChat: false };
+    return { attempt, end };
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Looks whether the model of a run has been silent for long, so that the chat learns of it before the watchdog finds it. It reads
+ * the run's own journal, as the watchdog does, but only after nothing was heard for that long: a busy agent costs nothing.
+ */
+
+import { assessSessionHealth } from '../../monitoring/verdict/assessSessionHealth.js';
+import type { SessionContext } from '../../monitoring/verdict/owedWork.js';
+import { quietSince } from '../../monitoring/verdict/quietWord.js';
+import { isActivity } from '../../monitoring/verdict/timeline/entry.js';
+import type { JournalFollower } from '../../monitoring/watch/journalFollower.js';
+import type { Thresholds } from '../../src/config/rules.js';
+import type { JournalEvent } from '../../src/journal/schema.js';
+import { type Clock, SECOND } from '../../src/time.js';
+
+/** A call in flight, or a limit of the provider, may end at any time. */
+const LOOK_EVERY_MS = 10 * SECOND;
+
+export interface QuietContext {
+  readonly clock: Clock;
+  readonly thresholds: Thresholds;
+  /** Of the run's own journal. */
+  readonly journal: JournalFollower;
+  readonly run: Pick<SessionContext, 'started_at'>;
+  /** A journal that lacks lines is silent, whatever the agent does. */
+  isTorn(): boolean;
+  /** @param since epoch milliseconds; null: the agent goes on, or was never silent */
+  show(since: number | null): void;
+}
+
+export class QuietWord {
+  readonly #context: QuietContext;
+  /** By the monotonic clock, which stands still while the host sleeps. */
+  #heardAt: number;
+  #since: number | null = null;
+
+  constructor(context: QuietContext) {
+    this.#context = context;
+    this.#heardAt = context.clock.monotonic();
+  }
+
+  /** A line of the run. If it shows that the agent goes on, the word is taken back. */
+  heard(line: JournalEvent): void {
+    if (!isActivity(line)) return;
+    this.#heardAt = this.#context.clock.monotonic();
+    this.#say(null);
+  }
+
+  /** Resolves when the signal aborts. */
+  async keepLooking(signal: AbortSignal): Promise<void> {
+    const { clock, thresholds } = this.#context;
+    while (!signal.aborted) {
+      const dueInMs = this.#heardAt + thresholds.quiet_ms + 1 - clock.monotonic();
+      await clock.sleep(dueInMs > 0 ? dueInMs : await this.#look(signal), signal);
+    }
+  }
+
+  /** @returns when to look again, in milliseconds */
+  async #look(signal: AbortSignal): Promise<number> {
+    const { clock, thresholds, journal, run } = this.#context;
+    if (this.#context.isTorn()) return LOOK_EVERY_MS;
+    const heardAt = this.#heardAt;
+    const now = clock.now();
+    await journal.look(now);
+    const { refused, newer_lines: newer } = journal.diagnostics;
+    if (refused !== null || newer > 0 || signal.aborted || heardAt !== this.#heardAt) return LOOK_EVERY_MS;
+    const assessment = assessSessionHealth(journal.timeline, thresholds, now, { status: 'active', ...run });
+    this.#say(quietSince(assessment, thresholds, now));
+    // The journal's lines are a little younger than what was heard.
+    const leftMs = thresholds.quiet_ms + 1 - (assessment.clock.silence_ms ?? 0);
+    return leftMs > 0 ? Math.min(leftMs, LOOK_EVERY_MS) : LOOK_EVERY_MS;
+  }
+
+  #say(since: number | null): void {
+    if (since === this.#since) return;
+    this.#since = since;
+    this.#context.show(since);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * How much of a group's limit is spent. Telegram lets a bot send and edit about twenty messages a minute in one group, and all topics
+ * of a forum are one group (core.telegram.org/bots/faq, "My bot is hitting limits"). A progress line must not use up what an answer
+ * needs, so progress gets what is left when the final messages of all running work are set aside.
+ */
+import { type Clock, MINUTE } from '../../src/time.js';
+
+const LIMIT = 20;
+/** A final message, and the last line of its progress message. */
+const KEPT_FOR_EACH = 2;
+/** However much is running, something moves. */
+const LEAST_FOR_PROGRESS = 3;
+
+export class ChatSpending {
+  readonly #clock: Clock;
+  /** The instants of the last minute's calls, by group. */
+  readonly #calls = new Map<string, number[]>();
+  /** The last progress line in each group. */
+  readonly #lastLine = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A message is being sent or edited there. */
+  note(chatId: string): void {
+    if (!isGroup(chatId)) return;
+    const now = this.#clock.monotonic();
+    this.#calls.set(chatId, [...this.#recent(chatId), now]);
+    this.#forgetOld(now);
+  }
+
+  /**
+   * @param running how many messages of the chat are being worked on
+   * @param kind the first line of a message is not held back for the sake of an even pace
+   * @returns how long a progress line has to wait, in milliseconds; 0: it may be shown, and counts as shown
+   */
+  waitForLine(chatId: string, running: number, kind: 'first' | 'edit'): number {
+    if (!isGroup(chatId)) return 0;
+    const now = this.#clock.monotonic();
+    const share = Math.max(LIMIT - KEPT_FOR_EACH * running, LEAST_FOR_PROGRESS);
+    const recent = this.#recent(chatId);
+    const tooEarly = (this.#lastLine.get(chatId) ?? Number.NEGATIVE_INFINITY) + MINUTE / share - now;
+    // One alone may show what it has: nothing else waits for its turn.
+    if (kind === 'edit' && running > 1 && tooEarly > 0) return tooEarly;
+    const full = recent.length - share;
+    if (full >= 0) return Math.max((recent[full] ?? now) + MINUTE - now, 1);
+    this.#lastLine.set(chatId, now);
+    return 0;
+  }
+
+  #recent(chatId: string): number[] {
+    const since = this.#clock.monotonic() - MINUTE;
+    return (this.#calls.get(chatId) ?? []).filter((at) => at > since);
+  }
+
+  /** Groups that were silent for a minute. */
+  #forgetOld(now: number): void {
+    for (const [chatId, calls] of this.#calls) {
+      if ((calls.at(-1) ?? 0) > now - MINUTE) continue;
+      this.#calls.delete(chatId);
+      this.#lastLine.delete(chatId);
+    }
+  }
+}
+
+/** Ids of groups are negative. Private chats have no limit of this kind. */
+function isGroup(chatId: string): boolean {
+  return chatId.startsWith('-');
+}

@@ -1,0 +1,343 @@
+/** Real wordings of agent programs, with the versions in which they were seen, and how each must be read. */
+
+import type { FailureCause } from '../../../../bridge/agents/failures/causes.js';
+import type { AgentProgramName } from '../../../../bridge/agents/failures/tables.js';
+
+export interface SeenWording {
+  readonly program: AgentProgramName;
+  /** `bundle`: its words are in the installed program; `reported`: its users show them; `api`: its provider's, passed on. */
+  readonly seen: string;
+  readonly words: string;
+  readonly cause: FailureCause;
+  /** The stated end, ISO 8601; null if none is stated. Read at {@link READ_AT} by a program in {@link READ_IN}. */
+  readonly ends: string | null;
+}
+
+/** A Thursday morning. */
+export const READ_AT = '2026-10-08T10:00:30.000Z';
+export const READ_IN = 'America/New_York';
+
+type Row = readonly [seen: string, words: string, cause: FailureCause, ends?: string];
+
+const CLAUDE: readonly Row[] = [
+  [
+    '2.1.199 to 2.1.258 (reported)',
+    "You've hit your session limit · resets 5:40pm (Europe/Berlin)",
+    'rate_limit',
+    '2026-10-08T15:40:59.000Z',
+  ],
+  [
+    '2.1.258 (reported)',
+    'You’ve hit your session limit · resets 6pm (Europe/Warsaw)',
+    'rate_limit',
+    '2026-10-08T16:00:59.000Z',
+  ],
+  [
+    '2.1.211 (reported)',
+    "You've hit your session limit · resets 2:30pm (Pacific/Auckland)",
+    'rate_limit',
+    '2026-10-09T01:30:59.000Z',
+  ],
+  [
+    '2.1.329 (bundle)',
+    "You've hit your weekly limit · resets Oct 9 at 3am (America/Los_Angeles)",
+    'rate_limit',
+    '2026-10-09T10:00:59.000Z',
+  ],
+  [
+    '2.1.329 (bundle)',
+    "You've hit your Opus limit · resets Oct 9, 12pm (Asia/Tokyo)",
+    'rate_limit',
+    '2026-10-09T03:00:59.000Z',
+  ],
+  ['2.1.329 (bundle)', "You've hit your org's limit · resets in 3h 20m", 'rate_limit', '2026-10-08T13:20:30.000Z'],
+  ['before 2.1.150', 'Claude AI usage limit reached|1791460800', 'rate_limit', '2026-10-08T12:00:00.000Z'],
+  ['2.1.150', '5-hour limit reached ∙ resets 3pm', 'rate_limit', '2026-10-08T19:00:59.000Z'],
+  ['2.1.329 (bundle)', "You've hit your monthly spend limit.", 'credit'],
+  ['2.1.329 (bundle)', 'Credit balance is too low', 'credit'],
+  [
+    '2.1.329 (api)',
+    'API Error: 429 {"type":"error","error":{"type":"billing_error","message":"spend limit reached · resets Oct 12"}}',
+    'credit',
+  ],
+  ['2.1.329 (bundle)', 'Invalid API key · Fix external API key', 'authentication'],
+  ['2.1.329 (bundle)', 'Not logged in · Please run /login', 'authentication'],
+  ['2.1.329 (bundle)', 'OAuth token revoked · Please run /login', 'authentication'],
+  ['2.1.329 (bundle)', 'Login expired · Please run /login', 'authentication'],
+  [
+    '2.1.329 (bundle)',
+    'Failed to authenticate: this login reached its time limit and cannot be renewed. Run `claude auth login` to sign in again',
+    'authentication',
+  ],
+  [
+    '2.1.200 (api)',
+    'API Error: 401 {"type":"error","error":{"type":"authentication_error","message":"OAuth token has expired."}} · Please run /login',
+    'authentication',
+  ],
+  [
+    '2.1.329 (bundle)',
+    'Your organization has disabled API key authentication · Unset ANTHROPIC_API_KEY to use your claude.ai account instead',
+    'authentication',
+  ],
+  ['2.1.329 (bundle)', 'Prompt is too long', 'context_overflow'],
+  [
+    '2.1.200 (api)',
+    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 204801 tokens > 200000 maximum"}}',
+    'context_overflow',
+  ],
+  [
+    '2.1.329 (bundle)',
+    'No conversation found with session ID: 0190c8e5-0000-7000-8000-000000000000',
+    'conversation_unusable',
+  ],
+  [
+    '2.1.329 (api)',
+    'API Error: 400 messages.3.content.1.image.source.base64: image cannot be empty',
+    'conversation_unusable',
+  ],
+  ['2.1.329 (bundle)', 'API Error: 400 due to tool use concurrency issues.', 'conversation_unusable'],
+  ['2.1.329 (bundle)', 'API Error: 400 duplicate tool_use ID in conversation history.', 'conversation_unusable'],
+  [
+    '2.1.329 (bundle)',
+    'API Error: Repeated 529 Overloaded errors. If it persists, check https://status.claude.com.',
+    'provider_unavailable',
+  ],
+  [
+    '2.1.200 (api)',
+    'API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+    'provider_unavailable',
+  ],
+  [
+    '2.1.200 (api)',
+    'API Error: 500 {"type":"error","error":{"type":"api_error","message":"Internal server error"}}',
+    'provider_unavailable',
+  ],
+  [
+    '2.1.200 (api)',
+    'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your rate limit."}}',
+    'provider_unavailable',
+  ],
+  [
+    '2.1.329 (bundle)',
+    'API Error: Server is temporarily limiting requests (not your usage limit)',
+    'provider_unavailable',
+  ],
+  ['2.1.329 (bundle)', 'Unable to connect to API (ECONNRESET)', 'provider_unavailable'],
+  ['2.1.329 (bundle)', "Can't reach the API server — check your internet or DNS (ENOTFOUND)", 'provider_unavailable'],
+  [
+    '2.1.329 (bundle)',
+    'API Error: Server error mid-response. The response above may be incomplete.',
+    'provider_unavailable',
+  ],
+  ['2.1.329 (bundle)', 'API Error: Request timed out', 'provider_unavailable'],
+  [
+    '2.1.329 (bundle)',
+    'Could not refresh your login because another Claude Code process is refreshing it (or exited mid-refresh) · Try again in a minute; if it keeps happening, sign in again with /login',
+    'provider_unavailable',
+    '2026-10-08T10:01:30.000Z',
+  ],
+];
+
+const CODEX: readonly Row[] = [
+  [
+    '0.169.0 (bundle)',
+    'You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 11:11 PM.',
+    'rate_limit',
+    '2026-10-09T03:11:59.000Z',
+  ],
+  [
+    '0.125.0 (reported)',
+    "You've hit your usage limit. Visit https://chatgpt.com/settings/usage to purchase more credits or try again at Oct 9th, 2026 3:07 AM.",
+    'rate_limit',
+    '2026-10-09T07:07:59.000Z',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'You’ve hit your usage limit for gpt-5.5. Switch to another model now, or try again at 5:46 PM.',
+    'rate_limit',
+    '2026-10-08T21:46:59.000Z',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'You’ve hit your usage limit. To get more access now, send a request to your admin or try again at 9:00 AM.',
+    'rate_limit',
+    '2026-10-08T13:00:59.000Z',
+  ],
+  [
+    'before 0.40 (reported)',
+    "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 2 hours 17 minutes.",
+    'rate_limit',
+    '2026-10-08T12:17:30.000Z',
+  ],
+  [
+    'before 0.40 (reported)',
+    "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 5 days 22 hours 11 minutes.",
+    'rate_limit',
+    '2026-10-14T08:11:30.000Z',
+  ],
+  ['0.169.0 (bundle)', 'You’ve hit your usage limit. Try again later.', 'rate_limit'],
+  [
+    '0.130 (api)',
+    '{"type":"error","error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"plus","resets_at":1791460800,"resets_in_seconds":7170},"status_code":429}',
+    'rate_limit',
+    '2026-10-08T12:00:00.000Z',
+  ],
+  ['0.169.0 (bundle)', 'Quota exceeded. Check your plan and billing details.', 'credit'],
+  [
+    '0.169.0 (bundle)',
+    'Your workspace is out of credits. Ask your workspace owner to refill in order to continue.',
+    'credit',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'You hit your spend cap set by the owner of your workspace. Ask an owner to increase your spend cap to continue.',
+    'credit',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'To use Codex with your ChatGPT plan, upgrade to Plus: https://chatgpt.com/explore/plus.',
+    'credit',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'Your access token could not be refreshed because your refresh token was already used. Please log out and sign in again.',
+    'authentication',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'Your access token could not be refreshed because your refresh token has expired. Please log out and sign in again.',
+    'authentication',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'Your access token could not be refreshed because your refresh token was revoked. Please log out and sign in again.',
+    'authentication',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'Your access token could not be refreshed because you have since logged out or signed in to another account. Please sign in again.',
+    'authentication',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'Your authentication session could not be refreshed automatically. Please log out and sign in again.',
+    'authentication',
+  ],
+  [
+    '0.169.0',
+    'unexpected status 401 Unauthorized: Incorrect API key provided, url: https://api.openai.com/v1/responses',
+    'authentication',
+  ],
+  [
+    '0.169.0 (bundle)',
+    "Codex ran out of room in the model's context window. Start a new thread or clear earlier history before retrying.",
+    'context_overflow',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'Error: thread/resume: thread/resume failed: no rollout found for thread id 0190c8e5-0000-7000-8000-000000000000',
+    'conversation_unusable',
+  ],
+  [
+    '0.169.0 (api)',
+    'unexpected status 400 Bad Request: {"error":{"message":"Invalid \'input[2].content[1].image_url\'","type":"invalid_request_error"}}',
+    'conversation_unusable',
+  ],
+  ['0.169.0 (bundle)', 'Selected model is at capacity. Please try a different model.', 'provider_unavailable'],
+  [
+    '0.169.0 (bundle)',
+    'We’re currently experiencing high demand, which may cause temporary errors.',
+    'provider_unavailable',
+  ],
+  [
+    '0.169.0 (bundle)',
+    "We're currently experiencing high demand, which may cause temporary errors.",
+    'provider_unavailable',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'stream disconnected before completion: error sending request for url (https://api.openai.com/v1/responses)',
+    'provider_unavailable',
+  ],
+  ['0.169.0', 'exceeded retry limit, last status: 429 Too Many Requests, request id: c4fc59ca', 'provider_unavailable'],
+  ['0.169.0', 'exceeded retry limit, last status: 503 Service Unavailable', 'provider_unavailable'],
+  [
+    '0.169.0 (api)',
+    'stream disconnected before completion: Rate limit reached for gpt-5 in organization org on tokens per min (TPM): Limit 30000. Please try again in 11.054s.',
+    'provider_unavailable',
+    '2026-10-08T10:00:41.054Z',
+  ],
+  ['0.169.0 (bundle)', 'Policy-restricted capacity is unavailable. Please try again later.', 'provider_unavailable'],
+];
+
+const GEMINI: readonly Row[] = [
+  [
+    '0.61.0 (api)',
+    '[API Error: {"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]',
+    'authentication',
+  ],
+  [
+    '0.49.0 (reported)',
+    'Failed to sign in. Message: This client is no longer supported for Gemini Code Assist for individuals. To continue using Gemini, please migrate to the Antigravity suite of products: https://antigravity.google',
+    'authentication',
+  ],
+  [
+    '0.61.0 (bundle)',
+    'Manual authorization is required but the current session is non-interactive. Please run the Gemini CLI in an interactive terminal to log in, provide a GEMINI_API_KEY, or ensure Application Default Credentials are configured.',
+    'authentication',
+  ],
+  ['0.61.0 (bundle)', 'You have exhausted your daily quota on this model.', 'rate_limit'],
+  [
+    '0.50.0 (reported)',
+    'You have exhausted your capacity on this model. Your quota will reset after 3h12m5s.',
+    'rate_limit',
+    '2026-10-08T13:12:35.000Z',
+  ],
+  [
+    '0.61.0 (api)',
+    'You exceeded your current quota, please check your plan and billing details. Please retry in 34.5s.',
+    'provider_unavailable',
+    '2026-10-08T10:01:04.500Z',
+  ],
+  [
+    '0.61.0 (api)',
+    '{"error":{"code":429,"message":"Resource has been exhausted (e.g. check quota).","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"41s"}]}}',
+    'provider_unavailable',
+    '2026-10-08T10:01:11.000Z',
+  ],
+  [
+    '0.61.0 (bundle)',
+    'Rate limit exceeded\nSuggested retry after 60s.',
+    'provider_unavailable',
+    '2026-10-08T10:01:30.000Z',
+  ],
+  [
+    '0.61.0 (api)',
+    '{"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}',
+    'provider_unavailable',
+  ],
+  ['0.61.0 (api)', 'No capacity available for model gemini-3-pro on the server', 'provider_unavailable'],
+  ['0.61.0 (bundle)', 'exception TypeError: fetch failed sending request', 'provider_unavailable'],
+  ['0.61.0 (bundle)', 'Error resuming session: Invalid session identifier "0190c8e5".', 'conversation_unusable'],
+  [
+    '0.61.0 (api)',
+    '{"error":{"code":400,"message":"Unable to process input image. Please retry or report in https://developers.generativeai.google/guide/troubleshooting","status":"INVALID_ARGUMENT"}}',
+    'conversation_unusable',
+  ],
+  [
+    '0.61.0 (api)',
+    '{"error":{"code":400,"message":"The input token count (1198530) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}',
+    'context_overflow',
+  ],
+  ['0.61.0 (bundle)', 'INSUFFICIENT_G1_CREDITS_BALANCE', 'credit'],
+];
+
+function of(program: AgentProgramName, rows: readonly Row[]): SeenWording[] {
+  return rows.map(([seen, words, cause, ends = null]) => ({ program, seen, words, cause, ends }));
+}
+
+export const SEEN_WORDINGS: readonly SeenWording[] = [
+  ...of('claude', CLAUDE),
+  ...of('codex', CODEX),
+  ...of('gemini', GEMINI),
+];
