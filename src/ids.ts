@@ -68,9 +68,22 @@ export function requireSessionId(text: string): string {
   );
 }
 
-/** @returns `tg_{project}_{chat}_{message}` */
-export function telegramSessionId(projectKey: string, chatId: string, messageId: string): string {
-  return requireSessionId(`tg_${projectKey}_${chatId}_${messageId}`);
+/**
+ * @param bot the bot that has numbered the message, if its numbers are marked; null if not
+ * @returns `tg_{project}_{chat}_{message}`, or `tg_{project}_{chat}_b{bot}_{message}`
+ */
+export function telegramSessionId(
+  projectKey: string,
+  chatId: string,
+  messageId: string,
+  bot: string | null = null,
+): string {
+  return requireSessionId(`tg_${projectKey}_${chatId}_${bot === null ? '' : `b${bot}_`}${messageId}`);
+}
+
+/** @returns the bot that the session's id is marked with; null if with none. A chat's id, which stands there otherwise, has no `b` */
+export function botOfSession(sessionId: string): string | null {
+  return /^tg_.+_-?\d+_b(\d+)_\d+(?:_r1)?$/.exec(sessionId)?.[1] ?? null;
 }
 
 /** @returns `cli_{project}_{ulid}` */

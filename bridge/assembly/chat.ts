@@ -57,7 +57,7 @@ function buildTelegram(
   access: NonNullable<Settings['telegram']>,
 ) {
   const api = new TelegramApi(access, chats.clock);
-  const base = { ...chats, api };
+  const base = { ...chats, api, logsFolder };
   const progress = new ProgressMemory(logsFolder, chats.logger);
   const display = new ProgressDisplay(base, new ProgressEdits(base), progress, timings.progressEveryMs);
   const memory = new SendMemory(base, logsFolder);

@@ -1,6 +1,6 @@
 /** Checks whether the bot can receive and send, and who may write to it. Asks Telegram, changes nothing there. */
 import type { UserFromGetMe } from 'grammy/types';
-import type { Project, Settings } from '../../src/config/settings.js';
+import type { Place, Project, Settings } from '../../src/config/settings.js';
 import { counted } from '../../src/counted.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
@@ -39,7 +39,7 @@ export async function checkTelegram(
   ];
   return [
     ok(NAME.token, `the bot is @${bot.username}`),
-    await checkPrivacy(api, bot, chats),
+    await checkPrivacy(api, bot, settings),
     await checkPoller(api, ownBridge, clock),
     ...(await Promise.all(chats.map((chatId) => checkChat(api, chatId)))),
   ];
@@ -62,20 +62,27 @@ function tokenComplaint(error: unknown): CheckResult {
 }
 
 /** An administrator gets every message, whatever the mode. */
-async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, chats: readonly string[]): Promise<CheckResult> {
-  if (bot.can_read_all_group_messages) return ok(NAME.privacy, 'privacy mode is off: the bot receives all messages');
-  const groups = chats.filter((chatId) => chatId.startsWith('-'));
+async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, { projects }: Settings): Promise<CheckResult> {
+  if (bot.can_read_all_group_messages) {
+    return ok(
+      NAME.privacy,
+      'privacy mode is off: the bot receives all messages, and so those that mention it in a group',
+    );
+  }
+  const groups = [...projects.values()].flatMap(({ places }) => places).filter(({ chatId }) => chatId.startsWith('-'));
   if (groups.length === 0) return ok(NAME.privacy, 'privacy mode is on, which only matters in groups; none is listed');
-  const deaf: string[] = [];
-  for (const chatId of groups) {
-    const membership = await api.getOwnMembership(chatId).catch(() => null);
-    if (membership?.status !== 'administrator') deaf.push(chatId);
+  const deaf: Place[] = [];
+  for (const place of groups) {
+    const membership = await api.getOwnMembership(place.chatId).catch(() => null);
+    if (membership?.status !== 'administrator') deaf.push(place);
   }
   if (deaf.length === 0) return ok(NAME.privacy, 'privacy mode is on, but the bot is an administrator of every group');
+  const ids = [...new Set(deaf.map(({ chatId }) => chatId))].join(', ');
+  const wantsAll = deaf.some(({ trigger }) => trigger === 'any') ? '; `"trigger": "any"` has no effect there' : '';
   return warning(
     NAME.privacy,
-    `privacy mode is on: in ${deaf.join(', ')} the bot receives only commands and replies`,
-    'send /setprivacy to @BotFather, choose the bot and Disable; then remove the bot from these groups and add it again',
+    `privacy mode is on: in ${ids} the bot receives only commands and replies: /ask arrives there, and a mention never does${wantsAll}`,
+    'if people are to mention the bot, send /setprivacy to @BotFather, choose the bot and Disable; then remove the bot from these groups and add it again',
   );
 }
 

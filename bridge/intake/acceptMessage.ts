@@ -14,6 +14,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { AcceptedMessage } from '../../src/jobs/transitions.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Check } from '../../src/redis/commit.js';
+import { DAY } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
 import type { Admitted, ChatMessage } from './admission.js';
 
@@ -35,11 +36,15 @@ export interface Order {
 }
 
 /** @throws as `Transitions.accept` */
-export type Accept = (draft: SessionDraft, fence: readonly Check[]) => Promise<AcceptedMessage>;
+export type Accept = (
+  draft: SessionDraft,
+  fence: readonly Check[],
+  pieces?: readonly string[],
+) => Promise<AcceptedMessage>;
 
 /** For processes other than the bridge: the lane's bridge is woken. */
 export function acceptForOthers({ transitions }: Store): Accept {
-  return (draft, fence) => transitions.accept(draft, { fence });
+  return (draft, fence, pieces) => transitions.accept(draft, { fence, pieces });
 }
 
 interface AcceptorParts {
@@ -73,7 +78,17 @@ export class MessageAcceptor {
    * @throws UsageError if the ids cannot name a session
    */
   async accept(message: ChatMessage, { project }: Admitted, fence: readonly Check[] = []): Promise<AcceptedMessage> {
-    return this.#store(project, message, telegramSessionId(project.key, message.chatId, message.messageId), fence);
+    const { chatId, messageId, bot, receivedBy, writtenAt } = message;
+    const idFor = (mark: string | undefined) => telegramSessionId(project.key, chatId, messageId, mark);
+    const accepted = await this.#store(project, message, idFor(bot), fence);
+    if (accepted.isNew || !isAnother(accepted.session, writtenAt)) return accepted;
+    // A number that has come back, although nothing says why: what a person writes today is no repetition of last week.
+    const { session_id } = accepted.session;
+    const said = `message ${messageId} of chat ${chatId} has the number of session ${session_id}, but is another one`;
+    this.#parts.logger.warn({ session_id, chat_id: chatId, message_id: messageId }, said);
+    const again = await this.#store(project, { ...message, bot: receivedBy }, idFor(receivedBy), fence);
+    if (again.isNew || !isAnother(again.session, writtenAt)) return again;
+    throw new UsageError(`${said}, and so is ${again.session.session_id}`);
   }
 
   /**
@@ -97,10 +112,13 @@ export class MessageAcceptor {
     const conversation_key = await this.#conversationOf(project_key, message);
     const asked = { session_id, project_key, chat_id, message_id, thread_id, sender, message_text };
     const work = { lane, working_directory, agent: agent.kind, conversation_key };
-    const accepted = await this.#parts.accept({ ...asked, ...work }, fence);
+    const accepted = await this.#parts.accept({ ...asked, ...work }, fence, message.pieces ?? []);
     if (accepted.isNew) {
       const said = `session ${session_id}: message accepted (project ${project_key})`;
       this.#parts.logger.info({ session_id, project_key, chat_id, message_id, lane }, said);
+    } else {
+      const said = `message ${message_id} of chat ${chat_id} was accepted before, as session ${accepted.session.session_id}`;
+      this.#parts.logger.info({ session_id: accepted.session.session_id, chat_id, message_id }, said);
     }
     return accepted;
   }
@@ -134,13 +152,21 @@ export class MessageAcceptor {
   }
 
   /** A reply continues the conversation of the message that it answers, ours or a person's. */
-  async #conversationOf(projectKey: string, { chatId, threadId, replyTo }: ChatMessage): Promise<string> {
+  async #conversationOf(projectKey: string, { chatId, threadId, replyTo, bot }: ChatMessage): Promise<string> {
     const { records } = this.#parts.store;
-    const answered = replyTo === null ? null : await records.sessionOfMessage(projectKey, chatId, replyTo);
+    const answered = replyTo === null ? null : await records.sessionOfMessage(projectKey, chatId, replyTo, bot);
     const session = answered === null ? null : await records.session(answered).catch(nullIfCorrupt);
     if (session !== null) return session.conversation_key;
     return conversationKey(projectKey, chatId, threadId, await records.conversationEpoch(projectKey, chatId, threadId));
   }
+}
+
+/**
+ * Telegram keeps an update that is not confirmed for a day. A message that was written later than that after the session was
+ * accepted cannot be what the session was accepted for.
+ */
+function isAnother({ created_at }: AgentSession, writtenAt: number | undefined): boolean {
+  return writtenAt !== undefined && writtenAt > created_at + DAY;
 }
 
 /** A message is not lost because the one that it answers cannot be read. */

@@ -1,6 +1,6 @@
 /** Who may start work from which chat, by the configuration alone; a message from an unlisted chat is a critical event. */
 import { noticeEvent } from '../../monitoring/events/notice.js';
-import { type Place, type Project, placeOf, type Settings } from '../../src/config/settings.js';
+import { type Place, type Project, placeOf, type Settings, type Trigger } from '../../src/config/settings.js';
 import { ulid } from '../../src/ids.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Sender } from '../../src/jobs/model.js';
@@ -19,6 +19,14 @@ export interface ChatMessage {
   readonly text: string;
   /** The message that this one answers. */
   readonly replyTo: string | null;
+  /** Epoch milliseconds by the chat's clock; missing if unknown. */
+  readonly writtenAt?: number;
+  /** The bot whose numbers the ids of messages are, if they are marked; missing if not. */
+  readonly bot?: string | undefined;
+  /** The bot that has received it; missing if it came another way. */
+  readonly receivedBy?: string;
+  /** The further messages into which the chat has cut this one, by their ids. */
+  readonly pieces?: readonly string[];
 }
 
 export interface Admitted {
@@ -50,6 +58,12 @@ export class Admission {
   isListed(chatId: string): boolean {
     const projects = [...this.#settings.projects.values()];
     return projects.some(({ places }) => places.some((place) => place.chatId === chatId));
+  }
+
+  /** @returns which messages are for the bot where this one was written; where no project listens, every one is answered */
+  triggerOf({ chatId, threadId }: ChatMessage): Trigger {
+    const isGroup = chatId.startsWith('-');
+    return isGroup ? (placeOf(this.#settings, chatId, threadId)?.place.trigger ?? 'any') : 'any';
   }
 
   admit({ chatId, threadId, sender }: ChatMessage): Admitted | Refused {

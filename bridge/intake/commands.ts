@@ -1,7 +1,6 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
 import { CANCELLED_TEXT, waitText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { LiveTerminal } from '../../monitoring/terminals/terminalWatch.js';
-import type { Project } from '../../src/config/settings.js';
 import { counted } from '../../src/counted.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -10,33 +9,10 @@ import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
+import { COMMANDS, type Command, type CommandPlace, help, isLoneStop } from './commandText.js';
 import { terminalNote } from './terminalNote.js';
 
-/** In the order of the menu. */
-export const COMMANDS = [
-  { command: 'status', description: 'What runs and what waits' },
-  { command: 'cancel', description: 'Stop the running work; as a reply: that message; "all": everything here' },
-  { command: 'new', description: 'Begin a new conversation' },
-  { command: 'help', description: 'What I can do' },
-] as const;
-
-export interface Command {
-  readonly name: string;
-  readonly argument: string;
-}
-
-/** Where a command was typed. */
-interface CommandPlace {
-  readonly project: Project;
-  /** The one in which the place's messages are run. */
-  readonly directory: string;
-  readonly chatId: string;
-  readonly threadId: string | null;
-  readonly replyTo: string | null;
-}
-
-/** A word after the slash, at most one addressee; `/home/me/x is broken` is no command. */
-const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
+const STOP: Command = { name: 'cancel', argument: '' };
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
 const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
@@ -45,17 +21,6 @@ const USED_BY_CHAT = "; another chat's message uses this directory";
 const NOTHING_HERE = 'Nothing is running or waiting here.';
 const KEPT_DIRECTORY =
   'Its directory is still held by an earlier run that could not be ended. My operator can see what is left of it with `watchkeeper doctor`.';
-
-/**
- * @param botName our user name; null if there is none
- * @returns the command; null if the text is none, `for_another` if it is addressed to another bot
- */
-export function parseCommand(text: string, botName: string | null): Command | 'for_another' | null {
-  const [, name, addressee, argument] = COMMAND.exec(text.trim()) ?? [];
-  if (name === undefined) return null;
-  if (addressee !== undefined && addressee.toLowerCase() !== botName?.toLowerCase()) return 'for_another';
-  return { name: name.toLowerCase(), argument: (argument ?? '').trim() };
-}
 
 export class Commands {
   readonly #base: ChatFoundation;
@@ -88,7 +53,9 @@ export class Commands {
     switch (name) {
       case 'start':
       case 'help':
-        return help(place.project);
+        return help(place);
+      case 'ask':
+        return 'Write your request behind it, such as: /ask why does the build fail?';
       case 'status':
         return this.#status(place);
       case 'cancel':
@@ -99,6 +66,22 @@ export class Commands {
       default:
         return `I don't know /${name}. I know ${COMMANDS.map(({ command }) => `/${command}`).join(', ')}.`;
     }
+  }
+
+  /**
+   * @param isForUs whether the message is addressed to the bot; of other talk, only a stop for work that runs here is
+   * @returns the command that a lone "stop" means here; null if the text is something else, or there is nothing to stop
+   * @throws ioredis' error if Redis is unreachable
+   */
+  async stopIn(text: string, place: CommandPlace, isForUs: boolean): Promise<Command | null> {
+    if (!isLoneStop(text)) return null;
+    if (place.replyTo !== null) {
+      const { project, chatId, replyTo, bot } = place;
+      const known = await this.#base.store.records.sessionOfMessage(project.key, chatId, replyTo, bot);
+      return known === null && !isForUs ? null : STOP;
+    }
+    const { running, waiting } = await this.#sessionsOf(place);
+    return running.length > 0 || (isForUs && waiting.length > 0) ? STOP : null;
   }
 
   async #status(at: CommandPlace): Promise<string> {
@@ -138,12 +121,12 @@ export class Commands {
     }
     const { running, waiting, elsewhere } = await this.#sessionsOf(place);
     if (argument !== '') {
-      const said = await this.#cancelEach([...waiting, ...running], NOTHING_HERE);
+      const said = await this.#cancelEach([...waiting, ...running], NOTHING_HERE, true);
       return elsewhere === 0 ? said : `${said} ${elsewhere} in other topics of this chat: send /cancel all there.`;
     }
     if (place.replyTo !== null) {
       const { records } = this.#base.store;
-      const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo);
+      const id = await records.sessionOfMessage(place.project.key, place.chatId, place.replyTo, place.bot);
       const session = id === null ? null : await records.session(id);
       if (session === null) return 'I have no work for that message.';
       return this.#cancelEach([session], 'That work has already ended.');
@@ -152,11 +135,12 @@ export class Commands {
     return this.#cancelEach(running, `Nothing is running here.${hint}`);
   }
 
-  async #cancelEach(sessions: readonly AgentSession[], nothing: string): Promise<string> {
+  /** @param isQuiet the answer to the command is the only one: no message gets one of its own */
+  async #cancelEach(sessions: readonly AgentSession[], nothing: string, isQuiet = false): Promise<string> {
     let stopping = 0;
     let cancelled = 0;
     for (const { session_id } of sessions) {
-      const after = await this.#base.store.transitions.cancel(session_id, CANCELLED_TEXT);
+      const after = await this.#base.store.transitions.cancel(session_id, CANCELLED_TEXT, { isQuiet });
       if (after?.status === 'active') stopping += 1;
       if (after?.status === 'cancelled') cancelled += 1;
     }
@@ -211,14 +195,6 @@ export class Commands {
 function excerptOf({ request: { message_text } }: AgentSession, redact: Redact): string {
   const words = withoutInvisible(redact(message_text)).replace(/\s+/g, ' ').trim();
   return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
-}
-
-function help(project: Project): string {
-  return [
-    `I run a coding agent on the project "${project.key}". Send me what you want as a text message. I reply with the answer.`,
-    'Reply to one of my messages to continue its conversation. Messages for the same folder run one after the other.',
-    COMMANDS.map(({ command, description }) => `/${command} - ${description}`).join('\n'),
-  ].join('\n\n');
 }
 
 /** A tool's words: in code, so that no chat turns them into links or mentions. */

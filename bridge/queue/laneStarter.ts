@@ -68,9 +68,9 @@ export class LaneStarter implements Lanes {
    */
   acceptor(store: Store, host: string): Accept {
     const { queue } = this.#options;
-    return async (draft, fence) => {
+    return async (draft, fence, pieces) => {
       const isHere = hostOfLane(draft.lane) === host;
-      const accepted = await store.transitions.accept(draft, { fence, wakes: !isHere });
+      const accepted = await store.transitions.accept(draft, { fence, pieces, wakes: !isHere });
       const { session, isNew, isNext } = accepted;
       // The store has forgotten who waits there, and they come first.
       if (isNext && isHere && queue.hasOthersIn(session)) {

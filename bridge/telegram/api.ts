@@ -53,6 +53,8 @@ export interface Text {
 /** What all parts of the chat in Telegram work with. */
 export interface TelegramFoundation extends ChatFoundation {
   readonly api: TelegramApi;
+  /** Missing where sessions have no folders. */
+  readonly logsFolder?: string;
 }
 
 /** Every method throws a ChatError, and nothing else. */

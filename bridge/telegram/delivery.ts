@@ -19,7 +19,7 @@
  * last line. A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log
  * says so.
  */
-import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
+import { type AgentSession, type DeliveryState, isDelivered, type OutboxEntry } from '../../src/jobs/model.js';
 import { isDueLater } from '../../src/jobs/outbox.js';
 import type { Service } from '../../src/service.js';
 import type { Timer } from '../../src/time.js';
@@ -28,6 +28,7 @@ import { finalTextOf } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
 import { answerParts, isFile, messagesIn, partsDone } from './answerParts.js';
 import type { TelegramFoundation } from './api.js';
+import { BotNumbers } from './botNumbers.js';
 import { ClosingLines } from './closingLines.js';
 import { CLAIM_MS, DeliveryRecord } from './deliveryRecord.js';
 import { type Outcome, PartSender } from './partSender.js';
@@ -43,6 +44,7 @@ export class TelegramDelivery implements SayingChat, Service {
   readonly #memory: SendMemory;
   readonly #drainMs: number;
   readonly #sender: PartSender;
+  readonly #numbers: BotNumbers;
   /** Sessions that this object is working on. */
   readonly #underWay = new Set<string>();
   /** Interrupted by the store: a claim of ours may be left, with nobody working on it. */
@@ -63,9 +65,10 @@ export class TelegramDelivery implements SayingChat, Service {
     this.#progress = progress;
     this.#memory = memory;
     this.#drainMs = drainMs;
+    this.#numbers = new BotNumbers(base);
     this.#sender = new PartSender(base.api, memory, this.#ending.signal);
     this.#closing = new ClosingLines(base, progress.edits, this.#ending.signal);
-    this.#record = new DeliveryRecord(base, this.#closing);
+    this.#record = new DeliveryRecord(base, this.#closing, this.#numbers);
   }
 
   async start(): Promise<void> {}
@@ -95,9 +98,9 @@ export class TelegramDelivery implements SayingChat, Service {
 
   async say(session: AgentSession, text: string): Promise<void> {
     const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
-    const to = { chatId, threadId, replyTo };
+    const to = { chatId, threadId, replyTo: (await this.#numbers.areForeign(session)) ? null : replyTo };
     const messageId = await this.#base.api.sendMessage(to, { plain: text, html: null }, { silent: true });
-    await this.#base.store.chatMemory.recordOwnMessage(session, messageId);
+    await this.#base.store.chatMemory.recordOwnMessage(session, messageId, await this.#numbers.markIn(chatId));
   }
 
   /** The bridge stops: after `drainMs` nothing more is sent. What is not settled then waits for the next start. */
@@ -128,6 +131,12 @@ export class TelegramDelivery implements SayingChat, Service {
     const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
+    if (session !== null && (await this.#numbers.areForeign(session))) {
+      // Its messages are numbered by another bot: for this one the numbers are those of others.
+      inDoubt ||= entry.edit_into !== null;
+      entry = await this.#record.save(entry, { reply_to: null, progress_message_id: null, edit_into: null });
+      if (entry === null) return deliveryState(store, sessionId);
+    }
     const text = finalTextOf(entry, messagesIn(parts));
     const known = Math.min(await this.#memory.partsSent(text), parts.length);
     const partsSent = partsDone(parts, known, known > entry.parts_done);
@@ -140,7 +149,10 @@ export class TelegramDelivery implements SayingChat, Service {
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       held = entry;
       const part = parts[entry.parts_done];
-      if (part === undefined) {
+      if (entry.quiet === true && part !== undefined) {
+        await this.#memory.arrived(text, entry.parts_done);
+        entry = await this.#record.save(entry, { parts_done: entry.parts_done + 1 });
+      } else if (part === undefined) {
         hasArrived = true;
         entry = await this.#record.finish(entry, session, 'sent', null);
       } else if (isFile(part) && this.#record.isTooOld(entry)) {
@@ -172,7 +184,10 @@ export class TelegramDelivery implements SayingChat, Service {
     const { store, clock } = this.#base;
     const entry = await store.records.outboxEntry(sessionId);
     const isDue = entry !== null && entry.progress_message_id !== null && !isDueLater(entry, clock.now());
-    if (isDue && !this.#isStopping) this.#closing.write(entry, await store.records.session(sessionId));
+    const session = isDue && !this.#isStopping ? await store.records.session(sessionId) : null;
+    const isForeign = session !== null && (await this.#numbers.areForeign(session));
+    if (isDue && isForeign && isDelivered(entry.state)) await store.outbox.save(entry, { progress_message_id: null });
+    else if (isDue && !this.#isStopping) this.#closing.write(entry, session);
     return deliveryState(store, sessionId);
   }
 }

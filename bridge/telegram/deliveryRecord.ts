@@ -4,6 +4,7 @@ import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/mo
 import { SECOND } from '../../src/time.js';
 import { logDelivery, logUndelivered } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';
+import type { BotNumbers } from './botNumbers.js';
 import { BACKOFF, CLOSED_WITHIN_MS, type ClosingLines, GIVEN_UP_AFTER_MS } from './closingLines.js';
 import type { Outcome } from './partSender.js';
 
@@ -22,9 +23,11 @@ export const CLAIM_MS = 90 * SECOND;
 export class DeliveryRecord {
   readonly #base: ChatFoundation;
   readonly #closing: ClosingLines;
+  readonly #numbers: BotNumbers;
 
-  constructor(base: ChatFoundation, closing: ClosingLines) {
+  constructor(base: ChatFoundation, closing: ClosingLines, numbers: BotNumbers) {
     this.#base = base;
+    this.#numbers = numbers;
     this.#closing = closing;
   }
 
@@ -125,8 +128,10 @@ export class DeliveryRecord {
     const { store, logger } = this.#base;
     // Only a reply to this very message would miss it.
     const inChat = { ...session, request: { ...session.request, chat_id: entry.chat_id } };
-    await store.chatMemory.recordOwnMessage(inChat, messageId).catch((err: unknown) => {
+    try {
+      await store.chatMemory.recordOwnMessage(inChat, messageId, await this.#numbers.markIn(entry.chat_id));
+    } catch (err) {
       logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
-    });
+    }
   }
 }

@@ -3,7 +3,8 @@
  * that grows only after the update was handled and the offset stored.
  *
  * While Redis is unreachable the first update that needs it blocks the ones behind it. The polls go on with the same offset, so
- * that every chat with something waiting is notified once, and the bot does not look dead. While it is another bridge's turn to
+ * that every chat with something waiting is notified once, and the bot does not look dead. A paste that may not be complete
+ * blocks them in the same way for a moment: its first pieces are not confirmed before the last is stored with them. While it is another bridge's turn to
  * poll, nothing is fetched at all.
  */
 import type { Update } from 'grammy/types';
@@ -13,10 +14,11 @@ import type { Service } from '../../src/service.js';
 import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { SECOND } from '../../src/time.js';
 import { STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
-import { COMMANDS } from '../intake/commands.js';
+import { COMMANDS } from '../intake/commandText.js';
 import { ChatError, type Complaint, complaintAbout } from './chatError.js';
 import { Errands } from './errands.js';
 import type { Bot } from './incoming.js';
+import { NextPiece } from './pastes.js';
 import type { Turn } from './pollerTurn.js';
 import { PollOffset } from './pollOffset.js';
 import type { RejectedUpdates } from './rejectedUpdates.js';
@@ -43,6 +45,7 @@ export class TelegramIntake implements Service {
   readonly #errands: Errands;
   readonly #handler: UpdateHandler;
   readonly #offset: PollOffset;
+  readonly #nextPiece: NextPiece;
   /** Chats that know that their messages wait for the store. */
   readonly #notifiedChats = new Set<string>();
   #bot: Bot | null = null;
@@ -56,6 +59,7 @@ export class TelegramIntake implements Service {
     this.#errands = new Errands(parts.logger, parts.clock);
     this.#handler = new UpdateHandler(parts, this.#errands);
     this.#offset = new PollOffset(parts);
+    this.#nextPiece = new NextPiece(parts.clock);
   }
 
   /** Whether it is another bridge's turn to fetch messages. */
@@ -98,7 +102,7 @@ export class TelegramIntake implements Service {
       const updates = await this.#parts.api.getUpdates(this.#offset.next, timeoutS, ended);
       this.#completedPollAt = this.#parts.clock.now();
       const trouble = await this.#handleAll(updates, this.#bot);
-      if (trouble === null) return this.#wellAgain();
+      if (trouble === null) return this.#wellAgain() + this.#nextPiece.pauseMs;
       const words = `messages wait: Redis does not answer (${describeError(trouble)})`;
       return Math.min(this.#complain({ about: STORE, words, err: trouble, pauseMs: null }), LONGEST_STORE_PAUSE_MS);
     } catch (error) {
@@ -136,18 +140,25 @@ export class TelegramIntake implements Service {
   }
 
   async #introduce(): Promise<Bot> {
-    const { id, username } = await this.#parts.api.getMe(this.#stopping.signal);
+    const {
+      id,
+      username,
+      can_read_all_group_messages: readsGroups,
+    } = await this.#parts.api.getMe(this.#stopping.signal);
     this.#parts.logger.info({ bot_id: id, username }, 'connected to Telegram');
     this.#errands.run('commands', (signal) => this.#parts.api.setMyCommands(COMMANDS, signal));
-    return { id, username };
+    return { id, username, readsGroups };
   }
 
-  /** @returns the store's error if it stopped the work; null if every update was handled */
+  /** @returns the store's error if it stopped the work; null if every update was handled, or waits for the next piece */
   async #handleAll(updates: readonly Update[], bot: Bot): Promise<unknown> {
+    const joined = new Set<Update>();
     for (const [index, update] of updates.entries()) {
       if (this.#stopping.signal.aborted) return null;
+      const later = updates.slice(index + 1);
+      if (!joined.has(update) && this.#waitsForMore(update, later, bot)) return null;
       try {
-        await this.#handleOne(update, bot);
+        for (const piece of await this.#handleOne(update, later, bot, joined.has(update))) joined.add(piece);
       } catch (error) {
         if (!isStoreTrouble(error)) throw error;
         this.#notifyWaiting(updates.slice(index), bot);
@@ -157,19 +168,29 @@ export class TelegramIntake implements Service {
     return null;
   }
 
-  async #handleOne(update: Update, bot: Bot): Promise<void> {
+  /** @returns the later updates that were handled with this one */
+  async #handleOne(update: Update, later: readonly Update[], bot: Bot, isJoined: boolean): Promise<readonly Update[]> {
     const { store, turn } = this.#parts;
     const fence = turn.fence();
     if (!Number.isSafeInteger(update.update_id)) throw new UsageError('Telegram sent an update without a number');
     await this.#offset.read();
-    if (!this.#offset.isHandled(update.update_id)) {
+    let joined: readonly Update[] = [];
+    if (!isJoined && !this.#offset.isHandled(update.update_id)) {
       // A command makes no commit that would be refused, so the fence is checked here.
       await store.leases.require(fence);
       const reject = (error: unknown) => this.#rejectUnlessTrouble(update, bot, error);
-      await this.#handler.handle(update, bot, fence).catch(reject);
+      joined = (await this.#handler.handle(update, bot, fence, later).catch(reject)) ?? [];
       this.#offset.noteHandled(update.update_id);
+      this.#nextPiece.forget();
     }
     await this.#offset.advance(update.update_id, fence);
+    return joined;
+  }
+
+  #waitsForMore(update: Update, later: readonly Update[], bot: Bot): boolean {
+    if (this.#offset.isReplay(update.update_id)) return false;
+    const last = this.#handler.unfinishedPaste(update, later, bot);
+    return last !== null && this.#nextPiece.mayCome(last.update_id);
   }
 
   async #rejectUnlessTrouble(update: Update, bot: Bot, error: unknown): Promise<void> {

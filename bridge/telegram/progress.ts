@@ -12,18 +12,22 @@ import { Newest } from '../../src/newest.js';
 import { atMost, SECOND } from '../../src/time.js';
 import { type Activity, type ProgressView, statusLine } from '../chat/progressView.js';
 import type { TelegramFoundation, Text } from './api.js';
+import { BotNumbers } from './botNumbers.js';
 import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import type { ProgressMemory } from './progressMemory.js';
 import { learn, pause } from './progressPace.js';
 import { progressText, STARTED } from './progressText.js';
+import { reasonOf } from './reason.js';
 import { renderClean } from './render.js';
 import { newlyShown, type Shown } from './shownProgress.js';
+
+type Uptime = Pick<HostCounters, 'sinceBootMs'>;
 
 /** Telegram shows it for five seconds. */
 const TYPING_EVERY_MS = 4.5 * SECOND;
 const END_LIMIT_MS = 5 * SECOND;
-/** Sessions whose progress message is remembered after the end of their display. */
+/** Sessions whose message is remembered after the end of their display. */
 const MOST_REMEMBERED = 500;
 
 export class ProgressDisplay implements ProgressView {
@@ -31,27 +35,26 @@ export class ProgressDisplay implements ProgressView {
   readonly #base: TelegramFoundation;
   readonly #memory: ProgressMemory;
   readonly #everyMs: number;
-  readonly #counters: Pick<HostCounters, 'sinceBootMs'>;
+  readonly #numbers: BotNumbers;
+  readonly #counters: Uptime;
   readonly #shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
-  /**
-   * @param memory which message it is, should the store forget it
-   * @param everyMs the least time between two edits of one message, in milliseconds
-   */
+  /** @param memory which message it is, should the store forget it. @param everyMs the least time between two edits of it */
   constructor(
     base: TelegramFoundation,
     edits: ProgressEdits,
     memory: ProgressMemory,
     everyMs: number,
-    counters: Pick<HostCounters, 'sinceBootMs'> = systemCounters,
+    uptime?: Uptime,
   ) {
-    this.#counters = counters;
+    this.#counters = uptime ?? systemCounters;
     this.#base = base;
     this.edits = edits;
     this.#memory = memory;
     this.#everyMs = everyMs;
+    this.#numbers = new BotNumbers(base);
   }
 
   begin(session: AgentSession): void {
@@ -82,7 +85,7 @@ export class ProgressDisplay implements ProgressView {
     this.#left.set(sessionId, { messageId, mayComeLate, clockMovedMs });
   }
 
-  /** As {@link end}. @returns what is left of the display */
+  /** As {@link end}. @returns what is left of it */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
     const left = this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
@@ -128,7 +131,7 @@ export class ProgressDisplay implements ProgressView {
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
       const recorded = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
       const messageId = recorded ?? this.#forgotten(session);
-      if (messageId === null) return;
+      if (messageId === null || (await this.#numbers.areForeign(session))) return;
       const message = { sessionId, chatId: session.request.chat_id, messageId };
       await this.edits.edit(message, words, () => this.edits.isOpen(sessionId));
     } catch (err) {
@@ -158,6 +161,7 @@ export class ProgressDisplay implements ProgressView {
     const { clock, logger } = this.#base;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
+        if (await this.#numbers.areForeign(shown.session)) return;
         // Another process may have ended the session, or shown something else there.
         const state = await this.edits.stateOf(shown.session);
         if (state === 'over') return;
@@ -177,7 +181,8 @@ export class ProgressDisplay implements ProgressView {
   async #show(shown: Shown): Promise<void> {
     const { clock, logger, redact } = this.#base;
     shown.nextEditAt = clock.monotonic() + this.#everyMs;
-    const text = progressText(shown.activity, shown.session, clock.monotonic(), redact);
+    shown.reason ??= await reasonOf(this.#base.store.records, shown.session);
+    const text = progressText(shown.activity, shown.session, clock.monotonic(), redact, shown.reason);
     try {
       const isNew = text !== null && text.plain !== shown.text;
       if (shown.messageId === null) await this.#send(shown);
@@ -188,8 +193,7 @@ export class ProgressDisplay implements ProgressView {
       const fields = { err: failure, session_id: shown.session.session_id };
       if (!shown.abandoned.signal.aborted) logger.debug(fields, 'a progress line was dropped');
     }
-    if (shown.messageId === null || shown.isRecorded) return;
-    shown.isRecorded = await this.#isRecordedNow(shown, shown.messageId);
+    if (shown.messageId !== null) shown.isRecorded ||= await this.#isRecordedNow(shown, shown.messageId);
   }
 
   /** A group's limit is kept for answers: then the line is shown later. */
@@ -225,6 +229,7 @@ export class ProgressDisplay implements ProgressView {
 
   async #edit(shown: Shown, messageId: string, text: Text): Promise<void> {
     const { session, abandoned } = shown;
+    if (await this.#numbers.areForeign(session)) return;
     const message = { sessionId: session.session_id, chatId: session.request.chat_id, messageId };
     const mayEdit = async () => (await this.edits.stateOf(session)) === 'working';
     failpoint('progress.edit.before');

@@ -5,6 +5,7 @@ import { shorten } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { type Activity, activityLine, quietLine, stepLine } from '../chat/progressView.js';
 import type { Text } from './api.js';
+import { renderClean } from './render.js';
 import { escapeHtml } from './styledText.js';
 
 /** The first words, always true: a message whose send had an unknown outcome keeps them. */
@@ -13,6 +14,8 @@ const SECOND_ATTEMPT = 'Second attempt.';
 const LONGEST_NOTE = 400;
 
 /**
+ * @param reason why there is a second attempt; it stays below what the agent does
+ *
  * The words of agents and tools are in code: Telegram makes no mention, link or command of them.
  * @returns null while there is nothing new: the text of an earlier run stays until then
  */
@@ -21,6 +24,7 @@ export function progressText(
   session: AgentSession,
   now: number,
   redact: Redact,
+  reason: string | null = null,
 ): Text | null {
   if (activity === null) return null;
   const doing = redact(activityLine(activity, now));
@@ -33,8 +37,19 @@ export function progressText(
     ...(quiet === null ? [] : [{ plain: quiet, html: escapeHtml(quiet) }]),
     ...(step === '' ? [] : [inCode(step)]),
     ...(note === '' ? [] : [inCode(note)]),
+    ...reasonLines(reason, redact),
   ];
-  return { plain: lines.map(({ plain }) => plain).join('\n'), html: lines.map(({ html }) => html).join('\n') };
+  return { plain: lines.map(({ plain }) => plain).join('\n'), html: lines.map(({ html }) => html ?? '').join('\n') };
+}
+
+function reasonLines(reason: string | null, redact: Redact): Text[] {
+  const [words] = reason === null ? [] : renderClean(reason, redact).parts;
+  return words === undefined
+    ? []
+    : [
+        { plain: '', html: '' },
+        { plain: words.plain, html: words.html ?? escapeHtml(words.plain) },
+      ];
 }
 
 function inCode(line: string): Text {

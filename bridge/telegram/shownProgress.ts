@@ -16,6 +16,8 @@ export interface Shown extends Pace {
   isRecorded: boolean;
   /** The message's present text, as far as known. */
   text: string | null;
+  /** Why this attempt is a second one; null for a first one, and while it is unknown. */
+  reason: string | null;
 }
 
 /**
@@ -34,6 +36,7 @@ export function newlyShown(session: AgentSession, known: string | null, clockAhe
     messageId: recorded ?? known,
     isRecorded: recorded !== null,
     text: null,
+    reason: null,
     lostSends: 0,
     mayComeLate: false,
     isRefused: false,

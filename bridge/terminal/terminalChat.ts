@@ -59,6 +59,7 @@ export class TerminalChat implements Chat {
 
   #print(entry: OutboxEntry, waited: number | null, inDoubt: boolean) {
     try {
+      if (entry.quiet === true) return { state: 'sent', reason: null } as const;
       if (inDoubt) {
         this.#writer.write(
           `[${entry.session_id}] its last words may have been printed before; read them with: watchkeeper session ${entry.session_id}\n`,

@@ -8,7 +8,8 @@ import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
 import { type MessageAcceptor, type Order, STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
-import { type Commands, parseCommand } from '../intake/commands.js';
+import type { Commands } from '../intake/commands.js';
+import { parseCommand } from '../intake/commandText.js';
 import { printTo, type TerminalWriter } from './terminalText.js';
 
 interface TerminalIntakeParts {
@@ -83,13 +84,13 @@ export class TerminalIntake implements Service {
   }
 
   async #answer(order: Order): Promise<string> {
-    const command = parseCommand(order.text, null);
-    if (command !== null && command !== 'for_another') {
-      const { project, commands } = this.#parts;
-      const at = { project, directory: project.directory, chatId: TERMINAL_CHAT, threadId: null, replyTo: null };
-      return commands.answer(command, at);
-    }
-    const { session } = await this.#parts.acceptor.acceptOrder(order);
+    const { project, commands, acceptor } = this.#parts;
+    const at = { project, directory: project.directory, chatId: TERMINAL_CHAT, threadId: null, replyTo: null };
+    const typed = parseCommand(order.text, null);
+    const command = typed === 'for_another' ? null : (typed ?? (await commands.stopIn(order.text, at, true)));
+    const asked = command?.name === 'ask' ? command.argument : '';
+    if (command !== null && asked === '') return commands.answer(command, at);
+    const { session } = await acceptor.acceptOrder(asked === '' ? order : { ...order, text: asked });
     return `[${session.session_id}] accepted`;
   }
 }

@@ -5,18 +5,24 @@ import { memorySettings } from './memorySettings.js';
 import { pollingAdditions } from './polling.js';
 import { RULE_ACTIONS, RULES, thresholds } from './rules.js';
 import { cronPattern, timeZone } from './schedules.js';
-import { ISOLATIONS, PUBLIC_DETAILS, timings } from './settings.js';
+import { ISOLATIONS, PUBLIC_DETAILS, TRIGGERS, timings } from './settings.js';
 
 const NO_ID = 'must be a Telegram id, such as 123456789 or -5294327191';
 const telegramId = z.union([z.int(), z.string().regex(/^-?\d{1,19}$/, NO_ID)], NO_ID).transform(String);
 const directory = z.string('must be the path of a directory').min(1, 'must be the path of a directory');
 
+const trigger = z.enum(TRIGGERS, 'must be "addressed" or "any"');
 const chat = z.union(
   [
-    telegramId.transform((id) => ({ id, topic: undefined, directory: undefined })),
-    z.strictObject({ id: telegramId, topic: telegramId.optional(), directory: directory.optional() }),
+    telegramId.transform((id) => ({ id, topic: undefined, directory: undefined, trigger: undefined })),
+    z.strictObject({
+      id: telegramId,
+      topic: telegramId.optional(),
+      directory: directory.optional(),
+      trigger: trigger.optional(),
+    }),
   ],
-  'must be a chat id, or {"id", "topic"?, "directory"?}',
+  'must be a chat id, or {"id", "topic"?, "directory"?, "trigger"?}',
 );
 
 const action = z.enum(RULE_ACTIONS, `must be one of ${RULE_ACTIONS.join(', ')}`);
@@ -46,6 +52,7 @@ export const projectEntry = z.strictObject({
   directory,
   chats: z.array(chat).default([]),
   senders: z.array(telegramId).default([]),
+  trigger: trigger.default('addressed'),
   repository: z
     .string('must be a repository, as "owner/name"')
     .regex(REPOSITORY, 'must be a repository, as "owner/name"')

@@ -58,10 +58,11 @@ export async function readProjects(
   return projects;
 }
 
-function readPlaces({ chats }: ProjectEntry, projectDirectory: string, baseFolder: string): Promise<Place[]> {
-  const places = chats.map(async ({ id, topic, directory }) => ({
+function readPlaces(entry: ProjectEntry, projectDirectory: string, baseFolder: string): Promise<Place[]> {
+  const places = entry.chats.map(async ({ id, topic, directory, trigger = entry.trigger }) => ({
     chatId: id,
     threadId: topic ?? null,
+    trigger,
     directory:
       directory === undefined ? projectDirectory : await placeDirectory(directory, baseFolder, projectDirectory),
   }));

@@ -19,6 +19,10 @@ export type PublicDetail = (typeof PUBLIC_DETAILS)[number];
 export const ISOLATIONS = ['bubblewrap', 'none'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
+/** Which messages of a group are for the bot: those that address it, or all. In a private chat every message is. */
+export const TRIGGERS = ['addressed', 'any'] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
 /** A chat, or one topic of it, that feeds a project. */
 export interface Place {
   readonly chatId: string;
@@ -26,6 +30,7 @@ export interface Place {
   readonly threadId: string | null;
   /** Real path. A place runs in parallel with the project's other ones only if it has its own directory. */
   readonly directory: string;
+  readonly trigger: Trigger;
 }
 
 /**
@@ -170,9 +175,16 @@ export function placeOf(
   chatId: string,
   threadId: string | null,
 ): { project: Project; place: Place } | null {
-  const places = [...settings.projects.values()].flatMap((project) =>
-    project.places.filter((place) => place.chatId === chatId).map((place) => ({ project, place })),
-  );
-  const ofThread = (id: string | null) => places.find(({ place }) => place.threadId === id);
-  return ofThread(threadId ?? GENERAL_TOPIC) ?? ofThread(null) ?? null;
+  const projects = [...settings.projects.values()];
+  const found = (id: string | null) => {
+    const isIt = (place: Place) => place.chatId === chatId && place.threadId === id;
+    return projects.flatMap((project) => project.places.filter(isIt).map((place) => ({ project, place })))[0];
+  };
+  return found(threadId ?? GENERAL_TOPIC) ?? found(null) ?? null;
+}
+
+/** @returns the project's own place for a chat's message; null if it lists none */
+export function placeIn({ places }: Project, chatId: string, threadId: string | null): Place | null {
+  const found = (id: string | null) => places.find((place) => place.chatId === chatId && place.threadId === id);
+  return found(threadId ?? GENERAL_TOPIC) ?? found(null) ?? null;
 }

@@ -3,10 +3,15 @@
  * processed.
  */
 import { FencedError } from '../errors.js';
+import { botOfSession } from '../ids.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import type { AgentSession } from './model.js';
+import { markedNumber } from './names.js';
 import { ENDED_KEPT_MS, holderCheck } from './sessionChange.js';
 import { type StoreContext, StorePart } from './storePart.js';
+
+/** In place of the first bot, if only that there was one is known. */
+const UNKNOWN_BOT = '0';
 
 export class ChatMemory extends StorePart {
   /** Starts a new conversation in a place: later messages do not continue the current one. */
@@ -24,8 +29,28 @@ export class ChatMemory extends StorePart {
   }
 
   /** Remembers that a message of ours belongs to a session, so that a reply to it continues the conversation. */
-  async recordOwnMessage(session: AgentSession, messageId: string): Promise<void> {
-    await applyCommit(this.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId) });
+  async recordOwnMessage(
+    session: AgentSession,
+    messageId: string,
+    bot = botOfSession(session.session_id),
+  ): Promise<void> {
+    await applyCommit(this.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId, bot) });
+  }
+
+  /**
+   * The bot whose numbers of messages stand for themselves, the same for ever. Before it was kept, that was the one that fetched
+   * messages.
+   * @param botId the one that asks
+   * @param isLater whether it is known to have come later
+   */
+  async firstBot(botId: string, isLater = false): Promise<string> {
+    const { redis, keys } = this;
+    const known = await redis.get(keys.firstBot);
+    if (known !== null) return known;
+    const isKnown = !isLater && (await redis.exists(keys.updateOffset(botId))) === 1;
+    const former = isKnown ? null : await anotherBot(this.context, botId);
+    await redis.set(keys.firstBot, former ?? (isLater ? UNKNOWN_BOT : botId), 'NX');
+    return (await redis.get(keys.firstBot)) ?? botId;
   }
 
   /** @returns true to the first caller, who then notifies the session's chat why its message waits */
@@ -41,7 +66,31 @@ export class ChatMemory extends StorePart {
   }
 }
 
-export function ownMessageWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
-  const key = keys.ownMessage(session.project_key, session.request.chat_id, messageId);
+/** @returns another bot whose messages were fetched; null if there is none */
+async function anotherBot({ redis, keys }: StoreContext, botId: string): Promise<string | null> {
+  const prefix = keys.updateOffset('');
+  for await (const found of redis.scanStream({ match: `${prefix}*`, count: 1_000 })) {
+    for (const key of found as string[]) if (key !== prefix + botId) return key.slice(prefix.length);
+  }
+  return null;
+}
+
+export function ownMessageWrites(
+  { keys }: StoreContext,
+  session: AgentSession,
+  messageId: string,
+  bot = botOfSession(session.session_id),
+): Write[] {
+  const key = keys.ownMessage(session.project_key, session.request.chat_id, markedNumber(messageId, bot));
   return [['SET', key, session.session_id, 'PX', String(ENDED_KEPT_MS)]];
+}
+
+/** A piece of a message that the chat has cut: sent again it starts nothing, and a reply to it is a reply to the message. */
+export function pieceWrites({ keys }: StoreContext, session: AgentSession, messageId: string): Write[] {
+  const { project_key, session_id, request } = session;
+  const key = keys.message(project_key, request.chat_id, markedNumber(messageId, botOfSession(session_id)));
+  return [
+    ['HSET', key, 'session_id', session_id, 'part_of', request.message_id],
+    ['PEXPIRE', key, String(ENDED_KEPT_MS)],
+  ];
 }

@@ -6,6 +6,7 @@ import { unreadable } from '../errors.js';
 import { applyCommit, type Check, documentChecks, type Write } from '../redis/commit.js';
 import type { Guard } from './incidentTransitions.js';
 import { type AgentSession, isDelivered } from './model.js';
+import { messageOf } from './names.js';
 import { StorePart } from './storePart.js';
 import { missing } from './straySessions.js';
 
@@ -47,7 +48,7 @@ export class Expiry extends StorePart {
       ['DEL', keys.outbox(sessionId), keys.session(sessionId)],
     ];
     if (session !== null) {
-      const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
+      const message = keys.message(...messageOf(session));
       const [first, revival] = await redis.hmget(message, 'session_id', 'revival_id');
       checks.push({ read: ['HGET', message, 'revival_id'], equals: revival ?? null });
       // The message's record is kept as long as the last session that worked on it.

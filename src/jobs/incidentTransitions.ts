@@ -7,6 +7,7 @@ import { moveIncident, openedIncident, subjectFreed, subjectTaken } from './inci
 import type { Incident, IncidentOutcome } from './incidents.js';
 import { laneBlockWrites, laneEntryWrites } from './lanes.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from './model.js';
+import { messageOf } from './names.js';
 import { newOutboxEntry, revivalOf } from './newRecords.js';
 import { changeSession, laneReleaseWrites, outboxWrites, sessionWrites, wakeWrite } from './sessionChange.js';
 import { cancelledChange, endedChange, interruptedChange, type KnownEnd, OUTCOME_OF } from './sessionEnds.js';
@@ -79,7 +80,7 @@ export class IncidentTransitions extends StorePart {
     // A revival must never make two agents work in one directory.
     if (session.run !== null && session.released === null) return null;
     const now = this.clock.now();
-    const message = this.keys.message(session.project_key, session.request.chat_id, session.request.message_id);
+    const message = this.keys.message(...messageOf(session));
     const again = revivalOf(session, now);
     const revival = incident.conversation?.is_left === true ? { ...again, conversation_id: null } : again;
     const next = await moveIncident(this.context, session, incident, {

@@ -26,7 +26,7 @@ function sessionKeys(root: string) {
     session: (sessionId: string) => `${root}session:${sessionId}`,
     /** Sorted set of session ids; score: for `active` the record's `rev`, else the instant of the change. */
     status: (status: 'pending' | 'active' | 'ended') => `${root}sessions:${status}`,
-    /** Hash `session_id`, `claimed_by`, `revival_id`: the truth about one message. */
+    /** Hash `session_id`, `claimed_by`, `revival_id`: the truth about one message. `part_of`: it is a piece of another one. */
     message: (projectKey: string, chatId: string, messageId: string) =>
       `${root}message:${projectKey}:${chatId}:${messageId}`,
     /** List of pending session ids, first in, first out. */
@@ -93,6 +93,8 @@ function processKeys(root: string) {
     gaps: (logsId: string) => `${root}gaps:${logsId}`,
     /** List of critical events that could not be written to the file of a logs folder yet, the oldest first. */
     owedEvents: (logsId: string) => `${root}owed-events:${logsId}`,
+    /** String: the bot whose numbers of messages stand for themselves; those of another one are marked with its id. */
+    firstBot: `${root}first-bot`,
     /** String: the next Telegram update to ask for. */
     updateOffset: (botId: string) => `${root}update-offset:${botId}`,
     /** String with an expiry: the {@link Presence} of the bridge that serves a host. */

@@ -74,6 +74,8 @@ export interface StopRequest {
   readonly cause: 'incident' | 'cancel';
   readonly incident_id: string | null;
   readonly requested_at: number;
+  /** The person reads of it elsewhere; missing if not. */
+  readonly quiet?: boolean;
 }
 
 export interface Sender {
@@ -173,6 +175,8 @@ export interface OutboxEntry {
   /** The progress message, once its last line is in it; missing before, and in entries of earlier versions. */
   readonly closed_message_id?: string;
   readonly text: string;
+  /** Only the progress message says it: the person has read of it elsewhere. Missing if not. */
+  readonly quiet?: boolean;
   readonly state: DeliveryState;
   /** How many parts of the text are known to be in the chat. */
   readonly parts_done: number;

@@ -1,5 +1,7 @@
 /** Names that several records share. */
+import { botOfSession } from '../ids.js';
 import type { Incident } from './incidents.js';
+import type { AgentSession } from './model.js';
 
 /** @returns the conversation key of a place: a project's chat, its topic, and how often a new conversation was started there */
 export function conversationKey(projectKey: string, chatId: string, threadId: string | null, epoch: number): string {
@@ -44,4 +46,21 @@ export function outagePartSubject(outageId: string, projectKey: string): string 
 
 export function hostOfLane(lane: string): string {
   return lane.slice(0, lane.indexOf(':'));
+}
+
+/**
+ * @param bot whose numbers are marked; null if they are not
+ * @returns a message's id as keys have it
+ */
+export function markedNumber(messageId: string, bot: string | null): string {
+  return bot === null ? messageId : `b${bot}:${messageId}`;
+}
+
+/** @returns the parts of the key under which a session's message is known */
+export function messageOf({
+  session_id,
+  project_key,
+  request,
+}: AgentSession): [project: string, chat: string, id: string] {
+  return [project_key, request.chat_id, markedNumber(request.message_id, botOfSession(session_id))];
 }

@@ -10,8 +10,8 @@ import { newOutboxEntry, newSession } from './newRecords.js';
 import { freeLaneWrites, outboxWrites, revisionCheck, sessionWrites, wakeWrite } from './sessionChange.js';
 import { StorePart } from './storePart.js';
 
-/** `tg_{project}_{chat}_{message}`, of which only the project may contain a `_`. */
-const TELEGRAM_ID = /^tg_(?<project>.+)_(?<chat>-?\d+)_(?<message>\d+)(?:_r1)?$/;
+/** `tg_{project}_{chat}_{message}`, perhaps with a bot before the message; only the project may contain a `_`. */
+const TELEGRAM_ID = /^tg_(?<project>.+)_(?<chat>-?\d+)_(?:b\d+_)?(?<message>\d+)(?:_r1)?$/;
 
 /** What can be known of a session with an unreadable record. */
 export interface UnreadableSession {

@@ -4,7 +4,9 @@ import { CorruptRecordError } from '../errors.js';
 import { Script } from '../redis/script.js';
 import { type Incident, isIncident } from './incidents.js';
 import type { Keys } from './keys.js';
+import { readSessionOfMessage } from './messageIndex.js';
 import type { AgentSession, OutboxEntry } from './model.js';
+import { markedNumber, messageOf } from './names.js';
 import { decodeSession, readSession } from './sessionCodec.js';
 
 /** How many hashes one pipeline requests: keeps single replies of Redis short. */
@@ -90,17 +92,17 @@ export class Records {
     return this.redis.zrange(this.keys.status(status), String(-most), '-1');
   }
 
-  /** @returns the session that was created for a message; null for a message never seen */
-  async sessionOfMessage(projectKey: string, chatId: string, messageId: string): Promise<string | null> {
-    const key = this.keys.message(projectKey, chatId, messageId);
-    const [revival, first] = await this.redis.hmget(key, 'revival_id', 'session_id');
-    if (revival !== null && revival !== undefined) return revival;
-    return first ?? this.redis.get(this.keys.ownMessage(projectKey, chatId, messageId));
+  /**
+   * @param bot whose numbers the message's id is marked with; null if with none
+   * @returns the session that was created for a message, ours or a person's; null for a message never seen
+   */
+  async sessionOfMessage(projectKey: string, chatId: string, messageId: string, bot: string | null = null) {
+    return readSessionOfMessage(this.redis, this.keys, (id) => [projectKey, chatId, markedNumber(id, bot)], messageId);
   }
 
   /** @returns the incident that used the one revival of the session's message; null if it is unused */
   async claimOf(session: AgentSession): Promise<string | null> {
-    const key = this.keys.message(session.project_key, session.request.chat_id, session.request.message_id);
+    const key = this.keys.message(...messageOf(session));
     return this.redis.hget(key, 'claimed_by');
   }
 

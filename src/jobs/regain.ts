@@ -16,6 +16,7 @@ import {
 import type { Incident, IncidentStep } from './incidents.js';
 import { laneEntryWrites, placeInLane } from './lanes.js';
 import type { AgentSession, Run } from './model.js';
+import { messageOf } from './names.js';
 import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, patched, revisionCheck, sessionWrites, wakeWrite } from './sessionChange.js';
 import { endPatch, type KnownEnd } from './sessionEnds.js';
@@ -98,8 +99,8 @@ export class Regain extends StorePart {
     before?: () => Promise<void>,
   ): Promise<boolean> {
     const { redis, keys } = this;
-    const { session_id, request } = next;
-    const message = keys.message(next.project_key, request.chat_id, request.message_id);
+    const { session_id } = next;
+    const message = keys.message(...messageOf(next));
     const first = await settleFirst(this.context, next);
     const own = first === null ? null : more(first.runId);
     if (first === null || own === null) return false;
@@ -147,7 +148,7 @@ async function settleFirst(context: StoreContext, session: AgentSession): Promis
   const { keys, records } = context;
   const now = context.clock.now();
   const first = await records.session(firstId).catch(unreadable);
-  const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
+  const message = keys.message(...messageOf(session));
   const claim = (by: string): Write => ['HSET', message, 'claimed_by', by, 'revival_id', revivalId];
   if (first === null || first === 'unreadable') {
     // Unreadable records are set aside elsewhere; what is known of the second attempt must not wait for that.

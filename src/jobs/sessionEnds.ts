@@ -82,7 +82,12 @@ export function waitingChange(context: StoreContext, session: AgentSession, { wa
 }
 
 /** @returns the change by which a session ends as cancelled: a waiting one leaves its lane, an active one frees it */
-export function cancelledChange({ keys, clock }: StoreContext, session: AgentSession, text: string) {
+export function cancelledChange(
+  { keys, clock }: StoreContext,
+  session: AgentSession,
+  text: string,
+  isQuiet = session.stop?.quiet === true,
+) {
   const { session_id, lane } = session;
   const now = clock.now();
   const isWaiting = session.status === 'pending';
@@ -96,7 +101,7 @@ export function cancelledChange({ keys, clock }: StoreContext, session: AgentSes
     } as const,
     writes: [
       ...(isWaiting ? left : laneReleaseWrites(keys, session, now)),
-      ...outboxWrites(keys, newOutboxEntry(session, 'cancelled', text, now)),
+      ...outboxWrites(keys, { ...newOutboxEntry(session, 'cancelled', text, now), ...(isQuiet && { quiet: true }) }),
       ...(isWaiting ? [] : [wakeWrite(keys, { session: session_id })]),
     ],
   };

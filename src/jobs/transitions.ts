@@ -13,22 +13,14 @@
  * Every transition is one commit that checks `rev`. Ended sessions never change state again. A pending session is owned by its
  * lane, an active one by its run, which is also what the lane's holder key names.
  */
-import { FencedError } from '../errors.js';
-import { applyAndRead, applyCommit, type Check } from '../redis/commit.js';
-import { laneEntryWrites } from './lanes.js';
+
+import { applyCommit } from '../redis/commit.js';
+import { type Acceptance, type AcceptedMessage, acceptSession } from './acceptance.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
-import { newSession, type SessionDraft } from './newRecords.js';
+import type { SessionDraft } from './newRecords.js';
 import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
 import { endRunBesideReport } from './runEnds.js';
-import {
-  type Change,
-  changeSession,
-  holderCheck,
-  sessionWrites,
-  updateSession,
-  type WakeOption,
-  wakeWrite,
-} from './sessionChange.js';
+import { type Change, changeSession, holderCheck, updateSession, wakeWrite } from './sessionChange.js';
 import {
   type ChosenWait,
   cancelledChange,
@@ -40,18 +32,7 @@ import {
 } from './sessionEnds.js';
 import { StorePart } from './storePart.js';
 
-export interface AcceptedMessage {
-  readonly session: AgentSession;
-  /** False if the message was seen before: nothing changed. */
-  readonly isNew: boolean;
-  /** Whether it may start at once: nothing waits before it in its lane, and no run holds the lane. */
-  readonly isNext: boolean;
-}
-
-export interface Acceptance extends WakeOption {
-  /** Further checks, for a process that takes messages in under a lease. */
-  readonly fence?: readonly Check[];
-}
+export type { AcceptedMessage };
 
 export interface AnsweredSession {
   readonly session: AgentSession;
@@ -67,29 +48,8 @@ export class Transitions extends StorePart {
    * @throws ioredis' error if Redis is unavailable: then nothing was accepted, or repeating the call finds it accepted
    * @throws FencedError if another process has the lease: nothing was accepted
    */
-  async accept(draft: SessionDraft, { fence = [], wakes = true }: Acceptance = {}): Promise<AcceptedMessage> {
-    const { redis, keys, records } = this.context;
-    const session = newSession(draft, this.clock.now());
-    const message = keys.message(session.project_key, session.request.chat_id, session.request.message_id);
-    const found = await applyAndRead(redis, {
-      at: 'accept',
-      addsWork: true,
-      checks: [{ read: ['HGET', message, 'session_id'], equals: null }, ...fence],
-      writes: [
-        ['HSET', message, 'session_id', session.session_id],
-        ...sessionWrites(keys, null, session),
-        ...laneEntryWrites(this.context, session, 'RPUSH', { wakes }),
-      ],
-      reads: [
-        ['LINDEX', keys.lane(session.lane), '0'],
-        ['GET', keys.laneHolder(session.lane)],
-      ],
-    });
-    if (found !== null) return { session, isNew: true, isNext: found[0] === session.session_id && found[1] === null };
-    const known = await redis.hget(message, 'session_id');
-    if (known === null && fence.length > 0) throw new FencedError('another process receives messages now');
-    const seen = known === null ? null : await records.session(known);
-    return { session: seen ?? session, isNew: false, isNext: false };
+  async accept(draft: SessionDraft, acceptance: Acceptance = {}): Promise<AcceptedMessage> {
+    return acceptSession(this.context, draft, acceptance);
   }
 
   /**
@@ -201,17 +161,24 @@ export class Transitions extends StorePart {
 
   /**
    * Requests the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
+   * @param options `isQuiet` if the person reads of it elsewhere: the chat gets no message of its own
    * @returns the session afterwards; null if it has ended already
    */
-  async cancel(sessionId: string, text: string): Promise<AgentSession | null> {
+  async cancel(
+    sessionId: string,
+    text: string,
+    { isQuiet = false }: { readonly isQuiet?: boolean } = {},
+  ): Promise<AgentSession | null> {
     return this.#update(sessionId, (session) => {
-      if (session.status === 'pending') return { at: 'cancel', ...cancelledChange(this.context, session, text) };
+      if (session.status === 'pending')
+        return { at: 'cancel', ...cancelledChange(this.context, session, text, isQuiet) };
       if (session.status !== 'active' || session.run === null) return null;
       const stop: StopRequest = {
         run_id: session.run.run_id,
         cause: 'cancel',
         incident_id: session.incident_id,
         requested_at: this.clock.now(),
+        ...(isQuiet && { quiet: true }),
       };
       return { at: 'cancel', patch: { stop }, writes: [wakeWrite(this.keys, { stop: sessionId })] };
     });

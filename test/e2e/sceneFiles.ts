@@ -78,9 +78,11 @@ function projectEntry(folder: string, key: string, project: SceneProject): objec
   const directory = join('work', key);
   mkdirSync(join(folder, directory), { recursive: true });
   const places = chats.map(({ id, directory: own }) => {
-    if (own === undefined) return { id };
+    // In a scene's group every message is work.
+    const place = { id, ...(id < 0 && { trigger: 'any' }) };
+    if (own === undefined) return place;
     mkdirSync(join(folder, directory, own), { recursive: true });
-    return { id, directory: join(directory, own) };
+    return { ...place, directory: join(directory, own) };
   });
   return {
     directory,

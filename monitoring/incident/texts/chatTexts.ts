@@ -53,7 +53,12 @@ function inCode(text: string): string {
 /** @returns what the progress message shows after a first failure */
 export function progressText(incident: Incident): string {
   const where = incident.conversation?.is_left === true ? ' in a new conversation, with a record of the old one' : '';
-  return `The first attempt failed. ${whatFailed(incident)} I am trying again${where}.`;
+  return `${reasonText(incident)} I am trying again${where}.`;
+}
+
+/** @returns why there is a second attempt; the progress message keeps it while that one works */
+export function reasonText(incident: Incident): string {
+  return `The first attempt failed. ${whatFailed(incident)}`;
 }
 
 /** @returns what the progress message shows while the message waits for its model's provider */

@@ -126,7 +126,7 @@ const FAULTS: readonly PreparedFault[] = [
     fault: 'group privacy mode',
     shows: 'telegram group privacy',
     verdict: 'warning',
-    found: /-5 the bot receives only commands and replies/,
+    found: /-5 the bot receives only commands and replies: \/ask arrives there, and a mention never does/,
     remedy: /setprivacy.*Disable.*add it again/,
     prepare({ telegram }) {
       telegram.setPrivacyMode(true);

@@ -9,7 +9,10 @@ import { project, testSettings } from './scene.js';
 const FORUM = '-1002';
 
 function settingsWith(topics: Readonly<Record<string, string | null>>) {
-  const places = Object.entries(topics).map(([directory, threadId]) => ({ chatId: FORUM, threadId, directory }));
+  const places = Object.entries(topics).map(([directory, threadId]) => ({
+    ...{ chatId: FORUM, threadId, directory },
+    trigger: 'any' as const,
+  }));
   return testSettings([{ ...project('popoto', '/project', []), places }]);
 }
 

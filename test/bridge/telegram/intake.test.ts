@@ -5,24 +5,17 @@ import { expect, test } from '@jest/globals';
 import type { Update } from 'grammy/types';
 import { Redis } from 'ioredis';
 import { pollGauge } from '../../../bridge/health/gauges.js';
-import { acceptForOthers, MessageAcceptor, STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
-import { Admission, type ChatMessage } from '../../../bridge/intake/admission.js';
-import { Commands } from '../../../bridge/intake/commands.js';
-import { Errands } from '../../../bridge/telegram/errands.js';
-import { TelegramIntake } from '../../../bridge/telegram/intake.js';
+import { STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
+import type { ChatMessage } from '../../../bridge/intake/admission.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
-import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
-import { UpdateHandler } from '../../../bridge/telegram/updateHandler.js';
 import { newIncident } from '../../../monitoring/incident/newIncident.js';
 import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
 import type { LiveTerminal } from '../../../monitoring/terminals/terminalWatch.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
-import type { Settings } from '../../../src/config/settings.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { openStore, type Store } from '../../../src/jobs/store.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { DAY, HOUR, isoTime, MINUTE, SECOND } from '../../../src/time.js';
-import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { RedisGate } from '../../harness/redisGate.js';
 import { afterThisTest } from '../../harness/scope.js';
@@ -41,6 +34,7 @@ import {
   type Scene,
   testSettings,
 } from './scene.js';
+import { takingIn } from './takingIn.js';
 
 // covers: bridge/intake/acceptMessage.ts
 // covers: bridge/intake/admission.ts
@@ -537,7 +531,10 @@ describeWithRedis('a command', () => {
   test('tells agents in terminals of its own directory from those of the project: status', async () => {
     const scene = await openScene();
     const root = project('popoto', '/srv/popoto', [CHAT]);
-    const own = (id: number, name: string) => ({ chatId: String(id), threadId: null, directory: join('/srv', name) });
+    const own = (id: number, name: string) => ({
+      ...{ chatId: String(id), threadId: null, directory: join('/srv', name) },
+      trigger: 'any' as const,
+    });
     const places = [own(CHAT, 'popoto/own'), own(OTHER_CHAT, 'popoto/own2')];
     const live: LiveTerminal[] = [{ directory: '/srv/popoto/own', stuckSince: null }];
     await takingIn(scene, { settings: testSettings([{ ...root, places }]), terminals: live });
@@ -728,7 +725,13 @@ describeWithRedis('a command', () => {
     const path = await sayAndAccept(scene, '/etc/hosts is wrong');
     expect(path.request.message_text).toBe('/etc/hosts is wrong');
     expect(scene.peer.botMessages(CHAT)).toHaveLength(2);
-    expect(scene.peer.state().commands.map(({ command }) => command)).toEqual(['status', 'cancel', 'new', 'help']);
+    expect(scene.peer.state().commands.map(({ command }) => command)).toEqual([
+      'status',
+      'cancel',
+      'new',
+      'ask',
+      'help',
+    ]);
   });
 });
 
@@ -895,32 +898,6 @@ function withTransitions({ store }: Scene, changed: Partial<Store['transitions']
 /** As ioredis hands on what a server says that is full. */
 function storeIsFull(): Error {
   return Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), { name: 'ReplyError' });
-}
-
-interface TakingIn {
-  readonly settings?: Settings;
-  readonly store?: Store;
-  readonly describeActivity?: (sessionId: string) => string | null;
-  readonly turn?: Turn;
-  readonly terminals?: readonly LiveTerminal[];
-}
-
-async function takingIn(scene: Scene, options: TakingIn = {}, isStarted = true) {
-  const { clock, logger } = scene;
-  const { store = scene.store, settings = scene.settings, describeActivity = () => null } = options;
-  const { turn = ONLY_POLLER, terminals = [] } = options;
-  const logsFolder = testFolder();
-  const admission = new Admission(settings, scene);
-  const accept = acceptForOthers(store);
-  const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost: () => false });
-  const commands = new Commands({ ...scene, store }, describeActivity, () => false, { live: terminals });
-  const handled = { ...scene, store, admission, acceptor, commands };
-  const handler = new UpdateHandler(handled, new Errands(logger, clock));
-  const rejected = new RejectedUpdates(scene, logsFolder);
-  const intake = new TelegramIntake({ ...handled, rejected, turn });
-  afterThisTest(() => intake.stop());
-  if (isStarted) await intake.start();
-  return { intake, handler, admission, store, logsFolder };
 }
 
 async function sayAndAccept(scene: Scene, text: string, options: SayOptions = {}) {

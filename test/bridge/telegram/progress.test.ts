@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { activityLine } from '../../../bridge/chat/progressView.js';
 import type { ProgressDisplay } from '../../../bridge/telegram/progress.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
-import { HOUR, SECOND } from '../../../src/time.js';
+import { HOUR, isoTime, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { revived } from './revived.js';
 import { activeSession, answered, begun, CHAT, deliveryOf, displayOf, openScene, type Scene } from './scene.js';
@@ -315,6 +315,27 @@ describeWithRedis('the progress message', () => {
     const { length } = scene.peer.calls;
     await runFor(scene, 10 * SECOND, TURNS_FOR_THE_DEAD);
     expect(scene.peer.calls).toHaveLength(length);
+  });
+
+  test('keeps the reason for the second attempt below what that one does, whichever process has told it', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => typing(scene) === 1);
+    await display.end(session.session_id);
+    const since = isoTime(scene.clock.now());
+    const silence = { rule: 'silence', reason: 'silent', since, evidence: [], waits_considered: [] } as const;
+    const revival = await begun(scene, await revived(scene, session, [silence]));
+    const successor = displayOf(scene);
+    successor.begin(revival);
+    const startedAt = scene.clock.monotonic();
+    for (const tool of ['Bash: ls', 'Bash: npm test']) {
+      successor.update(revival.session_id, { tool, note: null, step: null, calls: 1, startedAt });
+      await runFor(scene, 4 * SECOND);
+      await scene.peer.waitFor(() => shown(scene)?.startsWith(`Second attempt.\n${tool}`));
+      expect(shown(scene)).toMatch(/\n\nThe first attempt failed\. The agent .*\.$/);
+    }
   });
 
   // rule: a-run-without-its-lane-writes-nothing

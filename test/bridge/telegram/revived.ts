@@ -1,8 +1,13 @@
+import type { Finding } from '../../../src/jobs/findings.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { proofOf, runIdOf, type Scene } from './scene.js';
 
 /** @returns the second attempt, which waits; `session` runs, and its run is ended */
-export async function revived(scene: Scene, session: AgentSession): Promise<AgentSession> {
+export async function revived(
+  scene: Scene,
+  session: AgentSession,
+  findings: readonly Finding[] = [],
+): Promise<AgentSession> {
   const { transitions, incidents, records } = scene.store;
   await transitions.release(session.session_id, proofOf(session, scene.clock.now()));
   const released = await records.session(session.session_id);
@@ -12,7 +17,7 @@ export async function revived(scene: Scene, session: AgentSession): Promise<Agen
     session_id: session.session_id,
     project_key: session.project_key,
     rule: 'silence',
-    findings: [],
+    findings,
     step: 'opened',
     acting: true,
     not_revived_because: null,

@@ -126,7 +126,7 @@ export function project(key: string, directory: string, chats: readonly number[]
   return {
     key,
     directory,
-    places: chats.map((chat) => ({ chatId: String(chat), threadId: null, directory })),
+    places: chats.map((chat) => ({ chatId: String(chat), threadId: null, directory, trigger: 'any' as const })),
     senders,
     repository: null,
     publicDetail: 'names_only',

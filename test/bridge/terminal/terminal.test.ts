@@ -59,6 +59,28 @@ describeWithRedis('the terminal', () => {
     expect(await scene.store.records.session(id)).toMatchObject({ request: { delivery: 'sent' } });
   });
 
+  // rule: a-lone-stop-is-cancel
+  test('takes the text behind /ask for work, a lone stop for /cancel, and prints one line for /cancel all', async () => {
+    const scene = await openScene();
+    const terminal = openTerminal(scene);
+    await terminal.untilPrinted(/^Ready/);
+    terminal.type('/ask fix the test');
+    const id = (await terminal.untilPrinted(/\[(cli_popoto_\w+)\] accepted/))[1] ?? '';
+    const session = await scene.store.records.session(id);
+    if (session === null) throw new Error('not stored');
+    expect(session).toMatchObject({ request: { message_text: 'fix the test' } });
+    await begun(scene, session);
+    terminal.type('Stop!');
+    await terminal.untilPrinted(/Stopping the running work\./);
+    expect(await scene.store.records.session(id)).toMatchObject({ stop: { cause: 'cancel' } });
+    terminal.type('behind it');
+    const waiting = (await terminal.untilPrinted(new RegExp(`\\[((?!${id})cli_popoto_\\w+)\\] accepted`)))[1] ?? '';
+    terminal.type('/cancel all');
+    await terminal.untilPrinted(/Cancelled 1 waiting message\./);
+    expect(await terminal.chat.deliver(waiting)).toBe('sent');
+    expect(terminal.printed).not.toContain('Cancelled at your request');
+  });
+
   test('continues when nobody reads it any more: a typed line is still a message', async () => {
     const scene = await openScene();
     const terminal = openTerminal(scene);

@@ -124,7 +124,12 @@ export class People {
     const topicId = options.threadId ?? answered?.topicId ?? null;
     if (topicId !== null) requireOpenTopic(chat, topicId);
     const message = this.#world.post(chat, { author, content, topicId, replyTo });
-    this.#world.updates.push('message', { ...wireMessage(chat, message), ...this.#relayOf(options) });
+    const isForBot =
+      answered?.author.isBot === true || (content.kind === 'text' && content.formatted.text.startsWith('/'));
+    // https://core.telegram.org/bots/features#privacy-mode: mentions do not count.
+    if (!this.#world.privacyMode || !isGroup(chatId) || isForBot) {
+      this.#world.updates.push('message', { ...wireMessage(chat, message), ...this.#relayOf(options) });
+    }
     this.#changed();
     return message.messageId;
   }

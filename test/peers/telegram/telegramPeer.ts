@@ -36,7 +36,7 @@ export interface TelegramPeer {
   /** Breaks every connection, rejects whoever still waits; resolves when the port is free. */
   stop(): Promise<void>;
 
-  /** Its owner switches the bot's group privacy mode at @BotFather; off at first. */
+  /** Its owner switches the bot's group privacy mode at @BotFather; off at first. Of groups it then gets commands and replies. */
   setPrivacyMode(isOn: boolean): void;
   /** Somebody sets a webhook for the bot: nothing can be fetched then. Null removes it. */
   setWebhook(url: string | null): void;

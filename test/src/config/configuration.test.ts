@@ -186,7 +186,7 @@ describe('a configuration', () => {
       'projects.two.agent.command: must be a list: the program and its arguments, each by itself; given a text (not shown)',
       'projects.two.agent.output: must be one of text,',
       'projects.three: must be an object, such as {"key": …}; given an empty list',
-      'projects.four.chats.0: unknown key "topc"; did you mean "topic"? (known: id, topic, directory)',
+      'projects.four.chats.0: unknown key "topc"; did you mean "topic"? (known: id, topic, directory, trigger)',
       'projects."Five!": a project\'s key is',
       'projects."Five!".thresholds: must be an object, such as {"key": …}; given 5',
       'thresholds.silence_ms: must be a whole number of milliseconds, at least 1; given "10m"',
@@ -379,6 +379,25 @@ describe('projects', () => {
     expect(placeOf(settings, '-5', '8')?.place.threadId).toBeNull();
     expect(placeOf(settings, '-6', null)).toBeNull();
     expect(placeOf(settings, '-6', '3')?.project.key).toBe('other');
+  });
+
+  test('know which messages of a group are for the bot: those that address it, unless chat or project say otherwise', async () => {
+    const settings = await read({
+      config: projectsOf({
+        popoto: { directory: 'a', chats: [-5, { id: -6, trigger: 'any' }, { id: -6, topic: 7 }] },
+        other: { directory: 'b', trigger: 'any', chats: [-7, { id: -8, trigger: 'addressed' }] },
+      }),
+      folders: ['a', 'b'],
+    });
+    const places = [...settings.projects.values()].flatMap((project) => project.places);
+    const triggers = places.map(({ chatId, threadId, trigger }) => [chatId, threadId, trigger]);
+    expect(triggers).toEqual([
+      ['-5', null, 'addressed'],
+      ['-6', null, 'any'],
+      ['-6', '7', 'addressed'],
+      ['-7', null, 'any'],
+      ['-8', null, 'addressed'],
+    ]);
   });
 
   test('prefer their own thresholds and actions to the general ones', async () => {

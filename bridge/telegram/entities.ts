@@ -1,0 +1,134 @@
+/**
+ * What Telegram keeps beside a text: the addresses behind words, code, quotes. Its clients take the marks out that a person has
+ * typed (`__init__.py` arrives as `init.py` with an italic part), so they are put back here.
+ */
+import * as z from 'zod';
+
+export const entitySchema = z.looseObject({
+  type: z.string(),
+  /** In UTF-16 units, as JavaScript counts. */
+  offset: z.int().nonnegative(),
+  length: z.int().nonnegative(),
+  url: z.string().optional(),
+  language: z.string().optional(),
+  user: z.looseObject({ id: z.int() }).optional(),
+  unix_time: z.number().optional(),
+});
+export type Entity = z.infer<typeof entitySchema>;
+
+/** A part of a text, from its first UTF-16 unit to the one after its last. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+type Marks = readonly [open: string, close: string];
+
+/** What the clients of Telegram turn into formatting as a person types. */
+const TYPED_MARKS: Readonly<Record<string, string>> = {
+  bold: '**',
+  italic: '__',
+  strikethrough: '~~',
+  spoiler: '||',
+};
+const QUOTES = ['blockquote', 'expandable_blockquote'];
+const CODE = ['pre', 'code'];
+
+/**
+ * @param cuts parts that are left out
+ * @returns the text with its entities written as Markdown
+ */
+export function withEntities(text: string, entities: readonly Entity[], cuts: readonly Range[] = []): string {
+  const isCut = ({ offset, length }: Entity) => cuts.some(({ from, to }) => from <= offset && offset + length <= to);
+  const shown = entities.filter((entity) => entity.length > 0 && rangeOf(entity).to <= text.length && !isCut(entity));
+  const opened = new Map<number, string[]>();
+  const closed = new Map<number, string[]>();
+  // The outer ones first: they open before the inner ones, and close after them.
+  for (const entity of shown.toSorted((one, other) => one.offset - other.offset || other.length - one.length)) {
+    const end = entity.offset + entity.length;
+    const [open, close] = marksOf(entity, text);
+    opened.set(entity.offset, [...(opened.get(entity.offset) ?? []), open]);
+    closed.set(end, [close, ...(closed.get(end) ?? [])]);
+  }
+  const quoted = shown.filter(({ type }) => QUOTES.includes(type));
+  let result = '';
+  for (let at = 0; at <= text.length; at += 1) {
+    result += (closed.get(at) ?? []).join('');
+    if (quoted.some(({ offset }) => offset === at) && result !== '' && !result.endsWith('\n')) result += '\n';
+    if (isLineStart(text, at) && quoted.some((quote) => isIn(at, rangeOf(quote)))) result += '> ';
+    result += (opened.get(at) ?? []).join('');
+    if (at < text.length && !cuts.some((cut) => isIn(at, cut))) result += text.charAt(at);
+  }
+  return result.trim();
+
+  function isLineStart(words: string, at: number): boolean {
+    return words.charAt(at - 1) === '\n' || quoted.some(({ offset }) => offset === at);
+  }
+}
+
+/** @returns whether a part of the text is code or an address, in which a name means nothing */
+export function isLiteral(part: Range, entities: readonly Entity[]): boolean {
+  return entities.some((entity) => [...CODE, 'url', 'email'].includes(entity.type) && isIn(part.from, rangeOf(entity)));
+}
+
+export function rangeOf({ offset, length }: Entity): Range {
+  return { from: offset, to: offset + length };
+}
+
+function isIn(at: number, { from, to }: Range): boolean {
+  return at >= from && at < to;
+}
+
+function marksOf(entity: Entity, text: string): Marks {
+  const { from, to } = rangeOf(entity);
+  const words = text.slice(from, to);
+  switch (entity.type) {
+    case 'pre':
+      return fence(words, entity.language ?? '', { before: text.slice(0, from), after: text.slice(to) });
+    case 'code':
+      return inlineCode(words);
+    case 'text_link':
+      return linkTo(entity.url, words);
+    case 'text_mention':
+      return linkTo(entity.user === undefined ? undefined : `tg://user?id=${entity.user.id}`, words);
+    case 'date_time':
+      return ['', entity.unix_time === undefined ? '' : dateNote(entity.unix_time)];
+    default: {
+      const mark = TYPED_MARKS[entity.type] ?? '';
+      return [mark, mark];
+    }
+  }
+}
+
+/** An address that the words show already needs no link. */
+function linkTo(address: string | undefined, words: string): Marks {
+  if (address === undefined || address === words) return ['', ''];
+  return [
+    '[',
+    `](${address.replace(/[\s<>()]/g, (character) => encodeURIComponent(character).replace('(', '%28').replace(')', '%29'))})`,
+  ];
+}
+
+/** Fences stand on lines of their own, and are longer than any in the code. */
+function fence(code: string, language: string, { before, after }: { before: string; after: string }): Marks {
+  const ticks = '`'.repeat(Math.max(3, longestTicks(code) + 1));
+  const start = before === '' || before.endsWith('\n') ? '' : '\n';
+  const end = after === '' || after.startsWith('\n') ? '' : '\n';
+  return [`${start}${ticks}${language.replace(/[\s`]/g, '')}\n`, `${code.endsWith('\n') ? '' : '\n'}${ticks}${end}`];
+}
+
+function inlineCode(code: string): Marks {
+  const longest = longestTicks(code);
+  if (longest === 0) return ['`', '`'];
+  const ticks = '`'.repeat(longest + 1);
+  return [`${ticks} `, ` ${ticks}`];
+}
+
+function longestTicks(code: string): number {
+  return Math.max(0, ...[...code.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+}
+
+function dateNote(unixTime: number): string {
+  const date = new Date(unixTime * 1_000);
+  return Number.isNaN(date.getTime()) ? '' : ` (${date.toISOString()})`;
+}

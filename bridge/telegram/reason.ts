@@ -1,0 +1,19 @@
+/** Why a message is worked on a second time: it stays on the progress message, whichever process has told the chat first. */
+
+import { reasonText } from '../../monitoring/incident/texts/chatTexts.js';
+import { leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
+import { unreadable } from '../../src/errors.js';
+import type { AgentSession } from '../../src/jobs/model.js';
+import type { Records } from '../../src/jobs/records.js';
+
+/**
+ * @returns Markdown; null for a first attempt, and if it is unknown
+ * @throws ioredis' error if Redis is unavailable
+ */
+export async function reasonOf(records: Records, session: AgentSession): Promise<string | null> {
+  if (session.attempt === 1) return null;
+  const claim = await records.claimOf(session);
+  const incident = claim === null ? null : await records.incident(claim).catch(unreadable);
+  if (incident === null || incident === 'unreadable' || leadingFinding(incident) === null) return null;
+  return reasonText(incident);
+}
