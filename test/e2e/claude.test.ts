@@ -216,7 +216,7 @@ function tests(): void {
         [asked.session, asked.revival].map((session) => scene.store.records.session(session)),
       );
       expect(after?.conversation_id).toBe(before?.conversation_id);
-      expect(scene.evidence.journal(asked.revival)[0]).toMatchObject({ event: 'session_start', source: 'resume' });
+      expect(scene.evidence.journal(asked.revival)[1]).toMatchObject({ event: 'session_start', source: 'resume' });
     },
     TIMEOUT_MS,
   );

@@ -184,7 +184,7 @@ if (findInstallation().kind !== 'complete') {
       peer.inject({ kind: 'rate_limited', retryAfterS: 1 });
       const before = systemClock.now();
       const { journal } = await run(() => [say('at last')]);
-      const [start, ...rest] = journal.slice(2);
+      const [start, ...rest] = journal.slice(3);
       expect(start).toMatchObject({ event: 'wait_start', kind: 'rate_limit' });
       const until = start?.event === 'wait_start' ? Date.parse(start.until ?? '') : 0;
       expect(until).toBeGreaterThan(before + 1_000);
