@@ -139,7 +139,7 @@ async function ask({ agent, environment, files, login, asked }: Prepared, kept: 
 
   const git = ['-c', 'safe.directory=*', '-C', join(folder, 'work/yard'), 'log', '--format=%an: %s'];
   expect(execFileSync('git', git, { encoding: 'utf8' })).toBe('The Operator: work\n');
-  expect(scene.evidence.journal(second.session)[0]).toMatchObject({ source: 'resume' });
+  expect(scene.evidence.journal(second.session)[1]).toMatchObject({ source: 'resume' });
   expect(asked.findLast((text) => text.includes('and now the second'))).toContain('do the work');
   const shown = JSON.stringify(scene.evidence.journal(first.session));
   return { scene, before, after: snapshot(folder), shown };
