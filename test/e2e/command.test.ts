@@ -80,7 +80,7 @@ function describeAgent(kind: string, installable: Installable, prepare: () => Pr
           );
           expect(before?.conversation_id).toMatch(/./);
           expect(after?.conversation_id).toBe(before?.conversation_id);
-          expect(scene.evidence.journal(silent.revival)[0]).toMatchObject({ source: 'resume' });
+          expect(scene.evidence.journal(silent.revival)[1]).toMatchObject({ source: 'resume' });
         },
         TIMEOUT_MS,
       );
