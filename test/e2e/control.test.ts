@@ -116,7 +116,9 @@ describeScenes('control', () => {
       const [issue] = scene.github.issues();
       await scene.until('the closed issue', () => issue?.state === 'closed');
       expect(issue?.body).toContain('**Needs nobody:** a person cancelled the message.');
-      expect(issue?.comments.at(-1)?.body).toContain('It needs nobody any more: a person cancelled the message.');
+      // The note follows.
+      const note = 'It needs nobody any more: a person cancelled the message.';
+      await scene.until('the note', () => issue?.comments.at(-1)?.body.includes(note));
     },
     SCENE_TIMEOUT_MS,
   );
