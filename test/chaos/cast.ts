@@ -23,8 +23,8 @@ const SILENCE_MS = 2_500;
 const LONGEST_CALL_MS = 1_500;
 /** Longer than a mute agent works. */
 const TEXT_SILENCE_MS = 6_500;
-/** Shorter than the bridge is stopped before it is killed. */
-const YOUNG_RUN_MS = 2_000;
+/** Long enough for a bridge that is killed to come back, and shorter than it is stopped at the longest before it is killed. */
+const YOUNG_RUN_MS = 3_500;
 const LONG_STEPS = 16;
 
 const answer = { do: 'answer', text: ANSWER } as const;
@@ -54,6 +54,14 @@ function scenarios(): Scenario[] {
   return [{ when: { message: '^(?!fails|long)', attempt: 2 }, steps: second }, ...first];
 }
 
+export interface Pace {
+  /** Of the leases of runs and of the watchdog. */
+  readonly leaseMs: number;
+  /** When the watchdog looks at everything, as in `WATCHDOG_CRON`. */
+  readonly checks: string;
+}
+export const PACE: Pace = { leaseMs: 2_000, checks: '*/5 * * * * *' };
+
 export interface LaneOfRound {
   readonly project: string;
   readonly chat: number;
@@ -73,11 +81,8 @@ function chatsFrom(first: number, place: number): readonly [number, number] {
   return [first + 2 * place, first + 1 + 2 * place];
 }
 
-/**
- * @param leaseMs of runs and of the watchdog
- * @param port where Redis listens besides its socket
- */
-export function sceneOptions(folder: string, leaseMs: number, port: number): SceneOptions {
+/** @param port where Redis listens besides its socket */
+export function sceneOptions(folder: string, { leaseMs, checks }: Pace, port: number): SceneOptions {
   return {
     folder,
     redis: 'scene',
@@ -96,7 +101,7 @@ export function sceneOptions(folder: string, leaseMs: number, port: number): Sce
       youngRunMs: YOUNG_RUN_MS,
     },
     environment: {
-      WATCHDOG_CRON: '*/5 * * * * *',
+      WATCHDOG_CRON: checks,
       LOG_LEVEL: 'info',
       NODE_OPTIONS: ['syncRecorder', 'movedClock']
         .map((name) => `--import ${compiledProgram(`test/chaos/${name}`)}`)

@@ -32,6 +32,9 @@ export function removeJournals({ folder, logs }: BridgeScene): void {
   mkdirSync(place);
   // Kept for the judge, who alone looks there.
   if (existsSync(join(logs, 'sessions'))) renameSync(join(logs, 'sessions'), join(place, 'sessions'));
+  const at = Date.now();
+  const loss: Loss = { what: 'broken', at, until: at, areJournalsGone: true };
+  appendLine(join(folder, HARNESS_FILES.losses), loss);
 }
 
 /** @param hasIncident whether one of the round has been detected */

@@ -224,6 +224,15 @@ describe('what the store lost', () => {
   });
 });
 
+test('an answer whose journal was removed is on no disk, but one that began later is', () => {
+  const removed = (at: number): Loss => ({ what: 'broken', at, until: at, areJournalsGone: true });
+  const unsynced = (loss: Loss) =>
+    findViolations({ ...WELL, synced: [], losses: [loss] }).filter((line) => line.includes('on the disk'));
+  expect(unsynced(removed(450))).toEqual([]);
+  expect(unsynced(removed(350))).toEqual([`${SECOND}: its answer was sent before its journal was on the disk`]);
+  expect(unsynced({ ...removed(450), areJournalsGone: false })).toHaveLength(2);
+});
+
 test('a failure that an event names in its details, beside other sessions, counts as reported', () => {
   const agents = WELL.agents.filter(({ event, session }) => event === 'start' || session !== SECOND);
   const failed = { ...WELL, agents, transcript: [...WELL.transcript.slice(0, 3), said(SORRY, 2, 13)] };

@@ -14,7 +14,7 @@ import { banViolations, type TextCall } from './bans.js';
 import { type ClockShift, trueInstants } from './clocks.js';
 import { endsOf } from './ends.js';
 import { capViolations, eventOrderViolations, type FiledIssue } from './issueWatch.js';
-import { isForgottenRevival, isForgottenStart, isLostMessage, isOvertakenInLoss } from './losses.js';
+import { isForgottenRevival, isForgottenStart, isLostMessage, isOvertakenInLoss, isRemovedJournal } from './losses.js';
 import type { Overlap } from './overlapWatch.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
 import { seenViolations } from './seen.js';
@@ -220,12 +220,14 @@ function untoldViolations({ storeWrites, events }: History): string[] {
 }
 
 /** An answer is in its journal, and that on the disk, before anybody reads it: otherwise a host that dies answers it again. */
-function syncViolations({ asked, transcript, synced }: History): string[] {
+function syncViolations({ asked, transcript, synced, agents, losses }: History): string[] {
   if (synced === null) return [];
   return asked.flatMap((each) => {
     const answer = endsOf(transcript, each).find(({ kind }) => kind === 'answer');
     const session = /^answer of (\S+)/.exec(answer?.text ?? '')?.[1];
     if (answer === undefined || session === undefined) return [];
+    const begun = Math.min(...agents.filter((record) => record.session === session).map(({ at }) => at));
+    if (isRemovedJournal(begun, losses)) return [];
     const isDurable = synced.some(({ at, path }) => path.includes(`/sessions/${session}/`) && at <= answer.at);
     return isDurable ? [] : [`${session}: its answer was sent before its journal was on the disk`];
   });

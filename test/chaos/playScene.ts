@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
 import { listenOnLoopback } from '../peers/loopback.js';
 import { isTextCall, type TextCall } from './bans.js';
-import { sceneOptions } from './cast.js';
+import { type Pace, sceneOptions } from './cast.js';
 import { Crew } from './crew.js';
 import { findViolations, laneOf, readHistory } from './invariants.js';
 import { watchIssues } from './issueWatch.js';
@@ -26,7 +26,6 @@ const LOOK_EVERY_MS = 50;
 
 /**
  * @param folder an empty one; all evidence stays in it
- * @param leaseMs of runs and of the watchdog
  * @param told called after each round, in the order of their ends
  * @param brokenOff ends the scene before its time
  * @throws the signal's reason once all processes of the scene have ended
@@ -34,13 +33,13 @@ const LOOK_EVERY_MS = 50;
 export async function playScene(
   folder: string,
   plans: readonly RoundPlan[],
-  leaseMs: number,
+  pace: Pace,
   told: (result: RoundResult) => void,
   brokenOff: AbortSignal,
 ): Promise<SceneResult> {
   const begun = performance.now();
   const port = await freePort();
-  const scene = await openScene(sceneOptions(folder, leaseMs, port));
+  const scene = await openScene(sceneOptions(folder, pace, port));
   const standby = { REDIS_URL: `redis://127.0.0.1:${port}` };
   const noteLoss = (loss: Loss) => appendLine(join(folder, HARNESS_FILES.losses), loss);
   const crew = new Crew(scene, { bridge: {}, watchdog: standby }, (at, isOrderly = false) =>

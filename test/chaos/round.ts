@@ -144,7 +144,8 @@ export class Round {
   private async strikeAgain(struck: Set<number>): Promise<void> {
     const { stakes, plan, asked } = this;
     const fresh = () => stakes.liveAgents(asked).filter((pid) => !struck.has(pid));
-    if (!(await until(() => fresh().length > 0, FAULT_WITHIN_MS))) return;
+    await until(() => fresh().length > 0 || this.unended().length === 0, FAULT_WITHIN_MS);
+    if (fresh().length === 0) return;
     await pause(plan.delayMs);
     for (const pid of fresh()) struck.add(pid);
     await this.break(plan.fault);

@@ -2,7 +2,7 @@
  * An agent of which the bridge knows nothing but what it prints: a bash script, started through `command` with `"output": "text"`.
  * It appends a line per step to a file of its own, so that what it did can be counted whatever the bridge has heard.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SceneProject } from '../e2e/sceneFiles.js';
 import { HARNESS_FILES } from './records.js';
@@ -70,6 +70,7 @@ printf 'answer of %s by %s\\n' "$WATCHKEEPER_SESSION" "$WATCHKEEPER_RUN"
 /** Writes the script into the scene's folder. @returns the agent as in a project's configuration */
 export function textAgent(folder: string): NonNullable<SceneProject['agent']> {
   const script = join(folder, 'text-agent.sh');
+  mkdirSync(folder, { recursive: true });
   writeFileSync(script, SCRIPT);
   const command = { command: ['bash', script, join(folder, HARNESS_FILES.steps)], output: 'text' };
   return { kind: 'command', ...command };
