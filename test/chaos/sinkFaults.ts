@@ -66,7 +66,7 @@ export function injectSinkFault(
   }
 }
 
-/** Each chat is banned once, at its first such call, and each further call within the ban lengthens it. */
+/** Each chat is banned once, at its first such call. That nothing is tried within the ban is the judge's concern. */
 function ban(
   telegram: BridgeScene['telegram'],
   call: { readonly method: MethodName; readonly match: (parameters: MethodParameters) => boolean },
@@ -76,9 +76,9 @@ function ban(
   const match = (parameters: MethodParameters) => {
     if (!call.match(parameters)) return false;
     const chat = parameters.integer('chat_id') ?? 0;
-    const isBanned = performance.now() < (until.get(chat) ?? Number.POSITIVE_INFINITY);
-    if (isBanned) until.set(chat, performance.now() + 1_000 * bannedS);
-    return isBanned;
+    const over = until.get(chat) ?? performance.now() + 1_000 * bannedS;
+    until.set(chat, over);
+    return performance.now() < over;
   };
   const times = Number.POSITIVE_INFINITY;
   return telegram.inject({ kind: 'too_many_requests', retryAfterS: bannedS, method: call.method, match, times });
