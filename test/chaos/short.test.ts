@@ -8,8 +8,11 @@ import { PACE } from './cast.js';
 import { planRound, systematicRound } from './plan.js';
 import { playScene } from './playScene.js';
 
-/** Its rounds kill everybody but the reaper, then the reaper, the bridge twice, lose an answer, and refuse a comment. */
-const SEED = 66;
+/**
+ * Its rounds stop the bridge before they kill it, and stop it at its log; set the clock back while they kill it three times; kill it
+ * twice more behind a commit; and ban an answer. Half of the agents are text agents.
+ */
+const SEED = 40;
 const ROUNDS = 5;
 /** Rounds are judged by what they leave, never by how long they take. */
 const LONGEST_MS = 600_000;

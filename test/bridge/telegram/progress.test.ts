@@ -151,6 +151,7 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
   });
 
+  // rule: nobody-sends-within-a-ban
   test('is left alone by every process and at its end, too', async () => {
     const scene = await openScene();
     const { session_id: sessionId } = await activeSession(scene);
@@ -173,6 +174,7 @@ describeWithRedis('the progress message', () => {
     expect(shown(scene)).toBe('Done.');
   });
 
+  // rule: nobody-sends-within-a-ban
   test('is not left alone for longer than Telegram asked because the clock was set back', async () => {
     const scene = await openScene();
     await scene.store.chatMemory.banEdits(String(CHAT), 20 * SECOND);
