@@ -59,8 +59,10 @@ export interface Pace {
   readonly leaseMs: number;
   /** When the watchdog looks at everything, as in `WATCHDOG_CRON`. */
   readonly checks: string;
+  /** How many agents work at a time. */
+  readonly concurrency: number;
 }
-export const PACE: Pace = { leaseMs: 2_000, checks: '*/5 * * * * *' };
+export const PACE: Pace = { leaseMs: 2_000, checks: '*/5 * * * * *', concurrency: 8 };
 
 export interface LaneOfRound {
   readonly project: string;
@@ -82,14 +84,14 @@ function chatsFrom(first: number, place: number): readonly [number, number] {
 }
 
 /** @param port where Redis listens besides its socket */
-export function sceneOptions(folder: string, { leaseMs, checks }: Pace, port: number): SceneOptions {
+export function sceneOptions(folder: string, { leaseMs, checks, concurrency }: Pace, port: number): SceneOptions {
   return {
     folder,
     redis: 'scene',
     projects: projects(folder),
     // With less, Redis itself says that a second may be lost when it is killed.
     redisSettings: [...GOOD_SETTINGS, '--appendfsync', 'always', '--bind', '127.0.0.1', '--port', String(port)],
-    concurrency: 8,
+    concurrency,
     timings: {
       runLeaseMs: leaseMs,
       watchdogLeaseMs: leaseMs,

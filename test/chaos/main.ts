@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS] [--checks CRON]`: rounds of faults on real
+ * `npm run chaos -- --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS] [--checks CRON] [--agents N]`: rounds of faults on real
  * processes, until M of them hit something or the time is over. `npm run chaos -- --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
  * violated; 1: something was, and its evidence stays below DIR.
  */
@@ -22,6 +22,8 @@ const { values } = parseArgs({
     lease: { type: 'string', default: String(PACE.leaseMs) },
     /** The schedule by which the watchdog looks at everything. */
     checks: { type: 'string', default: PACE.checks },
+    /** How many agents work at a time. */
+    agents: { type: 'string', default: String(PACE.concurrency) },
     /** Seconds after which no further scene is begun. */
     within: { type: 'string', default: '540' },
     resume: { type: 'boolean', default: false },
@@ -36,7 +38,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 const out = resolve(values.out);
 const handmade = values.plans === undefined ? null : (JSON.parse(readFileSync(values.plans, 'utf8')) as RoundPlan[]);
-const pace = { leaseMs: Number(values.lease), checks: values.checks };
+const pace = { leaseMs: Number(values.lease), checks: values.checks, concurrency: Number(values.agents) };
 const scenesFile = join(out, 'scenes.jsonl');
 
 async function main(): Promise<number> {

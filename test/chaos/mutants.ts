@@ -54,14 +54,6 @@ const LONG_LEASE: Partial<Pace> = { leaseMs: 10_000 };
 const KILLED_AGAIN: Partial<RoundPlan> = { blows: 4, delayMs: 0 };
 const HOUR_FORTH: Fault = { kind: 'clock', byMs: HOUR, awaits: 'incident', heldMs: 500, isBridgeKilled: false };
 const SET_BACK: Fault = { kind: 'clock', byMs: -30 * SECOND, awaits: 'nothing', heldMs: 800, isBridgeKilled: true };
-const FLUSHED_BEFORE_START: Fault = {
-  kind: 'failpoint',
-  name: 'queue.add.before',
-  action: 'delay',
-  // The first message is the one that fails, and the second one is its second attempt.
-  nth: 2,
-  lossWhenTripped: 'flushed',
-};
 const CUT_DOWN = 'bridge/runs/cutDown.ts';
 const PART_SENDER = 'bridge/telegram/partSender.ts';
 
@@ -316,7 +308,18 @@ export const MUTANTS: readonly Mutant[] = [
         replace: 'return attempt === 2 && interruptions > 1_000;',
       },
     ],
-    provokedBy: [round(FLUSHED_BEFORE_START, [['crashes', 'slow', 'slow'], ['long']], { patienceMs: 40_000 })],
+    // The second message of the other lane has the only place when the second attempt is granted, so that one waits.
+    provokedBy: [
+      round(
+        { kind: 'store', loss: 'flushed' },
+        [
+          ['crashes', 'quick'],
+          ['long', 'long'],
+        ],
+        { when: 'incident', delayMs: 1_200 },
+      ),
+    ],
+    pace: { concurrency: 1 },
     caughtBy: /stood ahead of it/,
   },
   {

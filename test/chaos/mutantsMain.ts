@@ -116,8 +116,8 @@ async function provoke(
   writeFileSync(plans, JSON.stringify(provokedBy));
   const scenes = join(out, 'chaos');
   const args = [join(tree, 'dist/test/chaos/main.js'), '--plans', plans, '--out', scenes];
-  const { leaseMs = PACE.leaseMs, checks = PACE.checks } = pace;
-  args.push('--lease', String(leaseMs), '--checks', checks);
+  const { leaseMs, checks, concurrency } = { ...PACE, ...pace };
+  args.push('--lease', String(leaseMs), '--checks', checks, '--agents', String(concurrency));
   const bounds = ['--rounds', String(ROUNDS_AT_ONCE), '--within', String(SCENE_WITHIN_S)];
   const { output } = await run(process.execPath, [...args, ...bounds], tree, withinMs);
   writeFileSync(join(out, 'output.log'), output);
