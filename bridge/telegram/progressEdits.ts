@@ -8,6 +8,7 @@
 import { type AgentSession, isDelivered } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
 import type { TelegramFoundation, Text } from './api.js';
+import { ChatError } from './chatError.js';
 
 interface ProgressMessage {
   readonly sessionId: string;
@@ -51,12 +52,12 @@ export class ProgressEdits {
     mayEdit: () => Promise<boolean>,
     signal?: AbortSignal,
   ): Promise<boolean> {
-    const { api, clock } = this.#base;
+    const { clock } = this.#base;
     return this.#inTurn(message, async () => {
       const askedAt = clock.monotonic();
       if (!(await mayEdit())) return false;
       try {
-        await api.editMessageText(message.chatId, message.messageId, text, signal);
+        await this.#put(message, text, signal);
       } finally {
         if (clock.monotonic() - askedAt > LATE_AFTER_MS) await this.#closeAgainIfOver(message);
       }
@@ -69,9 +70,26 @@ export class ProgressEdits {
    * @throws ChatError if Telegram refused it or cannot be reached
    */
   async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
-    const { chatId, messageId } = message;
-    const text = { plain: line, html: null };
-    await this.#inTurn(message, () => this.#base.api.editMessageText(chatId, messageId, text, signal));
+    await this.#inTurn(message, () => this.#put(message, { plain: line, html: null }, signal));
+  }
+
+  /** Telegram lengthens its ban for a bot that does not wait, whichever of its processes and messages it is. */
+  async #put({ chatId, messageId }: ProgressMessage, text: Text, signal?: AbortSignal): Promise<void> {
+    const { api, store, logger } = this.#base;
+    const retryAfterMs = await store.chatMemory.editBanMs(chatId);
+    if (retryAfterMs > 0) {
+      const description = 'an earlier edit was asked to wait';
+      throw new ChatError('editMessageText', { kind: 'limited', description, retryAfterMs });
+    }
+    try {
+      await api.editMessageText(chatId, messageId, text, signal);
+    } catch (error) {
+      const bannedMs = error instanceof ChatError && error.kind === 'limited' ? (error.pauseMs ?? 0) : 0;
+      await store.chatMemory
+        .banEdits(chatId, bannedMs)
+        .catch((err: unknown) => logger.debug({ err }, 'other processes do not hear that a chat wants no edits'));
+      throw error;
+    }
   }
 
   /** @returns whether the session's run is still the one that is shown */

@@ -5,6 +5,7 @@
 import { FencedError } from '../errors.js';
 import { botOfSession } from '../ids.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import { isAhead } from '../time.js';
 import type { AgentSession } from './model.js';
 import { markedNumber } from './names.js';
 import { ENDED_KEPT_MS, holderCheck } from './sessionChange.js';
@@ -63,6 +64,20 @@ export class ChatMemory extends StorePart {
     const writes: Write[] = [['SET', this.keys.updateOffset(botId), String(offset)]];
     if (await applyCommit(this.redis, { checks: fence, writes })) return;
     throw new FencedError('another process receives messages now');
+  }
+
+  /** Telegram wants no edits in a chat for so long: that binds every process. */
+  async banEdits(chatId: string, lengthMs: number): Promise<void> {
+    if (lengthMs <= 0) return;
+    const until = this.clock.now() + lengthMs;
+    await this.redis.set(this.keys.editBan(chatId), `${until} ${lengthMs}`, 'PX', Math.ceil(lengthMs));
+  }
+
+  /** @returns how much longer Telegram wants no edits in a chat, in milliseconds; 0 if it takes them */
+  async editBanMs(chatId: string): Promise<number> {
+    const [until = 0, lengthMs = 0] = ((await this.redis.get(this.keys.editBan(chatId))) ?? '').split(' ').map(Number);
+    const now = this.clock.now();
+    return isAhead(until, lengthMs, now) ? until - now : 0;
   }
 }
 

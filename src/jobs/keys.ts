@@ -117,6 +117,8 @@ function processKeys(root: string) {
     reload: (id: string) => `${root}reload:${id}`,
     /** String with an expiry: the last {@link MemoryMark} of a process. */
     memoryMark: (era: string) => `${root}memory-mark:${era}`,
+    /** String with an expiry: until when Telegram wants no edits in a chat, epoch ms, and how long that was to be, in ms. */
+    editBan: (chatId: string) => `${root}edit-ban:${chatId}`,
     /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
     poller: (botId: string) => `${root}poller:${botId}`,
   };

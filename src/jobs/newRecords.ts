@@ -72,6 +72,8 @@ export function newOutboxEntry(
     edit_into: null,
     tries: 0,
     due_at: now,
+    // Due at once: a clock that is set back afterwards delays nothing.
+    waits_ms: 0,
     claimed_until: null,
     last_error: null,
     created_at: now,

@@ -26,7 +26,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 async function main(): Promise<number> {
   const folder = resolve(values.out);
   if (existsSync(folder)) throw new Error(`${folder} holds an earlier run: name another folder with --out`);
-  const { messages, deeds, lost, violations } = await besiege({
+  const { messages, deeds, lost, runCounts, violations } = await besiege({
     folder,
     seed: Number(values.seed),
     lengthMs: Number(values.minutes) * MINUTE_MS,
@@ -35,6 +35,8 @@ async function main(): Promise<number> {
     brokenOff: brokenOff.signal,
   });
   for (const violation of violations) say(`VIOLATION ${violation}`);
+  const perMessage = runCounts.map((count, runs) => `${runs}: ${count}`).join(', ');
+  say(`runs per message that were heard of: never more than ${runCounts.length - 1} (messages by runs: ${perMessage})`);
   const counts = `${messages} messages, ${lost} of them lost with the store as documented, ${deeds} deeds`;
   say(`${counts}, ${violations.length} violations; the evidence: ${folder}`);
   return violations.length === 0 ? 0 : 1;

@@ -2,6 +2,7 @@
 import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { countRuns } from '../chaos/attempts.js';
 import { Crew } from '../chaos/crew.js';
 import { findViolations, readHistory } from '../chaos/invariants.js';
 import { watchIssues } from '../chaos/issueWatch.js';
@@ -34,6 +35,8 @@ export interface SiegeResult {
   readonly deeds: number;
   /** Messages that were lost with the store, as the product says that they may. */
   readonly lost: number;
+  /** How many messages had no run that was heard of, one, two, and so on. */
+  readonly runCounts: readonly number[];
   readonly violations: readonly string[];
 }
 
@@ -89,8 +92,10 @@ async function withinWalls(options: SiegeOptions, hasOwnDisk: boolean): Promise<
     github.close();
   }
   appendFileSync(join(folder, HARNESS_FILES.left), `${JSON.stringify(left)}\n`);
-  const violations = [...siege.violations(), ...judge(folder)];
-  return { messages: siege.messages, deeds: siege.deeds, lost: siege.lost(), violations };
+  const history = { ...readHistory(folder), synced: null };
+  const violations = [...siege.violations(), ...findViolations(history)];
+  const runCounts = countRuns(history, history.asked);
+  return { messages: siege.messages, deeds: siege.deeds, lost: siege.lost(), runCounts, violations };
 }
 
 class Siege {
@@ -189,10 +194,6 @@ class Siege {
     const end = performance.now() + withinMs;
     while (!look() && performance.now() < end && !this.options.brokenOff.aborted) await pause(100);
   }
-}
-
-function judge(folder: string): string[] {
-  return findViolations({ ...readHistory(folder), synced: null });
 }
 
 function sceneOptions(folder: string, telegramPort: number, githubPort: number): Parameters<typeof openScene>[0] {

@@ -1,12 +1,18 @@
-/** The scene that rounds are played in: a project per round, two lanes each, and agents of every kind. */
+/**
+ * The scene that rounds are played in: for each round a project whose agents are scripted, and another one whose agents are text
+ * agents. Each has two chats, which are its lanes.
+ */
 import { join } from 'node:path';
 import { compiledProgram } from '../../src/host/program.js';
 import type { SceneOptions } from '../e2e/bridgeScene.js';
 import { GOOD_SETTINGS } from '../e2e/redisServer.js';
 import type { Scenario, SceneProject } from '../e2e/sceneFiles.js';
-import type { Kind } from './plan.js';
+import { clockFile } from './clocks.js';
+import { MOVED_CLOCK } from './movedClock.js';
+import type { Kind, RoundPlan } from './plan.js';
 import { HARNESS_FILES } from './records.js';
 import { SYNC_RECORD } from './syncRecorder.js';
+import { textAgent } from './textAgent.js';
 
 /** A project has one new issue an hour, so each round has a project of its own. */
 export const ROUNDS_PER_SCENE = 16;
@@ -15,6 +21,11 @@ export const ANSWER = 'answer of {{session}} by {{run}}';
 const SILENCE_MS = 2_500;
 /** Twice what any call of a healthy agent takes. */
 const LONGEST_CALL_MS = 1_500;
+/** Longer than a mute agent works. */
+const TEXT_SILENCE_MS = 6_500;
+/** Long enough for a bridge that is killed to come back, and shorter than it is stopped at the longest before it is killed. */
+const YOUNG_RUN_MS = 3_500;
+const LONG_STEPS = 16;
 
 const answer = { do: 'answer', text: ANSWER } as const;
 const work = (index: string, takes_ms: number) =>
@@ -23,6 +34,7 @@ const work = (index: string, takes_ms: number) =>
 const STEPS: Readonly<Record<Kind, Scenario['steps']>> = {
   quick: [work('one', 50), answer],
   slow: [work('one', 500), work('two', 500), work('three', 500), answer],
+  long: [...Array.from({ length: LONG_STEPS }, (_, index) => work(String(index), 300)), answer],
   crashes: [work('one', 300), { do: 'crash', signal: 'SIGSEGV' }],
   fails: [work('one', 300), { do: 'crash', signal: 'SIGSEGV' }],
   exits: [work('one', 50), { do: 'exit', code: 1 }],
@@ -35,44 +47,51 @@ const STEPS: Readonly<Record<Kind, Scenario['steps']>> = {
   ],
 };
 
-/** The second attempt of all but one kind answers. What we add to a prompt stands below the message. */
+/** The second attempt of all kinds but `fails` answers, soon but for `long`. What we add to a prompt stands below the message. */
 function scenarios(): Scenario[] {
   const first = Object.entries(STEPS).map(([kind, steps]) => ({ when: { message: `^${kind}\\b` }, steps }));
   const second = [work('one', 300), work('two', 300), answer];
-  return [{ when: { message: '^(?!fails)', attempt: 2 }, steps: second }, ...first];
+  return [{ when: { message: '^(?!fails|long)', attempt: 2 }, steps: second }, ...first];
 }
 
-export function projectOf(place: number): string {
-  return `p${place}`;
+export interface Pace {
+  /** Of the leases of runs and of the watchdog. */
+  readonly leaseMs: number;
+  /** When the watchdog looks at everything, as in `WATCHDOG_CRON`. */
+  readonly checks: string;
+  /** How many agents work at a time. */
+  readonly concurrency: number;
+}
+export const PACE: Pace = { leaseMs: 2_000, checks: '*/5 * * * * *', concurrency: 8 };
+
+export interface LaneOfRound {
+  readonly project: string;
+  readonly chat: number;
 }
 
-/** @returns the chats of a project: one per lane */
-export function chatsOf(place: number): readonly [number, number] {
-  return [1_000 + 2 * place, 1_001 + 2 * place];
+/** @returns the two lanes of a round */
+export function lanesOf({ round, agents = ['scripted', 'scripted'] }: RoundPlan): readonly [LaneOfRound, LaneOfRound] {
+  const place = round % ROUNDS_PER_SCENE;
+  const lane = (number: 0 | 1): LaneOfRound =>
+    agents[number] === 'scripted'
+      ? { project: `p${place}`, chat: chatsFrom(1_000, place)[number] }
+      : { project: `t${place}`, chat: chatsFrom(3_000, place)[number] };
+  return [lane(0), lane(1)];
 }
 
-/**
- * @param leaseMs of runs and of the watchdog
- * @param port where Redis listens besides its socket
- */
-export function sceneOptions(folder: string, leaseMs: number, port: number): SceneOptions {
-  const projects = Object.fromEntries(
-    Array.from({ length: ROUNDS_PER_SCENE }, (_, place): [string, SceneProject] => [
-      projectOf(place),
-      {
-        chats: chatsOf(place).map((id, lane) => ({ id, directory: `lane${lane}` })),
-        scenarios: scenarios(),
-        thresholds: { silence_ms: SILENCE_MS, tool_wait_ms: LONGEST_CALL_MS },
-      },
-    ]),
-  );
+function chatsFrom(first: number, place: number): readonly [number, number] {
+  return [first + 2 * place, first + 1 + 2 * place];
+}
+
+/** @param port where Redis listens besides its socket */
+export function sceneOptions(folder: string, { leaseMs, checks, concurrency }: Pace, port: number): SceneOptions {
   return {
     folder,
     redis: 'scene',
-    projects,
+    projects: projects(folder),
     // With less, Redis itself says that a second may be lost when it is killed.
     redisSettings: [...GOOD_SETTINGS, '--appendfsync', 'always', '--bind', '127.0.0.1', '--port', String(port)],
-    concurrency: 8,
+    concurrency,
     timings: {
       runLeaseMs: leaseMs,
       watchdogLeaseMs: leaseMs,
@@ -81,12 +100,36 @@ export function sceneOptions(folder: string, leaseMs: number, port: number): Sce
       reportWaitMs: 1_500,
       proofMs: 30_000,
       progressEveryMs: 250,
+      youngRunMs: YOUNG_RUN_MS,
     },
     environment: {
-      WATCHDOG_CRON: '*/5 * * * * *',
+      WATCHDOG_CRON: checks,
       LOG_LEVEL: 'info',
-      NODE_OPTIONS: `--import ${compiledProgram('test/chaos/syncRecorder')}`,
+      NODE_OPTIONS: ['syncRecorder', 'movedClock']
+        .map((name) => `--import ${compiledProgram(`test/chaos/${name}`)}`)
+        .join(' '),
       [SYNC_RECORD]: join(folder, HARNESS_FILES.synced),
+      [MOVED_CLOCK]: clockFile(folder),
     },
   };
+}
+
+function projects(folder: string): Record<string, SceneProject> {
+  const agent = textAgent(folder);
+  const places = Array.from({ length: ROUNDS_PER_SCENE }, (_, place) => place);
+  const chats = (first: number, place: number) =>
+    chatsFrom(first, place).map((id, lane) => ({ id, directory: `lane${lane}` }));
+  const scripted = places.map((place): [string, SceneProject] => [
+    `p${place}`,
+    {
+      chats: chats(1_000, place),
+      scenarios: scenarios(),
+      thresholds: { silence_ms: SILENCE_MS, tool_wait_ms: LONGEST_CALL_MS },
+    },
+  ]);
+  const text = places.map((place): [string, SceneProject] => [
+    `t${place}`,
+    { chats: chats(3_000, place), agent, thresholds: { silence_ms: TEXT_SILENCE_MS } },
+  ]);
+  return Object.fromEntries([...scripted, ...text]);
 }

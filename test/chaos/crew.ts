@@ -1,6 +1,7 @@
 /** The product's processes in a scene, each started again when it died, as a supervisor does it. */
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import type { Program } from '../e2e/program.js';
 
@@ -34,18 +35,18 @@ export class Crew {
   /** Who is dead stays dead. */
   isHeld = false;
   /** When a process of the product was broken, UTC epoch milliseconds. */
-  private readonly onBroken: (at: number) => void;
+  private readonly onBroken: (at: number, isOrderly?: boolean) => void;
   /** What tripped processes said, in order. */
   readonly tripped: string[] = [];
 
   /**
    * @param environments what each of them has besides the scene's variables
-   * @param onBroken called when one of them dies, is stopped, or has tripped
+   * @param onBroken called when one of them dies, is stopped, or has tripped; `isOrderly` if the bridge is asked to stop
    */
   constructor(
     scene: BridgeScene,
     environments: Readonly<Record<Role, Readonly<Record<string, string>>>>,
-    onBroken: (at: number) => void = () => undefined,
+    onBroken: (at: number, isOrderly?: boolean) => void = () => undefined,
   ) {
     this.onBroken = onBroken;
     this.scene = scene;
@@ -84,8 +85,18 @@ export class Crew {
   signal(role: Role, signal: NodeJS.Signals): void {
     const member = this.members.get(role);
     member?.program.signal(signal);
-    this.onBroken(Date.now());
+    this.onBroken(Date.now(), role === 'bridge' && signal === 'SIGTERM');
     if (signal === 'SIGSTOP' && member !== undefined) member.resumeAt = this.endOfStop();
+  }
+
+  /** Stops the bridge for good: it is killed before it can go on. Resolves when it has been. */
+  async freeze(forMs: number): Promise<void> {
+    const bridge = this.members.get('bridge')?.program;
+    bridge?.signal('SIGSTOP');
+    this.onBroken(Date.now());
+    await pause(forMs);
+    bridge?.signal('SIGKILL');
+    this.onBroken(Date.now());
   }
 
   /** Wakes the one up that stands at the very moment of its replacement. */

@@ -1,16 +1,19 @@
 /** Faults that take more than one process: nobody is left to follow, a host dies, Redis forgets. */
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { type FoundProcess, findRun } from '../e2e/processScan.js';
+import { setClock } from './clocks.js';
 import { type Crew, ROLES } from './crew.js';
 import type { Loss } from './losses.js';
-import type { StoreLoss } from './plan.js';
+import type { ClockFault, StoreLoss } from './plan.js';
 import { appendLine, HARNESS_FILES } from './records.js';
 
 const LOOK_EVERY_MS = 40;
 /** The reaper lets an agent end in order first; a busy machine takes longer. */
 const ENDED_WITHIN_MS = 10_000;
+const INCIDENT_WITHIN_MS = 15_000;
 
 /** Nobody is left who could end the agents but the bridge's reaper. */
 export async function leaveAlone(scene: BridgeScene, crew: Crew): Promise<void> {
@@ -19,6 +22,36 @@ export async function leaveAlone(scene: BridgeScene, crew: Crew): Promise<void> 
   await until(() => liveRuns(scene).length === 0, ENDED_WITHIN_MS);
   for (const each of liveRuns(scene)) appendLine(join(scene.folder, HARNESS_FILES.orphans), each);
   crew.isHeld = false;
+}
+
+/** Bridge and agents live, and go on writing into what they have open. */
+export function removeJournals({ folder, logs }: BridgeScene): void {
+  const removed = join(folder, HARNESS_FILES.removed);
+  mkdirSync(removed, { recursive: true });
+  const place = join(removed, String(readdirSync(removed).length + 1));
+  mkdirSync(place);
+  // Kept for the judge, who alone looks there.
+  if (existsSync(join(logs, 'sessions'))) renameSync(join(logs, 'sessions'), join(place, 'sessions'));
+  const at = Date.now();
+  const loss: Loss = { what: 'broken', at, until: at, areJournalsGone: true };
+  appendLine(join(folder, HARNESS_FILES.losses), loss);
+}
+
+/** @param hasIncident whether one of the round has been detected */
+export async function playClock(
+  { folder }: BridgeScene,
+  crew: Crew,
+  { byMs, awaits, heldMs, isBridgeKilled }: ClockFault,
+  hasIncident: () => boolean,
+): Promise<void> {
+  setClock(folder, byMs);
+  try {
+    if (awaits === 'incident') await until(hasIncident, INCIDENT_WITHIN_MS);
+    await pause(heldMs);
+    if (isBridgeKilled) crew.signal('bridge', 'SIGKILL');
+  } finally {
+    setClock(folder, 0);
+  }
 }
 
 /** @param lostTime what is stored until it resolves is forgotten, and by FLUSHALL everything else, too */

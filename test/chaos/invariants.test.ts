@@ -4,8 +4,10 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { AgentRecord } from '../e2e/evidence.js';
 import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
+import type { TextCall } from './bans.js';
 import { findViolations, type History } from './invariants.js';
 import type { Loss } from './losses.js';
+
 import type { Asked } from './records.js';
 
 const CHAT = 1_000;
@@ -84,6 +86,11 @@ const WELL: History = {
   ],
   left: [],
   orphans: [],
+  steps: [],
+  journaledRuns: ['A', 'B', 'C'],
+  youngRunMs: 2_000,
+  textCalls: [],
+  clocks: [],
   losses: [],
   filedIssues: [{ at: 0, title: '[Watchdog] p0: crash', unknown: [] }],
   issueWrites: [created('p0', 'crash', 0)],
@@ -220,6 +227,15 @@ describe('what the store lost', () => {
   });
 });
 
+test('an answer whose journal was removed is on no disk, but one that began later is', () => {
+  const removed = (at: number): Loss => ({ what: 'broken', at, until: at, areJournalsGone: true });
+  const unsynced = (loss: Loss) =>
+    findViolations({ ...WELL, synced: [], losses: [loss] }).filter((line) => line.includes('on the disk'));
+  expect(unsynced(removed(450))).toEqual([]);
+  expect(unsynced(removed(350))).toEqual([`${SECOND}: its answer was sent before its journal was on the disk`]);
+  expect(unsynced({ ...removed(450), areJournalsGone: false })).toHaveLength(2);
+});
+
 test('a failure that an event names in its details, beside other sessions, counts as reported', () => {
   const agents = WELL.agents.filter(({ event, session }) => event === 'start' || session !== SECOND);
   const failed = { ...WELL, agents, transcript: [...WELL.transcript.slice(0, 3), said(SORRY, 2, 13)] };
@@ -230,6 +246,125 @@ test('a failure that an event names in its details, beside other sessions, count
   expect(findViolations(forgot('tg_p1_1001_1', SECOND))).toEqual([]);
   const untold = `${SECOND}: failed, and no critical event says so`;
   expect(findViolations(forgot('tg_p1_1001_1', `${SECOND}2`))).toEqual([untold]);
+});
+
+/** A message that was run three times, each time for as long as an agent that works in earnest. */
+function threeRuns(ms: number): Partial<History> {
+  const runs = ['X', 'Y', 'Z'].map((run, index) => ({ run, session: index === 0 ? SECOND : `${SECOND}_r1` }));
+  return {
+    agents: [
+      ...WELL.agents.slice(0, 3),
+      ...runs.map(({ run, session }, index) => agent('start', session, run, 1_000 + index)),
+    ],
+    steps: runs.map(({ run, session }, index) => ({ at: 1_000 + index + ms, session, run, step: 1 })),
+  };
+}
+const heard = (change: Partial<History>) =>
+  findViolations({ ...WELL, ...change }).filter((line) => line.includes('heard of'));
+
+describe('the count of runs', () => {
+  const found = [`${SECOND} (crashes): 3 runs of it were heard of: X, Y, Z`];
+
+  // rule: the-chaos-judge-finds-faults
+  test('finds a third run that has worked, whether its bridge heard of it or not', () => {
+    expect(heard(threeRuns(2_000))).toEqual(found);
+    expect(heard({ ...threeRuns(0), journaledRuns: ['X', 'Y', 'Z'] })).toEqual(found);
+  });
+
+  test('leaves out runs that were lost before anything was heard of them', () => {
+    expect(heard(threeRuns(1_900))).toEqual([]);
+    expect(heard({ ...threeRuns(0), journaledRuns: ['X', 'Z'] })).toEqual([]);
+  });
+
+  test('leaves out a run that an orderly stop ended, not one that came after the stop or that was killed', () => {
+    const three = threeRuns(2_000);
+    const broken = (at: number, isOrderly: boolean): Loss => ({ what: 'broken', at, until: at, isOrderly });
+    expect(heard({ ...three, losses: [broken(1_000.5, true)] })).toEqual([]);
+    expect(heard({ ...three, losses: [broken(1_000.5, false)] })).toEqual(found);
+    expect(heard({ ...three, losses: [broken(-1, true)] })).toEqual(found);
+  });
+
+  test('leaves out a run whose start the store forgot, not one that it had stored before', () => {
+    const three = threeRuns(2_000);
+    const died = (at: number): Loss => ({ what: 'host_died', at, until: at + 10 });
+    expect(heard({ ...three, losses: [died(995)] })).toEqual([]);
+    expect(heard({ ...three, losses: [died(1_003)] })).toEqual(found);
+  });
+});
+
+describe('a ban by Telegram', () => {
+  const call = (at: number, outcome: string, change: Partial<TextCall['parameters']> = {}, method = 'sendMessage') => ({
+    at,
+    method,
+    outcome,
+    parameters: { chat_id: CHAT, text: SORRY, reply_parameters: { message_id: 1 }, ...change },
+  });
+  const banned = call(0, '429 Too Many Requests: retry after 7');
+  const early = (change: Partial<History>) =>
+    findViolations({ ...WELL, ...change }).filter((line) => line.includes('was tried again'));
+
+  // rule: the-chaos-judge-finds-faults
+  test('binds every send of that text until it is over', () => {
+    expect(early({ textCalls: [banned, call(6_500, 'ok')] })).toEqual([
+      `a send of "${SORRY.slice(0, 40)}" to chat ${CHAT} was tried again after 6.5 s of a ban of 7 s`,
+    ]);
+    expect(early({ textCalls: [banned, call(7_000, 'ok')] })).toEqual([]);
+    expect(early({ textCalls: [banned, call(6_500, 'ok', { text: 'another text' })] })).toEqual([]);
+    expect(early({ textCalls: [banned, call(6_500, 'ok', { reply_parameters: { message_id: 2 } })] })).toEqual([]);
+    expect(early({ textCalls: [banned, call(6_500, 'ok', { chat_id: CHAT + 1 })] })).toEqual([]);
+  });
+
+  test('binds edits of a message, whatever its text', () => {
+    const edit = (at: number, outcome: string, message_id: number) =>
+      call(at, outcome, { message_id, text: `Thinking · ${at} s` }, 'editMessageText');
+    const refused = edit(0, '429 Too Many Requests: retry after 5', 10);
+    expect(early({ textCalls: [refused, edit(300, 'ok', 10)] })).toEqual([
+      `an edit of message 10 in chat ${CHAT} was tried again after 0.3 s of a ban of 5 s`,
+    ]);
+    expect(early({ textCalls: [refused, edit(300, 'ok', 11), edit(5_000, 'ok', 10)] })).toEqual([]);
+  });
+
+  test('is forgotten with the store, and by a clock that is set, in between alone', () => {
+    const textCalls = [banned, call(6_500, 'ok')];
+    const flushed = (at: number): Loss => ({ what: 'flushed', at, until: at });
+    expect(early({ textCalls, losses: [flushed(3_000)] })).toEqual([]);
+    expect(early({ textCalls, losses: [flushed(-1_000)] })).toHaveLength(1);
+    expect(early({ textCalls, losses: [{ ...flushed(3_000), what: 'broken' }] })).toHaveLength(1);
+    expect(early({ textCalls, clocks: [{ at: 3_000, aheadMs: 3_600_000 }] })).toEqual([]);
+    expect(early({ textCalls, clocks: [{ at: 9_000, aheadMs: 0 }] })).toHaveLength(1);
+  });
+});
+
+describe('a clock that was set', () => {
+  const HOUR_MS = 3_600_000;
+
+  test('makes an hour pass for the cap of issues', () => {
+    const minute = 60_000;
+    const at = Date.parse('2026-02-05T10:01:00.000Z');
+    const twice = { issueWrites: [...WELL.issueWrites, created('p0', 'silence', 2)] };
+    const capped = (clocks: History['clocks']) =>
+      findViolations({ ...WELL, ...twice, clocks }).filter((line) => line.includes('within an hour'));
+    expect(capped([{ at, aheadMs: HOUR_MS }])).toEqual([]);
+    expect(capped([{ at, aheadMs: HOUR_MS / 2 }])).toHaveLength(1);
+    expect(capped([{ at: at + 2 * minute, aheadMs: HOUR_MS }])).toHaveLength(1);
+  });
+
+  test('dates an event by what it showed', () => {
+    const at = Date.parse('2026-02-05T10:00:00.000Z');
+    const timestamp = new Date(at + HOUR_MS).toISOString();
+    const events = [
+      ...WELL.events,
+      event('J', 'detected', FIRST),
+      event('I', 'revived', FIRST, { timestamp }),
+      event('J', 'revived', FIRST, { timestamp }),
+    ].filter(({ id, timestamp: told }) => id !== 'I.revived' || told === timestamp);
+    const losses: Loss[] = [{ what: 'rolled_back', at: at - 500, until: at + 500 }];
+    const twice = (clocks: History['clocks']) =>
+      findViolations({ ...WELL, events, losses, clocks }).filter((line) => line.includes('say that they revived it'));
+    expect(twice([{ at: at - 1_000, aheadMs: HOUR_MS }])).toEqual([]);
+    expect(twice([])).toHaveLength(1);
+    expect(twice([{ at: at + 5_000, aheadMs: HOUR_MS }])).toHaveLength(1);
+  });
 });
 
 describe('a violation', () => {

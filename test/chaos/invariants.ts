@@ -5,13 +5,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
-import { type AgentRecord, Evidence, FILES } from '../e2e/evidence.js';
+import { Evidence, FILES } from '../e2e/evidence.js';
 import type { FoundProcess } from '../e2e/processScan.js';
 import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
+import { attemptViolations, type RunEvidence, readRuns } from './attempts.js';
+import { banViolations, type TextCall } from './bans.js';
+import { type ClockShift, trueInstants } from './clocks.js';
 import { endsOf } from './ends.js';
 import { capViolations, eventOrderViolations, type FiledIssue } from './issueWatch.js';
-import { isForgottenRevival, isForgottenStart, isLostMessage, isOvertakenInLoss, type Loss } from './losses.js';
+import { isForgottenRevival, isForgottenStart, isLostMessage, isOvertakenInLoss, isRemovedJournal } from './losses.js';
 import type { Overlap } from './overlapWatch.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
 import { seenViolations } from './seen.js';
@@ -20,10 +23,9 @@ import { storeViolations } from './storeOrder.js';
 import type { StoreWrite } from './storeTrace.js';
 import type { SyncedFile } from './syncRecorder.js';
 
-export interface History {
+export interface History extends RunEvidence {
   readonly asked: readonly Asked[];
   readonly transcript: readonly TranscriptEntry[];
-  readonly agents: readonly AgentRecord[];
   readonly overlaps: readonly Overlap[];
   readonly events: readonly CriticalEvent[];
   readonly unreadableEvents: number;
@@ -34,9 +36,10 @@ export interface History {
   readonly left: readonly FoundProcess[];
   /** What lived on though bridge and standby were dead, and nobody followed them. */
   readonly orphans: readonly FoundProcess[];
-  readonly losses: readonly Loss[];
   readonly filedIssues: readonly FiledIssue[];
   readonly issueWrites: readonly SeenRequest[];
+  readonly textCalls: readonly TextCall[];
+  readonly clocks: readonly ClockShift[];
   /** Null where nobody looked. */
   readonly synced: readonly SyncedFile[] | null;
 }
@@ -45,6 +48,7 @@ export function readHistory(folder: string): History {
   const evidence = new Evidence(folder);
   const { events, unreadable } = readEvents(join(folder, FILES.criticalEvents));
   return {
+    ...readRuns(folder),
     asked: readLines(join(folder, HARNESS_FILES.asked)),
     transcript: evidence.transcript(),
     agents: evidence.agents(),
@@ -58,6 +62,8 @@ export function readHistory(folder: string): History {
     losses: readLines(join(folder, HARNESS_FILES.losses)),
     filedIssues: readLines(join(folder, HARNESS_FILES.filedIssues)),
     issueWrites: evidence.issueWrites(),
+    textCalls: readLines(join(folder, HARNESS_FILES.textCalls)),
+    clocks: readLines(join(folder, HARNESS_FILES.clocks)),
     synced: readLines(join(folder, HARNESS_FILES.synced)),
   };
 }
@@ -74,7 +80,9 @@ export function findViolations(history: History): string[] {
     ...storeViolations(history.storeWrites),
     ...seenViolations(history.transcript, history.asked, history.losses),
     ...eventOrderViolations(history.filedIssues, history.losses),
-    ...capViolations(history.issueWrites, history.losses),
+    ...capViolations(history.issueWrites, history.losses, history.clocks),
+    ...attemptViolations(history, history.asked),
+    ...banViolations(history.textCalls, history.losses, history.clocks),
     ...syncViolations(history),
     ...history.orphans.map(({ command }) => `a process outlived bridge and reaper: ${command}`),
     ...history.left.map(({ command }) => `a process lived on after the orderly stop: ${command}`),
@@ -104,7 +112,7 @@ function endViolations({ transcript, events, agents, losses }: History, asked: A
 }
 
 /** At most one revival, and an answer comes from a run that began. */
-function runViolations({ agents, events, transcript, losses }: History, asked: Asked): string[] {
+function runViolations({ agents, events, transcript, losses, clocks }: History, asked: Asked): string[] {
   const session = sessionOf(asked);
   const revival = `${session}_r1`;
   const own = agents.filter((record) => record.session === session || record.session.startsWith(`${session}_`));
@@ -119,7 +127,7 @@ function runViolations({ agents, events, transcript, losses }: History, asked: A
   const unknown = answers.filter(({ text }) => !own.some(({ run }) => text.includes(run)));
   return [
     ...strange.map((record) => `${session}: was revived a second time, as ${record.session}`),
-    ...(revivals.size > 1 && !isForgottenRevival(first, losses)
+    ...(revivals.size > 1 && !trueInstants(first, clocks).some((at) => isForgottenRevival(at, losses))
       ? [`${session}: ${revivals.size} incidents say that they revived it`]
       : []),
     ...(hasRevived && revivals.size === 0 ? [`${session}: was revived, and no event says so`] : []),
@@ -212,12 +220,14 @@ function untoldViolations({ storeWrites, events }: History): string[] {
 }
 
 /** An answer is in its journal, and that on the disk, before anybody reads it: otherwise a host that dies answers it again. */
-function syncViolations({ asked, transcript, synced }: History): string[] {
+function syncViolations({ asked, transcript, synced, agents, losses }: History): string[] {
   if (synced === null) return [];
   return asked.flatMap((each) => {
     const answer = endsOf(transcript, each).find(({ kind }) => kind === 'answer');
     const session = /^answer of (\S+)/.exec(answer?.text ?? '')?.[1];
     if (answer === undefined || session === undefined) return [];
+    const begun = Math.min(...agents.filter((record) => record.session === session).map(({ at }) => at));
+    if (isRemovedJournal(begun, losses)) return [];
     const isDurable = synced.some(({ at, path }) => path.includes(`/sessions/${session}/`) && at <= answer.at);
     return isDurable ? [] : [`${session}: its answer was sent before its journal was on the disk`];
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { FILES } from '../e2e/evidence.js';
 import type { SeenRequest } from '../peers/github/proxy.js';
+import { type ClockShift, shownAt } from './clocks.js';
 import { isForgottenIssue, isKeptEvent, type Loss } from './losses.js';
 import { appendLine } from './records.js';
 
@@ -47,16 +48,21 @@ export function eventOrderViolations(filed: readonly FiledIssue[], losses: reado
     );
 }
 
-/** @returns projects that got a second new issue within an hour, or a second roll-up issue */
-export function capViolations(writes: readonly SeenRequest[], losses: readonly Loss[]): string[] {
+/** @returns projects that got a second new issue within an hour of the product's clock, or a second roll-up issue */
+export function capViolations(
+  writes: readonly SeenRequest[],
+  losses: readonly Loss[],
+  clocks: readonly ClockShift[],
+): string[] {
   const created = writes
     .filter(({ method, path, status }) => method === 'POST' && /\/issues$/.test(path) && status === 201)
     .map((request) => ({ at: Date.parse(request.time), title: textsOf(request).title }));
   const isRollUp = (title: string) => /(: several faults| \(collected\))$/.test(title);
+  const isWithinAnHour = (first: number, second: number) => shownAt(second, clocks) - shownAt(first, clocks) < HOUR_MS;
   return created.flatMap((second, index) =>
     created
       .slice(0, index)
-      .filter((first) => projectOf(first.title) === projectOf(second.title) && second.at - first.at < HOUR_MS)
+      .filter((first) => projectOf(first.title) === projectOf(second.title) && isWithinAnHour(first.at, second.at))
       .filter((first) => isRollUp(first.title) === isRollUp(second.title))
       .filter((first) => !isForgottenIssue(first.at, losses))
       .map(

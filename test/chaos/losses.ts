@@ -25,6 +25,10 @@ export interface Loss {
   readonly until: number;
   /** Of `broken`: the logs' disk was full. */
   readonly isDiskFull?: boolean;
+  /** Of `broken`: the bridge was asked to stop, so that the runs which it had then are no attempts. */
+  readonly isOrderly?: boolean;
+  /** Of `broken`: the journals were removed. */
+  readonly areJournalsGone?: boolean;
 }
 
 /** A reaction follows the store's answer, and a message that was said is taken with the next poll. */
@@ -33,6 +37,8 @@ const ACCEPTED_WITHIN_MS = 1_500;
 const NOTED_WITHIN_MS = 3_000;
 /** A bridge looks every five seconds whether the store has forgotten everything. */
 const STORED_AGAIN_WITHIN_MS = 7_000;
+/** Between the commit that starts a run and the first line of its agent. */
+const BEGUN_WITHIN_MS = 1_000;
 /** As long as any run of the harness takes. */
 const LIVED_MS = 10_000;
 
@@ -133,6 +139,32 @@ export function isKeptEvent(filedAt: number, losses: readonly Loss[]): boolean {
 /** The hour of a project's last new issue is forgotten with the store. */
 export function isForgottenIssue(createdAt: number, losses: readonly Loss[]): boolean {
   return isForgotten(createdAt, losses);
+}
+
+/**
+ * A run that the bridge had when it was asked to stop waits again, and is no attempt.
+ * @param nextAt when the next run of its message began
+ */
+export function isStoppedInOrder(startedAt: number, nextAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(({ isOrderly, at }) => isOrderly === true && at >= startedAt - BEGUN_WITHIN_MS && at < nextAt);
+}
+
+/** That it began is forgotten with the second in which it did. */
+export function isForgottenRun(startedAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(({ what, at, until }) => {
+    if (what !== 'rolled_back' && what !== 'host_died') return false;
+    return startedAt >= at && startedAt <= until + BEGUN_WITHIN_MS;
+  });
+}
+
+/** What a removed journal held is on no disk, and its answer is sent all the same. @param startedAt of its session */
+export function isRemovedJournal(startedAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(({ areJournalsGone, until }) => areJournalsGone === true && startedAt <= until);
+}
+
+/** Until when Telegram wants to be left alone stands in the store alone. */
+export function isForgottenBan(bannedAt: number, triedAt: number, losses: readonly Loss[]): boolean {
+  return losses.some(({ what, at, until }) => what !== 'broken' && until >= bannedAt && at <= triedAt);
 }
 
 function isForgotten(storedAt: number, losses: readonly Loss[]): boolean {

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS]`: rounds of faults on real
+ * `npm run chaos -- --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS] [--checks CRON] [--agents N]`: rounds of faults on real
  * processes, until M of them hit something or the time is over. `npm run chaos -- --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
  * violated; 1: something was, and its evidence stays below DIR.
  */
@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
 import { FAILPOINTS } from '../../src/failpoints.js';
-import { ROUNDS_PER_SCENE } from './cast.js';
+import { PACE, ROUNDS_PER_SCENE } from './cast.js';
 import { planRound, type RoundPlan, systematicRound } from './plan.js';
 import { playScene } from './playScene.js';
 import { appendLine, type RoundResult, readLines, type SceneResult } from './records.js';
@@ -19,7 +19,11 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '20' },
     out: { type: 'string', default: 'chaos-output' },
-    lease: { type: 'string', default: '2000' },
+    lease: { type: 'string', default: String(PACE.leaseMs) },
+    /** The schedule by which the watchdog looks at everything. */
+    checks: { type: 'string', default: PACE.checks },
+    /** How many agents work at a time. */
+    agents: { type: 'string', default: String(PACE.concurrency) },
     /** Seconds after which no further scene is begun. */
     within: { type: 'string', default: '540' },
     resume: { type: 'boolean', default: false },
@@ -34,6 +38,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 const out = resolve(values.out);
 const handmade = values.plans === undefined ? null : (JSON.parse(readFileSync(values.plans, 'utf8')) as RoundPlan[]);
+const pace = { leaseMs: Number(values.lease), checks: values.checks, concurrency: Number(values.agents) };
 const scenesFile = join(out, 'scenes.jsonl');
 
 async function main(): Promise<number> {
@@ -46,7 +51,7 @@ async function main(): Promise<number> {
   const isOver = () => performance.now() - begun > 1_000 * Number(values.within);
   for (let plans = next(played); plans.length > 0 && !isOver(); plans = next(played)) {
     brokenOff.signal.throwIfAborted();
-    const result = await playScene(freeFolder(), plans, Number(values.lease), tell, brokenOff.signal);
+    const result = await playScene(freeFolder(), plans, pace, tell, brokenOff.signal);
     for (const violation of result.violations) say(`  VIOLATION in ${result.scene}: ${violation}`);
     played.push(result);
     appendLine(scenesFile, result);

@@ -2,6 +2,8 @@
  * Faults of the past, put back by hand: each is a small change of the sources that the harness must catch. A harness that
  * lets one of them pass would let it pass when somebody makes it again.
  */
+import { HOUR, SECOND } from '../../src/time.js';
+import type { Pace } from './cast.js';
 import type { Fault, Kind, RoundPlan } from './plan.js';
 
 export interface Edit {
@@ -17,6 +19,8 @@ export interface Mutant {
   readonly edits: readonly Edit[];
   /** What provokes it: rounds of `npm run chaos`, played again and again, or `npm run adversary`. */
   readonly provokedBy: readonly RoundPlan[] | 'adversary';
+  /** As that of every run where it is left out. */
+  readonly pace?: Partial<Pace>;
   /** A violation that says so. */
   readonly caughtBy: RegExp;
 }
@@ -46,6 +50,12 @@ const HOST_DIES: Fault = { kind: 'store', loss: 'host_died' };
 const LOST_WITH_BRIDGE: Fault = { kind: 'store', loss: 'lost_with_bridge' };
 const SECOND_LOST: Fault = { kind: 'store', loss: 'rolled_back' };
 const LATE_REVIVAL: Fault = { kind: 'failpoint', name: 'commit.revive.after', action: 'delay', nth: 1 };
+/** So long that it is the next bridge that finds the runs of the one that was killed. */
+const LONG_LEASE: Partial<Pace> = { leaseMs: 10_000 };
+const KILLED_AGAIN: Partial<RoundPlan> = { blows: 4, delayMs: 0 };
+const HOUR_FORTH: Fault = { kind: 'clock', byMs: HOUR, awaits: 'incident', heldMs: 500, isBridgeKilled: false };
+const SET_BACK: Fault = { kind: 'clock', byMs: -30 * SECOND, awaits: 'nothing', heldMs: 800, isBridgeKilled: true };
+const CUT_DOWN = 'bridge/runs/cutDown.ts';
 const PART_SENDER = 'bridge/telegram/partSender.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -258,5 +268,135 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     provokedBy: [round({ kind: 'absence' }, [['stubborn'], ['silent']], { delayMs: 600 })],
     caughtBy: /outlived bridge and reaper/,
+  },
+  {
+    name: 'a lost run without a call never began',
+    edits: [
+      {
+        file: CUT_DOWN,
+        find: 'else if (start !== null && !WRITTEN_BY_US.has(record.event)) return false;',
+        replace:
+          'else if (start !== null && !WRITTEN_BY_US.has(record.event) && /_tool_use$/.test(String(record.event))) return false;',
+      },
+    ],
+    provokedBy: [round(BRIDGE_DIES, [['long'], []], { ...KILLED_AGAIN, delayMs: 600, agents: ['text', 'text'] })],
+    pace: LONG_LEASE,
+    caughtBy: /runs of it were heard of/,
+  },
+  {
+    name: 'a lost run of any age never began if nothing was heard of it',
+    edits: [
+      {
+        file: CUT_DOWN,
+        find: 'return sinceBootMs - since_boot_ms < youngRunMs;',
+        replace: 'return sinceBootMs - since_boot_ms < 1_000 * youngRunMs;',
+      },
+    ],
+    provokedBy: [
+      round({ kind: 'frozen', forMs: 4_000 }, [['long'], []], { ...KILLED_AGAIN, agents: ['mute', 'mute'] }),
+    ],
+    pace: LONG_LEASE,
+    caughtBy: /runs of it were heard of/,
+  },
+  {
+    name: 'the time says whose signs a journal has, not the run',
+    edits: [
+      {
+        file: CUT_DOWN,
+        find: 'else if (start !== null && !WRITTEN_BY_US.has(record.event)) return false;',
+        replace:
+          'else if (start !== null && !WRITTEN_BY_US.has(record.event) && Date.parse(String(record.timestamp)) >= run.started_at) return false;',
+      },
+    ],
+    provokedBy: [round(SET_BACK, [['long'], []], { ...KILLED_AGAIN, agents: ['text', 'text'] })],
+    pace: LONG_LEASE,
+    caughtBy: /runs of it were heard of/,
+  },
+  {
+    name: 'a second attempt that the store forgot waits behind the others',
+    edits: [
+      {
+        file: 'src/jobs/lanes.ts',
+        find: 'return attempt === 2 || interruptions > 0;',
+        replace: 'return attempt === 2 && interruptions > 1_000;',
+      },
+    ],
+    // The second message of the other lane has the only place when the second attempt is granted, so that one waits.
+    provokedBy: [
+      round(
+        { kind: 'store', loss: 'flushed' },
+        [
+          ['crashes', 'quick'],
+          ['long', 'long'],
+        ],
+        { when: 'incident', delayMs: 1_200 },
+      ),
+    ],
+    pace: { concurrency: 1 },
+    caughtBy: /stood ahead of it/,
+  },
+  {
+    name: 'a message is claimed before it is due',
+    edits: [
+      {
+        file: 'src/jobs/outbox.ts',
+        find: 'if (isDueLater(before, now)) return null;',
+        replace: 'if (isDueLater(before, now) && claimMs < 0) return null;',
+      },
+    ],
+    provokedBy: [
+      round(
+        AGENT_DIES,
+        [
+          ['fails', 'crashes'],
+          ['fails', 'quick'],
+        ],
+        { sinkFaults: ['answer_banned'] },
+      ),
+    ],
+    caughtBy: /a send of .* was tried again after/,
+  },
+  {
+    name: 'a stored instant binds for as long as it is ahead',
+    edits: [
+      {
+        file: 'src/time.ts',
+        find: 'return instant > now && instant - now <= lengthMs;',
+        replace: 'return instant > now && lengthMs >= 0;',
+      },
+    ],
+    provokedBy: [
+      round(
+        HOUR_FORTH,
+        [
+          ['silent', 'quick'],
+          ['crashes', 'quick'],
+        ],
+        { patienceMs: 30_000 },
+      ),
+    ],
+    caughtBy: /has no end/,
+  },
+  {
+    name: 'the watchdog does not follow a clock that is set back',
+    edits: [
+      {
+        file: 'monitoring/watch/agenda.ts',
+        find: 'if (movedMs > -SECOND) return;',
+        replace: 'if (movedMs > -SECOND || movedMs < 0) return;',
+      },
+    ],
+    provokedBy: [
+      round(
+        HOUR_FORTH,
+        [
+          ['silent', 'quick'],
+          ['crashes', 'quick'],
+        ],
+        { patienceMs: 30_000 },
+      ),
+    ],
+    pace: { checks: '0 0 3 * * *' },
+    caughtBy: /has no end/,
   },
 ];

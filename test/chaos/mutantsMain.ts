@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
 import { packageRoot } from '../../src/host/program.js';
+import { PACE } from './cast.js';
 import { MUTANTS, type Mutant } from './mutants.js';
 import { readLines, type SceneResult } from './records.js';
 
@@ -91,7 +92,12 @@ async function makeTree(tree: string, { edits }: Mutant): Promise<void> {
   if (code !== 0) throw new Error(`the mutant cannot be built:\n${output}`);
 }
 
-async function provoke(tree: string, { provokedBy }: Mutant, out: string, withinMs: number): Promise<string[]> {
+async function provoke(
+  tree: string,
+  { provokedBy, pace = {} }: Mutant,
+  out: string,
+  withinMs: number,
+): Promise<string[]> {
   mkdirSync(out, { recursive: true });
   if (provokedBy === 'adversary') {
     const args = [
@@ -110,6 +116,8 @@ async function provoke(tree: string, { provokedBy }: Mutant, out: string, within
   writeFileSync(plans, JSON.stringify(provokedBy));
   const scenes = join(out, 'chaos');
   const args = [join(tree, 'dist/test/chaos/main.js'), '--plans', plans, '--out', scenes];
+  const { leaseMs, checks, concurrency } = { ...PACE, ...pace };
+  args.push('--lease', String(leaseMs), '--checks', checks, '--agents', String(concurrency));
   const bounds = ['--rounds', String(ROUNDS_AT_ONCE), '--within', String(SCENE_WITHIN_S)];
   const { output } = await run(process.execPath, [...args, ...bounds], tree, withinMs);
   writeFileSync(join(out, 'output.log'), output);

@@ -1,14 +1,23 @@
 /** What goes wrong in a round, as a function of the seed and the round's number alone. */
 import { FAILPOINT_ACTIONS, FAILPOINTS, type Failpoint, type FailpointAction } from '../../src/failpoints.js';
+import { HOUR, SECOND } from '../../src/time.js';
 import { type Random, seededRandom } from '../src/journal/random.js';
 
 /**
  * What an agent does when it gets the message; all of them answer in the second attempt, but `fails`. `stubborn` is silent,
- * too, and has a tool in a process session of its own; neither hears SIGTERM. `slow` works for a few seconds.
+ * too, and has a tool in a process session of its own; neither hears SIGTERM. `slow` works for a second or two, `long` for about
+ * five in either attempt.
  */
-export const KINDS = ['quick', 'slow', 'crashes', 'fails', 'silent', 'stubborn'] as const;
+export const KINDS = ['quick', 'slow', 'long', 'crashes', 'fails', 'silent', 'stubborn'] as const;
 /** `exits` gives up by itself: four of them at once are an outage of the provider, so only plans made by hand have it. */
 export type Kind = (typeof KINDS)[number] | 'exits';
+
+/**
+ * What the agents of a lane are. `scripted` speaks our protocol. The others are plain programs with `"output": "text"`, which
+ * append a line per step to a file of their own: `text` prints a line per step, too, and `mute` prints nothing but its answer.
+ */
+export const AGENT_FORMS = ['scripted', 'text', 'mute'] as const;
+export type AgentForm = (typeof AGENT_FORMS)[number];
 
 export const TARGETS = ['bridge', 'standby', 'both', 'reaper', 'agent', 'redis'] as const;
 export type Target = (typeof TARGETS)[number];
@@ -23,15 +32,33 @@ export type Fault =
       readonly nth: number;
       /** What Redis forgets once the place is armed, for places that are passed only then. */
       readonly loss?: StoreLoss;
+      /** What Redis forgets while a process that has tripped is delayed or stopped there. */
+      readonly lossWhenTripped?: StoreLoss;
     }
   /** Bridge and standby are killed, and nobody follows until their agents have ended. */
   | { readonly kind: 'absence' }
+  /** The bridge is stopped, and killed without having gone on: what its agents said in the meantime dies unread. */
+  | { readonly kind: 'frozen'; readonly forMs: number }
+  /** The journals of all sessions are removed below a bridge that lives, which is killed after that. */
+  | { readonly kind: 'no_journals' }
+  | ClockFault
   /**
    * Redis forgets its last second, as after a failover to a replica that lags (`rolled_back`), or together with everything that
    * ran on its host (`host_died`); or it forgets everything (`flushed`, FLUSHALL), also in the instant in which bridge and
    * reaper are killed (`lost_with_bridge`).
    */
   | { readonly kind: 'store'; readonly loss: StoreLoss };
+
+/** The wall clock of every process of the product is set forth or back, and right again. */
+export interface ClockFault {
+  readonly kind: 'clock';
+  readonly byMs: number;
+  /** It is set right after `heldMs`, and not before an incident of the round has been detected where that is awaited. */
+  readonly awaits: 'nothing' | 'incident';
+  readonly heldMs: number;
+  /** The bridge is killed before it is set right. */
+  readonly isBridgeKilled: boolean;
+}
 
 export type StoreLoss = 'rolled_back' | 'host_died' | 'flushed' | 'lost_with_bridge';
 
@@ -48,6 +75,8 @@ export const SINK_FAULTS = [
   'issue_reset',
   'issue_hangs',
   'text_lost',
+  'answer_banned',
+  'progress_banned',
 ] as const;
 export type SinkFault = (typeof SINK_FAULTS)[number];
 
@@ -55,7 +84,11 @@ export interface RoundPlan {
   readonly round: number;
   /** The messages of two lanes, in order. */
   readonly lanes: readonly [readonly Kind[], readonly Kind[]];
+  /** Of each lane; scripted ones where it is left out. */
+  readonly agents?: readonly [AgentForm, AgentForm];
   readonly fault: Fault;
+  /** How often the fault falls, each time on a run that it has not hit yet; once where it is left out. */
+  readonly blows?: number;
   /** A signal falls when an agent of the round has started, or when an incident of it has been detected. */
   readonly when: 'run' | 'incident';
   /** After that. */
@@ -81,6 +114,8 @@ const LONGEST_AWAY_MS = 1_000;
 const LONG_STOP_MS = 6_500;
 const FAILPOINTS_PERCENT = 60;
 const MOST_FURTHER_PASSAGES = 4;
+const REPEATED_PERCENT = 30;
+const MOST_BLOWS = 3;
 
 const SIGNALS = [
   ['bridge', 'SIGKILL'],
@@ -100,11 +135,22 @@ const SIGNALS = [
 const OTHER_FAULTS: readonly Fault[] = [
   ...SIGNALS.map(([target, signal]) => ({ kind: 'signal', target, signal }) as const),
   { kind: 'absence' },
+  { kind: 'frozen', forMs: 2_000 },
+  { kind: 'frozen', forMs: 3_000 },
+  { kind: 'frozen', forMs: 4_000 },
+  { kind: 'no_journals' },
+  { kind: 'clock', byMs: HOUR, awaits: 'incident', heldMs: 500, isBridgeKilled: false },
+  { kind: 'clock', byMs: HOUR, awaits: 'nothing', heldMs: 1_500, isBridgeKilled: true },
+  { kind: 'clock', byMs: -30 * SECOND, awaits: 'nothing', heldMs: 2_500, isBridgeKilled: false },
+  { kind: 'clock', byMs: -30 * SECOND, awaits: 'nothing', heldMs: 800, isBridgeKilled: true },
   { kind: 'store', loss: 'rolled_back' },
   { kind: 'store', loss: 'host_died' },
   { kind: 'store', loss: 'flushed' },
   { kind: 'store', loss: 'lost_with_bridge' },
 ];
+
+/** Every second lane. */
+const OFTEN_SCRIPTED = ['scripted', 'scripted', 'text', 'mute'] as const;
 
 /** Passed again and again: which time matters is chosen. */
 const OFTEN_PASSED = /^(?:commit\.(?:lease|renew|record_run|delivery|save_incident)|journal|progress\.edit)\b/;
@@ -134,7 +180,14 @@ export function planRound(seed: number, round: number): RoundPlan {
     const nth = 1 + (OFTEN_PASSED.test(name) ? random.below(MOST_FURTHER_PASSAGES) : 0);
     const needed = failpointRound(round, name, pickAction(name, random), nth);
     const isIssueKnown = !name.startsWith('issue.') && common.isIssueKnown;
-    return { ...needed, ...common, ...needs(name, common), isIssueKnown: needed.isIssueKnown || isIssueKnown };
+    return {
+      ...needed,
+      ...common,
+      ...needs(name, common),
+      isIssueKnown: needed.isIssueKnown || isIssueKnown,
+      // The first lane is what its place needs.
+      agents: ['scripted', random.pick(OFTEN_SCRIPTED)],
+    };
   }
   const fault = dealt(
     OTHER_FAULTS,
@@ -151,6 +204,8 @@ export function planRound(seed: number, round: number): RoundPlan {
     stoppedMs: random.pick([2_500, 3_500, LONG_STOP_MS]),
     isCancelled: random.below(100) < 15,
     isRestarted: isBridgeSpared(fault) && random.below(100) < 15,
+    agents: [random.pick(OFTEN_SCRIPTED), random.pick(OFTEN_SCRIPTED)],
+    blows: isBridgeKilledBy(fault) && random.below(100) < REPEATED_PERCENT ? MOST_BLOWS : 1,
   };
 }
 
@@ -161,6 +216,13 @@ export function systematicRound(round: number, name: Failpoint): RoundPlan {
 
 function isBridgeSpared(fault: Fault): boolean {
   return fault.kind === 'signal' && fault.target !== 'bridge' && fault.target !== 'both';
+}
+
+/** Again and again: a message must not be run more than twice for that. */
+function isBridgeKilledBy(fault: Fault): boolean {
+  if (fault.kind === 'clock') return fault.isBridgeKilled;
+  if (fault.kind === 'signal') return fault.target === 'bridge' && fault.signal === 'SIGKILL';
+  return fault.kind === 'frozen' || fault.kind === 'no_journals';
 }
 
 /** Spread evenly over all rounds. */

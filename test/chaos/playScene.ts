@@ -4,7 +4,8 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BridgeScene, openScene } from '../e2e/bridgeScene.js';
 import { listenOnLoopback } from '../peers/loopback.js';
-import { sceneOptions } from './cast.js';
+import { isTextCall, type TextCall } from './bans.js';
+import { type Pace, sceneOptions } from './cast.js';
 import { Crew } from './crew.js';
 import { findViolations, laneOf, readHistory } from './invariants.js';
 import { watchIssues } from './issueWatch.js';
@@ -25,7 +26,6 @@ const LOOK_EVERY_MS = 50;
 
 /**
  * @param folder an empty one; all evidence stays in it
- * @param leaseMs of runs and of the watchdog
  * @param told called after each round, in the order of their ends
  * @param brokenOff ends the scene before its time
  * @throws the signal's reason once all processes of the scene have ended
@@ -33,16 +33,18 @@ const LOOK_EVERY_MS = 50;
 export async function playScene(
   folder: string,
   plans: readonly RoundPlan[],
-  leaseMs: number,
+  pace: Pace,
   told: (result: RoundResult) => void,
   brokenOff: AbortSignal,
 ): Promise<SceneResult> {
   const begun = performance.now();
   const port = await freePort();
-  const scene = await openScene(sceneOptions(folder, leaseMs, port));
+  const scene = await openScene(sceneOptions(folder, pace, port));
   const standby = { REDIS_URL: `redis://127.0.0.1:${port}` };
   const noteLoss = (loss: Loss) => appendLine(join(folder, HARNESS_FILES.losses), loss);
-  const crew = new Crew(scene, { bridge: {}, watchdog: standby }, (at) => noteLoss({ what: 'broken', at, until: at }));
+  const crew = new Crew(scene, { bridge: {}, watchdog: standby }, (at, isOrderly = false) =>
+    noteLoss({ what: 'broken', at, until: at, isOrderly }),
+  );
   watchIssues(scene, join(folder, HARNESS_FILES.filedIssues));
   const trace = new StoreTrace(port, join(folder, HARNESS_FILES.storeWrites), (role) => crew.onActing(role));
   const overlaps = new OverlapWatch(scene, join(folder, HARNESS_FILES.overlaps), laneOf);
@@ -62,6 +64,9 @@ export async function playScene(
     overlaps.stop();
     left = await scene.stop();
     trace.stop();
+  }
+  for (const { at, method, parameters, outcome } of scene.telegram.calls.filter(isTextCall)) {
+    appendLine(join(folder, HARNESS_FILES.textCalls), { at, method, parameters, outcome } satisfies TextCall);
   }
   writeFileSync(join(folder, HARNESS_FILES.left), `${JSON.stringify(left)}\n`);
   const violations = findViolations(readHistory(folder));

@@ -48,6 +48,14 @@ export const HARNESS_FILES = {
   filedIssues: 'filed-issues.jsonl',
   orphans: 'orphans.jsonl',
   synced: 'synced.jsonl',
+  /** What text agents have done; {@link AgentStep} */
+  steps: 'steps.jsonl',
+  /** {@link ClockShift} */
+  clocks: 'clocks.jsonl',
+  /** {@link TextCall} */
+  textCalls: 'text-calls.jsonl',
+  /** The journals that were removed, in numbered folders. */
+  removed: 'removed',
 } as const;
 
 export function appendLine(file: string, line: object): void {

@@ -77,12 +77,23 @@ const LOSSES: Readonly<Record<StoreLoss, string>> = {
 
 function describeFault(fault: Fault): string {
   switch (fault.kind) {
-    case 'failpoint':
-      return [`${fault.name} × ${fault.action}`, ...(fault.loss === undefined ? [] : [LOSSES[fault.loss]])].join(', ');
+    case 'failpoint': {
+      const losses = [fault.loss, fault.lossWhenTripped].flatMap((loss) => (loss === undefined ? [] : [LOSSES[loss]]));
+      return [`${fault.name} × ${fault.action}`, ...losses].join(', ');
+    }
     case 'signal':
       return `${fault.target} × ${fault.signal}`;
     case 'absence':
       return 'bridge and standby killed, not followed';
+    case 'frozen':
+      return `bridge stopped for ${fault.forMs / 1_000} s, then killed`;
+    case 'no_journals':
+      return 'journals removed, then bridge killed';
+    case 'clock': {
+      const awaited = fault.awaits === 'incident' ? ' until an incident' : '';
+      const killed = fault.isBridgeKilled ? ', bridge killed' : '';
+      return `clock set by ${fault.byMs / 1_000} s${awaited}${killed}`;
+    }
     case 'store':
       return LOSSES[fault.loss];
     default:

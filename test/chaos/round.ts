@@ -8,9 +8,9 @@ import { fingerprintOf, issueTitle } from '../../monitoring/incident/issue/issue
 import { WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
 import { trippedLine } from '../../src/failpoints.js';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
-import { chatsOf, projectOf, ROUNDS_PER_SCENE } from './cast.js';
+import { lanesOf } from './cast.js';
 import { type Crew, ROLES } from './crew.js';
-import { forget, kill, leaveAlone, until } from './hostFaults.js';
+import { forget, kill, leaveAlone, playClock, removeJournals, until } from './hostFaults.js';
 import { forgetsAll, isLostMessage, type Loss } from './losses.js';
 import type { Kind, RoundPlan, StoreLoss, Target } from './plan.js';
 import { type Asked, HARNESS_FILES, type RoundResult, readLines } from './records.js';
@@ -25,6 +25,11 @@ const LONGEST_START_MS = 30_000;
 const LOST_AFTER_MS = 15_000;
 /** As much as `appendfsync everysec` may lose. */
 const LOST_MS = 1_000;
+/** Long enough for a bridge to notice that its files are gone. */
+const UNTIL_KILLED_MS = 400;
+const SHORTEST_BAN_S = 5;
+/** Of as many lengths, a second apart. */
+const BANS = 6;
 
 interface Blow {
   /** The fault fell. */
@@ -57,14 +62,17 @@ export class Round {
     crew.awayMs = plan.awayMs;
     crew.stoppedMs = plan.stoppedMs;
     await until(() => scene.telegram.polling, LONGEST_START_MS);
-    const place = plan.round % ROUNDS_PER_SCENE;
-    if (plan.isIssueKnown) await openIssue(scene, projectOf(place));
-    const sinkFaults = plan.sinkFaults.map((name) => injectSinkFault(scene, name, chatsOf(place)));
+    const lanes = lanesOf(plan);
+    if (plan.isIssueKnown) await openIssue(scene, lanes[0].project);
+    const chats = lanes.map(({ chat }) => chat);
+    const bannedS = SHORTEST_BAN_S + (plan.round % BANS);
+    const sinkFaults = plan.sinkFaults.map((name) => injectSinkFault(scene, name, chats, bannedS));
     const blow = await (plan.fault.kind === 'failpoint' ? this.trip(plan.fault) : this.strike());
     const tripped = crew.tripped.splice(0);
     const fellAfterMs = Math.round(performance.now() - begun);
     return async () => {
-      if ('loss' in plan.fault) await until(() => this.unended().length === 0, LOST_AFTER_MS);
+      if ('loss' in plan.fault || 'lossWhenTripped' in plan.fault)
+        await until(() => this.unended().length === 0, LOST_AFTER_MS);
       await until(() => this.unended().every((each) => this.isLost(each)), plan.patienceMs ?? LONGEST_ROUND_MS);
       const sinkFaultsUsed = sinkFaults.filter(({ used }) => used > 0).length;
       for (const each of sinkFaults) each.remove();
@@ -92,6 +100,10 @@ export class Round {
     const meddling = this.meddle();
     if (fault.loss !== undefined) await this.forgetAtWork(fault.loss, arm);
     let wasAtStake = false;
+    if (fault.lossWhenTripped !== undefined && (await until(hasTripped, FAULT_WITHIN_MS))) {
+      wasAtStake = stakes.isAnything();
+      await forget(this.scene, crew, fault.lossWhenTripped, async () => undefined);
+    }
     const look = () => {
       // What was at stake a moment before, for the killed one takes its runs along.
       if (!hasTripped()) wasAtStake = stakes.isAnything();
@@ -121,9 +133,22 @@ export class Round {
     await until(isTime, FAULT_WITHIN_MS);
     if (!isAgent) await pause(plan.delayMs);
     const effective = stakes.isAnything();
+    const struck = new Set(stakes.liveAgents(this.asked));
     const fell = await this.break(plan.fault);
+    for (let blow = 1; blow < (plan.blows ?? 1); blow += 1) await this.strikeAgain(struck);
     await meddling;
     return { fell, effective: fell && effective };
+  }
+
+  /** @param struck agents that lived at an earlier blow; those of this one are added */
+  private async strikeAgain(struck: Set<number>): Promise<void> {
+    const { stakes, plan, asked } = this;
+    const fresh = () => stakes.liveAgents(asked).filter((pid) => !struck.has(pid));
+    await until(() => fresh().length > 0 || this.unended().length === 0, FAULT_WITHIN_MS);
+    if (fresh().length === 0) return;
+    await pause(plan.delayMs);
+    for (const pid of fresh()) struck.add(pid);
+    await this.break(plan.fault);
   }
 
   /** @returns whether there was anything to break */
@@ -136,6 +161,17 @@ export class Round {
         return this.send(fault.target, fault.signal);
       case 'absence':
         await leaveAlone(scene, crew);
+        return true;
+      case 'frozen':
+        await crew.freeze(fault.forMs);
+        return true;
+      case 'no_journals':
+        removeJournals(scene);
+        await pause(UNTIL_KILLED_MS);
+        crew.signal('bridge', 'SIGKILL');
+        return true;
+      case 'clock':
+        await playClock(scene, crew, fault, () => this.stakes.hasOpenIncident(this.asked));
         return true;
       case 'store':
         await forget(scene, crew, fault.loss, () => pause(forgetsAll(fault.loss) ? 0 : LOST_MS));
@@ -204,12 +240,11 @@ export class Round {
   }
 
   private ask(lane: 0 | 1): void {
-    const { round, lanes } = this.plan;
-    const place = round % ROUNDS_PER_SCENE;
-    const chat = chatsOf(place)[lane];
+    const { round, lanes, agents = ['scripted', 'scripted'] } = this.plan;
+    const { project, chat } = lanesOf(this.plan)[lane];
     for (const kind of lanes[lane] as readonly Kind[]) {
-      const message = this.scene.telegram.say(chat, `${kind} work of round ${round}`);
-      const asked = { at: Date.now(), round, project: projectOf(place), chat, message, kind };
+      const message = this.scene.telegram.say(chat, `${kind} ${agents[lane]} work of round ${round}`);
+      const asked = { at: Date.now(), round, project, chat, message, kind };
       this.asked.push(asked);
       this.stakes.add(asked);
     }
@@ -217,8 +252,8 @@ export class Round {
 
   /** What people and operators do meanwhile. */
   private async meddle(): Promise<void> {
-    const { isCancelled, isRestarted, round } = this.plan;
-    const first = this.asked.find(({ chat }) => chat === chatsOf(round % ROUNDS_PER_SCENE)[0]);
+    const { isCancelled, isRestarted } = this.plan;
+    const first = this.asked.find(({ chat }) => chat === lanesOf(this.plan)[0].chat);
     if (first === undefined || !(isCancelled || isRestarted)) return;
     const isThere = () => this.stakes.liveAgents([first]).length > 0;
     if (!(await until(isThere, FAULT_WITHIN_MS))) return;

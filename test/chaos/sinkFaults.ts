@@ -2,17 +2,20 @@
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import type { InjectedFault } from '../peers/faultPlan.js';
 import { secondaryLimit } from '../peers/github/faults.js';
+import type { MethodName } from '../peers/telegram/methods/allMethods.js';
 import type { MethodParameters } from '../peers/telegram/parameters.js';
 import type { SinkFault } from './plan.js';
 
 /**
  * @param chats of the round: the messages of another one are left alone
+ * @param bannedS how long Telegram wants to be left alone where it bans, in seconds
  * @returns the fault; it must be removed when the round is over
  */
 export function injectSinkFault(
   { telegram, github }: BridgeScene,
   name: SinkFault,
   chats: readonly number[],
+  bannedS: number,
 ): InjectedFault {
   const isOurs = (parameters: MethodParameters) => chats.includes(parameters.integer('chat_id') ?? 0);
   const isFinal = (parameters: MethodParameters) => /^(answer of|Sorry|Cancelled)/.test(parameters.text('text'));
@@ -52,7 +55,31 @@ export function injectSinkFault(
       return github.inject({ kind: 'hang', ...newIssue });
     case 'text_lost':
       return github.inject({ kind: 'lost_answer', method: 'PATCH', path: /\/issues\/\d+$/ });
+    case 'answer_banned':
+      return ban(telegram, { method: 'sendMessage', match: answers.match }, bannedS);
+    case 'progress_banned': {
+      const match = (parameters: MethodParameters) => isOurs(parameters) && !isFinal(parameters);
+      return ban(telegram, { method: 'editMessageText', match }, bannedS);
+    }
     default:
       return name satisfies never;
   }
+}
+
+/** Each chat is banned once, at its first such call. That nothing is tried within the ban is the judge's concern. */
+function ban(
+  telegram: BridgeScene['telegram'],
+  call: { readonly method: MethodName; readonly match: (parameters: MethodParameters) => boolean },
+  bannedS: number,
+): InjectedFault {
+  const until = new Map<number, number>();
+  const match = (parameters: MethodParameters) => {
+    if (!call.match(parameters)) return false;
+    const chat = parameters.integer('chat_id') ?? 0;
+    const over = until.get(chat) ?? performance.now() + 1_000 * bannedS;
+    until.set(chat, over);
+    return performance.now() < over;
+  };
+  const times = Number.POSITIVE_INFINITY;
+  return telegram.inject({ kind: 'too_many_requests', retryAfterS: bannedS, method: call.method, match, times });
 }

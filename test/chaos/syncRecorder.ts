@@ -22,7 +22,9 @@ if (file !== undefined) {
   fs.fsync = ((descriptor: number, done: fs.NoParamCallback) => {
     const path = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
     fsync(descriptor, (error) => {
-      if (error === null) fs.appendFileSync(file, `${JSON.stringify({ at: Date.now(), path } satisfies SyncedFile)}\n`);
+      // The harness may have set the wall clock of this process.
+      const at = Math.round(performance.timeOrigin + performance.now());
+      if (error === null) fs.appendFileSync(file, `${JSON.stringify({ at, path } satisfies SyncedFile)}\n`);
       done(error);
     });
   }) as typeof fs.fsync;

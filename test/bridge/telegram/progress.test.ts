@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { activityLine } from '../../../bridge/chat/progressView.js';
 import type { ProgressDisplay } from '../../../bridge/telegram/progress.js';
+import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { HOUR, isoTime, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
@@ -242,6 +243,38 @@ describeWithRedis('the progress message', () => {
     expect(scene.peer.calls).toHaveLength(length);
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
+  });
+
+  // rule: nobody-sends-within-a-ban
+  test('is left alone by every process and at its end, too', async () => {
+    const scene = await openScene();
+    const { session_id: sessionId } = await activeSession(scene);
+    const place = { chatId: String(CHAT), threadId: null, replyTo: null };
+    const messageId = String(await scene.api.sendMessage(place, { plain: 'Started.', html: null }));
+    const message = { sessionId, chatId: String(CHAT), messageId };
+    const text = { plain: 'Thinking · 3 s', html: null };
+    const agreed = async () => true;
+    const fault = scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 20, method: 'editMessageText' });
+    await expect(scene.edits.edit(message, text, agreed)).rejects.toMatchObject({ retryAfterMs: 20 * SECOND });
+    const others = new ProgressEdits(scene);
+    await scene.clock.advance(5 * SECOND);
+    const stillFor = { kind: 'limited', retryAfterMs: 15 * SECOND };
+    await expect(others.edit(message, text, agreed)).rejects.toMatchObject(stillFor);
+    await expect(others.close(message, 'Done.', new AbortController().signal)).rejects.toMatchObject(stillFor);
+    await expect(scene.edits.close(message, 'Done.', new AbortController().signal)).rejects.toMatchObject(stillFor);
+    expect([fault.used, edits(scene)]).toEqual([1, 1]);
+    await scene.clock.advance(15 * SECOND);
+    await others.close(message, 'Done.', new AbortController().signal);
+    expect(shown(scene)).toBe('Done.');
+  });
+
+  // rule: nobody-sends-within-a-ban
+  test('is not left alone for longer than Telegram asked because the clock was set back', async () => {
+    const scene = await openScene();
+    await scene.store.chatMemory.banEdits(String(CHAT), 20 * SECOND);
+    expect(await scene.store.chatMemory.editBanMs(String(CHAT))).toBe(20 * SECOND);
+    scene.clock.moveWallClock(-HOUR);
+    expect(await scene.store.chatMemory.editBanMs(String(CHAT))).toBe(0);
   });
 
   test('does not delay the end of the run if Telegram hangs', async () => {
