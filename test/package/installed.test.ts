@@ -72,6 +72,7 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
   events: [['--json', [0]]],
   daydream: [['--json', [0]]],
   incidents: [['--json', [0]]],
+  reload: [['--json', [0]]],
   assess: [['logs/sessions --json', [0]]],
   backtest: [['logs/sessions --json', [0]]],
   track: [
