@@ -24,6 +24,10 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
     'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
 };
 
+/** The agent did nothing wrong: what its conversation says would lead nowhere. */
+const SERVICE_ENDED =
+  'Find out why the service that ran the agent ended: see the end of its log, and what its supervisor and the kernel logged. The message is not tried again.';
+
 const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {
   answered: 'the answer arrived after all.',
   cancelled_by_person: 'a person cancelled the message.',
@@ -75,6 +79,7 @@ function whatToDo(incident: Incident): string {
   const reason = readReason(leadingReason(incident));
   const remedy = reason?.kind === 'plain' ? REMEDIES[reason.reason] : undefined;
   if (remedy !== undefined) return remedy;
+  if (rule === 'orphan' && revival_session_id === null) return SERVICE_ENDED;
   return attempt === 2 || revival_session_id !== null
     ? 'Find out why both attempts failed. The message is not tried again.'
     : 'Find out why the attempt failed. The message is not tried again.';
