@@ -47,8 +47,11 @@ export function needsOf(incident: Incident): Needs {
 }
 
 function needsMeanwhile(incident: Incident): Needs {
-  const { rule, session_id, is_running_noted, acting, attempt, not_revived_because } = incident;
-  if (rule === 'backlog') return { who: 'person', what: 'Nothing picks up messages: `watchkeeper doctor` says why.' };
+  const { rule, subject, session_id, is_running_noted, acting, attempt, not_revived_because } = incident;
+  if (rule === 'backlog') {
+    const stuck = subject?.kind === 'lane' ? 'A waiting message is not started' : 'Nothing picks up messages';
+    return { who: 'person', what: `${stuck}: \`watchkeeper doctor\` says why.` };
+  }
   if (rule === 'provider_outage') return { who: 'nobody_yet', what: 'messages wait until the provider answers.' };
   if (!acting) {
     const what = `This rule only reports, so the run continues: \`watchkeeper cancel ${session_id}\` ends it.`;
