@@ -7,7 +7,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Redact } from '../../src/log/redact.js';
 import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
-import { describeDuration } from '../../src/time.js';
+import { describeDuration, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import { COMMANDS, type Command, type CommandPlace, help, isLoneStop } from './commandText.js';
 import { terminalNote } from './terminalNote.js';
@@ -91,7 +91,7 @@ export class Commands {
     const reported = await this.#onlyReported();
     const lines = running.map((session) => {
       const activity = inCode(this.#describeActivity(session.session_id)) ?? 'working';
-      const since = describeDuration(Math.max(now - (session.started_at ?? now), 0));
+      const since = describeDuration(Math.max(now - (session.started_at ?? now), SECOND));
       return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session, reported)}`;
     });
     const positions = await this.#positions(waiting);
@@ -105,7 +105,7 @@ export class Commands {
       const place = ahead === 0 ? `next in line${hidden.get(session.lane) ?? ''}` : `${ahead} before it`;
       const kept = blocked.has(session.lane) ? `\n${KEPT_DIRECTORY}` : '';
       const missing = this.#isMissing(session.working_directory) ? `\n${MISSING_DIRECTORY}` : '';
-      const waited = describeDuration(now - session.created_at);
+      const waited = describeDuration(Math.max(now - session.created_at, SECOND));
       lines.push(`Waiting for ${waited}, ${place}: ${excerpt(session)}${kept}${missing}`);
     }
     if (lines.length === 0) lines.push(NOTHING_HERE);
