@@ -15,6 +15,7 @@ import { terminalNote } from './terminalNote.js';
 const STOP: Command = { name: 'cancel', argument: '' };
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
+const MOST_NAMED = 5;
 const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
 const USED_BY_TOPIC = '; a message of another topic uses this directory';
 const USED_BY_CHAT = "; another chat's message uses this directory";
@@ -135,20 +136,29 @@ export class Commands {
     return this.#cancelEach(running, `Nothing is running here.${hint}`);
   }
 
-  /** @param isQuiet the answer to the command is the only one: no message gets one of its own */
+  /** @param isQuiet the answer to the command is the only one, so it names the messages: they may be those of other people */
   async #cancelEach(sessions: readonly AgentSession[], nothing: string, isQuiet = false): Promise<string> {
     let stopping = 0;
-    let cancelled = 0;
-    for (const { session_id } of sessions) {
-      const after = await this.#base.store.transitions.cancel(session_id, CANCELLED_TEXT, { isQuiet });
+    const cancelled: AgentSession[] = [];
+    for (const session of sessions) {
+      const after = await this.#base.store.transitions.cancel(session.session_id, CANCELLED_TEXT, { isQuiet });
       if (after?.status === 'active') stopping += 1;
-      if (after?.status === 'cancelled') cancelled += 1;
+      if (after?.status === 'cancelled') cancelled.push(session);
     }
     const said: string[] = [];
     if (stopping === 1) said.push('Stopping the running work.');
     if (stopping > 1) said.push(`Stopping the ${stopping} runs here.`);
-    if (cancelled > 0) said.push(`Cancelled ${counted(cancelled, 'waiting message')}.`);
+    if (cancelled.length > 0) {
+      const which = isQuiet ? `: ${this.#named(cancelled)}` : '';
+      said.push(`Cancelled ${counted(cancelled.length, 'waiting message')}${which}.`);
+    }
     return said.join(' ') || nothing;
+  }
+
+  #named(sessions: readonly AgentSession[]): string {
+    const shown = sessions.slice(0, MOST_NAMED).map((session) => excerptOf(session, this.#base.redact));
+    const left = sessions.length - shown.length;
+    return [...shown, ...(left > 0 ? [`and ${left} more`] : [])].join(', ');
   }
 
   /**

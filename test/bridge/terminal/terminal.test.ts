@@ -76,7 +76,7 @@ describeWithRedis('the terminal', () => {
     terminal.type('behind it');
     const waiting = (await terminal.untilPrinted(new RegExp(`\\[((?!${id})cli_popoto_\\w+)\\] accepted`)))[1] ?? '';
     terminal.type('/cancel all');
-    await terminal.untilPrinted(/Cancelled 1 waiting message\./);
+    await terminal.untilPrinted(/Cancelled 1 waiting message: "behind it"\./);
     expect(await terminal.chat.deliver(waiting)).toBe('sent');
     expect(terminal.printed).not.toContain('Cancelled at your request');
   });
