@@ -180,6 +180,13 @@ describeScenes('watchkeeper session', () => {
         dock,
         /^waits +until \S+ \(in \d+ min\): the model's provider is busy or cannot be reached, wait 1$/m,
       );
+      await scene.until('the doctor, who names the answer', async () => {
+        const { checks } = JSON.parse((await scene.run(['doctor', '--quick', '--json'])).stdout);
+        const found = checks.find(({ name }: { name: string }) => name === 'answers')?.found;
+        return String(found).match(
+          `1 final message could not be sent yet, .*: ${yard.session}: 400 .*not enough rights`,
+        );
+      });
       await shown(yard, /^delivery +queued, after \d attempts?: 400 .*not enough rights .*; the next one at \S+Z$/m);
     },
     SCENE_TIMEOUT_MS,
