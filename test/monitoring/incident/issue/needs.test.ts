@@ -99,12 +99,15 @@ describe('an incident that has ended', () => {
     expect(needsOf(incidentOf({ outcome: 'told' }, reason))).toEqual({ who: 'person', what });
   });
 
-  test.each<1 | 2>([1, 2])('because the service that ran attempt %i ended: that end is what a person looks for', (attempt) => {
-    expect(needsOf(incidentOf({ rule: 'orphan', attempt, outcome: 'told' }, 'run_lost'))).toEqual({
-      who: 'person',
-      what: 'Find out why the service that ran the agent ended: see the end of its log, and what its supervisor and the kernel logged. The message is not tried again.',
-    });
-  });
+  test.each<1 | 2>([1, 2])(
+    'because the service that ran attempt %i ended: that end is what a person looks for',
+    (attempt) => {
+      expect(needsOf(incidentOf({ rule: 'orphan', attempt, outcome: 'told' }, 'run_lost'))).toEqual({
+        who: 'person',
+        what: 'Find out why the service that ran the agent ended: see the end of its log, and what its supervisor and the kernel logged. The message is not tried again.',
+      });
+    },
+  );
 
   test.each<[NonNullable<Incident['outcome']>, Partial<Incident>, string]>([
     [
