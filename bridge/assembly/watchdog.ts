@@ -26,6 +26,7 @@ import { SessionWatchdog } from '../../monitoring/sessionWatchdog.js';
 import { Agenda } from '../../monitoring/watch/agenda.js';
 import { SessionJudge } from '../../monitoring/watch/sessionJudge.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
+import { isDirectory } from '../../src/config/servedPlaces.js';
 import { readLogsFolderId } from '../../src/files/logsFolder.js';
 import { systemCounters } from '../../src/host/counters.js';
 import { StoredIssueRecords } from '../../src/jobs/issueRecords.js';
@@ -84,7 +85,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     saga,
     queue,
     unreadable,
-    backlog: new BacklogWatch({ ...judge, ...shared, backlogMs, lease, saga }),
+    backlog: new BacklogWatch({ ...judge, ...shared, backlogMs, lease, saga, isFolder: isDirectory }),
     blockedLanes: new BlockedLaneWatch(shared, (blocked) => proofs.ofBlocked(blocked)),
     rounds: [
       new StrayRound({ ...shared, runLeaseMs, unreadable, eventsFile: eventsFileOf(settings) }),

@@ -3,7 +3,7 @@ import { counted } from '../../src/counted.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
-import { clockTime, describeDuration } from '../../src/time.js';
+import { clockTime, describeDuration, SECOND } from '../../src/time.js';
 
 /** What an agent is doing right now. */
 export interface Activity {
@@ -17,6 +17,8 @@ export interface Activity {
   readonly calls: number;
   /** Start of this activity, in milliseconds on the monotonic clock: people read how long it has lasted. */
   readonly startedAt: number;
+  /** Whether the model's provider has refused the last request, and the agent will ask again; missing: it has not. */
+  readonly isRefused?: boolean;
   /** Since when the model has been silent for long, in epoch milliseconds; null or missing: it has not. */
   readonly quietSince?: number | null;
 }
@@ -43,11 +45,11 @@ export interface ProgressView {
 
 const LONGEST_TOOL = 160;
 
-/** @returns `Bash: npm test · 42 s · 12 calls`, without line breaks */
-export function activityLine({ tool, calls, startedAt }: Activity, now: number): string {
-  const doing = inOneLine(tool ?? 'Thinking');
+/** @returns `Bash: npm test · 42 s · 12 calls`, without line breaks; people need no milliseconds */
+export function activityLine({ tool, calls, startedAt, isRefused }: Activity, now: number): string {
+  const doing = inOneLine(tool ?? (isRefused === true ? "Waiting for the model's provider" : 'Thinking'));
   const made = calls === 0 ? [] : [counted(calls, 'call')];
-  return [cutText(doing, LONGEST_TOOL), describeDuration(Math.max(now - startedAt, 0)), ...made].join(' · ');
+  return [cutText(doing, LONGEST_TOOL), describeDuration(Math.max(now - startedAt, SECOND)), ...made].join(' · ');
 }
 
 /** @returns `step 2 of 5: Write the tests`, without line breaks; null if no step is known */

@@ -6,7 +6,7 @@ import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.
 import type { ProjectRules } from '../../src/config/settings.js';
 import { UsageError, WatchkeeperError } from '../../src/errors.js';
 import { requireSessionId } from '../../src/ids.js';
-import type { AgentSession } from '../../src/jobs/model.js';
+import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Store } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
@@ -22,7 +22,7 @@ import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
 import { revivalsOf } from './incidents.js';
 import { shownIn, shownInTerminals } from './sessionMemory.js';
-import { describeIncident, incidentOf, whyLines, whyOf } from './sessionWhy.js';
+import { deliveryWords, describeIncident, incidentOf, waitLines, whyLines, whyOf } from './sessionWhy.js';
 
 const NAME_WIDTH = 14;
 
@@ -83,7 +83,7 @@ example:
           ...{ judged_by: judged?.by ?? null, journal, memory: memory?.value ?? null, why },
         });
       else {
-        const lines = [...(why === null ? [] : whyLines(why)), ...describeSession(session)];
+        const lines = [...(why === null ? [] : whyLines(why)), ...describeSession(session, outbox)];
         if (judged !== null && assessment !== null) {
           lines.push(['health', `${assessment.verdict}, ${assessment.attention}`]);
           for (const finding of assessment.findings) lines.push([finding.rule, describeFinding(finding)]);
@@ -208,12 +208,13 @@ function linesAfter(beginning: string, text: string): string[] {
   return [`${beginning}${first}`, ...more];
 }
 
-function describeSession(session: AgentSession): NamedLines[] {
+function describeSession(session: AgentSession, outbox: OutboxEntry | null): NamedLines[] {
   const now = systemClock.now();
   const lines: NamedLines[] = [
     ['session', session.session_id],
     ['project', session.project_key],
     ['status', session.end_reason === null ? session.status : `${session.status} (${session.end_reason})`],
+    ...waitLines(session, now),
     ['attempt', session.revival_of === null ? String(session.attempt) : `2, the revival of ${session.revival_of}`],
     [
       'asked',
@@ -232,6 +233,6 @@ function describeSession(session: AgentSession): NamedLines[] {
     ]);
   }
   if (session.answer !== null) lines.push(['answer', ...session.answer.split('\n')]);
-  if (session.request.delivery !== null) lines.push(['delivery', session.request.delivery]);
+  if (session.request.delivery !== null) lines.push(['delivery', deliveryWords(session.request.delivery, outbox)]);
   return lines;
 }

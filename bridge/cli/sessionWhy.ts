@@ -5,8 +5,15 @@ import { endWords, leadingFinding } from '../../monitoring/incident/texts/incide
 import type { Assessment } from '../../monitoring/verdict/assessSessionHealth.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { describeCrash } from '../../monitoring/verdict/detectors/crash.js';
+import { counted } from '../../src/counted.js';
 import type { Incident } from '../../src/jobs/incidents.js';
-import type { AgentSession } from '../../src/jobs/model.js';
+import {
+  type AgentSession,
+  type DeliveryState,
+  isDelivered,
+  type OutboxEntry,
+  type PassingWait,
+} from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../src/journal/readRecentToolCalls.js';
 import { redactShapes } from '../../src/log/redact.js';
@@ -76,6 +83,25 @@ function sentenceOf(session: AgentSession, incident: Incident | null, assessment
   return `${words}.`;
 }
 
+const WAITS_FOR: Readonly<Record<PassingWait['for'], string>> = {
+  provider: "the model's provider is busy or cannot be reached",
+  host: 'the host has nothing left to start an agent with',
+};
+
+/** @returns what a waiting message is kept back for, and until when; none if it only waits for its turn */
+export function waitLines({ status, not_before: until, wait }: AgentSession, now: number): [string, string][] {
+  if (status !== 'pending' || until === null || until <= now) return [];
+  const what = wait === null ? "the provider's usage limit is reached" : `${WAITS_FOR[wait.for]}, wait ${wait.times}`;
+  return [['waits', `until ${isoTime(until)} (in ${describeDuration(until - now)}): ${what}`]];
+}
+
+/** @returns the state; of a message that could not be sent yet, also how often that was tried, and what came of it */
+export function deliveryWords(state: DeliveryState, outbox: OutboxEntry | null): string {
+  if (outbox === null || isDelivered(state) || outbox.last_error === null) return state;
+  const { tries, due_at, last_error } = outbox;
+  return `${state}, after ${counted(tries, 'attempt')}: ${last_error}; the next one at ${isoTime(due_at)}`;
+}
+
 function callLine({ at, tool_name, outcome, duration_ms, tool_input }: RecentToolCall): string {
   const how = outcome ?? 'in flight';
   const took = duration_ms === null ? '' : `, ${describeDuration(duration_ms)}`;
@@ -86,12 +112,16 @@ function callLine({ at, tool_name, outcome, duration_ms, tool_input }: RecentToo
 /** Closed incidents that are searched for the session's own. */
 const INCIDENTS_SEARCHED = 1_000;
 
-/** The open one, else the one that ended the session. */
+/** The open one, for a message that waits too long that of its folder or queue, else the one that ended the session. */
 export async function incidentOf(
-  { session_id, incident_id }: AgentSession,
+  { session_id, incident_id, status }: AgentSession,
   { records }: Store,
 ): Promise<Incident | null> {
   if (incident_id !== null) return records.incident(incident_id);
+  if (status === 'pending') {
+    const open = await records.openIncidents();
+    return open.find((incident) => incident.session_id === session_id && incident.subject !== undefined) ?? null;
+  }
   const closed = await records.closedIncidents(INCIDENTS_SEARCHED);
   return closed.find((incident) => incident.session_id === session_id && incident.subject === undefined) ?? null;
 }

@@ -13,6 +13,7 @@ import { NotedStarts } from '../health/notedStarts.js';
 import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
 import { findServerProgram } from '../redis/programs.js';
 import { type CheckResult, fault, ok, skipped, warning, within } from './checkResult.js';
+import { checkDeliveries } from './deliveryChecks.js';
 import {
   checkBridge,
   checkCanary,
@@ -87,6 +88,7 @@ async function lookInside(
     await checkRestarts(store, here.host, new NotedStarts(logsFolder, here.host, clock)),
     await checkOwedEvents(store, settings.logsFolder),
     await checkSetAside(store),
+    await checkDeliveries(store, clock),
     ...(await checkReports(store, clock)),
   );
   return { checks, isReachable: true, ownBridge: { presence, isKnown: true } };

@@ -73,7 +73,7 @@ export class FolderWatch implements Service {
       if (!this.#isReported) {
         logger.error(
           { missing },
-          `${missing} was deleted while the bridge runs: its files are written again from memory`,
+          `${missing} was deleted while the bridge runs: what is in memory is written again, and what else was deleted with it is lost (journals, logs, critical events)`,
         );
       }
       await restoreLogsFolderId(logsFolder, logsId);

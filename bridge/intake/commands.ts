@@ -7,7 +7,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Redact } from '../../src/log/redact.js';
 import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
-import { describeDuration } from '../../src/time.js';
+import { describeDuration, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import { COMMANDS, type Command, type CommandPlace, help, isLoneStop } from './commandText.js';
 import { terminalNote } from './terminalNote.js';
@@ -15,6 +15,7 @@ import { terminalNote } from './terminalNote.js';
 const STOP: Command = { name: 'cancel', argument: '' };
 const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
+const MOST_NAMED = 5;
 const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
 const USED_BY_TOPIC = '; a message of another topic uses this directory';
 const USED_BY_CHAT = "; another chat's message uses this directory";
@@ -91,7 +92,7 @@ export class Commands {
     const reported = await this.#onlyReported();
     const lines = running.map((session) => {
       const activity = inCode(this.#describeActivity(session.session_id)) ?? 'working';
-      const since = describeDuration(Math.max(now - (session.started_at ?? now), 0));
+      const since = describeDuration(Math.max(now - (session.started_at ?? now), SECOND));
       return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session, reported)}`;
     });
     const positions = await this.#positions(waiting);
@@ -105,7 +106,7 @@ export class Commands {
       const place = ahead === 0 ? `next in line${hidden.get(session.lane) ?? ''}` : `${ahead} before it`;
       const kept = blocked.has(session.lane) ? `\n${KEPT_DIRECTORY}` : '';
       const missing = this.#isMissing(session.working_directory) ? `\n${MISSING_DIRECTORY}` : '';
-      const waited = describeDuration(now - session.created_at);
+      const waited = describeDuration(Math.max(now - session.created_at, SECOND));
       lines.push(`Waiting for ${waited}, ${place}: ${excerpt(session)}${kept}${missing}`);
     }
     if (lines.length === 0) lines.push(NOTHING_HERE);
@@ -135,20 +136,29 @@ export class Commands {
     return this.#cancelEach(running, `Nothing is running here.${hint}`);
   }
 
-  /** @param isQuiet the answer to the command is the only one: no message gets one of its own */
+  /** @param isQuiet the answer to the command is the only one, so it names the messages: they may be those of other people */
   async #cancelEach(sessions: readonly AgentSession[], nothing: string, isQuiet = false): Promise<string> {
     let stopping = 0;
-    let cancelled = 0;
-    for (const { session_id } of sessions) {
-      const after = await this.#base.store.transitions.cancel(session_id, CANCELLED_TEXT, { isQuiet });
+    const cancelled: AgentSession[] = [];
+    for (const session of sessions) {
+      const after = await this.#base.store.transitions.cancel(session.session_id, CANCELLED_TEXT, { isQuiet });
       if (after?.status === 'active') stopping += 1;
-      if (after?.status === 'cancelled') cancelled += 1;
+      if (after?.status === 'cancelled') cancelled.push(session);
     }
     const said: string[] = [];
     if (stopping === 1) said.push('Stopping the running work.');
     if (stopping > 1) said.push(`Stopping the ${stopping} runs here.`);
-    if (cancelled > 0) said.push(`Cancelled ${counted(cancelled, 'waiting message')}.`);
+    if (cancelled.length > 0) {
+      const which = isQuiet ? `: ${this.#named(cancelled)}` : '';
+      said.push(`Cancelled ${counted(cancelled.length, 'waiting message')}${which}.`);
+    }
     return said.join(' ') || nothing;
+  }
+
+  #named(sessions: readonly AgentSession[]): string {
+    const shown = sessions.slice(0, MOST_NAMED).map((session) => excerptOf(session, this.#base.redact));
+    const left = sessions.length - shown.length;
+    return [...shown, ...(left > 0 ? [`and ${left} more`] : [])].join(', ');
   }
 
   /**

@@ -1,7 +1,7 @@
 /** What a run is doing now, for the progress message, `/status` and the lease. Kept in memory only. */
 import { stepOf, withPlan } from '../../memory/observed/step.js';
 import { subjectOf } from '../../src/journal/agentVocabulary.js';
-import type { PlanItem } from '../../src/journal/schema.js';
+import type { JournalEvent, PlanItem } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf, shorten } from '../../src/log/shorten.js';
 import type { Clock } from '../../src/time.js';
@@ -48,7 +48,9 @@ export function noteActivity(activity: LiveActivity, event: AgentEvent, clock: B
     const subject = subjectOf(line.tool_input);
     activity.tool = oneLine(subject === null ? line.tool_name : `${line.tool_name}: ${subject}`, redact);
     activity.startedAt = clock.monotonic();
+    activity.isRefused = false;
   }
+  if (line.event === 'wait_start' || line.event === 'wait_end') noteRefusal(activity, line, clock);
   if (line.event === 'post_tool_use') {
     activity.tool = null;
     activity.startedAt = clock.monotonic();
@@ -58,6 +60,18 @@ export function noteActivity(activity: LiveActivity, event: AgentEvent, clock: B
     const step = stepOf(activity.tasks);
     activity.step = step === null ? null : { ...step, title: oneLine(step.title, redact) };
   }
+}
+
+/** Retries follow each other: the first one began the wait. That of a sub-agent says nothing about the others. */
+function noteRefusal(
+  activity: LiveActivity,
+  { event, kind, agent_id }: Extract<JournalEvent, { event: 'wait_start' | 'wait_end' }>,
+  clock: BothClocks,
+): void {
+  const isRefused = event === 'wait_start';
+  if (kind !== 'rate_limit' || agent_id !== undefined || isRefused === (activity.isRefused ?? false)) return;
+  activity.isRefused = isRefused;
+  if (activity.tool === null) activity.startedAt = clock.monotonic();
 }
 
 function oneLine(text: string, redact: Redact): string {

@@ -113,16 +113,21 @@ export class DirectoryWatch implements Service {
       logger.warn({ err }, 'messages that wait for a former directory will be moved in the next round'),
     );
     const before = this.#missing;
-    const missing = await missingOf(servedDirectories(settings.projects));
+    const served = servedDirectories(settings.projects);
+    const missing = await missingOf(served);
     this.#missing = missing;
     for (const [path, project_key] of missing) {
       if (before.has(path)) continue;
       const said = `project "${project_key}" is out of service: ${path} is not a directory; its messages wait until it is`;
       logger.error({ project_key }, said);
     }
-    const back = [...before].filter(([path]) => !missing.has(path));
-    for (const [path, project_key] of back) logger.info({ project_key }, `project "${project_key}": ${path} is back`);
-    if (back.length > 0) void lanes.startAll();
+    const over = [...before].filter(([path]) => !missing.has(path));
+    for (const [path, project_key] of over) {
+      const isServed = served.some((directory) => directory.path === path);
+      const how = isServed ? `${path} is back` : `${path} is no longer its directory, so it is not missed`;
+      logger.info({ project_key }, `project "${project_key}": ${how}`);
+    }
+    if (over.length > 0) void lanes.startAll();
     if (missing.size === 0) return;
     await this.#notifyWaitingChats().catch((err: unknown) =>
       logger.warn({ err }, 'chats that wait for a directory will be notified in the next round'),

@@ -33,7 +33,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { Logger } from '../../src/log/logger.js';
-import { type Clock, isoTime } from '../../src/time.js';
+import { type Clock, isoTime, MINUTE } from '../../src/time.js';
 import type { FailureCause } from '../agents/failures/causes.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { LiveActivity } from './activity.js';
@@ -146,9 +146,19 @@ const NOT_REVIVED_BECAUSE: Readonly<Record<FailureCause, string | null>> = {
   context_overflow: 'the conversation no longer fits the model; start a new one with /new',
 };
 
-function whyNotRevived({ cause, remedy }: Failure, project: string): string | null {
-  const because = NOT_REVIVED_BECAUSE[cause];
+function whyNotRevived({ cause, remedy, until }: Failure, project: string): string | null {
+  const isTold = cause === 'rate_limit' && until !== undefined;
+  const because = isTold
+    ? `the provider's usage limit is reached; ask again after ${minuteAfter(until)}`
+    : NOT_REVIVED_BECAUSE[cause];
   return because === null || remedy === undefined ? because : `${because}; ${remedy.replace('PROJECT', project)}`;
+}
+
+/** @returns the first whole minute that is not before the instant, with its date: `2026-02-05 09:31 UTC` */
+function minuteAfter(epochMs: number): string {
+  return `${isoTime(Math.ceil(epochMs / MINUTE) * MINUTE)
+    .slice(0, 16)
+    .replace('T', ' ')} UTC`;
 }
 
 /** @returns null if the run had none that an earlier message, or a second attempt, could go on with */

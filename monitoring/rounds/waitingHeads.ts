@@ -22,6 +22,8 @@ export interface WaitingHeadsContext {
   readonly here: ProcessIdentity;
   readonly logsFolder: string;
   readonly backlogMs: number;
+  /** Whether a directory of this host is there. */
+  isFolder(path: string): Promise<boolean>;
   /** @returns null for a project that is not configured: the defaults apply to it */
   rulesOf(projectKey: string): ProjectRules | null;
 }
@@ -65,7 +67,7 @@ export async function waitingGroups(
       if (from === null || from > now) deadline = Math.min(deadline ?? Infinity, from ?? now + backlogMs + 1);
       if (from === null || from > now) continue;
       const group = groups.get(`${host} ${projectKey}`) ?? { host, projectKey, worker, heads: [] };
-      group.heads.push(head);
+      group.heads.push(host === here.host ? await withFolder(head, context) : head);
       groups.set(`${host} ${projectKey}`, group);
     }
   }
@@ -91,6 +93,11 @@ async function headsOf(
   return { heads, unread: [...lanes].map(([sessionId, { lane }]) => ({ sessionId, lane })) };
 }
 
+/** Looked at only for a head that has waited for too long. */
+async function withFolder(head: WaitingHead, { isFolder }: WaitingHeadsContext): Promise<WaitingHead> {
+  return { ...head, isFolderMissing: !(await isFolder(head.folder)) };
+}
+
 async function workerOf(
   { store, here, logsFolder }: WaitingHeadsContext,
   host: string,
@@ -110,8 +117,10 @@ function headOf(session: AgentSession, { lane, holder, freeSince }: LaneView, no
     sessionId: session.session_id,
     projectKey: session.project_key,
     lane,
+    folder: session.working_directory,
     acceptedAt: Math.max(session.created_at, session.not_before ?? 0, notBefore),
     isLaneHeld: holder !== null,
+    isFolderMissing: false,
     laneFreeSince: freeSince,
   };
 }

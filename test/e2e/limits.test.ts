@@ -1,5 +1,6 @@
 /** A provider's limit with a known end: the message waits for it, and is worked on again. */
 import { expect, test } from '@jest/globals';
+import { DAY, systemClock } from '../../src/time.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import type { Scenario } from './sceneFiles.js';
@@ -102,6 +103,20 @@ describeScenes("a provider's limit with a known end", () => {
       await asked.answered(FAILURE_PARAGRAPH);
       expect(asked.starts()).toHaveLength(4);
       expect((await asked.closing()).reason).toBe('run_failed_rate_limit');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'that lasts for days is not waited for, and the chat reads from when on to ask again, with the date',
+    async () => {
+      const { scene } = await openLimitedScene(3 * DAY);
+      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      const { text } = await asked.answered(FAILURE_PARAGRAPH);
+      const [, date = ''] = /ask again after (\d{4}-\d\d-\d\d \d\d:\d\d UTC)/.exec(text) ?? [];
+      const daysAhead = (Date.parse(date.replace(' UTC', 'Z')) - systemClock.now()) / DAY;
+      expect(daysAhead).toBeGreaterThan(2.9);
+      expect(daysAhead).toBeLessThan(3.1);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -78,6 +78,25 @@ describeScenes('a project whose directory is missing', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  test(
+    'is never said to be back if the project has got another one instead',
+    async () => {
+      const projects = (directory: string) => ({ ship: { chats: [{ id: 1, directory }], scenarios: [ANSWER] } });
+      const scene = await openTestScene({ projects: projects('one') });
+      const former = join(scene.folder, 'work', 'ship', 'one');
+      rmSync(former, { recursive: true });
+      const bridge = await scene.startBridge();
+      await bridge.says(`is out of service: ${former} is not a directory`);
+      writeSceneFiles(scene.folder, { projects: projects('two') });
+      bridge.signal('SIGHUP');
+      await bridge.says(`${former} is no longer its directory`);
+      expect(bridge.stderr).not.toContain(`${former} is back`);
+      const asked = new Conversation(scene, 'ship', 1, 'hello');
+      await asked.answered(`answer of ${asked.session}`);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   // rule: a-waiting-message-follows-its-place
   test.each(['a restart', 'SIGHUP'] as const)(
     'because it was moved, and the configuration says so at %s: what waits runs there, in order, at the first attempt',

@@ -103,7 +103,7 @@ describeScenes("the bridge's own Redis", () => {
       await scene.startBridge();
       for (const asked of waiting) await asked.answered('worked through', 40_000);
       expect(running.repliesWith('worked through')).toHaveLength(1);
-      for (const asked of waiting) expect(asked.starts()).toHaveLength(1);
+      for (const asked of waiting) expect(asked.repliesWith('worked through')).toHaveLength(1);
     },
     2 * SCENE_TIMEOUT_MS,
   );

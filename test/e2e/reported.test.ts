@@ -78,7 +78,8 @@ describeScenes('an agent whose loop is only reported', () => {
       await asked.event(({ action_taken }) => action_taken === 'reported', asked.revival);
       await bridge.stop();
       await scene.startBridge();
-      await asked.answered('done at the second attempt');
+      // It is told of the interruption.
+      await asked.answered('done after all');
       await expectUnharmed(scene, asked, asked.revival);
     },
     SCENE_TIMEOUT_MS,

@@ -70,6 +70,8 @@ export interface WatchdogOptions {
   /** For projects of other rules than the scene's. */
   readonly rulesOf?: (projectKey: string) => ProjectRules | null;
   readonly mayHaveProcesses?: () => boolean;
+  /** No other directory is missing, whatever is on the disk. */
+  readonly missingFolder?: string;
   /** The proof that the run that blocks a lane is dead. */
   readonly proveBlockedDead?: (blocked: BlockedLane) => Promise<DeathProof | null>;
 }
@@ -150,6 +152,7 @@ export async function openWatchdogScene(options: WatchdogOptions = {}): Promise<
       folders,
       lease: watchdogLease,
       saga: sagaOfIt,
+      isFolder: async (path) => path !== options.missingFolder,
     }),
     blockedLanes: new BlockedLaneWatch(
       { store, clock, logger, events: scene.events, folders },

@@ -24,6 +24,10 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
     'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
 };
 
+/** The agent did nothing wrong: what its conversation says would lead nowhere. */
+const SERVICE_ENDED =
+  'Find out why the service that ran the agent ended: see the end of its log, and what its supervisor and the kernel logged. The message is not tried again.';
+
 const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {
   answered: 'the answer arrived after all.',
   cancelled_by_person: 'a person cancelled the message.',
@@ -43,8 +47,11 @@ export function needsOf(incident: Incident): Needs {
 }
 
 function needsMeanwhile(incident: Incident): Needs {
-  const { rule, session_id, is_running_noted, acting, attempt, not_revived_because } = incident;
-  if (rule === 'backlog') return { who: 'person', what: 'Nothing picks up messages: `watchkeeper doctor` says why.' };
+  const { rule, subject, session_id, is_running_noted, acting, attempt, not_revived_because } = incident;
+  if (rule === 'backlog') {
+    const stuck = subject?.kind === 'lane' ? 'A waiting message is not started' : 'Nothing picks up messages';
+    return { who: 'person', what: `${stuck}: \`watchkeeper doctor\` says why.` };
+  }
   if (rule === 'provider_outage') return { who: 'nobody_yet', what: 'messages wait until the provider answers.' };
   if (!acting) {
     const what = `This rule only reports, so the run continues: \`watchkeeper cancel ${session_id}\` ends it.`;
@@ -75,6 +82,7 @@ function whatToDo(incident: Incident): string {
   const reason = readReason(leadingReason(incident));
   const remedy = reason?.kind === 'plain' ? REMEDIES[reason.reason] : undefined;
   if (remedy !== undefined) return remedy;
+  if (rule === 'orphan' && revival_session_id === null) return SERVICE_ENDED;
   return attempt === 2 || revival_session_id !== null
     ? 'Find out why both attempts failed. The message is not tried again.'
     : 'Find out why the attempt failed. The message is not tried again.';

@@ -11,9 +11,13 @@ export interface WaitingHead {
   readonly sessionId: string;
   readonly projectKey: string;
   readonly lane: string;
+  /** The directory in which it would run. */
+  readonly folder: string;
   /** Or, if that is later, the end of the last gap of the watchdog or of the provider's limit. */
   readonly acceptedAt: number;
   readonly isLaneHeld: boolean;
+  /** Only known on its own host. */
+  readonly isFolderMissing: boolean;
   /** Since when no run holds the lane; null if none ever did. */
   readonly laneFreeSince: number | null;
 }
@@ -55,7 +59,7 @@ export function findBacklog(heads: readonly WaitingHead[], { host, worker, limit
     since: isoTime(since + limitMs + 1),
     evidence: [
       `the next message for a folder has been waiting for ${describeDuration(waitedMs)} since ${clockTime(since)} (limit ${describeDuration(limitMs)})`,
-      describeCause(worker, host, longest.isLaneHeld),
+      describeCause(worker, host, longest),
       ...others,
     ],
     waits_considered: [],
@@ -76,7 +80,7 @@ function countedFrom({ acceptedAt, laneFreeSince, isLaneHeld }: WaitingHead, wor
   return Math.max(acceptedAt, worker.kind === 'gone' ? (worker.lastSeen ?? acceptedAt) : acceptedAt);
 }
 
-function describeCause(worker: WorkerState, host: string, isLaneHeld: boolean): string {
+function describeCause(worker: WorkerState, host: string, { isLaneHeld, isFolderMissing }: WaitingHead): string {
   switch (worker.kind) {
     case 'gone': {
       const { lastSeen } = worker;
@@ -94,6 +98,7 @@ function describeCause(worker: WorkerState, host: string, isLaneHeld: boolean): 
     case 'draining':
       return `the bridge on ${host} is shutting down: its runs may finish, and it starts nothing new`;
     case 'free':
+      if (isFolderMissing) return `that folder is missing on ${host}: the message starts when it is back`;
       return isLaneHeld
         ? 'an agent works in that folder'
         : `no agent works in that folder, and a worker on ${host} is free`;

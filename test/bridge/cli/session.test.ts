@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Step } from '../../../bridge/agents/scenario.js';
 import { Conversation } from '../../e2e/conversation.js';
@@ -144,6 +146,48 @@ describeScenes('watchkeeper session', () => {
       expect(events).not.toContain('session_recovered');
       const { closed } = JSON.parse((await scene.run(['incidents', '--json'])).stdout);
       expect(closed.map(({ outcome }: { outcome: string }) => outcome).sort()).toEqual(['revival_failed', 'told']);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  test(
+    'says why a message waits: its folder is missing, or its provider refuses; and why an answer has not been sent',
+    async () => {
+      const failure = { do: 'failure', cause: 'provider_unavailable', detail: 'later' } as const;
+      const scene = await openTestScene({
+        projects: {
+          boat: { chats: [{ id: 1 }] },
+          dock: { chats: [{ id: 2 }], scenarios: [{ steps: [failure] }] },
+          yard: { chats: [{ id: 3 }], scenarios: [{ steps: [{ do: 'answer', text: 'all of it' }] }] },
+        },
+        timings: { backlogMs: 1_000, providerPauseMs: 600_000 },
+      });
+      rmSync(join(scene.folder, 'work', 'boat'), { recursive: true });
+      const description = 'Bad Request: not enough rights to send text messages to the chat';
+      scene.telegram.inject({ kind: 'bad_request', description, chatId: 3, method: 'sendMessage', times: Infinity });
+      await scene.startBridge();
+      const shown = async (asked: Conversation, line: RegExp) =>
+        scene.until(`${line} of ${asked.session}`, async () => {
+          const { stdout } = await scene.run(['session', asked.session]);
+          return line.test(stdout.replace(/\n {14}/g, ' ')) ? stdout.replace(/\n {14}/g, ' ') : null;
+        });
+      const asked = (['boat', 'dock', 'yard'] as const).map(
+        (project, index) => new Conversation(scene, project, index + 1, 'hello'),
+      );
+      const [boat, dock, yard] = asked as [Conversation, Conversation, Conversation];
+      expect(await shown(boat, /^why .*that folder is missing on /)).toMatch(/^incident +\w+, detected/m);
+      await shown(
+        dock,
+        /^waits +until \S+ \(in \d+ min\): the model's provider is busy or cannot be reached, wait 1$/m,
+      );
+      await scene.until('the doctor, who names the answer', async () => {
+        const { checks } = JSON.parse((await scene.run(['doctor', '--quick', '--json'])).stdout);
+        const found = checks.find(({ name }: { name: string }) => name === 'answers')?.found;
+        return String(found).match(
+          `1 final message could not be sent yet, .*: ${yard.session}: 400 .*not enough rights`,
+        );
+      });
+      await shown(yard, /^delivery +queued, after \d attempts?: 400 .*not enough rights .*; the next one at \S+Z$/m);
     },
     SCENE_TIMEOUT_MS,
   );

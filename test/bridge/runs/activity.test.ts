@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { stepLine } from '../../../bridge/chat/progressView.js';
+import { activityLine, stepLine } from '../../../bridge/chat/progressView.js';
 import { noteActivity, startActivity } from '../../../bridge/runs/activity.js';
 import { Coalesced } from '../../../bridge/runs/coalesced.js';
 import type { JournalEvent, PlanStatus } from '../../../src/journal/schema.js';
@@ -22,6 +22,25 @@ describe('the view of a run in a chat', () => {
       expect(activity.tool).not.toContain(secret.slice(0, 5));
     }
   });
+});
+
+test('a provider that refuses is not called thinking, from the first refusal until the model speaks again', async () => {
+  const clock = new ManualClock();
+  const redact = createRedactor([]);
+  const activity = startActivity(clock);
+  const shown = () => activityLine(activity, clock.monotonic());
+  const note = (line: JournalEvent) => noteActivity(activity, { type: 'journal', line }, clock, redact);
+  const until = '2026-02-05T09:30:00.000Z';
+  const retry = { event: 'wait_start', kind: 'rate_limit', until } as const;
+  expect(shown()).toBe('Thinking · 1 s');
+  note({ ...retry, agent_id: 'helper' });
+  expect(shown()).toBe('Thinking · 1 s');
+  note(retry);
+  await clock.advance(20_000);
+  note(retry);
+  expect(shown()).toBe("Waiting for the model's provider · 20 s");
+  note({ event: 'wait_end', kind: 'rate_limit' });
+  expect(shown()).toBe('Thinking · 1 s');
 });
 
 describe('the step that a chat shows', () => {

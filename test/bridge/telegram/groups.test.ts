@@ -177,17 +177,24 @@ describeWithRedis('/cancel all', () => {
     const running = await activeSession(scene);
     const waiting = [await sayAndAccept(scene, 'two'), await sayAndAccept(scene, 'three')];
     const before = scene.peer.botMessages(CHAT).length;
-    expect(await ask(scene, '/cancel all')).toBe('Stopping the running work. Cancelled 2 waiting messages.');
+    const answer = 'Stopping the running work. Cancelled 2 waiting messages: "two", "three".';
+    expect(await ask(scene, '/cancel all')).toBe(answer);
     const { session_id, run } = running;
     await scene.store.transitions.release(session_id, { run_id: run?.run_id ?? '', proven_at: 0, by: 'scan' });
     expect(await scene.store.transitions.cancelReleased(session_id, run?.run_id ?? '', CANCELLED_TEXT)).not.toBeNull();
     for (const each of [running, ...waiting]) expect(await delivery.deliver(each.session_id)).toBe('sent');
     const said = scene.peer.botMessages(CHAT).slice(before);
-    expect(said.map(({ text, silent }) => [text, silent])).toEqual([
-      ['Stopping the running work. Cancelled 2 waiting messages.', true],
-    ]);
+    expect(said.map(({ text, silent }) => [text, silent])).toEqual([[answer, true]]);
     // A store that forgets it does not make the chat read of it again.
     expect(await scene.memory.lastSent(session_id, 0)).toBe('cancelled');
+  });
+
+  test('names five of the cancelled messages: they may be those of other people', async () => {
+    const { scene } = await openGroup('any');
+    for (const text of ['1', '2', '3', '4', '5', '6', '7']) await sayAndAccept(scene, `ask ${text}`);
+    expect(await ask(scene, '/cancel all')).toBe(
+      'Cancelled 7 waiting messages: "ask 1", "ask 2", "ask 3", "ask 4", "ask 5", and 2 more.',
+    );
   });
 
   test('of one message has its own word, as before', async () => {

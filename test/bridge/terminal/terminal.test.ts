@@ -48,7 +48,7 @@ describeWithRedis('the terminal', () => {
     });
     const active = await begun(scene, session);
     terminal.type('/status');
-    await terminal.untilPrinted(/Running for 0 ms: "fix the test"/);
+    await terminal.untilPrinted(/Running for 1 s: "fix the test"/);
     await scene.clock.advance(3 * MINUTE);
     const hidden = `${scene.peer.token.slice(0, 20)}\u0001${scene.peer.token.slice(20)}`;
     await answered(scene, active, `all green\u001b[2J\u0007, token ${scene.peer.token}, token ${hidden}`);
@@ -76,7 +76,7 @@ describeWithRedis('the terminal', () => {
     terminal.type('behind it');
     const waiting = (await terminal.untilPrinted(new RegExp(`\\[((?!${id})cli_popoto_\\w+)\\] accepted`)))[1] ?? '';
     terminal.type('/cancel all');
-    await terminal.untilPrinted(/Cancelled 1 waiting message\./);
+    await terminal.untilPrinted(/Cancelled 1 waiting message: "behind it"\./);
     expect(await terminal.chat.deliver(waiting)).toBe('sent');
     expect(terminal.printed).not.toContain('Cancelled at your request');
   });
@@ -160,7 +160,7 @@ describeWithRedis('the terminal', () => {
     view.update(session.session_id, { tool: 'Read: b', note: null, step: null, calls: 2, startedAt });
     expect(linesOf(terminal)).toEqual([
       `[${session.session_id}] working …`,
-      `[${session.session_id}] Read: a · 0 ms · 1 call`,
+      `[${session.session_id}] Read: a · 1 s · 1 call`,
       `[${session.session_id}] Read: b · 3 s · 2 calls`,
       '',
     ]);
@@ -183,12 +183,12 @@ describeWithRedis('the terminal', () => {
       view.update(session.session_id, { tool, note: null, step, calls: 1, startedAt: scene.clock.monotonic() });
     }
     expect(linesOf(terminal).slice(1)).toEqual([
-      `[${session.session_id}] Thinking · 0 ms · step 2 of 5: Write the tests`,
-      `[${session.session_id}] Read: a · 0 ms · 1 call`,
-      `[${session.session_id}] Read: b · 0 ms · 1 call`,
+      `[${session.session_id}] Thinking · 1 s · step 2 of 5: Write the tests`,
+      `[${session.session_id}] Read: a · 1 s · 1 call`,
+      `[${session.session_id}] Read: b · 1 s · 1 call`,
       '',
     ]);
-    expect(view.describe(session.session_id)).toBe('Read: b · 0 ms · 1 call · step 2 of 5: Write the tests');
+    expect(view.describe(session.session_id)).toBe('Read: b · 1 s · 1 call · step 2 of 5: Write the tests');
     await view.end(session.session_id);
   });
 
@@ -226,7 +226,7 @@ describeWithRedis('the terminal', () => {
         `[${first.session_id}] answer after 0 ms:`,
         'forty-two',
         `[${next.session_id}] working …`,
-        `[${next.session_id}] Read: b · 0 ms · 2 calls`,
+        `[${next.session_id}] Read: b · 1 s · 2 calls`,
         '',
       ]);
       expect(await scene.store.records.session(first.session_id)).toMatchObject({ request: { delivery: 'sent' } });
@@ -330,7 +330,7 @@ describeWithRedis('the terminal', () => {
       calls: 1,
       startedAt: scene.clock.monotonic(),
     });
-    expect(views.describe(here.session_id)).toBe('Read: c · 0 ms · 1 call');
+    expect(views.describe(here.session_id)).toBe('Read: c · 1 s · 1 call');
   });
 
   // rule: a-failover-sends-nothing-twice

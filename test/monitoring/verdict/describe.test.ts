@@ -51,7 +51,10 @@ const step = (name: string, second: number) => [
   result(second + 0.5, `c${second}`, 'ok', { tool_output_preview: name }),
 ];
 const busy = Array.from({ length: 25 }, (_, index) => line(index * 300, 'assistant_message'));
-const HEAD = { sessionId: 's1', projectKey: 'boat', lane: 'deck:/srv', isLaneHeld: false, laneFreeSince: null };
+const HEAD = {
+  ...{ sessionId: 's1', projectKey: 'boat', lane: 'deck:/srv', folder: '/srv' },
+  ...{ isLaneHeld: false, isFolderMissing: false, laneFreeSince: null },
+};
 const owner = { owner: 'process 12 on deck', leaseMs: MINUTE, clocksStart: Number.NEGATIVE_INFINITY };
 
 /** One real finding and more of each rule, by the detectors themselves. */

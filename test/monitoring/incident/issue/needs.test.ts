@@ -38,6 +38,12 @@ describe('an open incident', () => {
     ],
     ['whose message is run again', { is_running_noted: true }, 'nobody_yet', 'the second attempt is running.'],
     ['of a queue', { rule: 'backlog' }, 'person', 'Nothing picks up messages: `watchkeeper doctor` says why.'],
+    [
+      'of one folder, while others may work',
+      { rule: 'backlog', subject: { kind: 'lane', lane: 'host-a:/srv/popoto' } },
+      'person',
+      'A waiting message is not started: `watchkeeper doctor` says why.',
+    ],
     ['of a provider', { rule: 'provider_outage' }, 'nobody_yet', 'messages wait until the provider answers.'],
   ])('%s', (_, changes, who, what) => {
     expect(needsOf(incidentOf(changes))).toEqual({ who, what });
@@ -92,6 +98,16 @@ describe('an incident that has ended', () => {
   ])('reported as a failure, after %s', (reason, what) => {
     expect(needsOf(incidentOf({ outcome: 'told' }, reason))).toEqual({ who: 'person', what });
   });
+
+  test.each<1 | 2>([1, 2])(
+    'because the service that ran attempt %i ended: that end is what a person looks for',
+    (attempt) => {
+      expect(needsOf(incidentOf({ rule: 'orphan', attempt, outcome: 'told' }, 'run_lost'))).toEqual({
+        who: 'person',
+        what: 'Find out why the service that ran the agent ended: see the end of its log, and what its supervisor and the kernel logged. The message is not tried again.',
+      });
+    },
+  );
 
   test.each<[NonNullable<Incident['outcome']>, Partial<Incident>, string]>([
     [

@@ -50,7 +50,12 @@ describeWithRedis('a GitHub that refuses reports', () => {
     const said = () => lines.filter((line) => line.includes('cannot be filed'));
     expect(said()).toHaveLength(1);
     expect(await checkReports(store, clock)).toMatchObject([
-      { verdict: 'fault', found: expect.stringMatching(/2 hours.*401.*GITHUB_TOKEN/) },
+      {
+        verdict: 'fault',
+        found: expect.stringMatching(/2 hours.*401.*GITHUB_TOKEN/),
+        // With a new token, the check of GitHub is fine before this one is.
+        remedy: expect.stringContaining('then this line goes'),
+      },
     ]);
 
     refusal.remove();

@@ -87,6 +87,17 @@ async function stalled(scene: WatchdogScene): Promise<Incident> {
 }
 
 describeWithRedis('a head that waits', () => {
+  test('for a folder that is missing is reported with that cause, and not with a worker that is free', async () => {
+    const scene = await openWatchdogScene({ missingFolder: '/srv/popoto' });
+    await acceptMessage(scene);
+    await bridgeSays(scene, { took_job_at: scene.clock.now() + BACKLOG_MS });
+    await startWatchdog(scene);
+    const { findings } = await stalled(scene);
+    const evidence = findings[0]?.evidence.join('; ');
+    expect(evidence).toContain('that folder is missing on host-a: the message starts when it is back');
+    expect(evidence).not.toContain('free');
+  });
+
   // rule: a-backlog-is-found-in-time
   test('for more than ten minutes in a free lane is reported at that instant, and closed when it is taken', async () => {
     const scene = await openWatchdogScene();
