@@ -71,7 +71,9 @@ export class RunJournal {
     const answer = end.kind === 'answered' ? { answer: end.answer } : {};
     this.append({ event: 'session_end', reason: end.kind, ...answer });
     this.#syncing?.cancel();
-    this.#syncing = null;
+    // The sender of an answer syncs it.
+    if (end.kind === 'answered') this.#syncing = null;
+    else this.#sync();
     this.#orSay(() => this.#writer?.close());
     if (end.kind === 'answered') markUnsent(this.#logsFolder, this.#sessionId, this.#context.here.boot_id);
   }

@@ -1,13 +1,16 @@
 /** A run's journal on a disk that refuses it for a while. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import type { RunContext } from '../../../bridge/runs/runContext.js';
 import { RunJournal } from '../../../bridge/runs/runJournal.js';
 import { journalPath } from '../../../src/journal/path.js';
+import { JournalWriter } from '../../../src/journal/writer.js';
 import { createLogger } from '../../../src/log/logger.js';
-import { systemClock } from '../../../src/time.js';
+import { MINUTE, systemClock } from '../../../src/time.js';
+import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
+import { afterThisTest } from '../../harness/scope.js';
 
 test('is torn from then on, gets what can be written again, and both are logged once', () => {
   const logsFolder = testFolder();
@@ -57,4 +60,30 @@ test('keeps no word of a prompt or an answer if the settings say so, but the ans
   expect(before).toMatch(/"input_digest":"\w+".*"tool_name":"Agent"/);
   journal.end({ kind: 'answered', answer: 'done' });
   expect(readFileSync(journalPath(logsFolder, 'tg_yard_1_1'), 'utf8')).toContain('"answer":"done"');
+});
+
+test('is on the disk half a second after a line, by one sync for all lines of that time, and at once if it ends without an answer', async () => {
+  const logsFolder = testFolder();
+  const clock = new ManualClock();
+  const settings = { logsFolder, memory: { texts: true } };
+  const context = { settings, clock, redact: (text: string) => text, here: { boot_id: '' } } as unknown as RunContext;
+  // Whether a disk has something cannot be seen without cutting its power: this notes what was asked of it.
+  const asked = jest.spyOn(JournalWriter.prototype, 'sync');
+  afterThisTest(() => asked.mockRestore());
+  const journal = new RunJournal(context, 'tg_yard_1_1');
+  journal.begin('RUN');
+  journal.append({ event: 'heartbeat', source: 'output' });
+  await clock.advance(499);
+  expect(asked).not.toHaveBeenCalled();
+  await clock.advance(1);
+  expect(asked).toHaveBeenCalledTimes(1);
+  await asked.mock.results[0]?.value;
+  await clock.advance(MINUTE);
+  expect(asked).toHaveBeenCalledTimes(1);
+  journal.append({ event: 'turn_end', reason: 'end_turn' });
+  journal.end({ kind: 'failed', cause: 'crash', reason: 'run_failed_exit_1', detail: '' });
+  expect(asked).toHaveBeenCalledTimes(2);
+  await asked.mock.results[1]?.value;
+  await clock.advance(MINUTE);
+  expect(asked).toHaveBeenCalledTimes(2);
 });
