@@ -13,7 +13,7 @@ import { MINUTE } from '../../src/time.js';
 import { passes } from '../agents/failures/wording.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import { Coalesced } from './coalesced.js';
-import { cancelAgain, type EndContext, type EndedRun, storeEnd } from './storeEnd.js';
+import { cancelAgain, type EndContext, type EndedRun, type StopCause, storeEnd } from './storeEnd.js';
 
 /** A failover may be noticed late; it loses the last second before it. */
 const KEPT_MS = 5 * MINUTE;
@@ -54,7 +54,7 @@ export async function reclaimEnd(context: EndContext, known: AgentSession, ended
   const isMissing = await context.store.regain.isMissing(ended.sessionId);
   // The record that said who asked for the end, and why, is lost.
   const isUnexplained = stopCause === 'lease_lost' || (end.kind === 'stopped' && stopCause === 'requested');
-  if (isMissing ? !isUnexplained : stopCause === null) {
+  if (isMissing ? !isUnexplained : isOwnEnd(stopCause)) {
     if ((await reclaimRun(context, known, run)) || !isMissing) return;
   }
   if (isMissing) await storeMissingEnd(context, known, ended, 'unsent');
@@ -89,7 +89,12 @@ function finalOf(end: AgentEnd, as: KnownFinal): Pick<KnownEnd, 'kind' | 'text'>
 
 /** Whether the session continues elsewhere or goes back to its lane. */
 function isNoEnd({ end, stopCause }: EndedRun): boolean {
-  return end.kind === 'stopped' || stopCause !== null || (end.kind === 'failed' && passes(end.cause));
+  return end.kind === 'stopped' || !isOwnEnd(stopCause) || (end.kind === 'failed' && passes(end.cause));
+}
+
+/** Whether no other process, and no orderly stop, decided what comes after the run. */
+function isOwnEnd(stopCause: StopCause | null): boolean {
+  return stopCause === null || stopCause === 'self_fenced';
 }
 
 interface KeptEnd {

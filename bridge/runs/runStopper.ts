@@ -12,6 +12,9 @@ const ORDER_MS = SECOND;
 /** Ended by a termination signal, or with the exit code by which programs report that they obeyed one. */
 const ASKED_TO_END = /^run_failed_(?:signal_(?:SIGTERM|SIGINT|SIGHUP)|exit_(?:129|130|143))$/;
 
+/** The agent had a whole lease to do work, so this run was an attempt. */
+export const LEASE_EXPIRED: AgentEnd = { kind: 'failed', cause: 'crash', reason: 'run_lease_expired', detail: '' };
+
 export class RunStopper {
   readonly #context: RunContext;
   readonly #known: KnownRun;
@@ -57,10 +60,11 @@ export class RunStopper {
 
   /**
    * Call it when the agent's stream has ended.
-   * @returns the agent's end; a stop by the bridge's shutdown if that has ended it
+   * @returns the agent's end; a stop by the bridge's shutdown if that has ended it; a failure if the run's lease expired
    */
   async ended(end: AgentEnd): Promise<AgentEnd> {
     this.#hasEnded = true;
+    if (this.#cause === 'self_fenced' && end.kind === 'stopped') return LEASE_EXPIRED;
     if (this.#cause !== null || !(await this.#isEndedByShutdown(end))) return end;
     this.#cause ??= 'shutdown';
     return { kind: 'stopped' };

@@ -5,12 +5,12 @@
  * |---|---|---|
  * | answered | anything | the answer, unless the run was released before |
  * | failed | nothing | an incident with the rule `crash`, then the release |
- * | failed for a limit with a known end | nothing, or the bridge's own stop or fence | back at its lane's head until then; a crash after too many times |
+ * | failed for a limit with a known end | nothing, or the bridge's own stop | back at its lane's head until then; a crash after too many times |
  * | failed for a busy provider | the same | back at its lane's head for a while that grows; a crash after too many times |
  * | any | a person's cancellation | release and cancellation; an incident that acts cancels by itself |
  * | any | an incident's stop | the release: the incident goes on from there |
  * | failed | nothing, and the bridge is being stopped | as stopped by the bridge's own stop |
- * | stopped | the bridge's own stop, or its own fence | back at its lane's head; a crash after too many times |
+ * | stopped | the bridge's own stop | back at its lane's head; a crash after too many times |
  * | stopped | the same, and an incident acts | the release: the incident goes on from there |
  * | any | the lane is another run's | nothing: others have decided |
  *
@@ -88,8 +88,7 @@ export async function storeEnd(context: EndContext, ended: EndedRun): Promise<bo
   if (stopCause === 'lease_lost' || (await storeAnswer(context, ended)) !== null) return false;
   if (await isPutBackToWait(context, ended)) return false;
   if (end.kind === 'failed') await accuseOfCrash(context, ended, end);
-  const isInterrupted = stopCause === 'shutdown' || stopCause === 'self_fenced';
-  if (end.kind === 'stopped' && isInterrupted && proof !== null) {
+  if (end.kind === 'stopped' && stopCause === 'shutdown' && proof !== null) {
     if ((await transitions.interrupt(sessionId, runId, proof)) !== null) return false;
     if (await isInterruptedTooOften(context, ended)) await accuseOfCrash(context, ended, INTERRUPTED_TOO_OFTEN);
   }

@@ -20,6 +20,8 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
     "The model's provider was busy or unreachable for longer than messages wait: send the message again when it works.",
   run_failed_conversation_unusable: 'The conversation cannot be continued: send the message in a new one (/new).',
   run_failed_context_overflow: 'The conversation no longer fits the model: send the message in a new conversation.',
+  run_lease_expired:
+    'Redis was out of reach for longer than `timings.runLeaseMs`: find out why in its log and in that of the bridge.',
   run_interrupted_too_often:
     'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
 };

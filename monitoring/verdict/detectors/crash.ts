@@ -21,6 +21,7 @@ const PLAIN_ENDS: Readonly<Record<PlainReason, string>> = {
   run_failed_conversation_unusable: 'the conversation cannot be continued',
   run_failed_context_overflow: 'the conversation no longer fits the model',
   run_lost: "the agent's output broke off",
+  run_lease_expired: 'the bridge could not reach Redis for too long, and ended the agent',
   run_interrupted_too_often: 'every attempt to run it was interrupted, by its bridge or a limit of the provider',
 };
 

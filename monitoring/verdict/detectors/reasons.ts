@@ -8,6 +8,7 @@ import { MINUTE, SECOND } from '../../../src/time.js';
 const PLAIN_REASONS = [
   'run_lost',
   'run_interrupted_too_often',
+  'run_lease_expired',
   'run_failed_to_start',
   'run_failed_without_answer',
   'run_failed_authentication',

@@ -64,6 +64,13 @@ const SCENARIOS = [
     when: { message: '^deaf' },
     steps: [{ do: 'ignore_sigterm' }, { do: 'note', text: 'up' }, { do: 'silence' }],
   },
+  {
+    when: { message: '^limit' },
+    steps: [
+      { do: 'failure', cause: 'rate_limit', detail: 'no more for now', until_ms: 0 },
+      { do: 'exit', code: 1 },
+    ],
+  },
   { when: { message: '^crash' }, steps: [{ do: 'exit', code: 1 }] },
   {
     when: { message: '^broke' },
@@ -425,6 +432,8 @@ describeWithRedis('a run', () => {
     const session = await scene.accept('hang');
     const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
+    // The agent may speak before its bridge has stored its process.
+    await until(async () => typeof (await now(scene, session)).run?.pid === 'number');
     const run = must((await now(scene, session)).run);
     const environment = readFileSync(`/proc/${run.pid}/environ`, 'utf8')
       .split('\0')
@@ -850,7 +859,8 @@ describeWithRedis('an unreachable store', () => {
     expect(scene.events.seen).toContain('lane started');
   });
 
-  test('for longer than a lease: the bridge ends the run itself, and it is not lost', async () => {
+  // rule: an-expired-lease-is-an-attempt
+  test('for longer than a lease: the bridge ends the run itself, which was an attempt', async () => {
     const scene = await openScene({ leaseMs: 1_000 });
     const session = await scene.accept('hang');
     const done = scene.runner.execute(session.session_id, noRoom);
@@ -859,8 +869,28 @@ describeWithRedis('an unreachable store', () => {
     await scene.events.until('ended');
     await scene.gate.open();
     await done;
-    expect(await now(scene, session)).toMatchObject({ status: 'pending', interruptions: 1 });
+    expect(await now(scene, session)).toMatchObject({ status: 'active', interruptions: 0, released: { by: 'scan' } });
+    const [incident] = await scene.truth.records.openIncidents();
+    expect(incident).toMatchObject({ attempt: 1, acting: true, not_revived_because: null });
+    expect(incident?.findings).toMatchObject([{ rule: 'crash', reason: 'run_lease_expired' }]);
     expect(scene.logged.join('')).toContain('its lease could not be renewed in time');
+  });
+
+  // rule: an-expired-lease-is-an-attempt
+  test('for longer than a lease and then forgets the run: it was an attempt nevertheless', async () => {
+    const scene = await openScene({ leaseMs: 1_000 });
+    const session = await scene.accept('hang');
+    const done = scene.runner.execute(session.session_id, noRoom);
+    await scene.events.until('up');
+    scene.gate.shut();
+    await scene.events.until('ended');
+    await forgetAll(scene.truth);
+    await scene.truth.regain.waiting(session);
+    await scene.gate.open();
+    await done;
+    const [incident] = await scene.truth.records.openIncidents();
+    expect(incident?.findings).toMatchObject([{ rule: 'crash', reason: 'run_lease_expired' }]);
+    expect(scene.events.seen.filter((name) => name === 'started')).toHaveLength(1);
   });
 });
 
@@ -934,13 +964,10 @@ describeWithRedis('other failures', () => {
         },
       }),
     });
-    const session = await scene.accept('hang');
+    const session = await scene.accept('limit');
     const done = scene.runner.execute(session.session_id, noRoom);
-    await scene.events.until('up');
-    scene.gate.shut();
     await scene.events.until('ended');
     const secondStart = scene.events.next('started');
-    await scene.gate.open();
     await done;
     await secondStart;
     await scene.truth.transitions.cancel(session.session_id, 'x');

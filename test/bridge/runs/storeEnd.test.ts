@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { RecentEnds, reclaimEnd } from '../../../bridge/runs/forgotten.js';
+import { LEASE_EXPIRED } from '../../../bridge/runs/runStopper.js';
 import { type EndedRun, storeEnd } from '../../../bridge/runs/storeEnd.js';
 import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
 import type { Settings } from '../../../src/config/settings.js';
@@ -336,7 +337,7 @@ describeWithRedis('the end of a run whose session the store has forgotten', () =
     const { store: parts, clock } = scene;
     const lost = { ...former, session_id: `${former.session_id}1`, message_id: '11' };
     const run = { ...must(former.run), run_id: runIdOf(lost), started_at: clock.now() };
-    const ended = endOf(scene, lost, { end: STOPPED, stopCause: 'self_fenced' });
+    const ended = endOf(scene, lost, { end: STOPPED, stopCause: 'shutdown' });
     await ends.storeAgainBefore(lost, run);
     await reclaimEnd(context, lost, ended, run);
     await storeEnd(context, ended);
@@ -528,46 +529,42 @@ describeWithRedis('the end of a run: its end was requested', () => {
 });
 
 describeWithRedis('the end of a run: the bridge itself ended it', () => {
-  for (const stopCause of ['shutdown', 'self_fenced'] as const) {
-    test(`(${stopCause}) the session goes back to the head of its lane, three times; then it is a crash`, async () => {
-      const scene = await openSagaScene();
-      let session = await activeSession(scene);
-      for (let count = 1; count <= MOST_INTERRUPTIONS; count += 1) {
-        const after = await store(scene, session, { end: STOPPED, stopCause });
-        expect(after).toMatchObject({ status: 'pending', interruptions: count, run: null });
-        expect(await scene.store.records.waitingIn(LANE)).toEqual([session.session_id]);
-        session = await startRun(scene, after);
-      }
-      expect(await store(scene, session, { end: STOPPED, stopCause })).toMatchObject({ status: 'active' });
-      const [incident] = await scene.store.records.openIncidents();
-      expect(must(incident).findings[0]?.reason).toBe('run_interrupted_too_often');
-    });
-  }
+  test('the session goes back to the head of its lane, three times; then it is a crash', async () => {
+    const scene = await openSagaScene();
+    let session = await activeSession(scene);
+    for (let count = 1; count <= MOST_INTERRUPTIONS; count += 1) {
+      const after = await store(scene, session, { end: STOPPED, stopCause: 'shutdown' });
+      expect(after).toMatchObject({ status: 'pending', interruptions: count, run: null });
+      expect(await scene.store.records.waitingIn(LANE)).toEqual([session.session_id]);
+      session = await startRun(scene, after);
+    }
+    expect(await store(scene, session, { end: STOPPED, stopCause: 'shutdown' })).toMatchObject({ status: 'active' });
+    const [incident] = await scene.store.records.openIncidents();
+    expect(must(incident).findings[0]?.reason).toBe('run_interrupted_too_often');
+  });
 
-  for (const stopCause of ['shutdown', 'self_fenced'] as const) {
-    // rule: a-report-changes-no-end
-    test(`(${stopCause}) and an incident only reports: put back as without one, and no crash joins`, async () => {
-      const scene = await openSagaScene();
-      const session = await activeSession(scene);
-      const incident = await openIncident(scene, session, { reportOnly: true });
-      const after = await store(scene, session, { end: STOPPED, stopCause });
-      expect(after).toMatchObject({ status: 'pending', attempt: 1, interruptions: 1, incident_id: null });
-      expect(await incidentNow(scene, incident)).toMatchObject({
-        outcome: 'put_back',
-        acting: false,
-        findings: incident.findings,
-      });
+  // rule: a-report-changes-no-end
+  test('and an incident only reports: put back as without one, and no crash joins', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session, { reportOnly: true });
+    const after = await store(scene, session, { end: STOPPED, stopCause: 'shutdown' });
+    expect(after).toMatchObject({ status: 'pending', attempt: 1, interruptions: 1, incident_id: null });
+    expect(await incidentNow(scene, incident)).toMatchObject({
+      outcome: 'put_back',
+      acting: false,
+      findings: incident.findings,
     });
+  });
 
-    test(`(${stopCause}) and an incident acts: only the release, because nothing was interrupted too often`, async () => {
-      const scene = await openSagaScene();
-      const session = await activeSession(scene);
-      const incident = await openIncident(scene, session);
-      const after = await store(scene, session, { end: STOPPED, stopCause });
-      expect(after).toMatchObject({ status: 'active', released: { by: 'scan' }, incident_id: incident.incident_id });
-      expect(await incidentNow(scene, incident)).toEqual(incident);
-    });
-  }
+  test('and an incident acts: only the release, because nothing was interrupted too often', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    const incident = await openIncident(scene, session);
+    const after = await store(scene, session, { end: STOPPED, stopCause: 'shutdown' });
+    expect(after).toMatchObject({ status: 'active', released: { by: 'scan' }, incident_id: incident.incident_id });
+    expect(await incidentNow(scene, incident)).toEqual(incident);
+  });
 
   test('too often while an incident only reports: the crash joins it, and it acts', async () => {
     const scene = await openSagaScene();
@@ -583,11 +580,14 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
   });
 
   test('and a person requested it, too: the session is cancelled, and not run again', async () => {
-    for (const stopCause of ['shutdown', 'self_fenced'] as const) {
+    for (const [end, stopCause] of [
+      [STOPPED, 'shutdown'],
+      [LEASE_EXPIRED, 'self_fenced'],
+    ] as const) {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
       await scene.store.transitions.cancel(session.session_id, 'x');
-      expect(await store(scene, session, { end: STOPPED, stopCause })).toMatchObject({ status: 'cancelled' });
+      expect(await store(scene, session, { end, stopCause })).toMatchObject({ status: 'cancelled' });
       expect(await scene.store.records.waitingIn(LANE)).toEqual([]);
       expect(await scene.store.records.openIncidents()).toEqual([]);
     }
@@ -595,7 +595,6 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
 
   for (const [why, changes] of [
     ['shut down', { end: STOPPED, stopCause: 'shutdown' }],
-    ['its lease had expired', { end: STOPPED, stopCause: 'self_fenced' }],
     ["its provider's limit was reached", { end: { ...CRASHED, cause: 'rate_limit', until: TEST_START + MINUTE } }],
   ] as const) {
     test(`and put it back (${why}), which a recovered store applies only once`, async () => {
@@ -668,7 +667,7 @@ describeWithRedis('the end of a run: the bridge itself ended it', () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
     await scene.store.redis.set(scene.store.keys.laneHolder(LANE), 'another');
-    const after = await store(scene, session, { end: STOPPED, stopCause: 'self_fenced' });
+    const after = await store(scene, session, { end: STOPPED, stopCause: 'shutdown' });
     expect(after).toMatchObject({ status: 'active', interruptions: 0 });
     expect(await scene.store.records.openIncidents()).toEqual([]);
   });

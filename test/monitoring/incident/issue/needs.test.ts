@@ -91,6 +91,10 @@ describe('an incident that has ended', () => {
       'The conversation no longer fits the model: send the message in a new conversation.',
     ],
     [
+      'run_lease_expired',
+      'Redis was out of reach for longer than `timings.runLeaseMs`: find out why in its log and in that of the bridge.',
+    ],
+    [
       'run_interrupted_too_often',
       'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
     ],
