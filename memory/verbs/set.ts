@@ -1,8 +1,10 @@
-import type { Memory } from '../../../memory/sessions/memory.js';
-import { writeOrRefuse } from '../../../memory/sessions/write.js';
-import { documentAt } from '../../../memory/workspaces/document.js';
-import { UsageError } from '../../../src/errors.js';
-import { word } from '../../command/word.js';
+import { UsageError } from '../../src/errors.js';
+import type { Memory } from '../sessions/memory.js';
+import { writeOrRefuse } from '../sessions/write.js';
+import { documentAt } from '../workspaces/document.js';
+import { words } from './fields.js';
+import { meant } from './meant.js';
+import { verb } from './verb.js';
 
 const WORKFLOW_MODES = ['standard', 'express'];
 /** What a session says of itself; the part before the point is a field that has several parts. */
@@ -22,23 +24,22 @@ const SETTABLE = [
   'documents.plan',
 ];
 
-export const set = word({
-  usage: 'set KEY=VALUE…',
-  summary: `change ${SETTABLE.slice(0, 4).join(', ')}, language.documents,\n      documents.plan, …`,
-  options: {},
-  words: SETTABLE.length,
-  run({ memory, values, words, print }) {
-    if (words.length === 0) throw new UsageError(`what should be set? KEY=VALUE, with one of ${SETTABLE.join(', ')}`);
-    const session = memory.which(values.session ?? null);
+export const set = verb({
+  name: 'set',
+  summary: `change ${SETTABLE.slice(0, 4).join(', ')}, language.documents,\ndocuments.plan, …`,
+  fields: { pairs: words('KEY=VALUE…') },
+  run(memory, input) {
+    const { pairs } = input;
+    if (pairs.length === 0) throw new UsageError(`what should be set? KEY=VALUE, with one of ${SETTABLE.join(', ')}`);
+    const session = meant(memory, input);
     const changes: Record<string, unknown> = {};
-    for (const [key, text] of words.map(pairOf)) {
+    for (const [key, text] of pairs.map(pairOf)) {
       const [field = '', part] = key.split('.');
       const value = saidValue(key, text, memory);
       changes[field] = part === undefined ? value : { ...(changes[field] as object), [part]: value };
     }
     writeOrRefuse(session, memory.stamp, () => [{ event: 'session_changed', ...changes }]);
-    print(`set: ${words.map((text) => pairOf(text)[0]).join(', ')}`, changes);
-    return 0;
+    return { lines: `set: ${pairs.map((text) => pairOf(text)[0]).join(', ')}`, value: changes };
   },
 });
 
@@ -48,7 +49,7 @@ function pairOf(text: string): [string, string] {
   throw new UsageError(`${JSON.stringify(text)}: KEY=VALUE is expected, with one of ${SETTABLE.join(', ')}`);
 }
 
-/** Of a document, what it is now: whoever asks later sees whether it was changed. */
+/** A document is kept as it is now, so that a later look shows whether it was changed. */
 function saidValue(key: string, text: string, { surroundings, workspace }: Memory): unknown {
   if (key.startsWith('documents.')) return documentAt(text, surroundings.directory, workspace);
   if (key === 'workflow_mode' && !WORKFLOW_MODES.includes(text))

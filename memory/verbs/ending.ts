@@ -1,42 +1,41 @@
 /** The end of a session, as `track done` and `work end` say it. */
-import { goOnCommand } from '../../memory/brief/goOn.js';
-import { unsettledOf } from '../../memory/fold/state.js';
-import { archiveCompleted } from '../../memory/keeping/archive.js';
-import { goOnAfter } from '../../memory/programs/afterEnd.js';
-import type { Ending } from '../../memory/sessions/lifecycle.js';
-import type { OpenSession } from '../../memory/sessions/sessions.js';
-import { stepLine, unsettledWords } from '../../memory/show/status.js';
-import { keepLater } from './keepLater.js';
-import { stopMonitor } from './monitorProcess.js';
-import type { Call } from './word.js';
+import { goOnCommand } from '../brief/goOn.js';
+import { unsettledOf } from '../fold/state.js';
+import { archiveCompleted } from '../keeping/archive.js';
+import { goOnAfter } from '../programs/afterEnd.js';
+import type { Ending } from '../sessions/lifecycle.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { stepLine, unsettledWords } from '../show/status.js';
+import { putAway } from './followUps.js';
+import type { Outcome } from './verb.js';
 
 /**
- * Ends the session, archives it if all its phases are done, and has its transcripts kept; its monitor ends. Says which steps are not done.
+ * Ends the session, and archives it if all its phases are done.
+ * @returns also which steps are not done
  * @throws RefusedError if it has ended already, or in the memory of a bridge
  */
-export async function endSession(
-  { memory, context, print }: Call,
-  session: OpenSession,
-  ending: Ending,
-): Promise<void> {
+export function endSession(memory: Memory, session: OpenSession, ending: Ending): Outcome {
   const { id, log } = session;
   const { reason } = ending;
   memory.lifecycle.end(session, memory.workspaceOf(log.state), ending);
   const next = goOnAfter(memory, session);
   const archived = archiveCompleted(memory, session);
-  await stopMonitor(memory, session);
-  keepLater(context, memory, session);
   const place = archived === null ? '' : `; it is in the archive: ${archived}`;
   const more = next === null ? '' : `; what its agent is asked from now on is recorded in session ${next}`;
   const undone = undoneSteps(session);
   const wayBack = undone.lines.length === 0 ? [] : [`To go on with it: ${goOnCommand(log.state)}`];
-  print([`session ${id} has ended: ${reason}${place}${more}`, ...undone.lines, ...wayBack], {
-    session_id: id,
-    reason,
-    ...undone.value,
-    ...(archived !== null && { archived }),
-    ...(next !== null && { next }),
-  });
+  return {
+    lines: [`session ${id} has ended: ${reason}${place}${more}`, ...undone.lines, ...wayBack],
+    value: {
+      session_id: id,
+      reason,
+      ...undone.value,
+      ...(archived !== null && { archived }),
+      ...(next !== null && { next }),
+    },
+    followUps: putAway(session),
+  };
 }
 
 /** @returns what the end of a session says of the steps that failed or are open; nothing if there are none */

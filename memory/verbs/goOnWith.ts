@@ -1,12 +1,13 @@
-/** How `work continue` and `track init --resume` go on with a session. */
-import { unarchiveSession } from '../../memory/keeping/archive.js';
-import { otherRun, runWords } from '../../memory/keeping/runs.js';
-import { RefusedError } from '../../memory/logs/log.js';
-import { adoptCaller, isInAgent } from '../../memory/sessions/adoption.js';
-import type { Memory } from '../../memory/sessions/memory.js';
-import { requireOwnMemory } from '../../memory/sessions/ownMemory.js';
-import type { OpenSession } from '../../memory/sessions/sessions.js';
+/** How `work continue` and `track init --resume` continue a session. */
+
 import { UsageError } from '../../src/errors.js';
+import { unarchiveSession } from '../keeping/archive.js';
+import { otherRun, runWords } from '../keeping/runs.js';
+import { RefusedError } from '../logs/log.js';
+import { adoptCaller, isInAgent } from '../sessions/adoption.js';
+import type { Memory } from '../sessions/memory.js';
+import { requireOwnMemory } from '../sessions/ownMemory.js';
+import type { OpenSession } from '../sessions/sessions.js';
 
 /**
  * Moves the agent in whose shell the caller runs, if there is one, to the session, which leaves the archive.

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
-import { crashLines, crashOf } from '../../../memory/brief/crashReport.js';
-import { appliedLines, type ExportFiles, exportOf, writeExport } from '../../../memory/keeping/export.js';
-import { idumbFiles } from '../../../memory/keeping/idumb.js';
-import { sessionTrackerFiles } from '../../../memory/keeping/sessionTracker.js';
-import { observe } from '../../../memory/observed/sources.js';
-import { depthOf } from '../../../memory/sessions/delegation.js';
-import type { Memory } from '../../../memory/sessions/memory.js';
-import type { OpenSession } from '../../../memory/sessions/sessions.js';
-import { didYouMean } from '../../../src/config/didYouMean.js';
-import { UsageError } from '../../../src/errors.js';
-import type { ExitCode } from '../../command/command.js';
-import { printJson } from '../../command/print.js';
-import { word } from '../../command/word.js';
-import { namedSession } from './lifecycle.js';
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { UsageError } from '../../src/errors.js';
+import { crashLines, crashOf } from '../brief/crashReport.js';
+import { appliedLines, type ExportFiles, exportOf, writeExport } from '../keeping/export.js';
+import { idumbFiles } from '../keeping/idumb.js';
+import { sessionTrackerFiles } from '../keeping/sessionTracker.js';
+import { observe } from '../observed/sources.js';
+import { depthOf } from '../sessions/delegation.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+
+import { option } from './fields.js';
+import { ID, named } from './meant.js';
+import { type Outcome, verb } from './verb.js';
 
 type Format = (memory: Memory, session: OpenSession) => ExportFiles | Promise<ExportFiles>;
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -24,18 +24,15 @@ const FORMATS: Readonly<Record<string, Format>> = {
   idumb,
 };
 
-export const exportWord = word({
-  usage: 'export ID [--format session-tracker|idumb --out DIR]',
+export const exportSession = verb({
+  name: 'export',
   summary: 'print the whole record as JSON, or write the files of an older tracker',
-  options: { format: { type: 'string' }, out: { type: 'string' } },
-  words: 1,
-  async run(call): Promise<ExitCode> {
-    const { memory, values, print, context } = call;
-    const { format, out } = values;
-    const session = namedSession(call);
+  fields: { id: ID, format: option('[--format session-tracker|idumb'), out: option('--out DIR]') },
+  async run(memory, input): Promise<Outcome> {
+    const { format, out } = input;
+    const session = named(memory, input);
     if (format === undefined && out === undefined) {
-      printJson(context.io, await exportOf(memory, session));
-      return 0;
+      return { lines: null, value: await exportOf(memory, session) };
     }
     if (format === undefined || out === undefined) throw new UsageError('--format and --out belong together');
     const filesOf = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
@@ -45,11 +42,7 @@ export const exportWord = word({
         `--format ${JSON.stringify(format)}: one of ${known.join(', ')}${didYouMean(format, known)}`,
       );
     const files = writeExport(resolve(memory.surroundings.directory, out), session.id, await filesOf(memory, session));
-    print(
-      files.map((path) => `written: ${path}`),
-      { session_id: session.id, files },
-    );
-    return 0;
+    return { lines: files.map((path) => `written: ${path}`), value: { session_id: session.id, files } };
   },
 });
 

@@ -1,10 +1,11 @@
 /** What keeps `track init` from beginning a session in a directory before somebody has said what becomes of it. */
-import { crashesHere, crashLines, crashOf } from '../../../memory/brief/crashReport.js';
-import { otherRun, runWords } from '../../../memory/keeping/runs.js';
-import type { Memory } from '../../../memory/sessions/memory.js';
-import type { OpenSession } from '../../../memory/sessions/sessions.js';
-import { heldLines, WAYS_AROUND } from '../../../memory/show/status.js';
-import { UsageError } from '../../../src/errors.js';
+
+import { UsageError } from '../../src/errors.js';
+import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
+import { otherRun, runWords } from '../keeping/runs.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { heldLines, WAYS_AROUND } from '../show/status.js';
 
 /** @returns the session that holds the directory, and those that crashed here, of which neither the caller nor another agent was told */
 export async function inTheWay(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
@@ -13,15 +14,11 @@ export async function inTheWay(memory: Memory, holder: OpenSession | null): Prom
   return allHere(memory, holder, ({ log }) => log.state.told_at === null);
 }
 
-/** @returns what is put away for a session that is to begin: the one that holds the directory, and all that crashed here */
-export async function existing(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
-  return allHere(memory, holder, () => true);
-}
-
-async function allHere(
+/** @returns the session that holds the directory, and those that crashed here */
+export async function allHere(
   memory: Memory,
   holder: OpenSession | null,
-  isMeant: (crashed: OpenSession) => boolean,
+  isMeant: (crashed: OpenSession) => boolean = () => true,
 ): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
   const meant = crashes.filter(({ session }) => session.id !== holder?.id && isMeant(session));
