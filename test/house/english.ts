@@ -55,7 +55,7 @@ export function commentsIn(source: string): Comment[] {
 }
 
 /** @returns how many words a text has */
-export function wordsIn(text: string): number {
+function wordsIn(text: string): number {
   return text.match(/[A-Za-z][A-Za-z']*/g)?.length ?? 0;
 }
 
