@@ -43,7 +43,7 @@ export function roundLater(context: Starter, memory: Memory): void {
  * @param now UTC epoch milliseconds
  * @returns whether the caller begins it; false also if it cannot be marked: the start has succeeded, and a later one begins it
  */
-export function takeRound(root: string, now: number): boolean {
+function takeRound(root: string, now: number): boolean {
   const path = join(root, ROUND_FILE);
   const taken = join(root, `.${ROUND_FILE}.${ulid({ now: () => now })}`);
   try {

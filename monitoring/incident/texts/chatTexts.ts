@@ -71,7 +71,7 @@ export function waitingText({ attempt }: Incident): string {
 }
 
 /** @returns the chat message for a wait until the end of the provider's limit, epoch ms */
-export function limitText(until: number): string {
+function limitText(until: number): string {
   return `The provider's usage limit is reached. I kept your message and will continue at ${clockTime(until)}.`;
 }
 
