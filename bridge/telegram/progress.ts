@@ -12,7 +12,6 @@ import { Newest } from '../../src/newest.js';
 import { atMost, SECOND } from '../../src/time.js';
 import { type Activity, type ProgressView, statusLine } from '../chat/progressView.js';
 import type { TelegramFoundation, Text } from './api.js';
-import { BotNumbers } from './botNumbers.js';
 import { asChatError, ChatError } from './chatError.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import type { ProgressMemory } from './progressMemory.js';
@@ -35,7 +34,6 @@ export class ProgressDisplay implements ProgressView {
   readonly #base: TelegramFoundation;
   readonly #memory: ProgressMemory;
   readonly #everyMs: number;
-  readonly #numbers: BotNumbers;
   readonly #counters: Uptime;
   readonly #shown = new Map<string, Shown>();
   /** What is left of displays that have ended, oldest first. */
@@ -54,7 +52,6 @@ export class ProgressDisplay implements ProgressView {
     this.edits = edits;
     this.#memory = memory;
     this.#everyMs = everyMs;
-    this.#numbers = new BotNumbers(base);
   }
 
   begin(session: AgentSession): void {
@@ -131,7 +128,7 @@ export class ProgressDisplay implements ProgressView {
       const former = session.revival_of === null ? null : await records.session(session.revival_of);
       const recorded = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
       const messageId = recorded ?? this.#forgotten(session);
-      if (messageId === null || (await this.#numbers.areForeign(session))) return;
+      if (messageId === null || (await this.#base.numbers.areForeign(session))) return;
       const message = { sessionId, chatId: session.request.chat_id, messageId };
       await this.edits.edit(message, words, () => this.edits.isOpen(sessionId));
     } catch (err) {
@@ -161,7 +158,7 @@ export class ProgressDisplay implements ProgressView {
     const { clock, logger } = this.#base;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
-        if (await this.#numbers.areForeign(shown.session)) return;
+        if (await this.#base.numbers.areForeign(shown.session)) return;
         // Another process may have ended the session, or shown something else there.
         const state = await this.edits.stateOf(shown.session);
         if (state === 'over') return;
@@ -229,7 +226,7 @@ export class ProgressDisplay implements ProgressView {
 
   async #edit(shown: Shown, messageId: string, text: Text): Promise<void> {
     const { session, abandoned } = shown;
-    if (await this.#numbers.areForeign(session)) return;
+    if (await this.#base.numbers.areForeign(session)) return;
     const message = { sessionId: session.session_id, chatId: session.request.chat_id, messageId };
     const mayEdit = async () => (await this.edits.stateOf(session)) === 'working';
     failpoint('progress.edit.before');

@@ -2,6 +2,7 @@
 
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
 import { TelegramApi, type TelegramFoundation } from '../../../bridge/telegram/api.js';
+import { BotNumbers } from '../../../bridge/telegram/botNumbers.js';
 import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
@@ -87,7 +88,8 @@ export async function openScene(): Promise<Scene> {
   const here = readProcessIdentity('testhost');
   const api = new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock);
   const events = { logCriticalEvent: async (event: CriticalEvent) => void told.push(event) };
-  const base = { store, clock, logger, redact, here, events, api };
+  const ground = { store, clock, logger, redact, here, events, api };
+  const base = { ...ground, numbers: new BotNumbers(ground) };
   return {
     ...base,
     peer,
