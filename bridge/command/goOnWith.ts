@@ -1,6 +1,6 @@
 /** How `work continue` and `track init --resume` go on with a session. */
+import { runWords } from '../../memory/fold/runs.js';
 import { unarchiveSession } from '../../memory/keeping/archive.js';
-import { otherRun, runWords } from '../../memory/keeping/runs.js';
 import { RefusedError } from '../../memory/logs/log.js';
 import { adoptCaller, isInAgent } from '../../memory/sessions/adoption.js';
 import type { Memory } from '../../memory/sessions/memory.js';
@@ -44,8 +44,8 @@ export function nothingToMove({ id }: OpenSession): UsageError {
 function requireNoOtherAgent(memory: Memory, { id, log }: OpenSession): void {
   const { conversation, agentProcess, bindings } = memory;
   const isOwn = conversation === null ? agentProcess === null : bindings.sessionOf(conversation) === id;
-  const other = isOwn ? null : otherRun(memory, log.state);
-  if (other === null) return;
+  const [other] = isOwn ? [] : memory.otherRuns(log.state);
+  if (other === undefined) return;
   const message = [
     `session ${id} has an agent: ${runWords(other)}, and two would write into one record`,
     'End that agent first.',

@@ -1,6 +1,6 @@
 /** What keeps `track init` from beginning a session in a directory before somebody has said what becomes of it. */
 import { crashesHere, crashLines, crashOf } from '../../../memory/brief/crashReport.js';
-import { otherRun, runWords } from '../../../memory/keeping/runs.js';
+import { runWords } from '../../../memory/fold/runs.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { heldLines, WAYS_AROUND } from '../../../memory/show/status.js';
@@ -53,8 +53,8 @@ export async function reportOn(sessions: readonly OpenSession[], memory: Memory)
 }
 
 function atWork({ log }: OpenSession, memory: Memory): string[] {
-  const other = otherRun(memory, log.state);
-  return other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
+  const [other] = memory.otherRuns(log.state);
+  return other === undefined ? [] : [`${runWords(other)}; while it does, work beside it`];
 }
 
 function hasSession({ conversation, agentProcess, bindings }: Memory): boolean {
