@@ -1,8 +1,8 @@
 /** How `work continue` and `track init --resume` continue a session. */
 
 import { UsageError } from '../../src/errors.js';
+import { runWords } from '../fold/runs.js';
 import { unarchiveSession } from '../keeping/archive.js';
-import { otherRun, runWords } from '../keeping/runs.js';
 import { RefusedError } from '../logs/log.js';
 import { adoptCaller, isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -45,8 +45,8 @@ export function nothingToMove({ id }: OpenSession): UsageError {
 function requireNoOtherAgent(memory: Memory, { id, log }: OpenSession): void {
   const { conversation, agentProcess, bindings } = memory;
   const isOwn = conversation === null ? agentProcess === null : bindings.sessionOf(conversation) === id;
-  const other = isOwn ? null : otherRun(memory, log.state);
-  if (other === null) return;
+  const [other] = isOwn ? [] : memory.otherRuns(log.state);
+  if (other === undefined) return;
   const message = [
     `session ${id} has an agent: ${runWords(other)}, and two would write into one record`,
     'End that agent first.',

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../src/errors.js';
 import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
-import { otherRun, runWords } from '../keeping/runs.js';
+import { runWords } from '../fold/runs.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { heldLines, WAYS_AROUND } from '../show/status.js';
@@ -50,8 +50,8 @@ export async function reportOn(sessions: readonly OpenSession[], memory: Memory)
 }
 
 function atWork({ log }: OpenSession, memory: Memory): string[] {
-  const other = otherRun(memory, log.state);
-  return other === null ? [] : [`${runWords(other)}; while it does, work beside it`];
+  const [other] = memory.otherRuns(log.state);
+  return other === undefined ? [] : [`${runWords(other)}; while it does, work beside it`];
 }
 
 function hasSession({ conversation, agentProcess, bindings }: Memory): boolean {

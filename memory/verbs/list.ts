@@ -6,8 +6,7 @@ import { type Outcome, verb } from './verb.js';
 
 export const list = verb({
   name: 'list',
-  summary:
-    'unfinished sessions; --here: of this directory, --all: ended ones, too,\n--archived: those in the archive',
+  summary: 'unfinished sessions; --here: of this directory, --all: ended ones, too,\n--archived: those in the archive',
   fields: { here: flag('[--here]'), all: flag('[--all|--archived]'), archived: flag('') },
   async run(memory, { here, all, archived }): Promise<Outcome> {
     // Several sessions may be of one directory whose log cannot be read.

@@ -73,7 +73,7 @@ export function waitingText({ attempt }: Incident): string {
 const LIMIT_REACHED = "The provider's usage limit is reached.";
 
 /** @returns the chat message for a wait until the end of the provider's limit, epoch ms */
-export function limitText(until: number): string {
+function limitText(until: number): string {
   return `${LIMIT_REACHED} I kept your message and will continue at ${clockTime(until)}.`;
 }
 

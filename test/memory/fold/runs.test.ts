@@ -1,6 +1,6 @@
 /** Crashed is a question about one process, and about what was said of it. */
 import { expect, test } from '@jest/globals';
-import { isCrashed, livenessOf } from '../../../memory/fold/crash.js';
+import { Runs } from '../../../memory/fold/runs.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { DAY } from '../../../src/time.js';
 import { WorklogScene } from '../worklogScene.js';
@@ -16,7 +16,10 @@ function ranBy(process: ProcessIdentity): WorklogScene {
   return scene;
 }
 
-const verdict = ({ log }: WorklogScene) => [livenessOf(log, here), isCrashed(log, here)];
+const verdict = ({ log }: WorklogScene) => {
+  const { liveness, isLost } = new Runs(log, here);
+  return [liveness, isLost];
+};
 
 test('a session whose agent lives is healthy, however long it is silent', () => {
   const scene = ranBy(here);
@@ -83,4 +86,28 @@ test('the last run counts: an earlier one that died accuses nobody once another 
   const scene = ranBy(gone);
   scene.write('run_started', { process: here });
   expect(verdict(scene)).toEqual(['alive', false]);
+});
+
+test('each open run is going, dead or elsewhere, and the agent of the caller is no other', () => {
+  const far: ProcessIdentity = { ...here, host: 'other', boot_id: 'other' };
+  const scene = ranBy(gone);
+  scene.write('run_started', { process: far });
+  scene.write('run_started', { process: here });
+  const ended = { ...here, pid_start: 'ended' };
+  scene.write('run_started', { process: ended });
+  scene.write('run_ended', { process: ended });
+  const runs = new Runs(scene.log, here);
+  const processes = (list: readonly { process: ProcessIdentity }[]) => list.map(({ process }) => process);
+  expect(processes(runs.going)).toEqual([far, here]);
+  expect(processes(runs.goingHere)).toEqual([here]);
+  expect(processes(runs.alive)).toEqual([here]);
+  expect(processes(runs.dead)).toEqual([gone]);
+  expect([runs.present?.process, runs.elsewhere, runs.mayWork]).toEqual([here, null, true]);
+  expect([processes(runs.others(null)), processes(runs.others(here))]).toEqual([[here], []]);
+  scene.write('run_ended', { process: here });
+  expect(new Runs(scene.log, here)).toMatchObject({ elsewhere: 'other', liveness: 'unknown', mayWork: true });
+  scene.write('run_ended', { process: far });
+  expect(new Runs(scene.log, here)).toMatchObject({ elsewhere: null, isLost: true, mayWork: false });
+  scene.write('session_ended', { reason: 'completed' });
+  expect(new Runs(scene.log, here).isLost).toBe(false);
 });
