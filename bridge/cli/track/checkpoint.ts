@@ -1,3 +1,4 @@
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import type { Checkpoint } from '../../../memory/fold/worklog.js';
 import { shortCommit } from '../../../memory/git/checkout.js';
 import { Git, type GitState } from '../../../memory/git/git.js';
@@ -34,7 +35,7 @@ export const checkpoint = word({
     }
     if (values.drop !== undefined) {
       const { drop } = values;
-      writeOrRefuse(session, memory.stamp, () => [{ event: 'checkpoint_dropped', name: drop }]);
+      writeOrRefuse(session, memory.stamp, () => [worklogKind.line('checkpoint_dropped', { name: drop })]);
       print(`checkpoint "${drop}" dropped`, { name: drop });
       return 0;
     }
@@ -54,7 +55,14 @@ export const checkpoint = word({
     const { head = null, branch = null, dirty_digest = null } = state ?? {};
     const untracked_digest = untrackedDigest(state, here);
     writeOrRefuse(session, memory.stamp, () => [
-      { event: 'checkpoint', name, head, branch, dirty_digest, untracked_digest, dirty: state?.dirty.length ?? 0 },
+      worklogKind.line('checkpoint', {
+        name,
+        head,
+        branch,
+        dirty_digest,
+        untracked_digest,
+        dirty: state?.dirty.length ?? 0,
+      }),
     ]);
     print(
       `checkpoint "${name}": ${head === null ? 'no commit' : shortCommit(head)}${dirty_digest === null ? '' : ', with uncommitted changes'}`,

@@ -1,5 +1,5 @@
+import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
 import type { Step, Worklog } from '../../../memory/fold/worklog.js';
-import type { NewLine } from '../../../memory/logs/line.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { stepLine, unsettledWords } from '../../../memory/show/status.js';
 import type { EndReason } from '../../../memory/words.js';
@@ -38,7 +38,7 @@ export const done = word({
     const lines = values.complete ? settledSteps : () => [];
     const { summary } = values;
     if (memory.isBridges) {
-      const kept = summary === undefined ? [] : [{ event: 'session_changed', summary }];
+      const kept = summary === undefined ? [] : [worklogKind.line('session_changed', { summary })];
       writeOrRefuse(session, memory.stamp, (state) => [...lines(state), ...kept]);
       const undone = undoneSteps(session);
       const said =
@@ -57,13 +57,10 @@ function openSteps({ steps }: Worklog): Step[] {
   return [...steps.values()].filter(({ status }) => status === 'pending' || status === 'in_progress');
 }
 
-function settledSteps(state: Worklog): NewLine[] {
-  return openSteps(state).map(({ id, status }) => ({
-    event: 'step',
-    step: id,
-    to: status === 'pending' ? 'skipped' : 'completed',
-    assumed: true,
-  }));
+function settledSteps(state: Worklog): WorklogLine[] {
+  return openSteps(state).map(({ id, status }) =>
+    worklogKind.line('step', { step: id, to: status === 'pending' ? 'skipped' : 'completed', assumed: true }),
+  );
 }
 
 function reasonOf(as: string | undefined): EndReason {

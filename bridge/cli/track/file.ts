@@ -1,4 +1,5 @@
-import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { writeFact } from '../../../memory/sessions/write.js';
 import { FILE_STATUSES, type FileStatus } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
 import { word } from '../../command/word.js';
@@ -26,9 +27,7 @@ export const file = word({
         throw new UsageError('which file? For example: watchkeeper track file old.ts --rename new.ts');
       const isOldFirst = typed.indexOf('--rename') < typed.indexOf(first) && typed.includes('--rename');
       const [from, to] = isOldFirst ? [values.rename, first] : [first, values.rename];
-      writeOrRefuse(session, memory.stamp, () => [{ event: 'file', from: inWorkspace(from), path: inWorkspace(to) }], {
-        isFact: true,
-      });
+      writeFact(session, memory.stamp, worklogKind.line('file', { from: inWorkspace(from), path: inWorkspace(to) }));
       print(`${from} is ${to} now`, { from: inWorkspace(from), path: inWorkspace(to) });
       return 0;
     }
@@ -37,9 +36,7 @@ export const file = word({
     const [to] = chosen;
     if (path === undefined || to === undefined || chosen.length > 1)
       throw new UsageError('name a file and one of --reading, --working, --done');
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'file', path: inWorkspace(path), to, step: values.step }], {
-      isFact: true,
-    });
+    writeFact(session, memory.stamp, worklogKind.line('file', { path: inWorkspace(path), to, step: values.step }));
     print(`${inWorkspace(path)} is ${WORDS[to]}`, { path: inWorkspace(path), status: to });
     return 0;
   },

@@ -1,6 +1,6 @@
+import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
 import type { Step } from '../../../memory/fold/worklog.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
-import type { NewLine } from '../../../memory/logs/line.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import { adoptCaller, isInAgent } from '../../../memory/sessions/adoption.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
@@ -105,8 +105,8 @@ function stepsOf(titles: readonly string[]): string {
     : `, with ${counted(titles.length, 'step')}`;
 }
 
-function planOf(titles: readonly string[]): NewLine[] {
-  return titles.map((title, index) => ({ event: 'step_added', step: String(index + 1), title }));
+function planOf(titles: readonly string[]): WorklogLine[] {
+  return titles.map((title, index) => worklogKind.line('step_added', { step: String(index + 1), title }));
 }
 
 /** An agent of a bridge has a session already: the steps are its plan, and the task is an entry of its log. */
@@ -137,7 +137,7 @@ function plan(
   const { id, folder } = session;
   writeOrRefuse(session, memory.stamp, ({ steps }) => {
     if (steps.size > 0) throw hasPlan(id, [...steps.values()]);
-    return [{ event: 'log', message: task }, ...planOf(titles)];
+    return [worklogKind.line('log', { message: task }), ...planOf(titles)];
   });
   print(`session ${id} has a plan of ${counted(titles.length, 'step')}`, {
     session_id: id,

@@ -1,4 +1,5 @@
-import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { writeFact } from '../../../memory/sessions/write.js';
 import { PRIORITIES } from '../../../memory/words.js';
 import { UsageError } from '../../../src/errors.js';
 import { HOUR, isoTime, MINUTE, SECOND } from '../../../src/time.js';
@@ -17,7 +18,7 @@ export const log = word({
     if (message.trim() === '')
       throw new UsageError('what should be logged? For example: watchkeeper track log "tests are green"');
     const session = memory.which(values.session ?? null);
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'log', message, step: values.step }], { isFact: true });
+    writeFact(session, memory.stamp, worklogKind.line('log', { message, step: values.step }));
     print('logged', { session_id: session.id });
     return 0;
   },
@@ -43,7 +44,7 @@ export const note = word({
       return 0;
     }
     const session = memory.which(values.session ?? null);
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'note', text, priority }], { isFact: true });
+    writeFact(session, memory.stamp, worklogKind.line('note', { text, priority }));
     print(`noted, ${priority}`, { session_id: session.id, priority });
     return 0;
   },
@@ -57,7 +58,7 @@ export const ping = word({
   run({ memory, values, print }) {
     const session = memory.which(values.session ?? null);
     const until = isoTime(memory.clock.now() + durationOf(values.for));
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'ping', detail: values.detail, until }], { isFact: true });
+    writeFact(session, memory.stamp, worklogKind.line('ping', { detail: values.detail, until }));
     print(`silence is excused until ${until}`, { session_id: session.id, until });
     return 0;
   },

@@ -3,6 +3,7 @@ import { wayOnFor } from '../../../memory/brief/goOn.js';
 import { Words } from '../../../memory/brief/observedSections.js';
 import { buildResumeContext } from '../../../memory/brief/resumeContext.js';
 import { transcriptBrief } from '../../../memory/brief/transcriptBrief.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { readTranscript } from '../../../memory/observed/transcript.js';
 import { placeNow } from '../../../memory/show/directory.js';
 import { lookAt } from '../../../memory/show/status.js';
@@ -52,7 +53,7 @@ async function resumeTranscript(path: string, { memory, print, context }: Call):
 
 async function resumeSession(named: string | null, { memory, values, print, context }: Call): Promise<ExitCode> {
   const session = memory.which(named ?? textOf(values.session));
-  if (values.ack) session.log.write(() => [{ event: 'acknowledged' }], memory.stamp, { isFact: true });
+  if (values.ack) session.log.write(() => [worklogKind.line('acknowledged', {})], memory.stamp, { isFact: true });
   const { log, fold, last, left, computed, now } = await lookAt(memory, session);
   const { crashed, freshness, check } = computed;
   if (check.critical) {

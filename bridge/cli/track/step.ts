@@ -1,3 +1,4 @@
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import { addSteps, freeStepId } from '../../../memory/plans/addedSteps.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
@@ -30,7 +31,7 @@ export const step = word({
       let next = '';
       const [refusal] = addSteps(session.log, memory.stamp, (state) => {
         next = freeStepId(state);
-        return [{ event: 'step_added', step: next, title }];
+        return [worklogKind.line('step_added', { step: next, title })];
       });
       if (refusal !== undefined) throw new RefusedError(refusal);
       print(`step ${next} added`, { step: next });
@@ -54,7 +55,7 @@ export const step = word({
     );
     const { fail, skip, override } = values;
     writeOrRefuse(session, memory.stamp, () => [
-      { event: 'step', step: id, to, reason: fail ?? skip, override, paths },
+      worklogKind.line('step', { step: id, to, reason: fail ?? skip, override, paths }),
     ]);
     const now = session.log.state.steps.get(id);
     print(`step ${id} ${now?.status === 'failed' ? 'has' : 'is'} ${now?.status.replace('_', ' ')}: ${now?.title}`, {

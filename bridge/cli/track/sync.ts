@@ -1,4 +1,4 @@
-import type { NewLine } from '../../../memory/logs/line.js';
+import type { WorklogLine } from '../../../memory/fold/rules/kind.js';
 import { addSteps } from '../../../memory/plans/addedSteps.js';
 import { mergeTodoList, readTodoList } from '../../../memory/plans/todoList.js';
 import { stepLine } from '../../../memory/show/status.js';
@@ -7,7 +7,7 @@ import { readOptionFile } from '../../command/options.js';
 import { readText } from '../../command/standardInput.js';
 import { word } from '../../command/word.js';
 
-const isAddition = ({ event }: NewLine): boolean => event === 'step_added';
+const isAddition = ({ event }: WorklogLine): boolean => event === 'step_added';
 const LONGEST_LIST = 1024 * 1024;
 
 export const sync = word({
@@ -27,7 +27,7 @@ export const sync = word({
       const refusals = session.log.write((state) => {
         const merge = mergeTodoList(state, items);
         stuck = merge.stuck;
-        return merge.lines.filter(({ step }) => state.steps.has(String(step)));
+        return merge.lines.filter(({ step }) => state.steps.has(step));
       }, memory.stamp);
       const reasons = [...notAdded, ...refusals].flatMap((refusal) => (refusal === null ? [] : [refusal.message]));
       stuck = [...stuck, ...new Set(reasons)];

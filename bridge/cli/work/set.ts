@@ -1,3 +1,5 @@
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import type { Settings } from '../../../memory/fold/worklog.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { documentAt } from '../../../memory/workspaces/document.js';
@@ -20,7 +22,9 @@ const SETTABLE = [
   'language.documents',
   'documents.design',
   'documents.plan',
-];
+] as const;
+type Settable = (typeof SETTABLE)[number];
+type Changes = Settings & { purpose?: string; name?: string };
 
 export const set = word({
   usage: 'set KEY=VALUE…',
@@ -30,28 +34,29 @@ export const set = word({
   run({ memory, values, words, print }) {
     if (words.length === 0) throw new UsageError(`what should be set? KEY=VALUE, with one of ${SETTABLE.join(', ')}`);
     const session = memory.which(values.session ?? null);
-    const changes: Record<string, unknown> = {};
-    for (const [key, text] of words.map(pairOf)) {
-      const [field = '', part] = key.split('.');
-      const value = saidValue(key, text, memory);
-      changes[field] = part === undefined ? value : { ...(changes[field] as object), [part]: value };
-    }
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'session_changed', ...changes }]);
+    const changes: Changes = {};
+    for (const [key, text] of words.map(pairOf)) change(changes, key, text, memory);
+    writeOrRefuse(session, memory.stamp, () => [worklogKind.line('session_changed', changes)]);
     print(`set: ${words.map((text) => pairOf(text)[0]).join(', ')}`, changes);
     return 0;
   },
 });
 
-function pairOf(text: string): [string, string] {
-  const [key = '', ...value] = text.split('=');
-  if (SETTABLE.includes(key) && value.length > 0) return [key, value.join('=')];
+function pairOf(text: string): [Settable, string] {
+  const [name, ...value] = text.split('=');
+  const key = SETTABLE.find((known) => known === name);
+  if (key !== undefined && value.length > 0) return [key, value.join('=')];
   throw new UsageError(`${JSON.stringify(text)}: KEY=VALUE is expected, with one of ${SETTABLE.join(', ')}`);
 }
 
-/** Of a document, what it is now: whoever asks later sees whether it was changed. */
-function saidValue(key: string, text: string, { surroundings, workspace }: Memory): unknown {
-  if (key.startsWith('documents.')) return documentAt(text, surroundings.directory, workspace);
+function change(changes: Changes, key: Settable, text: string, { surroundings, workspace }: Memory): void {
+  // Its present content is kept, too, so that a later change of it shows.
+  const document = () => documentAt(text, surroundings.directory, workspace);
   if (key === 'workflow_mode' && !WORKFLOW_MODES.includes(text))
     throw new UsageError(`workflow_mode=${JSON.stringify(text)}: one of ${WORKFLOW_MODES.join(', ')}`);
-  return text;
+  if (key === 'documents.design') changes.documents = { ...changes.documents, design: document() };
+  else if (key === 'documents.plan') changes.documents = { ...changes.documents, plan: document() };
+  else if (key === 'language.communication') changes.language = { ...changes.language, communication: text };
+  else if (key === 'language.documents') changes.language = { ...changes.language, documents: text };
+  else changes[key] = text;
 }

@@ -1,7 +1,9 @@
 // covers: memory/observed/combined.ts
+
 import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { transcriptOf } from '../../../memory/observed/programFolders.js';
 import { observe } from '../../../memory/observed/sources.js';
 import { shownLines } from '../../../memory/show/shown.js';
@@ -29,10 +31,10 @@ async function shownOf(HOME: string, plan: readonly string[] = []) {
   const session = memory.lifecycle.begin(memory.workspace, {
     purpose: 'x',
     fields: {},
-    plan: plan.map((title, index) => ({ event: 'step_added', step: String(index + 1), title })),
+    plan: plan.map((title, index) => worklogKind.line('step_added', { step: String(index + 1), title })),
     concurrent: false,
   });
-  const line = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+  const line = worklogKind.line('conversation', { provider: 'claude', conversation: ID, source: 'bind', since: null });
   session.log.write(() => [line], memory.stamp);
   return lookAt(memory, session);
 }
@@ -73,17 +75,16 @@ test('all spellings of a path are one file of the workspace, whoever asks from w
   const memory = open();
   mkdirSync(join(directory, 'src'));
   symlinkSync(join(directory, 'src'), join(directory, 'link'));
-  const plan = [{ event: 'step_added', step: '1', title: 'a' }];
+  const plan = [worklogKind.line('step_added', { step: '1', title: 'a' })];
   const session = memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan, concurrent: false });
   const cwd = join(directory, 'src');
-  const conversation = {
-    event: 'conversation',
+  const conversation = worklogKind.line('conversation', {
     provider: 'other',
     conversation: 'c',
     source: 'bind',
     cwd,
     since: null,
-  };
+  });
   session.log.write(() => [conversation], memory.stamp);
   const changes = [
     { created: ['./a.ts'] },
