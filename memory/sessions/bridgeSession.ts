@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { UnreachableError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { type SessionLog, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
+import { LOST, openRuns } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Places, worklogIn } from '../home/places.js';
 import type { Stamp } from '../logs/line.js';
@@ -137,7 +138,5 @@ function endLines({ lifecycle, facts }: Worklog, reason: EndReason): WorklogLine
 
 /** @returns a line for each run whose end is not written, because whoever ran it was killed; it must be proven dead */
 export function lostRuns({ runs }: Worklog): WorklogLine[] {
-  return runs
-    .filter(({ ended_at }) => ended_at === null)
-    .map(({ process }) => worklogKind.line('run_ended', { process, reason: 'lost' }));
+  return openRuns(runs).map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
 }
