@@ -24,7 +24,7 @@ export function startCompiled(filename: string, require: (name: string) => unkno
  * @param code as of {@link startCompiled}
  * @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from
  */
-export function compiledScript(filename: string, code = `${filename}.cache`): Script {
+function compiledScript(filename: string, code = `${filename}.cache`): Script {
   return new Script(readFileSync(filename, 'latin1'), {
     filename: nameInTraces(filename),
     cachedData: compiledCode(code),

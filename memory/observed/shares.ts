@@ -98,10 +98,7 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
  * What is asked after the session's end is not its work any more; the rest of the turn in which it ended is.
  * @returns whether a line belongs to the session's share of a conversation; to be asked of each in turn
  */
-export function isIn({
-  conversation,
-  endedAt,
-}: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
+function isIn({ conversation, endedAt }: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
   const from = conversation.since ?? Number.NEGATIVE_INFINITY;
   let until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
   return ({ timestamp, event, agent_id }) => {

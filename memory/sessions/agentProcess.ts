@@ -34,7 +34,7 @@ const PLATFORM_END = /-(?:x86_64|aarch64)-[\w-]+$/;
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python[\d.]*|sh|bash|dash|zsh)$/;
 
 /** @returns the processes above the caller, the nearest first, at most ten */
-export function ancestorsOf({ process }: Surroundings): ProcessIdentity[] {
+function ancestorsOf({ process }: Surroundings): ProcessIdentity[] {
   const table = systemProcessTable();
   const ancestors: ProcessIdentity[] = [];
   for (let pid = process.pid; ancestors.length < MOST_ANCESTORS; ) {

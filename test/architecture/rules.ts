@@ -6,7 +6,7 @@ import { codeOnly, importsOf } from './sourceText.js';
 export type Sources = ReadonlyMap<string, string>;
 
 /** Inner rings first: each may import itself and what stands before it. */
-export const RINGS = ['src', 'memory', 'monitoring', 'bridge'];
+const RINGS = ['src', 'memory', 'monitoring', 'bridge'];
 const CLOCK = 'src/time.ts';
 /** What a verdict may be made of: no engine, no record but a session's, no file, no package. */
 const PURE = 'monitoring/verdict/';

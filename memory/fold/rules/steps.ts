@@ -17,7 +17,7 @@ export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
   cancelled: [],
 };
 /** A step that failed is tried again so often; after that a person decides. */
-export const MOST_RETRIES = 2;
+const MOST_RETRIES = 2;
 
 const text = z.optional(z.string());
 const filled = z.string().check(z.minLength(1));

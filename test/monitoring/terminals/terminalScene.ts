@@ -28,7 +28,7 @@ const HERE = readProcessIdentity('host');
 export const DEAD: ProcessIdentity = { ...HERE, boot_id: 'another', pid_start: '1' };
 
 /** A process that is alive until the test is over. */
-export function living(): ProcessIdentity {
+function living(): ProcessIdentity {
   const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
   afterThisTest(() => void child.kill('SIGKILL'));
   return readProcessIdentity('host', child.pid);
