@@ -12,12 +12,12 @@ import { describeStorageFault } from '../../src/files/storageFault.js';
 import { parseObject } from '../../src/json.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { journalIn, worklogIn } from '../home/places.js';
+import { generate } from '../keeping/rebuild.js';
 import type { Line } from '../logs/line.js';
 import { LARGEST_LOG_BYTES } from '../logs/logFile.js';
 import { LogReader } from '../logs/reader.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { generate } from './rebuild.js';
 
 const LARGEST_MANIFEST_BYTES = 16 * 1024 * 1024;
 const LONGEST_NAME = 64;
