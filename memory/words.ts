@@ -1,5 +1,5 @@
 /**
- * The words of session memory, as `docs/memory.md` explains them. Each noun has its own identity and its own end; nothing is
+ * The words of session memory, as `docs/memory-reference.md` explains them. Each noun has its own identity and its own end; nothing is
  * inferred from prose.
  */
 

@@ -2,8 +2,8 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
-import { hostElsewhere, isCrashed, presentRun } from '../fold/crash.js';
 import { MOST_RECENT } from '../fold/recent.js';
+import { Runs } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { isUnused } from '../sessions/adoption.js';
@@ -39,7 +39,7 @@ export interface CrashReport {
 /** @returns null if the session did not crash */
 export async function crashOf(memory: Memory, session: OpenSession): Promise<CrashReport | null> {
   const { process } = memory.surroundings;
-  if (!isCrashed(session.log.state, process)) return null;
+  if (!memory.runsOf(session.log.state).isLost) return null;
   const status = await lookAt(memory, session);
   if (isUnused(status.log, status.fold)) return null;
   const { root } = memory.workspaceOf(status.log) ?? memory.workspace;
@@ -153,8 +153,8 @@ export function crashLines(
 }
 
 /** @returns why the agent of the present run is known to be dead, in a clause */
-export function proofOf({ runs }: Worklog, here: ProcessIdentity): string {
-  const run = presentRun(runs, here);
+export function proofOf(log: Worklog, here: ProcessIdentity): string {
+  const run = new Runs(log, here).present;
   if (run === null) return 'no run is known';
   const { pid, boot_id } = run.process;
   return boot_id === here.boot_id
@@ -171,7 +171,7 @@ export function elsewhereLines(
   here: ProcessIdentity,
   name: (host: string) => string,
 ): string[] {
-  const host = hostElsewhere(log, here);
+  const host = new Runs(log, here).elsewhere;
   return host === null
     ? []
     : [

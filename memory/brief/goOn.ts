@@ -1,8 +1,7 @@
 /** How to go on with a session. */
 import { existsSync } from 'node:fs';
-import { presentConversation } from '../fold/crash.js';
+import { presentConversation, runWords } from '../fold/runs.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
-import { otherRun, runWords } from '../keeping/runs.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -35,8 +34,8 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
   const words = new Words(memory.stamp.redact);
   const command = goOnCommand(log, words.name(log.session_id ?? ''));
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
-  const other = otherRun(memory, log);
-  if (other !== null) return { command: null, further: [`Its agent is at work: ${runWords(other)}.`] };
+  const [other] = memory.otherRuns(log);
+  if (other !== undefined) return { command: null, further: [`Its agent is at work: ${runWords(other)}.`] };
   const conversation = wayBackTo(memory, log);
   const place = conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root;
   const isThere = existsSync(place);
@@ -57,10 +56,11 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
 }
 
 /** @returns the conversation of the agent that crashed, or else the last one, as far as its program can go on with it */
-function wayBackTo({ surroundings }: Memory, log: Worklog): Conversation | undefined {
+function wayBackTo(memory: Memory, log: Worklog): Conversation | undefined {
   const known = log.conversations.filter(
-    (one) => one.moved_at === null && Object.hasOwn(RESUMES, one.provider) && transcriptOf(one, surroundings.variables),
+    (one) =>
+      one.moved_at === null && Object.hasOwn(RESUMES, one.provider) && transcriptOf(one, memory.surroundings.variables),
   );
-  const present = presentConversation(log, surroundings.process);
+  const present = presentConversation(log, memory.runsOf(log));
   return known.find((one) => one === present) ?? known.at(-1);
 }

@@ -33,7 +33,7 @@ export function unsettledOf<S extends { readonly status: StepStatus }>(steps: re
   return steps.filter(({ status }) => !SETTLED.includes(status));
 }
 
-/** @returns the state as JSON, with the fields in the order of `docs/memory.md` */
+/** @returns the state as it is written to `state.json` */
 export function stateOf(log: Worklog, at: number): Readonly<Record<string, unknown>> {
   const steps = [...log.steps.values()];
   const { facts } = log;

@@ -14,7 +14,6 @@ import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason } from '../words.js';
-import { otherRun, runMayLive } from './runs.js';
 
 /**
  * @param end how the session ends first, if it has not; null: it is archived as it is
@@ -45,7 +44,7 @@ export function archiveCompleted(memory: Memory, session: OpenSession): string |
   const hasPhases = all.some(({ agents }) => agents.length > 0);
   if (!memory.settings.auto_archive.on_completion || end?.reason !== 'completed' || !hasPhases || !isDone) return null;
   // Somebody else still works on it.
-  return otherRun(memory, session.log.state) === null ? archiveSession(memory, session) : null;
+  return memory.otherRuns(session.log.state).length === 0 ? archiveSession(memory, session) : null;
 }
 
 /**
@@ -77,15 +76,16 @@ export function dueSessions(memory: Memory): string[] {
     // What only its transcripts show is activity, too; a round keeps them first.
     const last = Math.max(last_activity ?? 0, acknowledged_at ?? 0, kept?.last_activity ?? 0) || null;
     return (
-      !runMayLive(memory, session.log.state) && freshnessOf(last, clock.now(), settings.freshness) === 'archivable'
+      memory.runsOf(session.log.state).going.length === 0 &&
+      freshnessOf(last, clock.now(), settings.freshness) === 'archivable'
     );
   });
 }
 
 /** @throws RefusedError if a run that is not the caller's own works on the session */
 export function requireNoOtherRun(memory: Memory, state: Worklog): void {
-  const run = otherRun(memory, state);
-  if (run === null) return;
+  const [run] = memory.otherRuns(state);
+  if (run === undefined) return;
   throw new RefusedError({
     code: 'run_alive',
     message: `process ${run.process.pid} works on session ${state.session_id}; end it first`,

@@ -30,7 +30,6 @@ import { CopyFile } from './copyFile.js';
 import { digestsOf } from './digests.js';
 import { type FoldedCopy, keptLines } from './keptLines.js';
 import { rebuildSession } from './rebuild.js';
-import { runMayLive } from './runs.js';
 
 const TIME_UP = 'it took too long';
 
@@ -66,10 +65,10 @@ export async function keepSession(memory: Memory, session: OpenSession, until: n
 
 async function keep(memory: Memory, session: OpenSession, until: number): Promise<KeepResult> {
   const { id, log } = session;
-  const complete = !runMayLive(memory, log.state);
+  const complete = memory.runsOf(log.state).going.length === 0;
   const copy = await writeCopy(memory, session, until);
   // Its conversation may have been resumed meanwhile.
-  const isOver = (state: Worklog) => !runMayLive(memory, state) && isUnused(state, copy?.fold ?? null);
+  const isOver = (state: Worklog) => memory.runsOf(state).going.length === 0 && isUnused(state, copy?.fold ?? null);
   // Of one that continues none, a transcript that cannot be seen from here may show something.
   const isSeen = (state: Worklog) => (copy !== null && state.runs.length > 0) || state.facts?.continues != null;
   const end = [{ event: 'session_ended', reason: 'superseded' }];

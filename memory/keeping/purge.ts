@@ -12,7 +12,6 @@ import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { releaseClaim, requireNoOtherRun } from './archive.js';
 import { lastSeen } from './lastSeen.js';
-import { runMayLive } from './runs.js';
 
 /** Of a folder that is being removed. Names that begin with a dot are no sessions. */
 const REMOVED = '.removed-';
@@ -31,7 +30,7 @@ export async function sessionsBefore(memory: Memory, before: number): Promise<Ol
   const old: OldSession[] = [];
   for (const id of [...memory.sessions.ids(), ...memory.sessions.archivedIds()]) {
     const session = memory.look(id);
-    if (session === null || runMayLive(memory, session.log.state)) continue;
+    if (session === null || memory.runsOf(session.log.state).going.length > 0) continue;
     const last = lastSeen(memory, session.log.state);
     if (last !== null && last < before) old.push(await oldSession(memory, session));
   }

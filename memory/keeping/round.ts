@@ -18,7 +18,6 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { archiveSession, dueSessions } from './archive.js';
 import { keepSession, write } from './keep.js';
 import { finishRemovals } from './purge.js';
-import { runMayLive } from './runs.js';
 
 export interface Round {
   readonly kept: readonly string[];
@@ -83,7 +82,7 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
 /** A run that is proven dead, or has ended, since it was last kept. Without a known run, nobody knows when that is. */
 function isToBeKept(memory: Memory, log: Worklog): boolean {
   const { conversations, runs, lifecycle, kept } = log;
-  if (conversations.length === 0 || isTooOld(memory, log) || runMayLive(memory, log)) return false;
+  if (conversations.length === 0 || isTooOld(memory, log) || memory.runsOf(log).going.length > 0) return false;
   if (runs.length === 0 && lifecycle !== 'ended') return false;
   if (kept === null || kept.failure !== null || !kept.complete) return true;
   const changes = [
@@ -107,7 +106,7 @@ function removeOldCopy(memory: Memory, session: OpenSession): boolean {
 function isTooOld(memory: Memory, log: Worklog): boolean {
   const { end, last_activity, created_at, kept } = log;
   const last = Math.max(end?.at ?? 0, last_activity ?? 0, created_at ?? 0, kept?.last_activity ?? 0);
-  return !runMayLive(memory, log) && memory.clock.now() - last >= memory.settings.keep_days * DAY;
+  return memory.runsOf(log).going.length === 0 && memory.clock.now() - last >= memory.settings.keep_days * DAY;
 }
 
 function tell({ claims }: Memory, { id, log }: OpenSession, sentence: string): void {

@@ -2,7 +2,7 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
-import { isCrashed, presentConversation } from '../fold/crash.js';
+import { presentConversation, Runs } from '../fold/runs.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Observed } from './observed.js';
@@ -31,7 +31,8 @@ export function lastAskedOf(
   fold: Pick<Observed, 'firstPrompt' | 'lastPrompt'> | null,
   here: ProcessIdentity | null = null,
 ): string | null {
-  const own = here !== null && isCrashed(log, here) ? presentConversation(log, here) : null;
+  const runs = here === null ? null : new Runs(log, here);
+  const own = runs?.isLost ? presentConversation(log, runs) : null;
   // The last prompt is that of the last conversation.
   if (own !== null && own !== log.conversations.findLast(({ moved_at }) => moved_at === null)) return null;
   const asked = shorten(fold?.lastPrompt ?? '', LONGEST_PROMPT);

@@ -2,7 +2,7 @@
  * The agent of a session that has ended may go on in the same window. What it is asked then is recorded in a session of its own, which
  * continues the ended one: no hook says when somebody asks something.
  */
-import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import type { Conversation, Run, Worklog } from '../fold/worklog.js';
 import { endMovedRun } from '../sessions/adoption.js';
 import type { BoundConversation } from '../sessions/bindings.js';
@@ -35,8 +35,9 @@ interface Window {
 }
 
 /** @returns the windows in which agents of the session live, the caller's first. Runs and conversations are paired, newest first */
-function windowsOf(memory: Memory, id: string, { conversations, present, runs }: Worklog): Window[] {
-  const { bindings, conversation: own, agentProcess, surroundings } = memory;
+function windowsOf(memory: Memory, id: string, log: Worklog): Window[] {
+  const { conversations, present } = log;
+  const { bindings, conversation: own, agentProcess } = memory;
   const isOwn = ({ provider, id: name }: Conversation) => own?.provider === provider && own.conversation === name;
   const rank = (one: Conversation) => (isOwn(one) ? 2 : one === present ? 1 : 0);
   const open = conversations
@@ -46,9 +47,9 @@ function windowsOf(memory: Memory, id: string, { conversations, present, runs }:
     .reverse()
     .sort((left, right) => rank(right) - rank(left));
   const isCallers = ({ process }: Run) => agentProcess !== null && isSameProcess(process, agentProcess);
-  const living = runs
-    .filter(({ process, ended_at }) => ended_at === null && isProcessAlive(process, surroundings.process) === true)
-    .reverse()
+  const living = memory
+    .runsOf(log)
+    .alive.toReversed()
     .sort((left, right) => Number(isCallers(right)) - Number(isCallers(left)));
   return living.slice(0, open.length).flatMap(({ process }, index) => {
     const one = open[index];

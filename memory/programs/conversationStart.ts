@@ -4,7 +4,6 @@
  */
 import { ulid } from '../../src/ids.js';
 import { unarchiveSession } from '../keeping/archive.js';
-import { runMayLive } from '../keeping/runs.js';
 import { RefusedError } from '../logs/log.js';
 import { adopt } from '../sessions/adoption.js';
 import { depthOf } from '../sessions/delegation.js';
@@ -70,7 +69,7 @@ function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): stri
   if (source === 'fork' || launchedIn !== null) return null;
   const holder = memory.claims.holder(memory.workspace);
   const log = holder === null ? undefined : memory.look(holder)?.log.state;
-  return log === undefined || runMayLive(memory, log) ? null : holder;
+  return log === undefined || memory.runsOf(log).going.length > 0 ? null : holder;
 }
 
 /** @param known the session that has the conversation; null: none has */

@@ -1,5 +1,6 @@
 /** A program says that it ends, or that it waits for a person. */
-import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import { openRunOf } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import { transcriptOf } from '../observed/programFolders.js';
@@ -34,10 +35,9 @@ function isWhole(memory: Memory, session: OpenSession, launch: Omit<Launch, 'sou
 /** @param reason in the program's word */
 export function endRun(memory: Memory, session: OpenSession, agent: ProcessIdentity, reason: string): void {
   const { log } = session;
-  write(memory, log, ({ runs }) => {
-    const isRunning = runs.some((run) => run.ended_at === null && isSameProcess(run.process, agent));
-    return isRunning ? [{ event: 'run_ended', process: agent, reason }] : [];
-  });
+  write(memory, log, ({ runs }) =>
+    openRunOf(runs, agent) === undefined ? [] : [{ event: 'run_ended', process: agent, reason }],
+  );
   if (wasNeverAsked(memory, log.state)) write(memory, log, () => [{ event: 'session_ended', reason: 'superseded' }]);
 }
 

@@ -8,10 +8,8 @@ import { crashBeside } from '../brief/crashBeside.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
-import { hostElsewhere, isCrashed } from '../fold/crash.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import type { Worklog } from '../fold/worklog.js';
-import { runMayLiveHere } from '../keeping/runs.js';
 import type { Observed } from '../observed/observed.js';
 import { isUndeclared, isUnused } from '../sessions/adoption.js';
 import { hasScreen } from '../sessions/agentProcess.js';
@@ -126,15 +124,15 @@ async function untoldCrash(memory: Memory, others: readonly OpenSession[]): Prom
   return null;
 }
 
-function isUntoldCrash({ surroundings }: Memory, { log: { state } }: OpenSession): boolean {
-  return state.told_at === null && isCrashed(state, surroundings.process);
+function isUntoldCrash(memory: Memory, { log: { state } }: OpenSession): boolean {
+  return state.told_at === null && memory.runsOf(state).isLost;
 }
 
 /** @param beside one of the others, of which more is told; null: of none */
 function furtherOf(memory: Memory, others: readonly OpenSession[], beside: Status | null): Section[] {
   const here = memory.surroundings.process;
   const more = others.filter(({ id }) => id !== beside?.log.session_id);
-  const crashed = more.filter(({ log }) => isCrashed(log.state, here)).length;
+  const crashed = more.filter(({ log }) => memory.runsOf(log.state).isLost).length;
   const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
   const count = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
   const root = memory.workspace.root;
@@ -198,7 +196,7 @@ function unfinished(memory: Memory, except: string | null): readonly OpenSession
     if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
     // Without a transcript nothing was asked; it would only be counted.
     if (state.kept === null && !state.facts?.purpose && wasNeverAsked(memory, state)) return [];
-    return runMayLiveHere(memory, state) ? [] : [session];
+    return memory.runsOf(state).goingHere.length > 0 ? [] : [session];
   });
   const crashed = open.filter((session) => isUntoldCrash(memory, session));
   return [...crashed, ...open.filter((session) => !crashed.includes(session))];
@@ -225,7 +223,7 @@ function markTold(memory: Memory, about: string, to: string): void {
   try {
     const session = memory.sessions.open(about);
     session?.log.write(
-      (state) => (hostElsewhere(state, memory.surroundings.process) === null ? [contextTold(to)] : []),
+      (state) => (memory.runsOf(state).elsewhere === null ? [contextTold(to)] : []),
       { ...memory.stamp, origin: 'watchkeeper' },
       MAY_BE_LOST,
     );

@@ -1,8 +1,8 @@
 /** Gives a session a conversation and the process that has it. Whichever session had them before loses them. */
-import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
-import { LOST } from '../fold/crash.js';
+import { LOST, openRunOf } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import type { ConversationSource } from '../words.js';
@@ -82,12 +82,9 @@ function adoptConversation(
 
 /** Ends the runs whose process is proven dead, so that the session does not count as crashed any more. */
 function endLostRuns(memory: Memory, { log }: OpenSession): void {
-  const here = memory.surroundings.process;
-  const lost = ({ runs }: Worklog) =>
-    runs.filter((run) => run.ended_at === null && isProcessAlive(run.process, here) === false);
-  if (lost(log.state).length === 0) return;
+  if (memory.runsOf(log.state).dead.length === 0) return;
   log.write(
-    (state) => lost(state).map(({ process }) => ({ event: 'run_ended', process, reason: LOST })),
+    (state) => memory.runsOf(state).dead.map(({ process }) => ({ event: 'run_ended', process, reason: LOST })),
     { ...memory.stamp, origin: 'watchkeeper' },
     { isFact: true },
   );
@@ -214,7 +211,7 @@ function hasConversation({ conversations }: Worklog, bound: BoundConversation): 
 }
 
 function hasRun({ runs }: Worklog, process: ProcessIdentity): boolean {
-  return runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
+  return openRunOf(runs, process) !== undefined;
 }
 
 function isMeant(one: { readonly provider: string; readonly id: string }, bound: BoundConversation): boolean {

@@ -7,6 +7,7 @@ import { UnreachableError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { textOf } from '../../src/journal/record.js';
 import { worklogKind } from '../fold/rules/kind.js';
+import { LOST, openRuns } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Places, worklogIn } from '../home/places.js';
 import type { NewLine, Stamp } from '../logs/line.js';
@@ -139,7 +140,5 @@ function endLines({ lifecycle, facts }: Worklog, reason: EndReason): NewLine[] {
 
 /** @returns a line for each run whose end is not written, because whoever ran it was killed; it must be proven dead */
 export function lostRuns({ runs }: Worklog): NewLine[] {
-  return runs
-    .filter(({ ended_at }) => ended_at === null)
-    .map(({ process }) => ({ event: 'run_ended', process, reason: 'lost' }));
+  return openRuns(runs).map(({ process }) => ({ event: 'run_ended', process, reason: LOST }));
 }

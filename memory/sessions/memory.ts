@@ -6,8 +6,8 @@ import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
-import { isCrashed, livenessOf } from '../fold/crash.js';
-import type { Worklog } from '../fold/worklog.js';
+import { Runs, type RunsOf } from '../fold/runs.js';
+import type { Run, Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { absolute, homeFolder, Places } from '../home/places.js';
 import { readMemorySettings } from '../home/settings.js';
@@ -99,6 +99,16 @@ export class Memory {
     return id === null ? null : this.#open(id);
   }
 
+  /** @returns the runs of a session, as they are seen from the caller's process */
+  runsOf(log: RunsOf): Runs {
+    return new Runs(log, this.surroundings.process);
+  }
+
+  /** @returns the runs of other agents than the caller's whose processes are proven alive */
+  otherRuns(log: RunsOf): readonly Run[] {
+    return this.runsOf(log).others(this.agentProcess);
+  }
+
   /** @returns the workspace of a session; null if nobody knows any more which directory it is */
   workspaceOf({ facts, session_id, conversations }: Worklog): Workspace | null {
     if (facts === null) return session_id === null ? null : this.claims.entered(session_id);
@@ -171,7 +181,7 @@ export class Memory {
   }
 
   #candidate({ id, log: { state } }: OpenSession): string {
-    const how = conditionOf(state, this.surroundings.process);
+    const how = conditionOf(state, this.runsOf(state));
     return `  ${[id, how, state.facts?.purpose ?? ''].filter((word) => word !== '').join('  ')}`;
   }
 
@@ -210,8 +220,8 @@ function folderOf(variables: Surroundings['variables']): string {
 }
 
 /** @returns how its agent is; empty if nobody can say */
-function conditionOf(log: Worklog, here: ProcessIdentity): string {
-  if (isCrashed(log, here)) return 'crashed';
-  if (log.notices.length > 0) return 'its agent seems stuck';
-  return livenessOf(log, here) === 'alive' ? 'its agent is alive' : '';
+function conditionOf({ notices }: Worklog, { isLost, liveness }: Runs): string {
+  if (isLost) return 'crashed';
+  if (notices.length > 0) return 'its agent seems stuck';
+  return liveness === 'alive' ? 'its agent is alive' : '';
 }

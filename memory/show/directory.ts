@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import type { Redact } from '../../src/log/redact.js';
-import { hostElsewhere } from '../fold/crash.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Checkout, checkoutOf, shortCommit } from '../git/checkout.js';
 import type { Memory } from '../sessions/memory.js';
@@ -15,7 +14,7 @@ export const IS_GONE = 'its directory does not exist any more';
 /** @returns where it was; null: it is there, it is on another host, or nobody knows where it was */
 export function lostDirectory(memory: Memory, log: Worklog): string | null {
   const root = memory.workspaceOf(log)?.root ?? null;
-  if (root === null || hostElsewhere(log, memory.surroundings.process) !== null) return null;
+  if (root === null || memory.runsOf(log).elsewhere !== null) return null;
   return existsSync(root) ? null : root;
 }
 

@@ -2,8 +2,8 @@
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
-import { isCrashed, livenessOf, presentRun } from '../fold/crash.js';
 import { processSchema } from '../fold/rules/runs.js';
+import { Runs } from '../fold/runs.js';
 import { LOST_BEGINNING, type Progress } from '../fold/state.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { combinedState } from '../observed/combined.js';
@@ -101,8 +101,8 @@ function isArchived({ places }: Memory, folder: string, { archived, created_at }
   return archived || (created_at === null && folder !== places.sessionFolder(basename(folder)));
 }
 
-function mayWork({ surroundings }: Memory, { lifecycle, runs }: State): boolean {
-  return lifecycle !== 'ended' && ['alive', 'unknown'].includes(livenessOf({ runs }, surroundings.process));
+function mayWork({ surroundings }: Memory, state: State): boolean {
+  return state.lifecycle !== 'ended' && ['alive', 'unknown'].includes(new Runs(state, surroundings.process).liveness);
 }
 
 /** Only its logs tell. */
@@ -112,7 +112,7 @@ function mayBeUnused({ purpose, lifecycle }: State): boolean {
 
 function rowOf({ surroundings }: Memory, id: string, { end, log, runs, notices, ...state }: State): ListedSession {
   const { name, workspace, directory, lifecycle, progress, created_at, last_activity } = state;
-  const here = surroundings.process;
+  const present = new Runs({ lifecycle, runs }, surroundings.process);
   return {
     session_id: id,
     purpose: created_at === null ? LOST_BEGINNING : state.purpose,
@@ -121,9 +121,9 @@ function rowOf({ surroundings }: Memory, id: string, { end, log, runs, notices, 
     directory,
     lifecycle,
     end_reason: end?.reason ?? null,
-    crashed: isCrashed({ lifecycle, runs }, here),
-    liveness: livenessOf({ runs }, here),
-    run_ended: (presentRun(runs, here)?.ended_at ?? null) !== null,
+    crashed: present.isLost,
+    liveness: present.liveness,
+    run_ended: present.hasEnded,
     stuck: notices.length > 0,
     progress,
     created_at,
@@ -176,11 +176,8 @@ async function foldedState(
 }
 
 /** Whether an agent was closed or killed before it was asked anything. What nobody can read may have been declared. */
-function isLeftUnused({ surroundings }: Memory, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
-  const here = surroundings.process;
-  const run = presentRun(state.runs, here);
-  const isOver = run !== null && (run.ended_at !== null || livenessOf(state, here) === 'dead');
-  return isOver && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
+function isLeftUnused(memory: Memory, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
+  return !memory.runsOf(state).mayWork && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */

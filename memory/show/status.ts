@@ -3,8 +3,8 @@ import { counted } from '../../src/counted.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
-import { isCrashed, livenessOf, lostRun } from '../fold/crash.js';
 import { freshnessOf, isStateStale, type SessionState, type StateCheck, sessionStateOf } from '../fold/freshness.js';
+import { lostRun } from '../fold/runs.js';
 import { progressOf, sumOf, unsettledOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
@@ -79,7 +79,7 @@ export async function lookAt(
   counts: Readonly<LogCounts> = written.counts,
 ): Promise<Status> {
   const { state: log, at, path } = written;
-  const { clock, settings, stamp, surroundings } = memory;
+  const { clock, settings, stamp } = memory;
   const now = clock.now();
   const session = { log, folder, workspace: memory.workspaceOf(log) };
   const observation = await observe(session, { folders: memory.programs, redact: stamp.redact });
@@ -87,9 +87,10 @@ export async function lookAt(
   const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;
   const freshness = freshnessOf(last, now, settings.freshness);
   const { fold } = observation;
+  const { liveness, isLost: crashed } = memory.runsOf(log);
   const computed = {
-    liveness: livenessOf(log, surroundings.process),
-    crashed: isCrashed(log, surroundings.process),
+    liveness,
+    crashed,
     freshness,
     check: isStateStale(last, now, settings.freshness),
     session_state: sessionStateOf(freshness, { isUsed: isUsed(log, fold), isCompacted: fold?.isCompacted ?? false }),

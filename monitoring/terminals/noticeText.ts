@@ -1,4 +1,5 @@
 /** What the person at a terminal reads if their agent seems to be stuck: what happened, in minutes, and what to try. */
+import { isOpen } from '../../memory/fold/runs.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import { inPlainWords } from '../incident/texts/plainWords.js';
 import type { Sight } from './terminalSession.js';
@@ -11,7 +12,7 @@ export function noticeText(finding: Finding, sessionId: string): string {
 /** @returns why a notice is closed: the session goes on, or its agent is gone */
 export function closingText({ id, mayWork, liveness, run }: Sight): string {
   if (mayWork) return `session ${id} goes on`;
-  if (liveness === 'dead' && run?.ended_at === null)
+  if (liveness === 'dead' && run !== null && isOpen(run))
     return `the agent of session ${id} has died; to go on from its record: watchkeeper track resume ${id}`;
   return `the agent of session ${id} has ended`;
 }

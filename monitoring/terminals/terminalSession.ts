@@ -2,14 +2,13 @@
  * A session of a terminal as a watcher sees it: its worklog says who works on it, and the transcript of its present conversation is
  * followed and judged as the journal of a bridge's session is.
  */
-import { livenessOf, presentRun } from '../../memory/fold/crash.js';
 import type { Conversation, Notice, Run, Worklog } from '../../memory/fold/worklog.js';
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
-import type { Liveness } from '../../memory/words.js';
+import type { Lifecycle, Liveness } from '../../memory/words.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
@@ -25,6 +24,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 /** What a watcher keeps of a worklog. Instants are UTC epoch milliseconds. */
 export interface WatchedLog {
+  readonly lifecycle: Lifecycle;
   /** It has not ended, and is not archived. */
   readonly isOpen: boolean;
   readonly runs: readonly Run[];
@@ -141,10 +141,8 @@ export class TerminalSession {
   }
 
   async #judge(log: WatchedLog, options: LookOptions): Promise<Sight> {
-    const { process: here } = this.#memory.surroundings;
-    const run = presentRun(log.runs, here);
-    const liveness = livenessOf(log, here);
-    const mayWork = log.isOpen && run?.ended_at == null && liveness !== 'dead';
+    const { present: run, liveness, mayWork: mayRun } = this.#memory.runsOf(log);
+    const mayWork = log.isOpen && mayRun;
     this.#follow(mayWork ? log : null);
     this.#isAwaited = mayWork && log.conversation !== null && this.#followed === null;
     const common = { id: this.id, log, run, liveness, mayWork };
@@ -205,6 +203,7 @@ function watchedLog(memory: Memory, { log }: OpenSession): WatchedLog {
   const { state } = log;
   const conversation = presentOf(state);
   return {
+    lifecycle: state.lifecycle,
     isOpen: state.lifecycle !== 'ended' && state.archived === null,
     // The list goes on with the log, if that is read on.
     runs: [...state.runs],

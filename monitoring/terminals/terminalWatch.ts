@@ -10,7 +10,6 @@ import type { Memory } from '../../memory/sessions/memory.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import { describeError, WatchkeeperError } from '../../src/errors.js';
 import { seenFile } from '../../src/files/seenFile.js';
-import { isProcessAlive } from '../../src/host/identity.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
@@ -107,11 +106,10 @@ export class TerminalWatch implements Service {
 
   /** Those whose agents live, as of the last round. */
   get live(): readonly LiveTerminal[] {
-    const here = this.#memory?.surroundings.process;
-    if (here === undefined) return [];
+    const memory = this.#memory;
+    if (memory === null) return [];
     return [...this.#sessions.values()].flatMap(({ log }) => {
-      const isLive = log?.runs.some((run) => run.ended_at === null && isProcessAlive(run.process, here) === true);
-      if (log === null || !log.isOpen || !isLive) return [];
+      if (log === null || !log.isOpen || memory.runsOf(log).alive.length === 0) return [];
       return [
         { directory: log.directory, stuckSince: log.notice === null ? null : (log.notice.since ?? log.notice.at) },
       ];

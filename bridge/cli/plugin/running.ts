@@ -1,4 +1,3 @@
-import { livenessOf } from '../../../memory/fold/crash.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { systemClock } from '../../../src/time.js';
@@ -13,8 +12,8 @@ export function runningSessions({ context, places, agents }: PluginCall): string
     return memory.sessions.ids().filter((id) => {
       const log = memory.sessions.endsEnded(id) ? undefined : memory.look(id)?.log.state;
       if (log === undefined || log.lifecycle === 'ended') return false;
-      const runs = log.runs.filter(({ agent, ended_at }) => ended_at === null && names.includes(agent));
-      return runs.length > 0 && livenessOf({ runs }, surroundings.process) === 'alive';
+      const runs = log.runs.filter(({ agent }) => names.includes(agent));
+      return memory.runsOf({ ...log, runs }).alive.length > 0;
     });
   } catch (error) {
     if (error instanceof UsageError || error instanceof UnreachableError) return [];

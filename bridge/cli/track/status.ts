@@ -2,9 +2,9 @@ import { settledCounts } from '../../../memory/logs/settledCounts.js';
 import { IS_GONE, lostDirectory } from '../../../memory/show/directory.js';
 import { changeLines, lastScan, type SinceScan, sinceScan } from '../../../memory/show/scan.js';
 import { ago, lookAt, type Status, statusLines } from '../../../memory/show/status.js';
+import { meant } from '../../../memory/verbs/meant.js';
+import { type Outcome, verb } from '../../../memory/verbs/verb.js';
 import { isoTime } from '../../../src/time.js';
-import type { ExitCode } from '../../command/command.js';
-import { word } from '../../command/word.js';
 import { attentionOf, DOING } from './attention.js';
 
 /** Of a notice. */
@@ -12,14 +12,13 @@ const OVER = ' (over, or excused)';
 /** Of each kind; `track scan` names them all. */
 const MOST_CHANGES = 5;
 
-export const status = word({
-  usage: 'status',
+export const status = verb({
+  name: 'status',
   summary:
-    'the task, the steps, the files in progress, changes since the last\n      scan, waits, notices; exit 1 if the agent is stuck',
-  options: {},
-  words: 0,
-  async run({ memory, values, print }): Promise<ExitCode> {
-    const session = memory.which(values.session ?? null);
+    'the task, the steps, the files in progress, changes since the last\nscan, waits, notices; exit 1 if the agent is stuck',
+  fields: {},
+  async run(memory, input): Promise<Outcome> {
+    const session = meant(memory, input);
     const counts = await settledCounts(session.log);
     const shown = await lookAt(memory, session, counts);
     const attention = await attentionOf(memory, session, shown);
@@ -40,7 +39,7 @@ export const status = word({
       ...attention.findings.map(({ rule, sentence }) => `STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`),
       ...(since === null ? [] : scanLines(since)),
     ];
-    print(lines, {
+    const value = {
       ...shown.state,
       ...computed,
       ...attention,
@@ -48,8 +47,8 @@ export const status = word({
       notices: log.notices,
       changes: since === null ? null : changesOf(since),
       log: counts,
-    });
-    return attention.stuck ? 1 : 0;
+    };
+    return { lines, value, ...(attention.stuck && { verdict: 'found' }) };
   },
 });
 

@@ -1,8 +1,8 @@
 /** Who worked on a session: agent processes, and the conversations of their providers. */
 import * as z from 'zod/mini';
-import { isSameProcess } from '../../../src/host/identity.js';
 import { CONVERSATION_SOURCES } from '../../words.js';
 import { addTo } from '../bounds.js';
+import { isOpen, openRunOf, openRuns } from '../runs.js';
 import type { Run } from '../worklog.js';
 import { fact, type Rules } from './rule.js';
 
@@ -22,7 +22,7 @@ export const runRules: Rules = {
     (log, { process, agent, run_id }, { at }) => {
       const { runs, more } = log;
       log.told_at = null;
-      if (runs.some((run) => run.ended_at === null && isSameProcess(run.process, process))) return;
+      if (openRunOf(runs, process) !== undefined) return;
       const run: Run = {
         process,
         agent: agent ?? null,
@@ -31,18 +31,18 @@ export const runRules: Rules = {
         ended_at: null,
         reason: null,
       };
-      addTo(runs, run, { more, name: 'runs', isSettled: ({ ended_at }) => ended_at !== null });
+      addTo(runs, run, { more, name: 'runs', isSettled: (known) => !isOpen(known) });
     },
     { afterEnd: true, starts: true },
   ),
   run_ended: fact(
     () => z.looseObject({ process: processSchema, reason: text }),
     ({ runs, waits, notices }, { process, reason }, { at }) => {
-      const run = runs.findLast((known) => known.ended_at === null && isSameProcess(known.process, process));
+      const run = openRunOf(runs, process);
       if (run === undefined) return;
       run.ended_at = at;
       run.reason = reason ?? null;
-      if (runs.some(({ ended_at }) => ended_at === null)) return;
+      if (openRuns(runs).length > 0) return;
       // Nobody waits any more, and nobody is stuck.
       waits.clear();
       notices.length = 0;

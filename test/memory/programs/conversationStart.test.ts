@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { isCrashed } from '../../../memory/fold/crash.js';
+import { Runs } from '../../../memory/fold/runs.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
@@ -213,11 +213,11 @@ test('a session whose agent crashed has not crashed any more once another agent 
   const memory = scene.open();
   const session = memory.sessions.open(id);
   if (session === null) throw new Error('the session is gone');
-  expect(isCrashed(session.log.state, living)).toBe(true);
+  expect(new Runs(session.log.state, living).isLost).toBe(true);
   adopt(memory, session, { conversation: null, process: living, source: 'bind', transcript: null });
   endRun(memory, session, living, 'prompt_input_exit');
   session.log.close();
-  expect(isCrashed(stateOf(scene, id), living)).toBe(false);
+  expect(new Runs(stateOf(scene, id), living).isLost).toBe(false);
 });
 
 test('a subfolder, and a process launched from inside a conversation: the same workspace, and a child session', () => {
@@ -343,5 +343,5 @@ test('a server that works for several windows loses no session to another one, a
   for (const id of [one, other]) expect(stateOf(scene, id).runs).toMatchObject([{ ended_at: null }]);
   server.kill('SIGKILL');
   await gone;
-  for (const id of [one, other]) expect(isCrashed(stateOf(scene, id), living)).toBe(true);
+  for (const id of [one, other]) expect(new Runs(stateOf(scene, id), living).isLost).toBe(true);
 });
