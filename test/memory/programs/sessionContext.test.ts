@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
@@ -61,11 +61,6 @@ function stateOf(scene: MemoryScene, id: string) {
   const session = scene.open().look(id);
   if (session === null) throw new Error(`there is no session ${id}`);
   return session.log.state;
-}
-
-function given(scene: MemoryScene, id: string): number {
-  const log = readFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), 'utf8');
-  return log.split('\n').filter((line) => line.includes('"event":"context_given"')).length;
 }
 
 test('whoever starts where an agent crashed is told its steps and what to do, once; the person sees one line', async () => {
@@ -140,14 +135,6 @@ test('a start is recorded and told of a crash although the record of that takes 
     refusing.mockRestore();
   }
   expect(stateOf(scene, id).told_at).toBeNull();
-});
-
-test('notes of the directory are told also where there is nothing else', async () => {
-  const scene = memoryScene();
-  const memory = scene.open();
-  memory.claims.note(memory.workspace, 'use the staging database', 'critical');
-  const { text } = await start(scene, 'c-1');
-  expect(text).toContain('"use the staging database"');
 });
 
 test('after /clear the same session is told in short, and after resuming what changed', async () => {
@@ -249,14 +236,6 @@ test('a child session that is resumed is told of which session it is a part, and
   expect(text).toContain('There, step 1 is in progress: "Write the tests"');
   expect(text).toContain(`--session ${id}`);
   expect(text.length).toBeLessThanOrEqual(1600);
-});
-
-test('what was given is written once for each start', async () => {
-  const scene = memoryScene();
-  const { id } = await start(scene, 'c-1', { agent: dead });
-  write(scene, id, step('1', 'Write the tests'));
-  const next = await start(scene, 'c-2');
-  expect(given(scene, next.id)).toBe(1);
 });
 
 testWithProc('what a dead agent has begun and what goes on is told; what others have begun is not', async () => {
