@@ -23,7 +23,7 @@ import { type AgentSession, type DeliveryState, isDelivered, type OutboxEntry } 
 import { isDueLater } from '../../src/jobs/outbox.js';
 import type { Service } from '../../src/service.js';
 import type { Timer } from '../../src/time.js';
-import { deliveryState, type SayingChat } from '../chat/chatRouter.js';
+import { deliveryState, type FirstWord, type WaitingChat } from '../chat/chatRouter.js';
 import { finalTextOf } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
 import { answerParts, isFile, messagesIn, partsDone } from './answerParts.js';
@@ -36,7 +36,7 @@ import type { ProgressDisplay } from './progress.js';
 const FILE_TOO_LATE: Outcome = { kind: 'left_out', reason: 'a day has passed' };
 
 /** Telegram as the place where people read. As a service it only stops: nothing of it runs until it is called. */
-export class TelegramDelivery implements SayingChat, Service {
+export class TelegramDelivery implements WaitingChat, Service {
   readonly name = 'telegram chat';
   readonly #base: TelegramFoundation;
   readonly #progress: ProgressDisplay;
@@ -93,11 +93,8 @@ export class TelegramDelivery implements SayingChat, Service {
     return this.#progress.showProgress(sessionId, text);
   }
 
-  async say(session: AgentSession, text: string): Promise<void> {
-    const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
-    const to = { chatId, threadId, replyTo: (await this.#base.numbers.areForeign(session)) ? null : replyTo };
-    const messageId = await this.#base.api.sendMessage(to, { plain: text, html: null }, { silent: true });
-    await this.#base.store.chatMemory.recordOwnMessage(session, messageId, await this.#base.numbers.markIn(chatId));
+  showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean> {
+    return this.#progress.showWaiting(session, text, word);
   }
 
   /** The bridge stops: after `drainMs` nothing more is sent. What is not settled then waits for the next start. */
