@@ -191,6 +191,7 @@ export const CRITICAL_EVENTS = [
   'bridge_restarts',
   'files_deleted',
   'reports_refused',
+  'bot_refused',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 
