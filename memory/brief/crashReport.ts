@@ -112,7 +112,8 @@ function recentOf({ recent }: Worklog, fold: Status['fold']): CrashReport['recen
     const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
     return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
   });
-  return [...recent, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
+  const declared = recent.map(({ at, words, origin }) => ({ at, words, origin }));
+  return [...declared, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
 }
 
 /** @returns the report for a person */
