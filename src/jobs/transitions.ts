@@ -14,9 +14,9 @@
  * lane, an active one by its run, which is also what the lane's holder key names.
  */
 
-import { ownMessageWrites } from './chatMemory.js';
 import { applyCommit } from '../redis/commit.js';
 import { type Acceptance, type AcceptedMessage, acceptSession } from './acceptance.js';
+import { ownMessageWrites } from './chatMemory.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
 import type { SessionDraft } from './newRecords.js';
 import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
