@@ -5,6 +5,7 @@ import { homeFolder, Places, WORKLOG, worklogIn } from '../../memory/home/places
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
 import { SETTINGS_FILE } from '../../memory/home/settings.js';
 import type { LogKind } from '../../memory/logs/kind.js';
+import { lineMaker } from '../../memory/logs/line.js';
 import { Log } from '../../memory/logs/log.js';
 import { settledCounts } from '../../memory/logs/settledCounts.js';
 import { Bindings } from '../../memory/sessions/bindings.js';
@@ -41,6 +42,7 @@ const ANY: LogKind<{ isBegun: boolean }> = {
     state.isBegun ||= event === 'session_started';
     return null;
   },
+  line: lineMaker<never>(),
 };
 
 /**

@@ -45,7 +45,7 @@ export interface ListedSession {
   readonly newer: number;
 }
 
-/** What a row needs of the state. */
+/** What a row needs of a `state.json`, which may be damaged. */
 const stateSchema = z.object({
   purpose: z.string(),
   name: z.string().nullable(),
@@ -160,12 +160,12 @@ async function foldedState(
         ? await observeKept(kept)
         : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
     if (isLeftUnused(memory, session.log, observed.fold)) return null;
-    const combined = stateSchema.parse({
+    const combined = {
       ...combinedState(state, at, observed),
       workspace: workspace?.id ?? state.facts?.workspace ?? null,
       directory: workspace?.root ?? null,
       log: await settledCounts(session.log),
-    });
+    };
     if (combined.purpose !== '') return combined;
     return { ...combined, purpose: await readPurpose(state, memory.programs, memory.stamp.redact) };
   } catch (error) {

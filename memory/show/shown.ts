@@ -50,7 +50,14 @@ export function shownLines(shown: Shown): string[] {
     axes,
     ...notices.map(({ at, sentence }) => oneLine(`seems stuck, noticed ${ago(status.now - at)}: ${sentence}`)),
     ...rest,
-    ...section('files:', namedFiles(status, restingFiles(status))),
+    // The others are named as in progress.
+    ...section(
+      'files:',
+      namedFiles(
+        status,
+        changedFiles(status, ({ status: declared }) => declared !== 'working'),
+      ),
+    ),
     ...section('notes:', firstOf(noteLines(status), MOST_NOTES, 'earlier notes')),
     ...section('the last entries:', entries),
     ...treeLines(tree),
@@ -86,21 +93,15 @@ function noteLines({ log }: Status): string[] {
     .reverse();
 }
 
-function changedFiles({ state }: Status): string[] {
-  return Object.entries((state.files ?? {}) as Record<string, ShownFile>).flatMap(
-    ([path, { change, from, status }]) => {
-      const isChanged = change !== undefined && change !== 'read';
-      if (!isChanged && (status === null || status === 'reading')) return [];
-      const what = isChanged ? [changeWords(change, from)] : [];
-      const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
-      return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
-    },
-  );
-}
-
-/** Without those that are named as in progress. */
-function restingFiles(status: Status): string[] {
-  return changedFiles(status).filter((line) => !/\((?:.*, )?in progress\)$/.test(line));
+function changedFiles({ state }: Status, isNamed: (file: ShownFile) => boolean = () => true): string[] {
+  return Object.entries(state.files).flatMap(([path, file]) => {
+    const { change, from, status } = file;
+    const isChanged = change !== undefined && change !== 'read';
+    if (!isNamed(file) || (!isChanged && (status === null || status === 'reading'))) return [];
+    const what = isChanged ? [changeWords(change, from)] : [];
+    const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
+    return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
+  });
 }
 
 function namedFiles({ fold }: Status, lines: readonly string[]): string[] {

@@ -8,7 +8,7 @@ import { lostRun } from '../fold/runs.js';
 import { progressOf, sumOf, unsettledOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
-import { combinedState } from '../observed/combined.js';
+import { type CombinedState, combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
 import { observe } from '../observed/sources.js';
@@ -28,7 +28,7 @@ interface Computed {
 
 export interface Status {
   readonly log: Worklog;
-  readonly state: Readonly<Record<string, unknown>>;
+  readonly state: CombinedState;
   /** What was observed; null if nothing was. */
   readonly fold: Observed | null;
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
@@ -84,7 +84,7 @@ export async function lookAt(
   const session = { log, folder, workspace: memory.workspaceOf(log) };
   const observation = await observe(session, { folders: memory.programs, redact: stamp.redact });
   const state = combinedState(log, at, observation);
-  const last = Math.max(Number(state.last_activity ?? 0), log.acknowledged_at ?? 0) || null;
+  const last = Math.max(state.last_activity ?? 0, log.acknowledged_at ?? 0) || null;
   const freshness = freshnessOf(last, now, settings.freshness);
   const { fold } = observation;
   const { liveness, isLost: crashed } = memory.runsOf(log);

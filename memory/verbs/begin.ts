@@ -1,9 +1,10 @@
 /** How a session with a plan begins, beside or in place of one that is there already. */
+
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Step } from '../fold/worklog.js';
 import { archiveSession } from '../keeping/archive.js';
-import type { NewLine } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import { adoptCaller, isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -112,8 +113,8 @@ function stepsOf(titles: readonly string[]): string {
     : `, with ${counted(titles.length, 'step')}`;
 }
 
-function planOf(titles: readonly string[]): NewLine[] {
-  return titles.map((title, index) => ({ event: 'step_added', step: String(index + 1), title }));
+function planOf(titles: readonly string[]): WorklogLine[] {
+  return titles.map((title, index) => worklogKind.line('step_added', { step: String(index + 1), title }));
 }
 
 /** An agent of a bridge has a session already: the steps are its plan, and the task is an entry of its log. */
@@ -139,7 +140,7 @@ function plan(memory: Memory, session: OpenSession, { task, titles }: Plan): Out
   const { id, folder } = session;
   writeOrRefuse(session, memory.stamp, ({ steps }) => {
     if (steps.size > 0) throw hasPlan(id, [...steps.values()]);
-    return [{ event: 'log', message: task }, ...planOf(titles)];
+    return [worklogKind.line('log', { message: task }), ...planOf(titles)];
   });
   return {
     lines: `session ${id} has a plan of ${counted(titles.length, 'step')}`,

@@ -1,6 +1,7 @@
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import { isoTime } from '../../src/time.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import type { Checkpoint } from '../fold/worklog.js';
 import { shortCommit } from '../git/checkout.js';
 import { Git, type GitState } from '../git/git.js';
@@ -28,7 +29,7 @@ export const checkpoint = verb({
     const session = meant(memory, input);
     if (list) return listed(session);
     if (drop !== undefined) {
-      writeOrRefuse(session, memory.stamp, () => [{ event: 'checkpoint_dropped', name: drop }]);
+      writeOrRefuse(session, memory.stamp, () => [worklogKind.line('checkpoint_dropped', { name: drop })]);
       return { lines: `checkpoint "${drop}" dropped`, value: { name: drop } };
     }
     if (verify !== undefined) return verified(memory, session, verify);
@@ -63,7 +64,9 @@ function marked(memory: Memory, session: OpenSession, name: string): Outcome {
   const state = here.git.state();
   const { head = null, branch = null, dirty_digest = null } = state ?? {};
   const value = { name, head, branch, dirty_digest, untracked_digest: untrackedDigest(state, here) };
-  writeOrRefuse(session, memory.stamp, () => [{ event: 'checkpoint', ...value, dirty: state?.dirty.length ?? 0 }]);
+  writeOrRefuse(session, memory.stamp, () => [
+    worklogKind.line('checkpoint', { ...value, dirty: state?.dirty.length ?? 0 }),
+  ]);
   const commit = head === null ? 'no commit' : shortCommit(head);
   const dirt = dirty_digest === null ? '' : ', with uncommitted changes';
   return { lines: `checkpoint "${name}": ${commit}${dirt}`, value };

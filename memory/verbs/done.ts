@@ -1,6 +1,6 @@
 import { UsageError } from '../../src/errors.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Step, Worklog } from '../fold/worklog.js';
-import type { NewLine } from '../logs/line.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
@@ -49,9 +49,9 @@ function stillOpen(steps: readonly Step[]): Outcome {
 function settle(
   memory: Memory,
   session: OpenSession,
-  { lines, summary }: { lines(state: Worklog): readonly NewLine[]; readonly summary: string | undefined },
+  { lines, summary }: { lines(state: Worklog): readonly WorklogLine[]; readonly summary: string | undefined },
 ): Outcome {
-  const kept = summary === undefined ? [] : [{ event: 'session_changed', summary }];
+  const kept = summary === undefined ? [] : [worklogKind.line('session_changed', { summary })];
   writeOrRefuse(session, memory.stamp, (state) => [...lines(state), ...kept]);
   const undone = undoneSteps(session);
   const said =
@@ -65,13 +65,10 @@ function openSteps({ steps }: Worklog): Step[] {
   return [...steps.values()].filter(({ status }) => status === 'pending' || status === 'in_progress');
 }
 
-function settledSteps(state: Worklog): NewLine[] {
-  return openSteps(state).map(({ id, status }) => ({
-    event: 'step',
-    step: id,
-    to: status === 'pending' ? 'skipped' : 'completed',
-    assumed: true,
-  }));
+function settledSteps(state: Worklog): WorklogLine[] {
+  return openSteps(state).map(({ id, status }) =>
+    worklogKind.line('step', { step: id, to: status === 'pending' ? 'skipped' : 'completed', assumed: true }),
+  );
 }
 
 function reasonOf(as: string | undefined): EndReason {

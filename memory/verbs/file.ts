@@ -1,5 +1,6 @@
 import { UsageError } from '../../src/errors.js';
-import { writeOrRefuse } from '../sessions/write.js';
+import { worklogKind } from '../fold/rules/kind.js';
+import { writeFact } from '../sessions/write.js';
 import { FILE_STATUSES, type FileStatus } from '../words.js';
 import { choice, option, pairedOption, word } from './fields.js';
 import { meant } from './meant.js';
@@ -29,10 +30,10 @@ export const file = verb({
     const path = memory.pathOf(typed);
     if (rename !== undefined) {
       const to = memory.pathOf(rename);
-      writeOrRefuse(session, memory.stamp, () => [{ event: 'file', from: path, path: to }], { isFact: true });
+      writeFact(session, memory.stamp, worklogKind.line('file', { from: path, path: to }));
       return { lines: `${typed} is ${rename} now`, value: { from: path, path: to } };
     }
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'file', path, to: status, step }], { isFact: true });
+    writeFact(session, memory.stamp, worklogKind.line('file', { path, to: status, step }));
     return { lines: `${path} is ${status && WORDS[status]}`, value: { path, status } };
   },
 });

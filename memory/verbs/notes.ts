@@ -1,7 +1,9 @@
 /** Verbs that write down what was done, what to remember, and that work continues. */
+
 import { UsageError } from '../../src/errors.js';
 import { HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
-import { writeOrRefuse } from '../sessions/write.js';
+import { worklogKind } from '../fold/rules/kind.js';
+import { writeFact } from '../sessions/write.js';
 import { PRIORITIES } from '../words.js';
 import { flag, neededWord, option } from './fields.js';
 import { meant } from './meant.js';
@@ -21,7 +23,7 @@ export const log = verb({
   run(memory, input) {
     const { message, step } = input;
     const session = meant(memory, input);
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'log', message, step }], { isFact: true });
+    writeFact(session, memory.stamp, worklogKind.line('log', { message, step }));
     return { lines: 'logged', value: { session_id: session.id } };
   },
 });
@@ -46,7 +48,7 @@ export const note = verb({
       return { lines, value: { workspace: workspace.id, priority } };
     }
     const session = meant(memory, input);
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'note', text, priority }], { isFact: true });
+    writeFact(session, memory.stamp, worklogKind.line('note', { text, priority }));
     return { lines: `noted, ${priority}`, value: { session_id: session.id, priority } };
   },
 });
@@ -58,7 +60,7 @@ export const ping = verb({
   run(memory, input) {
     const session = meant(memory, input);
     const until = isoTime(memory.clock.now() + durationOf(input.for));
-    writeOrRefuse(session, memory.stamp, () => [{ event: 'ping', detail: input.detail, until }], { isFact: true });
+    writeFact(session, memory.stamp, worklogKind.line('ping', { detail: input.detail, until }));
     return { lines: `silence is excused until ${until}`, value: { session_id: session.id, until } };
   },
 });

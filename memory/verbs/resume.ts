@@ -6,6 +6,7 @@ import { wayOnFor } from '../brief/goOn.js';
 import { Words } from '../brief/observedSections.js';
 import { buildResumeContext } from '../brief/resumeContext.js';
 import { transcriptBrief } from '../brief/transcriptBrief.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import { readTranscript } from '../observed/transcript.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeNow } from '../show/directory.js';
@@ -50,7 +51,7 @@ async function resumeTranscript(memory: Memory, path: string): Promise<Outcome> 
 async function resumeSession(memory: Memory, named: string | null, isAcknowledged: boolean): Promise<Outcome> {
   const { redact } = memory.stamp;
   const session = memory.which(named);
-  if (isAcknowledged) session.log.write(() => [{ event: 'acknowledged' }], memory.stamp, { isFact: true });
+  if (isAcknowledged) session.log.write(() => [worklogKind.line('acknowledged', {})], memory.stamp, { isFact: true });
   const { log, fold, last, left, computed, now } = await lookAt(memory, session);
   const { crashed, freshness, check } = computed;
   if (check.critical) {

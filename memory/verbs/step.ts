@@ -1,4 +1,5 @@
 import { UsageError } from '../../src/errors.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import { RefusedError } from '../logs/log.js';
 import { addSteps, freeStepId } from '../plans/addedSteps.js';
 import type { Memory } from '../sessions/memory.js';
@@ -53,7 +54,7 @@ function move(memory: Memory, session: OpenSession, { step: id, to, reason, over
     if (why?.trim() === '')
       throw new UsageError(`--${option} without a reason: say why, for example --${option} "the API is down"`);
   const paths = file.map((path) => memory.pathOf(path.trim()));
-  writeOrRefuse(session, memory.stamp, () => [{ event: 'step', step: id, to, reason, override, paths }]);
+  writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', { step: id, to, reason, override, paths })]);
   const now = session.log.state.steps.get(id);
   const has = now?.status === 'failed' ? 'has' : 'is';
   return {
@@ -67,7 +68,7 @@ function add(memory: Memory, session: OpenSession, title: string): Outcome {
   let next = '';
   const [refusal] = addSteps(session.log, memory.stamp, (state) => {
     next = freeStepId(state);
-    return [{ event: 'step_added', step: next, title }];
+    return [worklogKind.line('step_added', { step: next, title })];
   });
   if (refusal !== undefined) throw new RefusedError(refusal);
   return { lines: `step ${next} added`, value: { step: next } };

@@ -1,4 +1,4 @@
-import type { NewLine } from '../logs/line.js';
+import type { WorklogLine } from '../fold/rules/kind.js';
 import { addSteps } from '../plans/addedSteps.js';
 import { mergeTodoList, readTodoList } from '../plans/todoList.js';
 import { stepLine } from '../show/status.js';
@@ -6,7 +6,7 @@ import { word } from './fields.js';
 import { meant } from './meant.js';
 import { verb } from './verb.js';
 
-const isAddition = ({ event }: NewLine): boolean => event === 'step_added';
+const isAddition = ({ event }: WorklogLine): boolean => event === 'step_added';
 
 export const sync = verb({
   name: 'sync',
@@ -24,7 +24,7 @@ export const sync = verb({
       const refusals = session.log.write((state) => {
         const merge = mergeTodoList(state, items);
         stuck = merge.stuck;
-        return merge.lines.filter(({ step }) => state.steps.has(String(step)));
+        return merge.lines.filter(({ step }) => state.steps.has(step));
       }, memory.stamp);
       const reasons = [...notAdded, ...refusals].flatMap((refusal) => (refusal === null ? [] : [refusal.message]));
       stuck = [...stuck, ...new Set(reasons)];
