@@ -17,6 +17,7 @@ import { readSettings, VARIABLES } from '../src/config/readSettings.js';
 import { RULES } from '../src/config/rules.js';
 import type { Settings } from '../src/config/settings.js';
 import { packageRoot } from '../src/host/program.js';
+import { CRITICAL_EVENTS } from '../src/jobs/incidents.js';
 import { SECRET_VARIABLES } from '../src/log/redact.js';
 import { DAY } from '../src/time.js';
 import { fencedBelow } from './docs/excerpt.js';
@@ -153,6 +154,13 @@ describe('the table of keys of the configuration file', () => {
 describe('the table of outputs', () => {
   test('names exactly the outputs that a program may have', () => {
     expect(firstCells(tableBelow(read('docs/agents.md'), '## `command`'))).toEqual([...OUTPUTS]);
+  });
+});
+
+describe('the table of critical events', () => {
+  test('names exactly those that exist', () => {
+    const rows = tableBelow(read('docs/events.md'), '## Every event');
+    expect(firstCells(rows)).toEqual([...CRITICAL_EVENTS]);
   });
 });
 

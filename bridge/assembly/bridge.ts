@@ -105,7 +105,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
   const { foundation, ground, stores, agents, chat, watching, work, stopped, terminal } = parts;
   const { settings, clock, logger } = foundation;
   const presence = buildPresence(parts);
-  const reload = () => reloadConfiguration(source, agents, logger);
+  const reload = () => reloadConfiguration(source, agents, logger, watching.tryRefusedAgain);
   const lifecycle = new Lifecycle('bridge', logger, servicesOf(parts, presence, reload));
   const leave = async () => {
     stopped.abort();

@@ -8,6 +8,7 @@ import { LostHosts } from '../hosts/lostHosts.js';
 import { MessageAcceptor } from '../intake/acceptMessage.js';
 import { Admission } from '../intake/admission.js';
 import { Commands } from '../intake/commands.js';
+import { BotWatch } from '../telegram/botWatch.js';
 import { TelegramIntake } from '../telegram/intake.js';
 import { PollerTurn } from '../telegram/pollerTurn.js';
 import { RejectedUpdates } from '../telegram/rejectedUpdates.js';
@@ -52,7 +53,8 @@ export function buildIntakes(foundation: Foundation, surroundings: IntakeSurroun
     const { api, numbers } = chat.telegram;
     const reached = { ...base, api, numbers, logsFolder };
     const turn = new PollerTurn(reached, logsFolder, timings.watchdogLeaseMs);
-    telegram = new TelegramIntake({ ...reached, admission, acceptor, commands, rejected, turn });
+    const watch = new BotWatch({ ...base, troubles: store.botTroubles }, api.botId);
+    telegram = new TelegramIntake({ ...reached, admission, acceptor, commands, rejected, turn, watch });
     all.push(turn, telegram);
   }
   const [project] = servedProjects(settings.projects);

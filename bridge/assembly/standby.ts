@@ -43,7 +43,7 @@ export async function assembleStandby(
   const stores = await openStores(foundation, stopping);
   const { store } = stores;
   const parts = buildParts(foundation, stores, () => logWhatWaits(store, foundation.here, logger));
-  const reload = () => reloadConfiguration(source, null, logger);
+  const reload = () => reloadConfiguration(source, null, logger, parts.tryRefusedAgain);
   const { wakes } = stores;
   const requests = new ReloadRequests({ ...foundation, store, wakes, service: 'watchdog', reload });
   const services = [...servicesOf(foundation, parts, surroundings), requests];

@@ -11,6 +11,7 @@ import { WatchRecord } from '../../monitoring/daydream/watchTimes.js';
 import type { DurableEvents } from '../../monitoring/events/durableEvents.js';
 import { ConfiguredIssues } from '../../monitoring/incident/issue/configuredIssues.js';
 import type { IssueRecord, IssueRecords } from '../../monitoring/incident/issue/issueRecords.js';
+import { RefusedTries } from '../../monitoring/incident/refusedTries.js';
 import { IncidentReporter } from '../../monitoring/incident/saga/incidentReporter.js';
 import { IncidentSaga } from '../../monitoring/incident/saga/saga.js';
 import { latenessLimits } from '../../monitoring/lateness/standstill.js';
@@ -97,7 +98,11 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   });
   const record = new WatchRecord(reviewsFolderOf(settings), clock, lease, logger);
   const services: Service[] = [gaps, lease, folders, watchdog, record, ...scheduledDaydream(foundation, lease)];
-  return { watchdog, lease, gaps, saga, record, services };
+  const tryRefusedAgain = () => {
+    saga.tryRefusedAgain();
+    actors.agenda.tick();
+  };
+  return { watchdog, lease, gaps, saga, record, services, tryRefusedAgain };
 }
 
 /** The watchdog's lease, the folders that it acts for, and the times when it was away itself. */
@@ -172,6 +177,7 @@ function buildSaga(
     hasWorked: (sessionId) => judge.watched.hasWorked(sessionId, clock.now()),
     stepOf: (sessionId) => readStep(journalPath(logsFolder, sessionId)),
     sessions: new SessionJudge(judge),
+    refusedTries: new RefusedTries(),
   });
 }
 

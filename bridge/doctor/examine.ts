@@ -14,7 +14,7 @@ import { checkConfigurationFiles } from './ownershipChecks.js';
 import { checkPlugin } from './pluginChecks.js';
 import { checkPrivacy } from './privacyChecks.js';
 import { examineRedis } from './redisExamination.js';
-import { checkAllowLists, checkTelegram, type OwnBridge } from './telegramChecks.js';
+import { checkAllowLists, checkOwnPoller, checkTelegram, type OwnBridge } from './telegramChecks.js';
 import { checkTornLines } from './tornLineChecks.js';
 
 const QUICK_LIMIT_MS = 1.5 * SECOND;
@@ -34,7 +34,8 @@ export async function examine(settings: Settings, quick: boolean, clock: Clock, 
   const redis = examineRedis(settings, { clock, limitMs, botId: api?.botId ?? null, mayWrite: !quick });
   const telegram = async (ownBridge: OwnBridge) => {
     if (api === null) return [skipped('telegram', 'TELEGRAM_BOT_TOKEN is not set: messages come from the terminal')];
-    return quick ? [notAsked('telegram')] : checkTelegram(api, settings, ownBridge, clock);
+    if (quick) return [notAsked('telegram'), ...checkOwnPoller(ownBridge, clock)];
+    return checkTelegram(api, settings, ownBridge, clock);
   };
   const parts = await Promise.all([
     redis.then(({ checks }) => checks),

@@ -28,12 +28,14 @@ export async function reloadConfiguration(
   source: ConfigSource,
   agents: ServedAgents | null,
   logger: Logger,
+  onReloaded: () => void,
 ): Promise<ReloadOutcome> {
   try {
     const reloaded = await source.reload((next) => agents?.exchange(next));
     logger.info({ ...reloaded }, describeReload(reloaded));
     for (const notice of reloaded.notices) logger.warn(notice);
     if (agents !== null) await warnOfAgents(source.settings, logger);
+    onReloaded();
     return { ok: true, said: describeReload(reloaded) };
   } catch (error) {
     const said = `the configuration was not reloaded, and the old one stays in effect: ${describeError(error)}`;

@@ -9,7 +9,7 @@ export async function checkReports(store: Pick<Store, 'reportTroubles'>, clock: 
     fault(
       `reports ${place}`,
       `no report was taken for ${spokenDuration(clock.now() - since)}: ${words}`,
-      'do what GitHub asks for; the reports of the last day follow within a quarter of an hour, and then this line goes',
+      'do what GitHub asks for, then restart the bridge, or run `watchkeeper reload` if its token is the same: the reports of the last day follow, and then this line goes',
     ),
   );
 }

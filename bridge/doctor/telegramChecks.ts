@@ -113,11 +113,24 @@ function webhookComplaint(url: string): CheckResult {
   );
 }
 
+/** Asks only our own bridge. @returns nothing if none of ours fetches the bot's messages, as far as is known */
+export function checkOwnPoller({ presence }: OwnBridge, clock: Clock): CheckResult[] {
+  return presence === null ? [] : [judgeOwnPoller(presence, clock)];
+}
+
 /** Our own bridge's poll is not interrupted: its presence says how it is doing. */
 function judgeOwnPoller({ owner, polled_at, poll_trouble, started_at }: Presence, clock: Clock): CheckResult {
   const who = `our bridge (process ${owner.pid} on ${owner.host})`;
   if (poll_trouble === 'another poller') return competitor(`${who} reports that another program fetches its messages`);
   const ageMs = clock.now() - (polled_at ?? started_at);
+  if (poll_trouble === 'unauthorized') {
+    const since = polled_at === null ? 'and was never accepted' : `${describeDuration(ageMs)} after its last answer`;
+    return fault(
+      NAME.poller,
+      `Telegram refuses the bot token of ${who}, ${since}: no message arrives`,
+      'get the token from @BotFather (/mybots, API Token), update TELEGRAM_BOT_TOKEN and restart the bridge',
+    );
+  }
   const words = `${who} last heard from Telegram ${describeDuration(ageMs)} ago`;
   if (ageMs <= POLL_LATE_MS) return ok(NAME.poller, words);
   return fault(NAME.poller, words, 'check the end of its bridge.log, then the network; restart it');

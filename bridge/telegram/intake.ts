@@ -15,6 +15,7 @@ import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { SECOND } from '../../src/time.js';
 import { STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
 import { COMMANDS } from '../intake/commandText.js';
+import type { BotWatch } from './botWatch.js';
 import { ChatError, type Complaint, complaintAbout } from './chatError.js';
 import { Errands } from './errands.js';
 import type { Bot } from './incoming.js';
@@ -27,6 +28,7 @@ import { UpdateHandler, type UpdateHandlerParts } from './updateHandler.js';
 interface IntakeParts extends UpdateHandlerParts {
   readonly rejected: RejectedUpdates;
   readonly turn: Turn;
+  readonly watch: Pick<BotWatch, 'refused' | 'accepted'>;
 }
 
 const REJECTED_TEXT = 'I could not process this message, so nothing was started. The error has been logged.';
@@ -101,6 +103,7 @@ export class TelegramIntake implements Service {
       const timeoutS = this.#completedPollAt === null ? 0 : POLL_TIMEOUT_S;
       const updates = await this.#parts.api.getUpdates(this.#offset.next, timeoutS, ended);
       this.#completedPollAt = this.#parts.clock.now();
+      await this.#parts.watch.accepted();
       const trouble = await this.#handleAll(updates, this.#bot);
       if (trouble === null) return this.#wellAgain() + this.#nextPiece.pauseMs;
       const words = `messages wait: Redis does not answer (${describeError(trouble)})`;
@@ -113,7 +116,9 @@ export class TelegramIntake implements Service {
         return 0;
       }
       if (!(error instanceof ChatError)) throw error;
-      return this.#complain(complaintAbout(error));
+      const complaint = complaintAbout(error);
+      if (error.kind === 'unauthorized') await this.#parts.watch.refused(complaint.words);
+      return this.#complain(complaint);
     }
   }
 

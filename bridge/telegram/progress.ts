@@ -104,7 +104,7 @@ export class ProgressDisplay implements ProgressView {
 
   /**
    * Puts `text` into the session's progress message, or into its predecessor's. If a run of the session is already working,
-   * that stays until its next line. Never throws; if there is no message, nothing is shown.
+   * that one shows what it knows instead. Never throws; if there is no message, nothing is shown.
    */
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
@@ -129,13 +129,16 @@ export class ProgressDisplay implements ProgressView {
   }
 
   /**
-   * A second attempt may have begun before the chat gets the reason: its display goes on.
+   * A second attempt may have begun before the chat gets the reason. Its display is the only writer, and shows the reason itself
+   * if it knows one.
    * @returns false if no run of the session is shown
    */
   async #sayAtWork(sessionId: string, words: Text): Promise<boolean> {
     const shown = this.#shown.get(sessionId);
     if (shown === undefined || shown.ended.signal.aborted) return false;
     if ((await this.edits.stateOf(shown.session)) !== 'working') return false;
+    shown.reason ??= await reasonOf(this.#base.store.records, shown.session);
+    if (shown.reason !== null) return true;
     shown.nextEditAt = this.#base.clock.monotonic() + this.#everyMs;
     if (shown.messageId !== null) await this.#edit(shown, shown.messageId, words);
     return true;

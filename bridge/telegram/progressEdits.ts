@@ -100,6 +100,13 @@ export class ProgressEdits {
     return found.status === 'active' && found.released === null && isItsRun ? 'working' : 'over';
   }
 
+  /** @returns whether the session is open and no run of it shows its own progress, in whichever process */
+  async isIdle(sessionId: string): Promise<boolean> {
+    const session = await this.#base.store.records.session(sessionId);
+    const isAtWork = session?.status === 'active' && session.released === null;
+    return !isAtWork && (await this.isOpen(sessionId));
+  }
+
   /** @returns whether the session has neither ended nor a final message */
   async isOpen(sessionId: string): Promise<boolean> {
     const { records } = this.#base.store;

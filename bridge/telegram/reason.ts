@@ -1,6 +1,6 @@
 /** Why a message is worked on a second time: it stays on the progress message, whichever process has told the chat first. */
 
-import { reasonText } from '../../monitoring/incident/texts/chatTexts.js';
+import { progressText, reasonText } from '../../monitoring/incident/texts/chatTexts.js';
 import { leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
 import { unreadable } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -15,5 +15,5 @@ export async function reasonOf(records: Records, session: AgentSession): Promise
   const claim = await records.claimOf(session);
   const incident = claim === null ? null : await records.incident(claim).catch(unreadable);
   if (incident === null || incident === 'unreadable' || leadingFinding(incident) === null) return null;
-  return reasonText(incident);
+  return incident.conversation?.is_left === true ? progressText(incident) : reasonText(incident);
 }

@@ -70,7 +70,7 @@ export class WaitingMessages {
     const messageId = session === null ? null : await this.#known.messageOf(session);
     if (session === null || messageId === null || (await this.#base.numbers.areForeign(session))) return;
     const message = { sessionId, chatId: session.request.chat_id, messageId };
-    await this.#edits.edit(message, words, () => this.#edits.isOpen(sessionId));
+    await this.#edits.edit(message, words, () => this.#edits.isIdle(sessionId));
   }
 
   /**

@@ -1,4 +1,6 @@
 /** What the saga needs from outside, and what all of its steps do with it. */
+
+import { UnreachableError } from '../../src/errors.js';
 import type {
   Incident,
   IncidentAction,
@@ -12,6 +14,7 @@ import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { ActingContext } from '../actors/actedFolders.js';
 import { writeEvent } from '../events/notice.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
+import type { RefusedTries } from './refusedTries.js';
 import { type IncidentLine, incidentEvent } from './texts/incidentEvents.js';
 
 /** How far a step got: `look` again at once, or wait until an instant (epoch ms; null: until somebody wakes it). */
@@ -54,14 +57,20 @@ export interface SagaContext extends ActingContext {
   /** @returns the step that the session's agent has reached; null if it has none, or its journal cannot be read here */
   stepOf(sessionId: string): Promise<ReachedStep | null>;
   readonly sessions: ManySessions;
+  /** What was refused, and tried again since this process began. */
+  readonly refusedTries: RefusedTries;
 }
+
+/** The place of the issues said no, and will until a person changes something. */
+export class RefusedError extends UnreachableError {}
 
 export interface Reporter {
   /** Files or joins the issue. Idempotent per incident; never throws for a sink's answer. */
   report(incident: Incident, session: AgentSession | null): Promise<IncidentReport>;
   /**
    * Notes on the issue how the incident ended, or how far it got. Idempotent.
-   * @throws UnreachableError if a retry may help; UsageError if it will not
+   * @throws UnreachableError if a retry may help, RefusedError if only after a person has changed something; UsageError if it
+   * will not
    */
   noteOutcome(incident: Incident): Promise<void>;
 }

@@ -41,6 +41,9 @@ export const INCIDENT_OUTCOMES = [
 ] as const;
 export type IncidentOutcome = (typeof INCIDENT_OUTCOMES)[number];
 
+/** Whether the place of the issues said no, until a person changes something; missing: it did not. */
+const refused = z.literal(true).optional();
+
 const report = z.object({
   state: z.enum(REPORT_STATES),
   url: z.string().nullable(),
@@ -48,10 +51,11 @@ const report = z.object({
   /** When to try again; null if the report has ended. */
   due_at: z.number().nullable(),
   last_error: z.string().nullable(),
+  refused,
 });
 export type IncidentReport = Readonly<z.infer<typeof report>>;
 
-const note = z.object({ tries: z.number(), due_at: z.number(), last_error: z.string() });
+const note = z.object({ tries: z.number(), due_at: z.number(), last_error: z.string(), refused });
 /** The incident's end, which still has to be added to its issue. */
 export type OutcomeNote = Readonly<z.infer<typeof note>>;
 
@@ -191,6 +195,7 @@ export const CRITICAL_EVENTS = [
   'bridge_restarts',
   'files_deleted',
   'reports_refused',
+  'bot_refused',
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 

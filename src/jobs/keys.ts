@@ -107,8 +107,10 @@ function processKeys(root: string) {
     bridgeRestartsReported: (host: string) => `${root}bridge-restarts-told:${host}`,
     /** String: the {@link BridgeAbsence} of the host that was reported and is not over. */
     bridgeAbsence: (host: string) => `${root}bridge-absence:${host}`,
-    /** Hash: the {@link ReportTrouble} of each repository that refuses reports. */
+    /** Hash: the {@link Trouble} of each repository that refuses reports. */
     reportTroubles: `${root}report-troubles`,
+    /** Hash: the {@link Trouble} of each bot whose token is refused. */
+    botTroubles: `${root}bot-troubles`,
     /** String: the {@link ServedPlace}s of the host, as last announced by its bridge. */
     hostPlaces: (host: string) => `${root}host-places:${host}`,
     /** String with an expiry and no meaning: it only shows that Redis accepts writes. */

@@ -16,9 +16,9 @@ import { Quarantine } from './quarantine.js';
 import { Records } from './records.js';
 import { Regain } from './regain.js';
 import { Reloads } from './reloads.js';
-import { ReportTroubles } from './reportTroubles.js';
 import { Strays } from './strays.js';
 import { Transitions } from './transitions.js';
+import { Troubles } from './troubles.js';
 
 export type Store = Readonly<ReturnType<typeof openStore>>;
 
@@ -50,6 +50,7 @@ export function openStore(redis: Redis, clock: Clock, namespace = '') {
     gaps: new Gaps(context),
     reloads: new Reloads(context),
     owedEvents: new OwedEvents(context),
-    reportTroubles: new ReportTroubles(context),
+    reportTroubles: new Troubles(context, keys.reportTroubles),
+    botTroubles: new Troubles(context, keys.botTroubles),
   };
 }

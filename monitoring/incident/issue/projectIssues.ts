@@ -60,6 +60,8 @@ export interface ReportOutcome {
   readonly retry_at: number | null;
   /** The obstacle, for the operator. */
   readonly error: string | null;
+  /** Whether it lasts until a person changes something; missing: it does not. */
+  readonly refused?: true;
 }
 
 const REOPEN_WITHIN_MS = 14 * DAY;
@@ -210,7 +212,8 @@ function finished(state: ReportState, url: string): ReportOutcome {
 
 /** @param occurredAt when the occurrence began: a day later the report is given up; both UTC epoch milliseconds */
 function unfinished(record: IssueRecord, error: SinkError, occurredAt: number, now: number): ReportOutcome {
-  const outcome = { url: record.issue?.url ?? null, error: describeError(error) };
+  const refused = error.kind === 'refused' ? ({ refused: true } as const) : {};
+  const outcome = { url: record.issue?.url ?? null, error: describeError(error), ...refused };
   if (now - occurredAt > GIVE_UP_AFTER_MS) return { ...outcome, state: 'given_up', retry_at: null };
   const state = record.creating_since === null ? 'pending' : 'ambiguous';
   return { ...outcome, state, retry_at: now + retryAfter(error) };

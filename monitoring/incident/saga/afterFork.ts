@@ -7,7 +7,16 @@ import { describeError, WatchkeeperError } from '../../../src/errors.js';
 import type { CriticalEventName, Incident, IncidentOutcome, OutcomeNote } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { HOUR, isAhead, MINUTE } from '../../../src/time.js';
-import { decide, logStep, type Progress, type SagaContext, save, saveAndLook, wake } from '../sagaContext.js';
+import {
+  decide,
+  logStep,
+  type Progress,
+  RefusedError,
+  type SagaContext,
+  save,
+  saveAndLook,
+  wake,
+} from '../sagaContext.js';
 import { progressText } from '../texts/chatTexts.js';
 import { eventNameOf, logClosing, logRevival } from '../texts/incidentEvents.js';
 import { hasReportEnded } from './dueReports.js';
@@ -88,12 +97,13 @@ export async function closeIncident(
   session: AgentSession | null,
   outcome: IncidentOutcome,
 ): Promise<Progress> {
-  const { store, clock, folders, logger } = context;
+  const { store, clock, folders, logger, refusedTries } = context;
   // The outcome of this one decides what happens to the others.
   if (incident.hold !== undefined) wake(context, incident.hold.incident_id);
   if (!hasReportEnded(incident)) return { waitUntil: null };
   const { note: owed, last_action } = incident;
-  if (owed !== undefined && isAhead(owed.due_at, pauseAfter(owed.tries, BACKOFF), clock.now()))
+  const isNewTry = owed?.refused === true && refusedTries.isNew(incident.incident_id);
+  if (owed !== undefined && !isNewTry && isAhead(owed.due_at, pauseAfter(owed.tries, BACKOFF), clock.now()))
     return { waitUntil: owed.due_at };
   if (owed === undefined) {
     // Only its detection was logged, and exactly one line of an incident says that.
@@ -123,9 +133,13 @@ function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEve
 }
 
 /** @returns what is still to be done, and when; null if it is done, given up, or there is no issue */
-async function noteOutcome({ reporter, clock, logger }: SagaContext, incident: Incident): Promise<OutcomeNote | null> {
+async function noteOutcome(
+  { reporter, clock, logger, refusedTries }: SagaContext,
+  incident: Incident,
+): Promise<OutcomeNote | null> {
   const { incident_id, report } = incident;
   if (!hasIssueOfItsOwn(incident)) return null;
+  refusedTries.note(incident_id);
   try {
     await reporter.noteOutcome(incident);
     return null;
@@ -139,7 +153,8 @@ async function noteOutcome({ reporter, clock, logger }: SagaContext, incident: I
     }
     const pauseMs = pauseAfter(tries, BACKOFF);
     logger.warn({ err: error, incident_id, retry_in_ms: pauseMs }, 'the outcome could not be added to the issue yet');
-    return { tries, due_at: clock.now() + pauseMs, last_error: describeError(error) };
+    const refused = error instanceof RefusedError ? ({ refused: true } as const) : {};
+    return { tries, due_at: clock.now() + pauseMs, last_error: describeError(error), ...refused };
   }
 }
 

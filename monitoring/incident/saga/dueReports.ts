@@ -42,7 +42,7 @@ export class DueReports {
   /** @returns when the report is to begin, epoch milliseconds; null if it has ended or is in progress */
   dueAt({ incident_id, report }: Incident): number | null {
     if (report.due_at === null || this.#underWay.has(incident_id)) return null;
-    return Math.max(dueAtOf(report, this.#context.clock.now()), this.#pausedUntil.get(incident_id) ?? 0);
+    return Math.max(this.#dueAtOf(incident_id, report), this.#pausedUntil.get(incident_id) ?? 0);
   }
 
   get pending(): Promise<void>[] {
@@ -50,12 +50,13 @@ export class DueReports {
   }
 
   async #report(id: string, session: AgentSession | null): Promise<void> {
-    const { logger, clock, reporter, store } = this.#context;
+    const { logger, clock, reporter, store, refusedTries } = this.#context;
     try {
       // The caller may have read the record before the last report was stored.
       const incident = await store.records.incident(id);
       if (incident === null || incident.report.due_at === null) return;
-      if (dueAtOf(incident.report, clock.now()) > clock.now()) return;
+      if (this.#dueAtOf(id, incident.report) > clock.now()) return;
+      refusedTries.note(id);
       await this.#store(incident, session, await reporter.report(incident, session));
       this.#pausedUntil.delete(id);
     } catch (error) {
@@ -64,6 +65,18 @@ export class DueReports {
       const said = `incident ${id}: its report failed and will be tried again: ${describeError(error)}`;
       logger.error({ err: error, incident_id: id }, said);
     }
+  }
+
+  /**
+   * @returns when it is due, epoch milliseconds; now, if the clock was set back since that was stored, or a refusal was not met
+   * by this process
+   */
+  #dueAtOf(incidentId: string, { due_at, tries, refused }: IncidentReport): number {
+    const { clock, refusedTries } = this.#context;
+    const now = clock.now();
+    if (due_at === null || due_at <= now) return due_at ?? now;
+    if (refused === true && refusedTries.isNew(incidentId)) return now;
+    return isAhead(due_at, tries === 0 ? LONGEST_FIRST_WAIT_MS : LONGEST_WAIT_MS, now) ? due_at : now;
   }
 
   async #store(incident: Incident, session: AgentSession | null, report: IncidentReport): Promise<void> {
@@ -81,12 +94,6 @@ export class DueReports {
       if ((await save(this.#context, current, { report, last_action })) !== null) return;
     }
   }
-}
-
-/** @returns when it is due, epoch milliseconds; now, if the clock was set back since that was stored */
-function dueAtOf({ due_at, tries }: IncidentReport, now: number): number {
-  if (due_at === null || due_at <= now) return due_at ?? now;
-  return isAhead(due_at, tries === 0 ? LONGEST_FIRST_WAIT_MS : LONGEST_WAIT_MS, now) ? due_at : now;
 }
 
 export function hasReportEnded({ report }: Incident): boolean {

@@ -13,7 +13,7 @@ import type { Occurrence, ReportedCall } from '../issue/issueRecords.js';
 import { needsOf } from '../issue/needs.js';
 import type { ProjectIssues, ReportOutcome } from '../issue/projectIssues.js';
 import { whatWasDoneAboutOutage } from '../outage/outageSteps.js';
-import type { Reporter } from '../sagaContext.js';
+import { RefusedError, type Reporter } from '../sagaContext.js';
 import { agentOf, endWords, leadingFinding } from '../texts/incidentEvents.js';
 
 const CALLS_REPORTED = 20;
@@ -45,17 +45,18 @@ export class IncidentReporter implements Reporter {
 
   async report(incident: Incident, session: AgentSession | null): Promise<IncidentReport> {
     const tries = incident.report.tries + 1;
-    const { state, url, retry_at, error } = await this.#file(incident, session);
-    const report = { state, url, tries, last_error: error };
+    const { state, url, retry_at, error, refused } = await this.#file(incident, session);
+    const report = { state, url, tries, last_error: error, ...(refused && { refused }) };
     if (retry_at === null) return { ...report, due_at: null };
     return { ...report, due_at: Math.max(retry_at, this.#clock.now() + pauseAfter(tries, BACKOFF)) };
   }
 
   async noteOutcome(incident: Incident): Promise<void> {
-    const { state, error } = await this.#file(incident, null);
+    const { state, error, refused } = await this.#file(incident, null);
     if (error === null) return;
     const said = `the issue does not show how it ended: ${error}`;
-    throw state === 'given_up' ? new UsageError(said) : new UnreachableError(said);
+    if (state === 'given_up') throw new UsageError(said);
+    throw refused === true ? new RefusedError(said) : new UnreachableError(said);
   }
 
   async #file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {

@@ -109,6 +109,12 @@ export class IncidentSaga {
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
     this.#troubles.forgetAllBut(incidentIds);
     this.#gate.forgetAllBut(incidentIds);
+    this.#context.refusedTries.forgetAllBut(incidentIds);
+  }
+
+  /** A person may have mended what refused reports: each is tried again in the next round, however long its pause is. */
+  tryRefusedAgain(): void {
+    this.#context.refusedTries.forget();
   }
 
   /** Resolves when nothing is in progress any more. */

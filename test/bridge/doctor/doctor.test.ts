@@ -342,6 +342,33 @@ describeScenes('the doctor', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  test(
+    'names the token of the bridge that was revoked while it ran, with --quick too, and a critical event says so once',
+    async () => {
+      const environment = { HOME: testFolder() };
+      const revoked = await openTestScene({ projects: { yard: { chats: [{ id: GROUP }] } }, environment });
+      await revoked.startBridge();
+      revoked.telegram.inject({ kind: 'unauthorized', method: 'getUpdates', times: Number.POSITIVE_INFINITY });
+      // The poll that was under way ends.
+      revoked.telegram.say(GROUP, 'anybody?');
+      const refused = () => revoked.evidence.criticalEvents().filter(({ event }) => event === 'bot_refused');
+      await revoked.until('the event', () => refused().length > 0);
+      for (const args of [
+        ['doctor', '--quick', '--json'],
+        ['doctor', '--json'],
+      ]) {
+        const poller = await revoked.until('the word of the bridge', async () => {
+          const { checks } = await diagnose(revoked, args);
+          return checks.find(({ name, verdict }) => name === 'telegram poller' && verdict === 'fault');
+        });
+        expect(poller.found).toMatch(/Telegram refuses the bot token of our bridge \(process \d+ on .*\)/);
+        expect(poller.remedy).toMatch(/TELEGRAM_BOT_TOKEN/);
+      }
+      expect(refused()).toMatchObject([{ final: false, reason: 'bot_token_refused' }]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   describe('a prepared fault', () => {
     // rule: the-doctor-names-each-fault
     test.each(FAULTS)(

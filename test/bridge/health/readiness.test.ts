@@ -360,6 +360,7 @@ function intakeOf(scene: Scene): TelegramIntake {
   const { store, logger, settings } = scene;
   return new TelegramIntake({
     ...scene,
+    watch: { refused: async () => undefined, accepted: async () => undefined },
     admission: new Admission(settings, scene),
     acceptor: new MessageAcceptor({
       store,

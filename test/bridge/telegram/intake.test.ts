@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { pollGauge } from '../../../bridge/health/gauges.js';
 import { STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
 import type { ChatMessage } from '../../../bridge/intake/admission.js';
+import { refusal } from '../../../bridge/telegram/chatError.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { newIncident } from '../../../monitoring/incident/newIncident.js';
 import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
@@ -805,6 +806,52 @@ describeWithRedis('the poll', () => {
     expect(await intake.runOnce()).toBe(pauseMs);
     expect(await intake.runOnce()).toBe(0);
     expect(await scene.store.records.session(`tg_popoto_${CHAT}_${id}`)).not.toBeNull();
+  });
+});
+
+describeWithRedis('a bot token that is revoked while the bridge runs', () => {
+  // rule: a-revoked-token-is-said-once
+  test.each(['unauthorized', 'not_found'])(
+    'is one critical event, and one more when it works again: %s',
+    async (how) => {
+      const scene = await openScene();
+      const { intake } = await takingIn(scene, {}, false);
+      await intake.runOnce();
+      expect(scene.told).toEqual([]);
+      const { api } = scene;
+      const { getUpdates } = api;
+      const asked = scene.peer.inject({ kind: 'unauthorized', method: 'getUpdates', times: Number.POSITIVE_INFINITY });
+      if (how === 'not_found') {
+        api.getUpdates = async () => {
+          throw refusal('getUpdates', { ok: false, error_code: 404, description: 'Not Found' }, '1:x');
+        };
+      }
+      for (let poll = 0; poll < 3; poll += 1) expect(await intake.runOnce()).toBe(MINUTE);
+      // The same bridge after a restart.
+      const next = (await takingIn(scene, {}, false)).intake;
+      expect(await next.runOnce()).toBe(MINUTE);
+      expect(scene.told).toMatchObject([
+        {
+          event: 'bot_refused',
+          final: false,
+          details: { bot_id: api.botId, words: expect.stringMatching(/refuses the bot token .*TELEGRAM_BOT_TOKEN/) },
+        },
+      ]);
+      asked.remove();
+      api.getUpdates = getUpdates;
+      for (const each of [next, intake]) for (let poll = 0; poll < 2; poll += 1) expect(await each.runOnce()).toBe(0);
+      expect(scene.told.slice(1)).toMatchObject([
+        { event: 'bot_refused', final: true, incident_id: scene.told[0]?.incident_id },
+      ]);
+    },
+  );
+
+  test('is over, too, when another bot takes its place', async () => {
+    const scene = await openScene();
+    const { begin } = scene.store.botTroubles;
+    await begin.call(scene.store.botTroubles, { place: '1', incident_id: 'bot-token-refused-1', since: 0, words: 'x' });
+    await (await takingIn(scene, {}, false)).intake.runOnce();
+    expect(scene.told).toMatchObject([{ incident_id: 'bot-token-refused-1', final: true, details: { bot_id: '1' } }]);
   });
 });
 

@@ -31,6 +31,7 @@ describeWithRedis('a poller whose Redis is unreachable for longer than its lease
     const turn = new PollerTurn({ ...scene, store }, logsFolder, LEASE_MS);
     const intake = new TelegramIntake({
       ...scene,
+      watch: { refused: async () => undefined, accepted: async () => undefined },
       store,
       admission: new Admission(settings, scene),
       acceptor: new MessageAcceptor({

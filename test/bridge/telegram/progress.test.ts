@@ -371,6 +371,32 @@ describeWithRedis('the progress message', () => {
     }
   });
 
+  test.each(['the same process', 'another process'])(
+    'has one writer while the second attempt works: the reason that comes late from %s is not put over it',
+    async (which) => {
+      const scene = await openScene();
+      const session = await activeSession(scene);
+      const display = displayOf(scene);
+      display.begin(session);
+      await scene.peer.waitFor(() => typing(scene) === 1);
+      await display.end(session.session_id);
+      const since = isoTime(scene.clock.now());
+      const silence = { rule: 'silence', reason: 'silent', since, evidence: [], waits_considered: [] } as const;
+      const revival = await begun(scene, await revived(scene, session, [silence]));
+      display.begin(revival);
+      // Before the agent has done anything, the message shows no work of the first attempt.
+      await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\n\nThe first attempt failed.'));
+      const startedAt = scene.clock.monotonic();
+      display.update(revival.session_id, { tool: 'Bash: ls', note: null, step: null, calls: 1, startedAt });
+      await runFor(scene, 4 * SECOND);
+      await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\nBash: ls'));
+      const teller = which === 'the same process' ? display : displayOf(scene);
+      await teller.showProgress(revival.session_id, 'The first attempt failed. I am trying again.');
+      expect(shown(scene)).toMatch(/^Second attempt\.\nBash: ls/);
+      await display.end(revival.session_id);
+    },
+  );
+
   // rule: a-run-without-its-lane-writes-nothing
   test('is left alone by a bridge that was stopped and lost its run meanwhile', async () => {
     const scene = await openScene();

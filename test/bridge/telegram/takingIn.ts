@@ -2,6 +2,7 @@
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
 import { Admission } from '../../../bridge/intake/admission.js';
 import { Commands } from '../../../bridge/intake/commands.js';
+import { BotWatch } from '../../../bridge/telegram/botWatch.js';
 import { Errands } from '../../../bridge/telegram/errands.js';
 import { TelegramIntake } from '../../../bridge/telegram/intake.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
@@ -34,7 +35,8 @@ export async function takingIn(scene: Scene, options: TakingIn = {}, isStarted =
   const handled = { ...scene, store, admission, acceptor, commands };
   const handler = new UpdateHandler(handled, new Errands(logger, clock));
   const rejected = new RejectedUpdates(scene, logsFolder);
-  const intake = new TelegramIntake({ ...handled, rejected, turn });
+  const watch = new BotWatch({ ...scene, troubles: store.botTroubles }, scene.api.botId);
+  const intake = new TelegramIntake({ ...handled, rejected, turn, watch });
   afterThisTest(() => intake.stop());
   if (isStarted) await intake.start();
   return { intake, handler, admission, store, logsFolder };

@@ -36,7 +36,7 @@ describeWithRedis('a GitHub that refuses reports', () => {
       return successor({ watch });
     };
     const refusal = peer.inject(REVOKED);
-    await watched().createInvestigationIssue(occurrence('A'));
+    expect(await watched().createInvestigationIssue(occurrence('A'))).toMatchObject({ refused: true });
     await clock.advance(2 * HOUR);
     // Another process, or the same one after a restart.
     await watched().createInvestigationIssue(occurrence('B', 'crash'));

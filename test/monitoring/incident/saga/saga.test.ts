@@ -6,7 +6,7 @@ import { TerminalChat } from '../../../../bridge/terminal/terminalChat.js';
 import { CriticalEventLog } from '../../../../monitoring/criticalEvents.js';
 import { joiningFindings } from '../../../../monitoring/incident/newIncident.js';
 import type { IncidentSaga } from '../../../../monitoring/incident/saga/saga.js';
-import type { Reporter, SagaContext } from '../../../../monitoring/incident/sagaContext.js';
+import { RefusedError, type Reporter, type SagaContext } from '../../../../monitoring/incident/sagaContext.js';
 import { FAILURE_PARAGRAPH } from '../../../../monitoring/incident/texts/chatTexts.js';
 import { RecordedGaps } from '../../../../monitoring/lateness/knownGaps.js';
 import { answerInJournal, type DiskContext, endOnDisk } from '../../../../monitoring/rounds/answeredLocally.js';
@@ -664,6 +664,61 @@ describeWithRedis('a report', () => {
     }
     expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
     expect(scene.logged.join()).toContain('given up after 10 tries: away');
+  });
+
+  // rule: refused-reports-follow-a-restart
+  test.each(['a restart', 'a reload'])('that was refused is tried again at once after %s, and once', async (how) => {
+    const scene = await openSagaScene();
+    const github = { isRefusing: true, asked: 0 };
+    const reporter: SagaContext['reporter'] = {
+      async report(incident, session) {
+        github.asked += 1;
+        if (!github.isRefusing) return scene.reporter.report(incident, session);
+        const due_at = scene.clock.now() + 15 * MINUTE;
+        return { state: 'pending', url: null, tries: github.asked, due_at, last_error: '401', refused: true };
+      },
+      noteOutcome: async () => undefined,
+    };
+    const first = scene.saga({ reporter });
+    const { incident_id } = await openIncident(scene, await activeSession(scene));
+    const look = async (saga: IncidentSaga) => {
+      await saga.advance(incident_id);
+      await saga.settle();
+    };
+    for (let times = 0; times < 3; times += 1) await look(first);
+    expect(github.asked).toBe(1);
+    const next = how === 'a restart' ? scene.saga({ reporter }) : first;
+    next.tryRefusedAgain();
+    for (let times = 0; times < 3; times += 1) await look(next);
+    // The token is still refused: the pause holds again.
+    expect(github.asked).toBe(2);
+    github.isRefusing = false;
+    const last = how === 'a restart' ? scene.saga({ reporter }) : first;
+    if (how === 'a reload') last.tryRefusedAgain();
+    await look(last);
+    expect((await scene.store.records.incident(incident_id))?.report).toMatchObject({ state: 'filed', due_at: null });
+    expect(github.asked).toBe(3);
+  });
+
+  // rule: refused-reports-follow-a-restart
+  test('whose outcome was refused is noted at once after a restart', async () => {
+    const scene = await openSagaScene();
+    const github = { isAway: true };
+    const reporter: SagaContext['reporter'] = {
+      report: (incident, session) => scene.reporter.report(incident, session),
+      async noteOutcome(incident) {
+        if (github.isAway) throw new RefusedError('the token was revoked');
+        await scene.reporter.noteOutcome(incident);
+      },
+    };
+    const first = scene.saga({ reporter });
+    const { incident } = await answeredWhileAccused(scene, first);
+    const { note } = await incidentNow(scene, incident);
+    expect(note).toMatchObject({ tries: 1, refused: true });
+    expect(await first.advance(incident.incident_id)).toBe(must(note).due_at);
+    github.isAway = false;
+    expect(await scene.saga({ reporter }).advance(incident.incident_id)).toBeNull();
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed' });
   });
 
   test('that fails is not repeated without a pause', async () => {

@@ -11,6 +11,7 @@ import type { IssueRecord } from '../../../../monitoring/incident/issue/issueRec
 import { LocalIssues } from '../../../../monitoring/incident/issue/localIssues.js';
 import { ProjectIssues } from '../../../../monitoring/incident/issue/projectIssues.js';
 import { newIncident } from '../../../../monitoring/incident/newIncident.js';
+import { RefusedTries } from '../../../../monitoring/incident/refusedTries.js';
 import { IncidentReporter } from '../../../../monitoring/incident/saga/incidentReporter.js';
 import { IncidentSaga } from '../../../../monitoring/incident/saga/saga.js';
 import type { SagaContext } from '../../../../monitoring/incident/sagaContext.js';
@@ -104,6 +105,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
     hasWorked: async () => false,
     stepOf: (sessionId) => readStep(journalPath(folder, sessionId)),
     sessions: { active: () => 0, soonSilent: async () => 0 },
+    refusedTries: new RefusedTries(),
     ...changes,
   });
   const saga = (changes: Partial<SagaContext> = {}) => new IncidentSaga(context(changes));

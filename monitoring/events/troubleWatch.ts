@@ -1,0 +1,80 @@
+/**
+ * A service that refuses what is asked of it, until a person changes something, such as an expired token: a critical event says so
+ * once, and once more when it is over, whichever processes meet it.
+ */
+import { describeError } from '../../src/errors.js';
+import type { CriticalEventName } from '../../src/jobs/incidents.js';
+import type { Trouble } from '../../src/jobs/troubles.js';
+import type { Logger } from '../../src/log/logger.js';
+import { type Clock, isoTime } from '../../src/time.js';
+import { type EventLog, noticeEvent, writeEvent } from './notice.js';
+
+export interface TroubleWatchOptions {
+  readonly troubles: {
+    begin(trouble: Trouble): Promise<boolean>;
+    end(place: string): Promise<Trouble | null>;
+  };
+  readonly events: EventLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What is refused. */
+export interface Refusal {
+  readonly event: CriticalEventName;
+  /** Of the critical event; stable, without spaces. */
+  readonly reason: string;
+  /** The name of the place in the event's details. */
+  readonly placeName: string;
+}
+
+/** Follows the answers to one place. */
+export class TroubleWatch {
+  readonly #options: TroubleWatchOptions;
+  readonly #refusal: Refusal;
+  readonly #place: string;
+
+  constructor(options: TroubleWatchOptions, refusal: Refusal, place: string) {
+    this.#options = options;
+    this.#refusal = refusal;
+    this.#place = place;
+  }
+
+  /** Never throws. @param words why, and what to do. @returns whether it is news */
+  async begin(words: string): Promise<boolean> {
+    const { troubles, clock } = this.#options;
+    const since = clock.now();
+    const incident_id = `${this.#refusal.reason.replaceAll('_', '-')}-${this.#place.replace(/[^\w-]/g, '_')}-${since}`;
+    const trouble = { place: this.#place, incident_id, since, words };
+    return this.#orLog(false, async () => {
+      if (!(await troubles.begin(trouble))) return false;
+      await this.#write(trouble, 'detected');
+      return true;
+    });
+  }
+
+  /** Never throws. @returns what is over; null if there was nothing, or another process has said so */
+  async end(): Promise<Trouble | null> {
+    return this.#orLog(null, async () => {
+      const over = await this.#options.troubles.end(this.#place);
+      if (over !== null) await this.#write(over, 'closed');
+      return over;
+    });
+  }
+
+  #write({ incident_id, since, words }: Trouble, step: 'detected' | 'closed'): Promise<boolean> {
+    const { events, logger, clock } = this.#options;
+    const { event, reason, placeName } = this.#refusal;
+    const details = { [placeName]: this.#place, since: isoTime(since), words };
+    return writeEvent(events, logger, noticeEvent({ incident_id, step, event, reason, details }, clock.now()));
+  }
+
+  /** What is asked must not fail because this could not be noted. */
+  async #orLog<Result>(otherwise: Result, note: () => Promise<Result>): Promise<Result> {
+    return note().catch((err: unknown) => {
+      const { logger } = this.#options;
+      logger.warn({ err }, `whether ${this.#place} refuses us is noted later: ${describeError(err)}`);
+      return otherwise;
+    });
+  }
+}

@@ -1,0 +1,39 @@
+/** Services that refuse what is asked of them, until a person changes something. */
+import { type StoreContext, StorePart } from './storePart.js';
+
+export interface Trouble {
+  /** The repository, `owner/name`, or the bot's id. */
+  readonly place: string;
+  /** Of its critical event. */
+  readonly incident_id: string;
+  /** UTC epoch milliseconds. */
+  readonly since: number;
+  /** Why, and what to do: a sentence for the operator. */
+  readonly words: string;
+}
+
+export class Troubles extends StorePart {
+  readonly #key: string;
+
+  /** @param key of the hash that holds the trouble of each place */
+  constructor(context: StoreContext, key: string) {
+    super(context);
+    this.#key = key;
+  }
+
+  /** @returns whether it is news: no trouble was known at this place */
+  async begin(trouble: Trouble): Promise<boolean> {
+    return (await this.redis.hsetnx(this.#key, trouble.place, JSON.stringify(trouble))) === 1;
+  }
+
+  /** @returns the trouble that is over now; null if there was none, or another process has ended it */
+  async end(place: string): Promise<Trouble | null> {
+    const found = await this.redis.hget(this.#key, place);
+    if (found === null || (await this.redis.hdel(this.#key, place)) === 0) return null;
+    return JSON.parse(found) as Trouble;
+  }
+
+  async all(): Promise<Trouble[]> {
+    return (await this.redis.hvals(this.#key)).map((found) => JSON.parse(found) as Trouble);
+  }
+}
