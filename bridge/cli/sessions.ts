@@ -1,5 +1,5 @@
+import { type ListedSession, listSessions } from '../../memory/look/list.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
-import { type ListedSession, listSessions } from '../../memory/show/list.js';
 import { agentWord, directoryWord } from '../../memory/show/rowWords.js';
 import { CorruptRecordError, WatchkeeperError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';

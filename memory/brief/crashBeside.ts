@@ -1,10 +1,10 @@
 /** What an agent must know of a crash in its directory that is not its own session's. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import { filesInDoubt } from '../condition/filesInDoubt.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import type { Status } from '../show/status.js';
 import type { Section } from './budget.js';
 import { proofOf } from './crashReport.js';
-import { filesInDoubt } from './filesInDoubt.js';
 import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
 
 /** @param at the directory of its workspace, and the identity of a process of this host */

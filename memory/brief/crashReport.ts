@@ -2,6 +2,7 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import { type DoubtfulFile, filesInDoubt } from '../condition/filesInDoubt.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import { Runs } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -12,7 +13,6 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
-import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
 import { type WayOn, wayOnFor } from './goOn.js';
 
 /** For people. */

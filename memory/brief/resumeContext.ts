@@ -4,6 +4,7 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
+import { filesInDoubt } from '../condition/filesInDoubt.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import { lostRun } from '../fold/runs.js';
 import type { Note, Worklog } from '../fold/worklog.js';
@@ -15,7 +16,6 @@ import { type Section, withinBudget } from './budget.js';
 import { elsewhereLines, proofOf } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import { filesInDoubt } from './filesInDoubt.js';
 import { goOnCommand, type WayOn } from './goOn.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import {

@@ -1,5 +1,5 @@
 /** The cells of a table of sessions. */
-import type { ListedSession } from './list.js';
+import type { ListedSession } from '../look/list.js';
 
 /** @returns how its agent is: `ended` if somebody has said so; `dead` says that nobody has */
 export function agentWord({ liveness, run_ended }: ListedSession): string {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { ListedSession } from '../../memory/show/list.js';
+import type { ListedSession } from '../../memory/look/list.js';
 import type { MessagesRequest } from '../peers/anthropic/messages.js';
 import { userTexts } from '../peers/anthropic/messages.js';
 import { type Block, call, say } from '../peers/modelBlocks.js';

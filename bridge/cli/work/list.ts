@@ -1,4 +1,4 @@
-import { type ListedSession, listSessions } from '../../../memory/show/list.js';
+import { type ListedSession, listSessions } from '../../../memory/look/list.js';
 import { agentWord, directoryWord } from '../../../memory/show/rowWords.js';
 import { ago } from '../../../memory/show/status.js';
 import type { ExitCode } from '../../command/command.js';

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFil
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { rebuildSession } from '../../../../memory/keeping/rebuild.js';
+import { listSessions } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
-import { listSessions } from '../../../../memory/show/list.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../../src/host/identity.js';
 import { testFolder } from '../../../harness/folder.js';
 import { type MemoryScene, memoryScene } from '../../../memory/scene.js';

@@ -1,4 +1,4 @@
-// covers: bridge/cli/work/list.ts memory/show/list.ts memory/show/rowWords.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
+// covers: bridge/cli/work/list.ts memory/look/list.ts memory/show/rowWords.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
 /** The list of sessions, and the generated files from which it is made where they are valid. */
 import { spawnSync } from 'node:child_process';
 import {
@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import type { ListedSession } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
 import { Memory } from '../../../../memory/sessions/memory.js';
-import type { ListedSession } from '../../../../memory/show/list.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
 import { redactShapes } from '../../../../src/log/redact.js';
