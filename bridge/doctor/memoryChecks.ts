@@ -1,6 +1,7 @@
 /** Session memory of this user: whether its home can be used, its settings, and what of its logs cannot be read. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { damageOf } from '../../memory/condition/damage.js';
 import { homeFolder, Places, WORKLOG, worklogIn } from '../../memory/home/places.js';
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
 import { SETTINGS_FILE } from '../../memory/home/settings.js';
@@ -8,7 +9,7 @@ import type { LogKind } from '../../memory/logs/kind.js';
 import { Log } from '../../memory/logs/log.js';
 import { settledCounts } from '../../memory/logs/settledCounts.js';
 import { Bindings } from '../../memory/sessions/bindings.js';
-import { hasLostBeginning, hasLostLines } from '../../memory/sessions/lostLines.js';
+import { hasLostLines } from '../../memory/sessions/lostLines.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { Claims } from '../../memory/workspaces/claims.js';
 import type { AgentUser } from '../../src/config/agentUser.js';
@@ -130,9 +131,10 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
       log?.close();
       if (log === null) continue;
       const counts = await settledCounts(log);
-      const { lines, unreadable: damaged, newer: foreign } = counts;
+      const { lines } = counts;
+      const { unreadable: damaged, newer: foreign, hasLostBeginning } = damageOf(counts, log.state.isBegun);
       if (lines === damaged && isLost(path, lines)) lost.push(path);
-      else if (basename(path) === WORKLOG && hasLostBeginning(log.state.isBegun, counts)) unbegun.push(path);
+      else if (basename(path) === WORKLOG && hasLostBeginning) unbegun.push(path);
       else if (damaged > 0) torn.push(`${damaged} in ${path}`);
       if (foreign > 0) newer.push(`${foreign} in ${path}`);
     } catch (error) {

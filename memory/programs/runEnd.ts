@@ -1,10 +1,11 @@
 /** A program says that it ends, or that it waits for a person. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { openRunOf } from '../fold/runs.js';
+import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { NewLine } from '../logs/line.js';
 import { transcriptOf } from '../observed/programFolders.js';
-import { isAdopted, isImplicit, isUndeclared } from '../sessions/adoption.js';
+import { isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import { startConversation } from './conversationStart.js';

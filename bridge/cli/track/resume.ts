@@ -3,9 +3,9 @@ import { wayOnFor } from '../../../memory/brief/goOn.js';
 import { Words } from '../../../memory/brief/observedSections.js';
 import { buildResumeContext } from '../../../memory/brief/resumeContext.js';
 import { transcriptBrief } from '../../../memory/brief/transcriptBrief.js';
+import { lookAt } from '../../../memory/look/look.js';
 import { readTranscript } from '../../../memory/observed/transcript.js';
 import { placeNow } from '../../../memory/show/directory.js';
-import { lookAt } from '../../../memory/show/status.js';
 import { UsageError } from '../../../src/errors.js';
 import { seenFile } from '../../../src/files/seenFile.js';
 import { textOf } from '../../../src/journal/record.js';
@@ -53,8 +53,8 @@ async function resumeTranscript(path: string, { memory, print, context }: Call):
 async function resumeSession(named: string | null, { memory, values, print, context }: Call): Promise<ExitCode> {
   const session = memory.which(named ?? textOf(values.session));
   if (values.ack) session.log.write(() => [{ event: 'acknowledged' }], memory.stamp, { isFact: true });
-  const { log, fold, last, left, computed, now } = await lookAt(memory, session);
-  const { crashed, freshness, check } = computed;
+  const { log, fold, last, condition, now } = await lookAt(memory, session);
+  const { agent, freshness, check, left } = condition;
   if (check.critical) {
     const since =
       last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
@@ -71,7 +71,7 @@ async function resumeSession(named: string | null, { memory, values, print, cont
     now,
     root: workspace.root,
     here: memory.surroundings.process,
-    crashed,
+    crashed: agent === 'crashed',
     place: placeNow(memory, log, words),
     fold,
     left,

@@ -1,14 +1,14 @@
+import { DOING, OVER } from '../../../memory/condition/words.js';
 import { settledCounts } from '../../../memory/logs/settledCounts.js';
+import { computedOf, type Look, lookAt } from '../../../memory/look/look.js';
 import { IS_GONE, lostDirectory } from '../../../memory/show/directory.js';
 import { changeLines, lastScan, type SinceScan, sinceScan } from '../../../memory/show/scan.js';
-import { ago, lookAt, type Status, statusLines } from '../../../memory/show/status.js';
+import { ago, statusLines } from '../../../memory/show/status.js';
+import { judgeIn } from '../../../monitoring/terminals/judge.js';
 import { isoTime } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
-import { attentionOf, DOING } from './attention.js';
 
-/** Of a notice. */
-const OVER = ' (over, or excused)';
 /** Of each kind; `track scan` names them all. */
 const MOST_CHANGES = 5;
 
@@ -21,40 +21,42 @@ export const status = word({
   async run({ memory, values, print }): Promise<ExitCode> {
     const session = memory.which(values.session ?? null);
     const counts = await settledCounts(session.log);
-    const shown = await lookAt(memory, session, counts);
-    const attention = await attentionOf(memory, session, shown);
+    const look = await lookAt(memory, session, { counts, judge: judgeIn(memory) });
     const before = lastScan(session);
     const lost = lostDirectory(memory, session.log.state);
     const since = before === null || lost !== null ? null : sinceScan(memory, session, before);
+    const { log, now, condition } = look;
+    const { agent, doing, stuck, excused_until, broken: findings } = condition;
     // No hook says when a dialog is answered; the transcript shows that its agent has gone on.
-    const mayWait = attention.attention === null || attention.attention === 'waiting';
-    const { log, now, computed } = shown;
-    const waits = mayWait && !computed.crashed ? waitsOf(shown) : [];
+    const mayWait = (doing === null || doing === 'waiting') && agent !== 'crashed';
+    const waits = mayWait ? waitsOf(look) : [];
     const lines = [
-      ...statusLines(shown),
+      ...statusLines(look),
       ...(lost === null ? [] : [`${IS_GONE}: ${lost}`]),
-      ...(attention.attention === null ? [] : [`attention: ${DOING[attention.attention]}`]),
+      ...(doing === null ? [] : [`attention: ${DOING[doing]}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${kind}`),
-      ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${attention.stuck ? '' : OVER}`),
-      ...(log.ping === null || log.ping.until < now ? [] : [`silence is excused until ${isoTime(log.ping.until)}`]),
-      ...attention.findings.map(({ rule, sentence }) => `STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`),
+      ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${stuck === null ? OVER : ''}`),
+      ...(excused_until === null ? [] : [`silence is excused until ${isoTime(excused_until)}`]),
+      ...findings.map(({ rule, sentence }) => `STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`),
       ...(since === null ? [] : scanLines(since)),
     ];
     print(lines, {
-      ...shown.state,
-      ...computed,
-      ...attention,
+      ...look.state,
+      ...computedOf(look),
+      attention: doing,
+      stuck: stuck !== null,
+      findings,
       waits,
       notices: log.notices,
       changes: since === null ? null : changesOf(since),
       log: counts,
     });
-    return attention.stuck ? 1 : 0;
+    return stuck === null ? 0 : 1;
   },
 });
 
 /** Those that were declared, and those that the transcript shows. */
-function waitsOf({ log, fold }: Status): { readonly kind: string; readonly since: number }[] {
+function waitsOf({ log, fold }: Look): { readonly kind: string; readonly since: number }[] {
   const declared = [...log.waits.values()].map(({ kind, since }) => ({ kind, since }));
   return [...declared, ...[...(fold?.waits ?? [])].map(([kind, since]) => ({ kind, since }))];
 }

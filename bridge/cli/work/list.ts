@@ -1,6 +1,8 @@
-import { type ListedSession, listSessions } from '../../../memory/look/list.js';
-import { agentWord, directoryWord } from '../../../memory/show/rowWords.js';
+import { agentWord, stateWords } from '../../../memory/condition/words.js';
+import { type ListedSession, listSessions, rowValue } from '../../../memory/look/list.js';
+import { directoryWord } from '../../../memory/show/rowWords.js';
 import { ago } from '../../../memory/show/status.js';
+import { judgeIn } from '../../../monitoring/terminals/judge.js';
 import type { ExitCode } from '../../command/command.js';
 import { sayEach } from '../../command/print.js';
 import { columnsOf, renderTable } from '../../command/table.js';
@@ -15,16 +17,17 @@ export const list = word({
   async run({ memory, values, print, context }): Promise<ExitCode> {
     // Several sessions may be of one directory whose log cannot be read.
     const unreadable = new Set<string>();
-    const sessions = await listSessions(
-      memory,
-      { here: values.here === true, which: values.archived ? 'archived' : values.all ? 'all' : 'unfinished' },
-      ({ message }) => unreadable.add(message),
-    );
+    const sessions = await listSessions(memory, {
+      here: values.here === true,
+      which: values.archived ? 'archived' : values.all ? 'all' : 'unfinished',
+      judge: judgeIn(memory),
+      onUnreadable: ({ message }) => unreadable.add(message),
+    });
     const now = memory.clock.now();
     const rows = sessions.map((session) => [
       session.session_id,
-      stateWords(session),
-      agentWord(session),
+      stateWords(session.condition),
+      agentWord(session.condition),
       progressWords(session),
       lastWords(session, now),
       ...(values.here ? [] : [directoryWord(session, memory.surroundings.variables.HOME)]),
@@ -39,21 +42,17 @@ export const list = word({
       { columns: columnsOf(io), last: 'cut' },
     );
     const none = unreadable.size === 0 ? 'no sessions' : 'no session that can be read';
-    print(rows.length === 0 ? none : table.split('\n'), sessions);
+    print(rows.length === 0 ? none : table.split('\n'), sessions.map(rowValue));
     sayEach(io, unreadable);
     return unreadable.size === 0 ? 0 : 3;
   },
 });
 
-function stateWords({ lifecycle, end_reason, crashed, stuck, ...log }: ListedSession): string {
-  const { unreadable, emptied, newer, created_at } = log;
-  const words = crashed ? 'crashed' : stuck ? 'stuck' : (end_reason ?? lifecycle);
-  // What a newer version has written may be its beginning.
-  const isDamaged = unreadable > 0 || emptied || (created_at === null && newer === 0);
-  return [words, ...(isDamaged ? ['damaged'] : []), ...(newer > 0 ? ['newer version'] : [])].join(', ');
-}
-
-function progressWords({ progress: { done, total } }: ListedSession): string {
+function progressWords({
+  condition: {
+    progress: { done, total },
+  },
+}: ListedSession): string {
   return total === 0 ? '-' : `${done}/${total}`;
 }
 

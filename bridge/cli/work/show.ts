@@ -1,4 +1,5 @@
 import { shownLines, showSession } from '../../../memory/show/shown.js';
+import { judgeIn } from '../../../monitoring/terminals/judge.js';
 import type { ExitCode } from '../../command/command.js';
 import { word } from '../../command/word.js';
 
@@ -9,7 +10,7 @@ export const show = word({
   words: 1,
   async run({ memory, values, words: [named], print }): Promise<ExitCode> {
     const session = memory.which(named ?? values.session ?? null);
-    const shown = await showSession(memory, session);
+    const shown = await showSession(memory, session, judgeIn(memory));
     print(shownLines(shown), shown.value);
     return 0;
   },

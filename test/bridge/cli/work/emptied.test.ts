@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFil
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { rebuildSession } from '../../../../memory/keeping/rebuild.js';
-import { listSessions } from '../../../../memory/look/list.js';
+import { listSessions, rowValue } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../../src/host/identity.js';
 import { testFolder } from '../../../harness/folder.js';
@@ -36,8 +36,10 @@ function emptied({ open }: MemoryScene, agent: ProcessIdentity | null) {
   return { id, folder };
 }
 
-const listed = ({ open }: Pick<MemoryScene, 'open'>) =>
-  listSessions(open(), { here: true, which: 'unfinished' }, () => undefined);
+const listed = async ({ open }: Pick<MemoryScene, 'open'>) => {
+  const options = { here: true, which: 'unfinished', judge: async () => null, onUnreadable: () => undefined } as const;
+  return (await listSessions(open(), options)).map(rowValue);
+};
 
 describe('a worklog that was emptied', () => {
   test('is listed as damaged, here, too, and everything names its session and its directory', async () => {
