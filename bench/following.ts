@@ -1,8 +1,8 @@
 /**
  * What does a process that stays pay for what is appended to a long transcript?
  *
- * Measured: a look of {@link FollowedSession} (the memory) and of {@link JournalFollower} (the judgement), with what they show after
- * it: a state with what is only presumed, a verdict. After each turn, and after each record, as an agent writes them.
+ * Measured: a look of {@link JournalFollower}, with the verdict after it. After each turn, and after each record, as an agent writes
+ * them.
  * Yardstick: the appended bytes, from an open file of nothing else: opened, read, split, `JSON.parse` of each line.
  * Target: a look after a turn takes at most three times as long, with 100 MB before it as with 1 MB. A look after one record
  * costs about a quarter of a millisecond more than the record, however small that is: what is presumed is folded again.
@@ -11,12 +11,9 @@
  */
 import { appendFileSync, closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newWorklog } from '../memory/fold/newWorklog.js';
-import { FollowedSession } from '../memory/observed/followedSession.js';
 import { assessSessionHealth } from '../monitoring/verdict/assessSessionHealth.js';
 import { JournalFollower } from '../monitoring/watch/journalFollower.js';
 import { DEFAULT_THRESHOLDS } from '../src/config/rules.js';
-import { createRedactor } from '../src/log/redact.js';
 import { systemClock } from '../src/time.js';
 import { TranscriptFollower } from '../src/transcripts/transcriptFollower.js';
 import { say, sayCompared, sayTarget } from './report.js';
@@ -31,49 +28,30 @@ const TURNS_PER_ROUND = 10;
 const ROUNDS = 15;
 const WARM_UP_ROUNDS = 5;
 const LIMIT_MS = 60_000;
-/** As many as a bridge knows. */
-const SECRETS = ['123456:AAbench-token-of-no-bot', 'ghp_benchTokenOfNobody0123456789', 'sk-ant-bench-key-of-nobody'];
 
 type Look = () => unknown;
 
-const LOOKS = {
-  memory(path: string): Look {
-    const log = newWorklog();
-    const rest = { transcript: path, cwd: null, workspace: null, at: 0, since: null, process: null, moved_at: null };
-    log.conversations.push({ provider: 'claude', id: 'c1', source: 'bind', ...rest });
-    const options = { folders: {}, redact: createRedactor(SECRETS), clock: systemClock };
-    const session = new FollowedSession(options);
-    return () => session.readOn({ log, folder: `${path}.folder`, workspace: null });
-  },
-  judgement(path: string): Look {
-    const follower = new JournalFollower(new TranscriptFollower(path, { clock: systemClock }));
-    return async () => {
-      await follower.look(Number.POSITIVE_INFINITY);
-      assessSessionHealth(follower.timeline, DEFAULT_THRESHOLDS, follower.timeline.lastInstant() ?? 0);
-    };
-  },
-};
-
 await inScratchFolder(async (folder) => {
-  for (const whose of ['memory', 'judgement'] as const) {
-    for (const bytes of [SHORT_BYTES, LONG_BYTES]) {
-      const { ratio } = await measure(folder, bytes, whose, (turn) => [turn]);
-      sayTarget({ what: 'times reading and parsing', value: ratio.median, atMost: MOST_TIMES, unit: '' });
-      await measure(folder, bytes, whose, recordsIn);
-    }
+  for (const bytes of [SHORT_BYTES, LONG_BYTES]) {
+    const { ratio } = await measure(folder, bytes, (turn) => [turn]);
+    sayTarget({ what: 'times reading and parsing', value: ratio.median, atMost: MOST_TIMES, unit: '' });
+    await measure(folder, bytes, recordsIn);
   }
 });
 
+function lookAt(path: string): Look {
+  const follower = new JournalFollower(new TranscriptFollower(path, { clock: systemClock }));
+  return async () => {
+    await follower.look(Number.POSITIVE_INFINITY);
+    assessSessionHealth(follower.timeline, DEFAULT_THRESHOLDS, follower.timeline.lastInstant() ?? 0);
+  };
+}
+
 /** @param cut into what is appended between two looks */
-async function measure(
-  folder: string,
-  bytes: number,
-  whose: keyof typeof LOOKS,
-  cut: (turn: string) => string[],
-): Promise<Compared> {
-  const [path, beside] = [join(folder, `${bytes}-${whose}-${cut.name}.jsonl`), join(folder, 'beside.jsonl')];
+async function measure(folder: string, bytes: number, cut: (turn: string) => string[]): Promise<Compared> {
+  const [path, beside] = [join(folder, `${bytes}-${cut.name}.jsonl`), join(folder, 'beside.jsonl')];
   const text = writeTranscript(path, bytes);
-  const look = LOOKS[whose](path);
+  const look = lookAt(path);
   await look();
   let pieces: string[] = [];
   const prepare = async () => {
@@ -101,7 +79,7 @@ async function measure(
   });
   rmSync(path);
   const size = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0) / pieces.length / 1e3;
-  say(`following: ${whose}, ${bytes / 1e6} MB before, ${size.toFixed(0)} KB for each of ${pieces.length} looks`);
+  say(`following: ${bytes / 1e6} MB before, ${size.toFixed(0)} KB for each of ${pieces.length} looks`);
   sayCompared('looks', 'read, split, JSON.parse', compared);
   return compared;
 }

@@ -5,7 +5,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { type NewLine, stampLine, textOfLine } from '../memory/logs/line.js';
+import { type WorklogLine, worklogKind } from '../memory/fold/rules/kind.js';
+import { stampLine, textOfLine } from '../memory/logs/line.js';
 import { Memory } from '../memory/sessions/memory.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { packageRoot } from '../src/host/program.js';
@@ -167,18 +168,18 @@ const MORE: Readonly<Record<HookEvent, object>> = {
 };
 
 /** A small piece of work that is done. */
-function linesOf(id: string, index: number): NewLine[] {
+function linesOf(id: string, index: number): WorklogLine[] {
   const steps = Array.from({ length: STEPS }, (_, step) => `${step + 1}`);
   return [
-    { event: 'session_started', session_id: id, purpose: `Fix case ${index} of the login`, explicit: true },
-    ...steps.map((step) => ({ event: 'step_added', step, title: `Part ${step}: find the cause and mend it` })),
+    worklogKind.line('session_started', { session_id: id, purpose: `Fix case ${index} of the login`, explicit: true }),
+    ...steps.map((step) => worklogKind.line('step_added', { step, title: `Part ${step}: find the cause and mend it` })),
     ...steps.flatMap((step) => [
-      { event: 'step', step, to: 'in_progress', paths: [`src/room${index % 17}/part${step}.ts`] },
-      { event: 'log', message: `the tests of part ${step} pass`, step },
-      { event: 'step', step, to: 'completed' },
+      worklogKind.line('step', { step, to: 'in_progress', paths: [`src/room${index % 17}/part${step}.ts`] }),
+      worklogKind.line('log', { message: `the tests of part ${step} pass`, step }),
+      worklogKind.line('step', { step, to: 'completed' }),
     ]),
-    { event: 'note', text: 'the API wants UTC', priority: 'high' },
-    { event: 'session_ended', reason: 'completed' },
+    worklogKind.line('note', { text: 'the API wants UTC', priority: 'high' }),
+    worklogKind.line('session_ended', { reason: 'completed' }),
   ];
 }
 

@@ -8,8 +8,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import MarkdownIt from 'markdown-it';
-import { renderParts } from '../bridge/telegram/render.js';
 import { packageRoot } from '../src/host/program.js';
+import { renderParts } from '../test/bridge/telegram/parts.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, processed } from './rounds.js';
 

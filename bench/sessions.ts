@@ -8,8 +8,9 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type WorklogLine, worklogKind } from '../memory/fold/rules/kind.js';
 import { generate } from '../memory/keeping/rebuild.js';
-import { type NewLine, stampLine, textOfLine } from '../memory/logs/line.js';
+import { stampLine, textOfLine } from '../memory/logs/line.js';
 import { Memory } from '../memory/sessions/memory.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { redactShapes } from '../src/log/redact.js';
@@ -58,7 +59,10 @@ async function populate(home: string): Promise<void> {
     const path = memory.places.sessionFolder(id);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const isUnfinished = index % UNFINISHED === 0;
-    const lines = [...linesOf(id, index), ...(isUnfinished ? [] : [{ event: 'session_ended', reason: 'completed' }])];
+    const lines = [
+      ...linesOf(id, index),
+      ...(isUnfinished ? [] : [worklogKind.line('session_ended', { reason: 'completed' })]),
+    ];
     writeFileSync(
       join(path, 'worklog.jsonl'),
       lines.map((line) => textOfLine(stampLine({ session_id: id, ...line }, stamp))).join(''),
@@ -70,25 +74,29 @@ async function populate(home: string): Promise<void> {
     writeFileSync(join(path, 'state.json'), `${JSON.stringify(state)}\n`);
     // Something happened since.
     if (isUnfinished)
-      writeFileSync(join(path, 'worklog.jsonl'), textOfLine(stampLine({ event: 'log', message: 'later' }, stamp)), {
-        flag: 'a',
-      });
+      writeFileSync(
+        join(path, 'worklog.jsonl'),
+        textOfLine(stampLine(worklogKind.line('log', { message: 'later' }), stamp)),
+        {
+          flag: 'a',
+        },
+      );
   }
 }
 
 /** What a small piece of work leaves. */
-function linesOf(id: string, index: number): NewLine[] {
+function linesOf(id: string, index: number): WorklogLine[] {
   const steps = Array.from({ length: STEPS }, (_, step) => `${step + 1}`);
   const path = (step: string) => `src/room${index % 17}/part${step}.ts`;
   return [
-    { event: 'session_started', session_id: id, purpose: `Fix case ${index} of the login`, explicit: true },
-    ...steps.map((step) => ({ event: 'step_added', step, title: `Part ${step}: find the cause and mend it` })),
+    worklogKind.line('session_started', { session_id: id, purpose: `Fix case ${index} of the login`, explicit: true }),
+    ...steps.map((step) => worklogKind.line('step_added', { step, title: `Part ${step}: find the cause and mend it` })),
     ...steps.flatMap((step) => [
-      { event: 'step', step, to: 'in_progress', paths: [path(step)] },
-      { event: 'log', message: `the tests of part ${step} pass`, step },
-      { event: 'step', step, to: 'completed' },
+      worklogKind.line('step', { step, to: 'in_progress', paths: [path(step)] }),
+      worklogKind.line('log', { message: `the tests of part ${step} pass`, step }),
+      worklogKind.line('step', { step, to: 'completed' }),
     ]),
-    { event: 'note', text: 'the API wants UTC', priority: 'high' },
+    worklogKind.line('note', { text: 'the API wants UTC', priority: 'high' }),
   ];
 }
 

@@ -1,7 +1,8 @@
 /** A home with sessions of terminals, and the watch over it, whose time the bench moves. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type NewLine, stampLine, textOfLine } from '../memory/logs/line.js';
+import { type WorklogLine, worklogKind } from '../memory/fold/rules/kind.js';
+import { stampLine, textOfLine } from '../memory/logs/line.js';
 import { Memory } from '../memory/sessions/memory.js';
 import { RecordedGaps } from '../monitoring/lateness/knownGaps.js';
 import { rulesIn } from '../monitoring/terminals/directoryRules.js';
@@ -30,11 +31,13 @@ export function makeTerminals(home: string, count: number): WatchedPaths[] {
     const paths = { worklog: join(folder, 'worklog.jsonl'), transcript: join(home, 'transcripts', `${index}.jsonl`) };
     mkdirSync(join(home, 'transcripts'), { recursive: true });
     writeTranscript(paths.transcript, TRANSCRIPT_BYTES);
-    const talk = { provider: 'claude', conversation: `c${index}`, source: 'startup', transcript: paths.transcript };
-    const lines: NewLine[] = [
-      { event: 'session_started', session_id: id, workspace: 'ws_0000000000000000', cwd: home },
-      { event: 'run_started', session_id: id, process, agent: 'claude' },
-      { event: 'conversation', session_id: id, ...talk, cwd: home },
+    const lines: WorklogLine[] = [
+      worklogKind.line('session_started', { session_id: id, workspace: 'ws_0000000000000000', cwd: home }),
+      worklogKind.line('run_started', { session_id: id, process, agent: 'claude' }),
+      worklogKind.line('conversation', {
+        ...{ session_id: id, provider: 'claude', conversation: `c${index}`, source: 'startup' },
+        ...{ transcript: paths.transcript, cwd: home },
+      }),
     ];
     writeFileSync(paths.worklog, lines.map((line) => textOfLine(stampLine(line, stamp))).join(''));
     return paths;

@@ -27,11 +27,11 @@ await inScratchFolder(async (folder) => {
   const log = Log.begin(join(folder, 'worklog.jsonl'), worklogKind);
   if (log === null) throw new Error('the folder is not new');
   const stamp: Stamp = { clock: systemClock, redact: createRedactor([]), origin: 'agent' };
-  log.write(() => [{ event: 'session_started', session_id: 's', purpose: 'Fix the login' }], stamp);
+  log.write(() => [worklogKind.line('session_started', { session_id: 's', purpose: 'Fix the login' })], stamp);
   const append = (count: number) => {
     for (let index = 0; index < count; index += 1)
       log.write(
-        () => [{ event: 'log', message: `the tests of case ${index} pass, those of the clock do not yet` }],
+        () => [worklogKind.line('log', { message: `the tests of case ${index} pass, those of the clock do not yet` })],
         stamp,
       );
   };

@@ -1,5 +1,5 @@
 /**
- * The words of session memory, as `docs/memory.md` explains them. Each noun has its own identity and its own end; nothing is
+ * The words of session memory, as `docs/memory-reference.md` explains them. Each noun has its own identity and its own end; nothing is
  * inferred from prose.
  */
 
@@ -21,6 +21,12 @@ export type Priority = (typeof PRIORITIES)[number];
 
 export const ERROR_TYPES = ['validation', 'timeout', 'file_conflict', 'runtime', 'dependency'] as const;
 export type ErrorType = (typeof ERROR_TYPES)[number];
+
+/** What a session says of itself in one word or a few; `summary` is for one that its bridge will end. */
+export const SETTINGS = [
+  ...(['workflow_mode', 'execution_mode', 'execution_backend', 'task_complexity'] as const),
+  ...(['role', 'governance_level', 'framework', 'summary'] as const),
+] as const;
 
 /** Who wrote a line. `program`: Claude Code, Codex, …; `watchkeeper`: this program by itself, which is never activity. */
 export const ORIGINS = ['agent', 'person', 'program', 'watchkeeper'] as const;

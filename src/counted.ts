@@ -6,6 +6,6 @@ export function counted(value: number, noun: string): string {
 }
 
 /** @returns the noun alone, for a number that is written differently */
-export function plural(value: number, noun: string): string {
+function plural(value: number, noun: string): string {
   return value === 1 ? noun : `${noun}s`;
 }

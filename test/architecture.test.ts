@@ -127,6 +127,16 @@ describe('a violation is found', () => {
       'circle of folders: src/a → src/a/b → src/a',
     ],
     [
+      'session memory that asks Redis',
+      { 'memory/a.ts': "import type { Session } from '../src/jobs/model.js';", 'src/jobs/model.ts': '' },
+      'memory needs no Redis',
+    ],
+    [
+      'session memory with a client of Redis',
+      { 'memory/a.ts': "import { Redis } from 'ioredis';" },
+      'memory needs no Redis',
+    ],
+    [
       'a verdict that asks Redis',
       { 'monitoring/verdict/a.ts': "import '../../src/redis/commit.js';", 'src/redis/commit.ts': '' },
       'a verdict is pure',

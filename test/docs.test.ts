@@ -11,6 +11,7 @@ import { AGENT_OPTIONS } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
 import { COMMANDS } from '../bridge/intake/commandText.js';
 import { AGENT_BASICS } from '../src/config/agentUser.js';
+import { MEMORY_DEFAULTS } from '../src/config/memorySettings.js';
 import { projectFile } from '../src/config/projectFile.js';
 import { readSettings, VARIABLES } from '../src/config/readSettings.js';
 import { RULES } from '../src/config/rules.js';
@@ -18,7 +19,17 @@ import type { Settings } from '../src/config/settings.js';
 import { packageRoot } from '../src/host/program.js';
 import { SECRET_VARIABLES } from '../src/log/redact.js';
 import { DAY } from '../src/time.js';
-import { anchorsOf, codeSpans, defaultsIn, firstCells, linksIn, tableBelow } from './docs/markdown.js';
+import { fencedBelow } from './docs/excerpt.js';
+import {
+  anchorsOf,
+  codeSpans,
+  commandsIn,
+  defaultsIn,
+  firstCells,
+  linksIn,
+  proseIn,
+  tableBelow,
+} from './docs/markdown.js';
 import { testFolder } from './harness/folder.js';
 
 const ROOT = packageRoot();
@@ -41,6 +52,11 @@ const AGENT_KEYS = Object.values(AGENT_OPTIONS).flatMap(({ shape }) =>
 const OF_AGENTS = ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
 /** Told once, at the top of the file; each project may hold them too. */
 const REPEATED_KEYS = ['projects.KEY.thresholds', 'projects.KEY.actions'];
+
+const MOST_WORDS = 70;
+const MOST_CHARACTERS = 300;
+/** Documents with longer paragraphs or items. Any other one has to be short, and so has one of these once it is. */
+const STILL_LONG = ['docs/secrets.md'];
 
 describe('the README', () => {
   test('is short enough to be read', () => expect(README.length).toBeLessThanOrEqual(12_000));
@@ -160,6 +176,22 @@ describe('the table of commands', () => {
   );
 });
 
+describe('the reference of session memory', () => {
+  const text = read('docs/memory-reference.md');
+
+  test('has the actual defaults as its example', () => {
+    expect(JSON.parse(fencedBelow(text, '## Settings', '```json'))).toEqual(MEMORY_DEFAULTS);
+  });
+
+  test.each(['track', 'work'])('names every word of `%s`', (command) => {
+    const [, , list = ''] = help(command).split('\n\n');
+    const words = [...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, word]) => word);
+    const named = codeSpans(text).flatMap((span) => span.split(' ').slice(0, 2));
+    expect(words.length).toBeGreaterThan(10);
+    expect(words.filter((word) => word === undefined || !named.includes(word))).toEqual([]);
+  });
+});
+
 describe('the table of chat commands', () => {
   test('names exactly the commands in the menu of the bot', () => {
     const rows = tableBelow(read('docs/commands.md'), '## Commands of the chat');
@@ -226,6 +258,22 @@ describe.each(DOCUMENTS)('%s', (document) => {
     );
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
+
+  test('shows commands and options that exist', () => {
+    const shown = commandsIn(text).flatMap((line) => /(?:^|\/bin\/| )watchkeeper ([a-z].*)$/.exec(line)?.[1] ?? []);
+    expect(shown.filter((command) => !isCommand(command))).toEqual([]);
+  });
+
+  const tooLong = proseIn(text).filter(({ kind, text: { length }, text: prose }) =>
+    kind === 'item' ? length > MOST_CHARACTERS : prose.split(' ').length > MOST_WORDS,
+  );
+
+  if (STILL_LONG.includes(document))
+    test('is still long, as the list of such documents says', () => expect(tooLong).not.toEqual([]));
+  else
+    test(`has paragraphs of at most ${MOST_WORDS} words, and items of at most ${MOST_CHARACTERS} characters`, () => {
+      expect(tooLong).toEqual([]);
+    });
 
   test('names tests by their actual titles', () => {
     const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)` › "([^"]+)"/g)];
@@ -299,6 +347,22 @@ function namesOfOptions(text: string): string[] {
 function help(...command: string[]): string {
   const program = join(ROOT, 'dist/bridge/cli/main.js');
   return execFileSync(process.execPath, [program, ...command, '--help'], { encoding: 'utf8' });
+}
+
+/** What helps with the first words of a command is read once: each help is a process. */
+const HELPS = new Map<string, string>();
+
+/** @param line what follows the name of the program */
+function isCommand(line: string): boolean {
+  const [name = '', word = ''] = line.split(' ');
+  if (!HELPS.has('')) HELPS.set('', help());
+  if (!new RegExp(`^ {2}${name}\\b`, 'm').test(HELPS.get('') ?? '')) return name === 'help';
+  if (!HELPS.has(name)) HELPS.set(name, help(name));
+  const text = HELPS.get(name) ?? '';
+  const hasWord = !['track', 'work', 'plugin'].includes(name) || new RegExp(`^ {2}${word}\\b`, 'm').test(text);
+  // What stands behind `--` is a command of another program.
+  const options = namesOfOptions(line.split(' -- ')[0] ?? '');
+  return hasWord && options.every((option) => text.includes(option) || option === '--help');
 }
 
 /** Such as `(Judgement rules, 5-7, 10.)`. */

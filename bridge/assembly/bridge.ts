@@ -176,6 +176,7 @@ function servicesOf(parts: BridgeParts, presence: BridgePresence, reload: () => 
     work.missedEnds,
     work.worker,
     work.canaries,
+    work.words,
     ...watching.services,
     terminals,
     ...intakes.all,

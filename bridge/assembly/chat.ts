@@ -12,6 +12,7 @@ import { DeliveryService } from '../chat/deliveryService.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import { SendMemory } from '../chat/sendMemory.js';
 import { TelegramApi } from '../telegram/api.js';
+import { BotNumbers } from '../telegram/botNumbers.js';
 import { TelegramDelivery } from '../telegram/delivery.js';
 import { ProgressDisplay } from '../telegram/progress.js';
 import { ProgressEdits } from '../telegram/progressEdits.js';
@@ -57,9 +58,11 @@ function buildTelegram(
   access: NonNullable<Settings['telegram']>,
 ) {
   const api = new TelegramApi(access, chats.clock);
-  const base = { ...chats, api, logsFolder };
+  const ground = { ...chats, api, logsFolder };
+  const numbers = new BotNumbers(ground);
+  const base = { ...ground, numbers };
   const progress = new ProgressMemory(logsFolder, chats.logger);
   const display = new ProgressDisplay(base, new ProgressEdits(base), progress, timings.progressEveryMs);
   const memory = new SendMemory(base, logsFolder);
-  return { api, display, memory, chat: new TelegramDelivery(base, display, memory, timings.drainMs) };
+  return { api, numbers, display, memory, chat: new TelegramDelivery(base, display, memory, timings.drainMs) };
 }

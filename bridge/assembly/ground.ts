@@ -6,7 +6,7 @@ import { Wakes } from '../../src/jobs/wakes.js';
 import { OnlyBridge } from '../health/onlyBridge.js';
 import { JobQueue } from '../queue/pump.js';
 import { Connections } from '../redis/connections.js';
-import { obtainRedis } from '../redis/embeddedRedis.js';
+import { obtainRedis } from '../redis/obtainRedis.js';
 import type { Foundation } from './foundation.js';
 
 export type Ground = Awaited<ReturnType<typeof takeGround>>;

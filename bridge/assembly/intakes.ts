@@ -49,7 +49,8 @@ export function buildIntakes(foundation: Foundation, surroundings: IntakeSurroun
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;
   if (chat.telegram !== null) {
-    const reached = { ...base, api: chat.telegram.api, logsFolder };
+    const { api, numbers } = chat.telegram;
+    const reached = { ...base, api, numbers, logsFolder };
     const turn = new PollerTurn(reached, logsFolder, timings.watchdogLeaseMs);
     telegram = new TelegramIntake({ ...reached, admission, acceptor, commands, rejected, turn });
     all.push(turn, telegram);

@@ -18,6 +18,7 @@ import type { RunContext, RunSurroundings } from '../runs/runContext.js';
 import { Runner } from '../runs/runner.js';
 import type { RunTarget } from '../runs/runProcesses.js';
 import { StopMark } from '../runs/stopMark.js';
+import { WaitingWords } from '../runs/waitingWords.js';
 import type { ChatParts } from './chat.js';
 import type { Foundation } from './foundation.js';
 import type { BridgeStores } from './ground.js';
@@ -45,7 +46,9 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
   const notify = (sentence: string) => logger.warn(sentence);
   const reaper = new Reaper({ clock, leaseMs: runLeaseMs, graceMs, notify });
   const lanes = new LaneStarter({ queue, clock, logger, forgotten });
-  const directories = new DirectoryWatch({ settings, store, clock, logger, chat: router, lanes });
+  const directories = new DirectoryWatch({ settings, store, clock, logger, lanes });
+  const { waiting } = queue;
+  const words = new WaitingWords({ settings, store, clock, logger, chat: router, directories, waiting });
   const shown = { display, chat: router, endOnDisk };
   const runs = { ...shown, store, logsId, lanes, reaper, forgotten, leaving, directories, agents };
   const runner = buildRunner(foundation, queue, wakes, runs);
@@ -60,7 +63,19 @@ export function buildWork(foundation: Foundation, { stores, chat, ...given }: Wo
   const isKnown = (sessionId: string) => runner.knows(sessionId);
   const acceptedRounds = new AcceptedRounds({ ...registered, lost, isKnown });
   const missedEnds = new MissedEnds({ ...foundation, store });
-  return { reaper, stopMark, lanes, directories, runner, worker, canaries, cleanStart, acceptedRounds, missedEnds };
+  return {
+    reaper,
+    stopMark,
+    lanes,
+    directories,
+    words,
+    runner,
+    worker,
+    canaries,
+    cleanStart,
+    acceptedRounds,
+    missedEnds,
+  };
 }
 
 export function buildRunner(

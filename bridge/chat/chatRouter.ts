@@ -15,10 +15,21 @@ export const TERMINAL_CHAT = 'terminal';
 /** Measured on ext4, it takes half a millisecond. */
 const SYNC_WITHIN_MS = 5 * SECOND;
 
-/** A chat that takes sentences beside progress and final message. */
-export interface SayingChat extends Chat {
-  /** One sentence as a reply; it may be lost. */
-  say(session: AgentSession, text: string): Promise<void>;
+/** The right to say the first word on a message that waits: one process has it, once. */
+export interface FirstWord {
+  isOurs(): Promise<boolean>;
+  /** It was certainly not said. */
+  giveBack(): Promise<void>;
+}
+
+/** A chat that tells people what their messages wait for. */
+export interface WaitingChat extends Chat {
+  /**
+   * Shows without a sound, where the session's progress will be shown, what it waits for. The run that begins replaces it.
+   * @param session pending
+   * @returns false if it should be tried again later
+   */
+  showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean>;
 }
 
 interface RouterBase extends ChatFoundation {
@@ -27,16 +38,16 @@ interface RouterBase extends ChatFoundation {
   readonly accepted: { ended(sessionId: string): void };
 }
 
-export class ChatRouter implements SayingChat {
+export class ChatRouter implements WaitingChat {
   readonly #base: RouterBase;
   readonly #logsFolder: string;
   readonly #terminal: Chat;
-  readonly #telegram: SayingChat | null;
+  readonly #telegram: WaitingChat | null;
   /** Why a worklog could not be written, as last logged. */
   #trouble: string | null = null;
 
   /** @param logsFolder with the journals and worklogs of this host's runs */
-  constructor(base: RouterBase, logsFolder: string, terminal: Chat, telegram: SayingChat | null) {
+  constructor(base: RouterBase, logsFolder: string, terminal: Chat, telegram: WaitingChat | null) {
     this.#base = base;
     this.#logsFolder = logsFolder;
     this.#terminal = terminal;
@@ -94,9 +105,11 @@ export class ChatRouter implements SayingChat {
     await (await this.#chatOf(sessionId, session))?.showProgress(sessionId, text);
   }
 
-  async say(session: AgentSession, text: string): Promise<void> {
-    if (this.#telegram !== null && session.request.chat_id !== TERMINAL_CHAT) await this.#telegram.say(session, text);
-    else await this.#terminal.showProgress(session.session_id, text);
+  async showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean> {
+    const isInTelegram = this.#telegram !== null && session.request.chat_id !== TERMINAL_CHAT;
+    if (isInTelegram) return this.#telegram.showWaiting(session, text, word);
+    if (await word.isOurs()) await this.#terminal.showProgress(session.session_id, text);
+    return true;
   }
 
   async #sessionOf(sessionId: string): Promise<AgentSession | null> {

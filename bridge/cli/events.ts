@@ -4,12 +4,13 @@ import { formatCursor, type Place, parseCursor } from '../../monitoring/events/c
 import { EventReader, type ReadEvent } from '../../monitoring/events/reader.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
+import { parseInstant } from '../../src/instant.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { Newest } from '../../src/newest.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf } from '../assembly/foundation.js';
 import type { Command, CommandContext, ExitCode } from '../command/command.js';
-import { parseInstant, readOptions } from '../command/options.js';
+import { readOptions } from '../command/options.js';
 import { printJson, printLines, sayLines } from '../command/print.js';
 import { fitted } from '../command/table.js';
 
@@ -110,7 +111,7 @@ async function readEvents(values: Values, context: CommandContext): Promise<Exit
   const { io } = context;
   const settings = await context.readSettings();
   const reader = new EventReader(eventsFileOf(settings));
-  const since = values.since === undefined ? 0 : parseInstant('--since', values.since);
+  const since = values.since === undefined ? 0 : parseInstant('--since', values.since, systemClock.now());
   const limit = values.limit === undefined ? Number.POSITIVE_INFINITY : parseLimit(values.limit);
   const after = values.after === undefined ? undefined : parseCursor(values.after);
   const asJson = values.json;
@@ -197,7 +198,10 @@ async function archiveOldEvents({ before, json }: Values, { io, readSettings }: 
   const settings = await readSettings();
   const archived = await archiveEvents(eventsFileOf(settings), {
     clock: systemClock,
-    before: before === undefined ? systemClock.now() - settings.retention.keptMs : parseInstant('--before', before),
+    before:
+      before === undefined
+        ? systemClock.now() - settings.retention.keptMs
+        : parseInstant('--before', before, systemClock.now()),
   });
   if (json) printJson(io, archived);
   else printLines(io, describeArchived(archived));

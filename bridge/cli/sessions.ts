@@ -2,7 +2,7 @@ import { agentWord, stateWords } from '../../memory/condition/words.js';
 import { type ListedSession, listSessions, rowValue } from '../../memory/look/list.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { directoryWord } from '../../memory/show/rowWords.js';
-import { judgeIn } from '../../monitoring/terminals/judge.js';
+import { judge } from '../../monitoring/terminals/judge.js';
 import { CorruptRecordError, WatchkeeperError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { recordOf } from '../../src/jobs/sessionCodec.js';
@@ -78,7 +78,6 @@ async function terminalSessions(context: CommandContext): Promise<ListedSession[
   };
   try {
     const memory = memoryIn(terminalFolder(context.surroundings), context);
-    const judge = judgeIn(memory);
     return await listSessions(memory, { here: false, which: 'unfinished', judge, onUnreadable: say });
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;

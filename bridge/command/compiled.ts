@@ -20,6 +20,7 @@ export function startCompiled(filename: string, require: (name: string) => unkno
 }
 
 /**
+ * @public for a test that looks whether V8 took the code
  * @param filename as of {@link startCompiled}
  * @param code as of {@link startCompiled}
  * @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from

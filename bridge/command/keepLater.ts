@@ -8,7 +8,6 @@ import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
 import { ulid } from '../../src/ids.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
-import { sayLines } from './print.js';
 
 /** Whoever can begin a command of its own. */
 type Starter = Pick<CommandContext, 'startDetached'>;
@@ -44,7 +43,7 @@ export function roundLater(context: Starter, memory: Memory): void {
  * @param now UTC epoch milliseconds
  * @returns whether the caller begins it; false also if it cannot be marked: the start has succeeded, and a later one begins it
  */
-export function takeRound(root: string, now: number): boolean {
+function takeRound(root: string, now: number): boolean {
   const path = join(root, ROUND_FILE);
   const taken = join(root, `.${ROUND_FILE}.${ulid({ now: () => now })}`);
   try {
@@ -79,9 +78,4 @@ function isRecent(path: string, now: number): boolean {
 function begin(context: Starter, { places, isBridges }: Memory, id?: string): void {
   const named = id === undefined ? [] : [id];
   if (!isBridges) context.startDetached(['work', 'keep', ...named, '--dir', resolve(places.root)]);
-}
-
-/** Prints what became of sessions of this directory since the last one began here. */
-export function sayWhatBecame({ io }: CommandContext, { claims, workspace }: Memory): void {
-  for (const sentence of claims.read(workspace)?.told ?? []) sayLines(io, sentence);
 }

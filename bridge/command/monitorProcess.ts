@@ -4,7 +4,6 @@ import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { livingMonitor, type MonitorRecord } from '../../monitoring/terminals/monitorRecord.js';
 import { errorCode } from '../../src/errno.js';
 import { SECOND } from '../../src/time.js';
-import type { CommandContext } from './command.js';
 
 /** Until it is there, or gone. */
 const WITHIN_MS = 10 * SECOND;
@@ -41,8 +40,6 @@ export async function stopMonitor(memory: Memory, { id }: Pick<OpenSession, 'id'
   await until(memory, () => livingMonitor(memory, id) === null || null);
   return monitor;
 }
-
-export type MonitorStarter = Pick<CommandContext, 'startDetached'>;
 
 async function until<Found>({ clock }: Memory, look: () => Found | null): Promise<Found | null> {
   const end = clock.monotonic() + WITHIN_MS;

@@ -6,6 +6,7 @@ import { homeFolder, Places, WORKLOG, worklogIn } from '../../memory/home/places
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
 import { SETTINGS_FILE } from '../../memory/home/settings.js';
 import type { LogKind } from '../../memory/logs/kind.js';
+import { lineMaker } from '../../memory/logs/line.js';
 import { Log } from '../../memory/logs/log.js';
 import { settledCounts } from '../../memory/logs/settledCounts.js';
 import { Bindings } from '../../memory/sessions/bindings.js';
@@ -42,6 +43,7 @@ const ANY: LogKind<{ isBegun: boolean }> = {
     state.isBegun ||= event === 'session_started';
     return null;
   },
+  line: lineMaker<never>(),
 };
 
 /**
@@ -112,35 +114,17 @@ function checkSettings(places: Places): CheckResult {
     : fault(SETTINGS, trouble.found, trouble.remedy);
 }
 
+/** What is wrong with the logs, as paths or sentences about them. */
+interface LogTrouble {
+  readonly torn: string[];
+  readonly newer: string[];
+  readonly unreadable: string[];
+  readonly lost: string[];
+  readonly unbegun: string[];
+}
+
 async function checkLogs(places: Places): Promise<CheckResult[]> {
-  const [torn, newer, unreadable, lost, unbegun]: [string[], string[], string[], string[], string[]] = [
-    [],
-    [],
-    [],
-    [],
-    [],
-  ];
-  const isLost = lostIn(places);
-  const onTrouble = (error: unknown) => {
-    // The check of the owners names it.
-    if (!(error instanceof NotOwnError)) unreadable.push(describeError(error));
-  };
-  for (const path of await logsOf(places, onTrouble)) {
-    try {
-      const log = Log.read(path, ANY);
-      log?.close();
-      if (log === null) continue;
-      const counts = await settledCounts(log);
-      const { lines } = counts;
-      const { unreadable: damaged, newer: foreign, hasLostBeginning } = damageOf(counts, log.state.isBegun);
-      if (lines === damaged && isLost(path, lines)) lost.push(path);
-      else if (basename(path) === WORKLOG && hasLostBeginning) unbegun.push(path);
-      else if (damaged > 0) torn.push(`${damaged} in ${path}`);
-      if (foreign > 0) newer.push(`${foreign} in ${path}`);
-    } catch (error) {
-      onTrouble(error);
-    }
-  }
+  const { torn, newer, unreadable, lost, unbegun } = await troubleOfLogs(places);
   const some = [
     ...named(fault, unreadable, 'cannot be read', 'put a plain file that this user can read in its place'),
     ...named(
@@ -162,18 +146,38 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
       'nothing has to be done: they are skipped, and the rest counts; `watchkeeper work show` names them',
     ),
   ];
+  const found = `lines of a newer version, which this one skips: ${firstOf(newer)}`;
+  const remedy = 'update this one: until then it cannot change these sessions';
   return [
     ...(some.length === 0 ? [ok(LOGS, 'every line can be read')] : some),
-    ...(newer.length === 0
-      ? []
-      : [
-          warning(
-            NEWER,
-            `lines of a newer version, which this one skips: ${firstOf(newer)}`,
-            'update this one: until then it cannot change these sessions',
-          ),
-        ]),
+    ...(newer.length === 0 ? [] : [warning(NEWER, found, remedy)]),
   ];
+}
+
+async function troubleOfLogs(places: Places): Promise<LogTrouble> {
+  const trouble: LogTrouble = { torn: [], newer: [], unreadable: [], lost: [], unbegun: [] };
+  const isLost = lostIn(places);
+  const onTrouble = (error: unknown) => {
+    // The check of the owners names it.
+    if (!(error instanceof NotOwnError)) trouble.unreadable.push(describeError(error));
+  };
+  for (const path of await logsOf(places, onTrouble)) {
+    try {
+      const log = Log.read(path, ANY);
+      log?.close();
+      if (log === null) continue;
+      const counts = await settledCounts(log);
+      const { unreadable: damaged, newer, hasLostBeginning } = damageOf(counts, log.state.isBegun);
+      const { lines } = counts;
+      if (lines === damaged && isLost(path, lines)) trouble.lost.push(path);
+      else if (basename(path) === WORKLOG && hasLostBeginning) trouble.unbegun.push(path);
+      else if (damaged > 0) trouble.torn.push(`${damaged} in ${path}`);
+      if (newer > 0) trouble.newer.push(`${newer} in ${path}`);
+    } catch (error) {
+      onTrouble(error);
+    }
+  }
+  return trouble;
 }
 
 function named(make: typeof fault, paths: readonly string[], found: string, remedy: string): CheckResult[] {

@@ -1,5 +1,6 @@
 /** What a program sends to its hooks, as far as it is used. Nobody guarantees its shape, so each field is looked at alone. */
 import { basename, isAbsolute } from 'node:path';
+import { senderOf } from '../../src/agents/programs.js';
 import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import { textOf } from '../../src/journal/record.js';
 import { parseObject } from '../../src/json.js';
@@ -9,7 +10,7 @@ export const LARGEST_PAYLOAD_BYTES = 1024 * 1024;
 
 export interface Payload {
   readonly event: string;
-  readonly provider: 'claude' | 'codex';
+  readonly provider: string;
   readonly conversation: string;
   readonly transcript: string | null;
   /** In which the agent works now; null: it does not say. */
@@ -26,19 +27,18 @@ export interface Payload {
 }
 
 /**
- * @param isCodex whether the program that sends it is Codex; its transcript says so, too
+ * @param agent the name of the program that sends it; null if it is not known
  * @returns null if it is none, or names no event or no conversation
  */
-export function parsePayload(text: string, isCodex: boolean): Payload | null {
+export function parsePayload(text: string, agent: string | null): Payload | null {
   const fields = parseObject<Record<string, unknown>>(text);
   const event = textOf(fields?.hook_event_name);
   const conversation = textOf(fields?.session_id);
   if (fields === null || event === null || conversation === null) return null;
   const transcript = absoluteOf(fields.transcript_path);
-  const isOfCodex = isCodex || (transcript !== null && basename(transcript).startsWith('rollout-'));
   return {
     event,
-    provider: isOfCodex ? 'codex' : 'claude',
+    provider: senderOf(agent, transcript && basename(transcript)).name,
     conversation,
     transcript,
     directory: absoluteOf(fields.cwd),

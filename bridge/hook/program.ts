@@ -5,9 +5,10 @@
 import { readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { agentProgramOf, conversationOf } from '../../memory/sessions/agentProcess.js';
+import { conversationOf } from '../../memory/sessions/agentProcess.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
+import { programOfProcess } from '../../src/agents/programs.js';
 import { errorCode } from '../../src/errno.js';
 import { describeError } from '../../src/errors.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
@@ -41,14 +42,14 @@ const redact = createRedactor(ownSecretsIn(env));
  * may not expect that nobody listens.
  * @throws Error if it is too long, or cannot be read
  */
-function readPayload(isCodex: boolean): Payload | null {
+function readPayload(agent: string | null): Payload | null {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let parts: Buffer[] = [];
   for (let length = 0, count = 0; ; length += count) {
     count = readWaiting(chunk);
     if (length + count > LARGEST_PAYLOAD_BYTES) parts = [];
     else parts.push(Buffer.from(chunk.subarray(0, count)));
-    const payload = count === 0 || endsObject(chunk, count) ? parsePayload(textOf(parts), isCodex) : null;
+    const payload = count === 0 || endsObject(chunk, count) ? parsePayload(textOf(parts), agent) : null;
     if (payload !== null) return payload;
     if (count > 0) continue;
     if (length > LARGEST_PAYLOAD_BYTES) throw new Error(`the payload is longer than ${LARGEST_PAYLOAD_BYTES} bytes`);
@@ -85,7 +86,7 @@ function agentAbove(host: string): ProcessIdentity | null {
   if (parent.pid <= 1 || parent.pid_start === '') return null;
   let at: ProcessIdentity = parent;
   for (let count = 0; count < MOST_SHELLS; count += 1) {
-    if (agentProgramOf(readArguments(at.pid)) !== null) return at;
+    if (programOfProcess(readArguments(at.pid)) !== null) return at;
     const above = systemProcessTable().find(at.pid)?.parent ?? 0;
     if (above <= 1) break;
     at = readProcessIdentity(host, above);
@@ -107,8 +108,7 @@ async function main(): Promise<object | null> {
   if (env.WATCHKEEPER_RUN) return null;
   const host = env.WATCHKEEPER_HOST ?? hostname();
   const agent = agentAbove(host);
-  const isCodex = agent !== null && agentProgramOf(readArguments(agent.pid)) === 'codex';
-  const payload = readPayload(isCodex);
+  const payload = readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
   if (payload === null) throw new Error('what it was given is no payload of a hook');
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
   const variables = SURROUNDING_VARIABLES.map((name) => [name, environment[name]] as const);

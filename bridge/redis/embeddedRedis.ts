@@ -15,22 +15,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import type { Settings } from '../../src/config/settings.js';
 import { describeError, UnreachableError } from '../../src/errors.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
-import type { Logger } from '../../src/log/logger.js';
-import { atMost, type Clock, describeDuration, MINUTE, SECOND } from '../../src/time.js';
+import { atMost, type Clock, MINUTE, SECOND } from '../../src/time.js';
 import { type Claim, claimFolder } from './claim.js';
 import {
   type Endpoint,
   endpointPath,
-  logPath,
   prepareFolder,
   removeEndpoint,
   type ServerKind,
   writeEndpoint,
 } from './endpoint.js';
 import { adopt, ownerLives, startFirst, startSuccessor } from './obtainServer.js';
+import { hungWords, IN_MEMORY, lostWords, replacedWords } from './serverNotices.js';
 import { answers, refuseWhenStopping, type ServerFolder, signalServer, stopServer } from './serverProcess.js';
 
 const LOOK_EVERY_MS = 500;
@@ -48,9 +46,6 @@ const PAUSE_MS = SECOND;
  */
 const MOST_UNANSWERED = 6;
 
-const IN_MEMORY =
-  'NO redis-server OR valkey-server IS ON PATH: the JavaScript server is used instead. It KEEPS NOTHING when it ends and is slow; use it for trials only. Install Redis 6.2 or newer, or set REDIS_URL';
-
 export interface EmbeddedRedisOptions {
   readonly logsFolder: string;
   /** The search path for programs, in the format of PATH. */
@@ -64,28 +59,6 @@ export interface EmbeddedRedisOptions {
   readonly hungMs: number;
   /** Called with a sentence when the server had to be restarted. */
   readonly notify: (sentence: string) => void;
-}
-
-/**
- * The Redis of a bridge: the configured one, or one of its own.
- * @param stopping ends the wait for it
- * @throws UsageError, UnreachableError as {@link startEmbeddedRedis}
- */
-export async function obtainRedis(settings: Settings, clock: Clock, logger: Logger, stopping: AbortSignal) {
-  const never = new AbortController().signal;
-  if (settings.redisUrl !== null) {
-    const nothing = { missingFile: () => null, saveAgain: async () => undefined };
-    return { url: settings.redisUrl, lost: never, stop: async () => undefined, ...nothing };
-  }
-  const { logsFolder, programPath: path, host, timings } = settings;
-  const notify = (sentence: string) => logger.warn(sentence);
-  const hungMs = timings.stallMs;
-  const redis = await startEmbeddedRedis({ logsFolder, path, host, clock, stopping, hungMs, notify });
-  redis.lost.addEventListener('abort', () => logger.error(describeError(redis.lost.reason)), { once: true });
-  if (redis.notice !== null) logger.warn(redis.notice);
-  const place = redis.persistent ? `, data below ${logsFolder}` : '';
-  logger.info(`REDIS_URL is not set: the bridge owns a ${redis.kind}${place}`);
-  return redis;
 }
 
 /**
@@ -208,7 +181,7 @@ export class EmbeddedRedis {
     for (let ends = 1; await this.#isGone(); ends += 1) {
       if (clock.monotonic() - upSince > QUICK_MS) ends = 1;
       if (ends >= MOST_QUICK_ENDS) {
-        this.#lost.abort(new UnreachableError(lostWords(this.#endpoint, folder, trouble)));
+        this.#lost.abort(new UnreachableError(lostWords(this.#endpoint, { folder, ends: MOST_QUICK_ENDS, trouble })));
         return;
       }
       await clock.sleep(PAUSE_MS * (ends - 1), ending);
@@ -271,21 +244,4 @@ async function untilWritten(client: Redis, clock: Clock): Promise<void> {
     if (clock.monotonic() > end) throw new UnreachableError('Redis has not written its data again in time');
     await clock.sleep(LOOK_EVERY_MS / 10);
   }
-}
-
-function hungWords({ kind, server }: Endpoint, hungMs: number): string {
-  return `the bridge's own Redis (${kind}, process ${server.pid}) has not answered for ${describeDuration(hungMs)} and is being killed`;
-}
-
-function replacedWords(former: Endpoint, now: Endpoint): string {
-  const gone = `the bridge's own Redis (${former.kind}, process ${former.server.pid}) was gone`;
-  if (now.persistent) return `${gone}; process ${now.server.pid} serves its data again`;
-  return `${gone}, AND ALL ITS DATA IS LOST: waiting messages, sessions, open incidents, conversations. The bridge stores again what it is running and the waiting messages that it knows of. Process ${now.server.pid} starts empty. Install Redis 6.2 or newer, or set REDIS_URL`;
-}
-
-function lostWords({ kind, persistent }: Endpoint, folder: string, trouble: string | null): string {
-  const what = `the bridge's own Redis (${kind}) ended ${MOST_QUICK_ENDS} times in a row, each time within a minute of its start`;
-  const last = trouble === null ? '' : ` (at last: ${trouble})`;
-  const data = persistent ? `, its data in ${folder} are damaged (\`redis-check-aof --fix\`, on a copy)` : '';
-  return `${what}${last}. ${logPath(folder)} says why: memory or disk is full, something kills it${data}. Fix that and start the bridge again, or set REDIS_URL to another Redis`;
 }

@@ -1,6 +1,6 @@
 /**
  * Watches the directories that agents of this host work in. A missing directory takes only its own project out of service: its
- * messages wait, their chats are notified once, and work resumes by itself when the directory is back.
+ * messages wait, and work resumes by itself when the directory is back.
  */
 import {
   directoryFor,
@@ -19,20 +19,14 @@ import type { Logger } from '../../src/log/logger.js';
 import { Rounds } from '../../src/rounds.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, SECOND } from '../../src/time.js';
-import type { SayingChat } from '../chat/chatRouter.js';
 
 const LOOK_EVERY_MS = 5 * SECOND;
-
-/** Sent once to a chat whose message waits for its project's directory. */
-export const DIRECTORY_MISSING_TEXT =
-  "Received. This project's folder is missing at the moment; I'll start when it is back.";
 
 export interface DirectoryWatchParts {
   readonly settings: Settings;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly chat: SayingChat;
   /** Started when a directory is back: sessions that wait for it may begin. */
   readonly lanes: { startAll(): Promise<void>; startNext(lane: string): Promise<void> };
 }
@@ -106,7 +100,7 @@ export class DirectoryWatch implements Service {
     await this.#rounds.stop();
   }
 
-  /** One check. Never throws: a notice that could not be sent is sent at the next check. */
+  /** One check. Never throws. */
   async runOnce(): Promise<void> {
     const { settings, logger, lanes } = this.#parts;
     await this.#followAll().catch((err: unknown) =>
@@ -128,10 +122,6 @@ export class DirectoryWatch implements Service {
       logger.info({ project_key }, `project "${project_key}": ${how}`);
     }
     if (over.length > 0) void lanes.startAll();
-    if (missing.size === 0) return;
-    await this.#notifyWaitingChats().catch((err: unknown) =>
-      logger.warn({ err }, 'chats that wait for a directory will be notified in the next round'),
-    );
   }
 
   /** Once for each configuration. */
@@ -145,21 +135,6 @@ export class DirectoryWatch implements Service {
         await this.follow(session);
     }
     this.#followed = projects;
-  }
-
-  async #notifyWaitingChats(): Promise<void> {
-    const { settings, store, logger, chat } = this.#parts;
-    for (const session of await store.records.sessions(await store.records.sessionIds('pending'))) {
-      if (session instanceof CorruptRecordError || hostOfLane(session.lane) !== settings.host) continue;
-      if (!this.isMissing(session.working_directory)) continue;
-      // Recorded before it is sent: losing a notice is better than repeating it at every start.
-      if (!(await store.chatMemory.isFirstWordOnWaiting(session.session_id))) continue;
-      await chat
-        .say(session, DIRECTORY_MISSING_TEXT)
-        .catch((err: unknown) =>
-          logger.warn({ err, session_id: session.session_id }, 'a chat could not be notified that its message waits'),
-        );
-    }
   }
 }
 

@@ -3,8 +3,8 @@
  * The store decides, and this repeats it. A disk that accepts nothing is logged once and harms no run.
  */
 import { contextGiven } from '../../memory/brief/contextGiven.js';
+import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Worklog } from '../../memory/fold/worklog.js';
-import type { NewLine } from '../../memory/logs/line.js';
 import { lostRuns } from '../../memory/sessions/bridgeSession.js';
 import { describeError } from '../../src/errors.js';
 import { headOf } from '../../src/log/shorten.js';
@@ -39,13 +39,13 @@ export class RunWorklog {
     const { session, runId, agentProcess: process } = this.#known;
     const { revival_of: first, agent } = session;
     const timestamp = this.#now();
-    const begun = (state: Worklog): NewLine[] => {
+    const begun = (state: Worklog): WorklogLine[] => {
       this.#conversation ??= state.conversations.at(-1)?.id ?? null;
       const lines = [
         ...(state.facts === null ? [this.#started()] : []),
-        ...(state.lifecycle === 'ended' ? [{ event: 'session_reopened' }] : []),
+        ...(state.lifecycle === 'ended' ? [worklogKind.line('session_reopened', {})] : []),
         ...lostRuns(state),
-        ...(process === null ? [] : [{ event: 'run_started', process, agent, run_id: runId }]),
+        ...(process === null ? [] : [worklogKind.line('run_started', { process, agent, run_id: runId })]),
         ...(given === '' ? [] : [contextGiven('revival', given)]),
       ];
       return lines.map((line) => ({ ...line, timestamp }));
@@ -65,7 +65,7 @@ export class RunWorklog {
     const { agent: provider, working_directory: cwd } = this.#known.session;
     const source = id === asked ? 'resume' : 'startup';
     if (id === this.#conversation) return;
-    this.#append({ event: 'conversation', provider, conversation: id, source, cwd });
+    this.#append(worklogKind.line('conversation', { provider, conversation: id, source, cwd }));
     this.#conversation = id;
   }
 
@@ -74,7 +74,7 @@ export class RunWorklog {
     const { agentProcess: process, runId } = this.#known;
     if (process === null || !isGone) return;
     const reason = end.kind === 'failed' ? end.reason : end.kind === 'stopped' ? (stopCause ?? end.kind) : end.kind;
-    this.#append({ event: 'run_ended', process, reason, run_id: runId });
+    this.#append(worklogKind.line('run_ended', { process, reason, run_id: runId }));
   }
 
   /**
@@ -106,19 +106,19 @@ export class RunWorklog {
 
   #started() {
     const { settings, redact, worklogs } = this.#context;
-    const { request, revival_of: first, working_directory, agent } = this.#known.session;
-    return {
-      event: 'session_started',
+    const { session_id, request, revival_of: first, working_directory, agent } = this.#known.session;
+    return worklogKind.line('session_started', {
+      session_id,
       purpose: settings.memory.texts ? headOf(request.message_text, LONGEST_PURPOSE, redact) : '',
       agent,
       workspace: worklogs.workspaceIdOf(working_directory),
       cwd: working_directory,
-      ...(first !== null && { continues: first }),
-    };
+      continues: first ?? undefined,
+    });
   }
 
   /** Nobody waits for the line. It says when it was true. */
-  #append(line: NewLine): void {
+  #append(line: WorklogLine): void {
     const timestamp = this.#now();
     this.#context.worklogs.later(this.#known.session.session_id, [{ ...line, timestamp }], this.#say);
   }

@@ -12,6 +12,7 @@ import type {
   UserFromGetMe,
   WebhookInfo,
 } from 'grammy/types';
+import type { AgentSession } from '../../src/jobs/model.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import type { AnswerFile } from './answerParts.js';
@@ -55,6 +56,16 @@ export interface TelegramFoundation extends ChatFoundation {
   readonly api: TelegramApi;
   /** Missing where sessions have no folders. */
   readonly logsFolder?: string;
+  /** One for all parts of a process. */
+  readonly numbers: MessageNumbers;
+}
+
+/** Whose numbers the ids of messages are. Both methods throw ioredis' error if Redis is unreachable. */
+export interface MessageNumbers {
+  /** @returns the bot that messages of the chat, received or sent now, are marked with; null if with none */
+  markIn(chatId: string): Promise<string | null>;
+  /** @returns whether the ids of the session's messages are another bot's: for this one they name other messages, or none */
+  areForeign(session: AgentSession): Promise<boolean>;
 }
 
 /** Every method throws a ChatError, and nothing else. */

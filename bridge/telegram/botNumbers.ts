@@ -8,33 +8,27 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { botOfSession } from '../../src/ids.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { TelegramFoundation } from './api.js';
+import type { MessageNumbers, TelegramFoundation } from './api.js';
 
 /** https://core.telegram.org/api/bots/ids */
 const CHAT_WITH_OWN_NUMBERS = /^-100\d{10,}$/;
 
-export class BotNumbers {
-  readonly #base: TelegramFoundation;
+type Base = Omit<TelegramFoundation, 'numbers'>;
+
+export class BotNumbers implements MessageNumbers {
+  readonly #base: Base;
   #first: Promise<string> | null = null;
 
-  constructor(base: TelegramFoundation) {
+  constructor(base: Base) {
     this.#base = base;
   }
 
-  /**
-   * @returns the bot that messages of the chat, received or sent now, are marked with; null if with none
-   * @throws ioredis' error if Redis is unreachable
-   */
   async markIn(chatId: string): Promise<string | null> {
     if (CHAT_WITH_OWN_NUMBERS.test(chatId)) return null;
     const { botId } = this.#base.api;
     return (await this.#firstBot()) === botId ? null : botId;
   }
 
-  /**
-   * @returns whether the ids of the session's messages are another bot's: for this one they name other messages, or none
-   * @throws ioredis' error if Redis is unreachable
-   */
   async areForeign({ session_id, request: { chat_id } }: AgentSession): Promise<boolean> {
     if (CHAT_WITH_OWN_NUMBERS.test(chat_id) || !session_id.startsWith('tg_')) return false;
     return (botOfSession(session_id) ?? (await this.#firstBot())) !== this.#base.api.botId;

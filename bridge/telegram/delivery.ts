@@ -23,12 +23,11 @@ import { type AgentSession, type DeliveryState, isDelivered, type OutboxEntry } 
 import { isDueLater } from '../../src/jobs/outbox.js';
 import type { Service } from '../../src/service.js';
 import type { Timer } from '../../src/time.js';
-import { deliveryState, type SayingChat } from '../chat/chatRouter.js';
+import { deliveryState, type FirstWord, type WaitingChat } from '../chat/chatRouter.js';
 import { finalTextOf } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
 import { answerParts, isFile, messagesIn, partsDone } from './answerParts.js';
 import type { TelegramFoundation } from './api.js';
-import { BotNumbers } from './botNumbers.js';
 import { ClosingLines } from './closingLines.js';
 import { CLAIM_MS, DeliveryRecord } from './deliveryRecord.js';
 import { type Outcome, PartSender } from './partSender.js';
@@ -37,14 +36,13 @@ import type { ProgressDisplay } from './progress.js';
 const FILE_TOO_LATE: Outcome = { kind: 'left_out', reason: 'a day has passed' };
 
 /** Telegram as the place where people read. As a service it only stops: nothing of it runs until it is called. */
-export class TelegramDelivery implements SayingChat, Service {
+export class TelegramDelivery implements WaitingChat, Service {
   readonly name = 'telegram chat';
   readonly #base: TelegramFoundation;
   readonly #progress: ProgressDisplay;
   readonly #memory: SendMemory;
   readonly #drainMs: number;
   readonly #sender: PartSender;
-  readonly #numbers: BotNumbers;
   /** Sessions that this object is working on. */
   readonly #underWay = new Set<string>();
   /** Interrupted by the store: a claim of ours may be left, with nobody working on it. */
@@ -65,10 +63,9 @@ export class TelegramDelivery implements SayingChat, Service {
     this.#progress = progress;
     this.#memory = memory;
     this.#drainMs = drainMs;
-    this.#numbers = new BotNumbers(base);
     this.#sender = new PartSender(base.api, memory, this.#ending.signal);
     this.#closing = new ClosingLines(base, progress.edits, this.#ending.signal);
-    this.#record = new DeliveryRecord(base, this.#closing, this.#numbers);
+    this.#record = new DeliveryRecord(base, this.#closing);
   }
 
   async start(): Promise<void> {}
@@ -96,11 +93,8 @@ export class TelegramDelivery implements SayingChat, Service {
     return this.#progress.showProgress(sessionId, text);
   }
 
-  async say(session: AgentSession, text: string): Promise<void> {
-    const { chat_id: chatId, thread_id: threadId, message_id: replyTo } = session.request;
-    const to = { chatId, threadId, replyTo: (await this.#numbers.areForeign(session)) ? null : replyTo };
-    const messageId = await this.#base.api.sendMessage(to, { plain: text, html: null }, { silent: true });
-    await this.#base.store.chatMemory.recordOwnMessage(session, messageId, await this.#numbers.markIn(chatId));
+  showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean> {
+    return this.#progress.showWaiting(session, text, word);
   }
 
   /** The bridge stops: after `drainMs` nothing more is sent. What is not settled then waits for the next start. */
@@ -131,7 +125,7 @@ export class TelegramDelivery implements SayingChat, Service {
     const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
-    if (session !== null && (await this.#numbers.areForeign(session))) {
+    if (session !== null && (await this.#base.numbers.areForeign(session))) {
       // Its messages are numbered by another bot: for this one the numbers are those of others.
       inDoubt ||= entry.edit_into !== null;
       entry = await this.#record.save(entry, { reply_to: null, progress_message_id: null, edit_into: null });
@@ -185,7 +179,7 @@ export class TelegramDelivery implements SayingChat, Service {
     const entry = await store.records.outboxEntry(sessionId);
     const isDue = entry !== null && entry.progress_message_id !== null && !isDueLater(entry, clock.now());
     const session = isDue && !this.#isStopping ? await store.records.session(sessionId) : null;
-    const isForeign = session !== null && (await this.#numbers.areForeign(session));
+    const isForeign = session !== null && (await this.#base.numbers.areForeign(session));
     if (isDue && isForeign && isDelivered(entry.state)) await store.outbox.save(entry, { progress_message_id: null });
     else if (isDue && !this.#isStopping) this.#closing.write(entry, session);
     return deliveryState(store, sessionId);

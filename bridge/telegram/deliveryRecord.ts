@@ -3,8 +3,7 @@ import { pauseAfter } from '../../src/backoff.js';
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import { SECOND } from '../../src/time.js';
 import { logDelivery, logUndelivered } from '../chat/deliveryReport.js';
-import type { ChatFoundation } from '../chat/foundation.js';
-import type { BotNumbers } from './botNumbers.js';
+import type { TelegramFoundation } from './api.js';
 import { BACKOFF, CLOSED_WITHIN_MS, type ClosingLines, GIVEN_UP_AFTER_MS } from './closingLines.js';
 import type { Outcome } from './partSender.js';
 
@@ -21,13 +20,11 @@ export const CLAIM_MS = 90 * SECOND;
 
 /** Each change resolves with the entry as stored; null if another process holds the claim now. */
 export class DeliveryRecord {
-  readonly #base: ChatFoundation;
+  readonly #base: TelegramFoundation;
   readonly #closing: ClosingLines;
-  readonly #numbers: BotNumbers;
 
-  constructor(base: ChatFoundation, closing: ClosingLines, numbers: BotNumbers) {
+  constructor(base: TelegramFoundation, closing: ClosingLines) {
     this.#base = base;
-    this.#numbers = numbers;
     this.#closing = closing;
   }
 
@@ -129,7 +126,7 @@ export class DeliveryRecord {
     // Only a reply to this very message would miss it.
     const inChat = { ...session, request: { ...session.request, chat_id: entry.chat_id } };
     try {
-      await store.chatMemory.recordOwnMessage(inChat, messageId, await this.#numbers.markIn(entry.chat_id));
+      await store.chatMemory.recordOwnMessage(inChat, messageId, await this.#base.numbers.markIn(entry.chat_id));
     } catch (err) {
       logger.warn({ err, session_id: entry.session_id }, 'the message id of an answer was not stored');
     }

@@ -44,7 +44,10 @@ const CONTENTS = {
 
 const [given, answered, used, event, looks] = ['given', 'answered', 'used', 'event', 'looks'] as const;
 
-/** Complete by type: a field that Telegram adds does not compile without a decision. */
+/**
+ * Complete by type: a field that Telegram adds does not compile without a decision.
+ * @internal for tests
+ */
 export const FIELDS = {
   ...{ text: given, entities: given, quote: given, reply_to_message: given, external_reply: given },
   ...{ reply_to_story: given, reply_to_checklist_task_id: given, reply_to_poll_option_id: given },

@@ -6,40 +6,36 @@
  * untrue. The disk knows it, too: a store that is restored to an older state may forget it.
  */
 import { failpoint } from '../../src/failpoints.js';
-import { type HostCounters, systemCounters } from '../../src/host/counters.js';
+import { systemCounters } from '../../src/host/counters.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import { Newest } from '../../src/newest.js';
 import { atMost, SECOND } from '../../src/time.js';
+import type { FirstWord } from '../chat/chatRouter.js';
 import { type Activity, type ProgressView, statusLine } from '../chat/progressView.js';
 import type { TelegramFoundation, Text } from './api.js';
-import { BotNumbers } from './botNumbers.js';
 import { asChatError, ChatError } from './chatError.js';
+import { KnownMessages } from './knownMessages.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import type { ProgressMemory } from './progressMemory.js';
 import { learn, pause } from './progressPace.js';
-import { progressText, STARTED } from './progressText.js';
+import { begunText, progressText, STARTED } from './progressText.js';
 import { reasonOf } from './reason.js';
 import { renderClean } from './render.js';
-import { newlyShown, type Shown } from './shownProgress.js';
-
-type Uptime = Pick<HostCounters, 'sinceBootMs'>;
+import { clockAheadMs, newlyShown, type Shown, type Uptime } from './shownProgress.js';
+import { WaitingMessages } from './waitingMessages.js';
 
 /** Telegram shows it for five seconds. */
 const TYPING_EVERY_MS = 4.5 * SECOND;
 const END_LIMIT_MS = 5 * SECOND;
-/** Sessions whose message is remembered after the end of their display. */
-const MOST_REMEMBERED = 500;
 
 export class ProgressDisplay implements ProgressView {
   readonly edits: ProgressEdits;
   readonly #base: TelegramFoundation;
   readonly #memory: ProgressMemory;
   readonly #everyMs: number;
-  readonly #numbers: BotNumbers;
   readonly #counters: Uptime;
   readonly #shown = new Map<string, Shown>();
-  /** What is left of displays that have ended, oldest first. */
-  readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
+  readonly #known: KnownMessages;
+  readonly #waiting: WaitingMessages;
 
   /** @param memory which message it is, should the store forget it. @param everyMs the least time between two edits of it */
   constructor(
@@ -54,16 +50,22 @@ export class ProgressDisplay implements ProgressView {
     this.edits = edits;
     this.#memory = memory;
     this.#everyMs = everyMs;
-    this.#numbers = new BotNumbers(base);
+    this.#known = new KnownMessages(base, memory);
+    this.#waiting = new WaitingMessages(base, edits, this.#known);
   }
 
   begin(session: AgentSession): void {
     const id = session.session_id;
     const former = this.#shown.get(id);
     former?.ended.abort();
-    const shown = newlyShown(session, this.#forgotten(session), this.#clockAheadMs(), this.#base.clock.monotonic());
+    const forgotten = this.#known.forgotten(session);
+    const shown = newlyShown(session, forgotten, this.#base.clock, this.#counters);
     this.#shown.set(id, shown);
-    shown.loop = (former?.loop ?? Promise.resolve()).then(() => this.#run(shown));
+    const handedOver = this.#waiting.handOver(id, shown.abandoned.signal);
+    shown.loop = Promise.all([handedOver, former?.loop]).then(([messageId]) => {
+      shown.messageId ??= messageId;
+      return this.#run(shown);
+    });
   }
 
   update(sessionId: string, activity: Activity): void {
@@ -81,30 +83,14 @@ export class ProgressDisplay implements ProgressView {
     if (this.#shown.get(sessionId) !== shown) return;
     this.#shown.delete(sessionId);
     const { messageId, mayComeLate } = shown;
-    const clockMovedMs = this.#clockAheadMs() - shown.clockAheadMs;
-    this.#left.set(sessionId, { messageId, mayComeLate, clockMovedMs });
+    const clockMovedMs = clockAheadMs(this.#base.clock, this.#counters) - shown.clockAheadMs;
+    this.#known.leave(sessionId, { messageId, mayComeLate, clockMovedMs });
   }
 
   /** As {@link end}. @returns what is left of it */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
-    const left = this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
-    if (left.messageId !== null) return left;
-    const session = await this.#base.store.records.session(sessionId);
-    return { ...left, messageId: session === null ? null : this.#forgotten(session) };
-  }
-
-  /** @returns the message of the session or its first attempt, which the store may have forgotten */
-  #forgotten(session: AgentSession): string | null {
-    const { session_id, revival_of } = session;
-    const left = this.#left.get(session_id) ?? (revival_of === null ? undefined : this.#left.get(revival_of));
-    return left?.messageId ?? this.#memory.messageOf(session);
-  }
-
-  /** The boot's clock goes on while the host sleeps, as people's do, and nobody can set it. */
-  #clockAheadMs(): number {
-    const sinceBootMs = this.#counters.sinceBootMs();
-    return sinceBootMs === null ? 0 : this.#base.clock.now() - sinceBootMs;
+    return this.#known.leftOf(sessionId);
   }
 
   messageOf(sessionId: string): string | null {
@@ -117,26 +103,24 @@ export class ProgressDisplay implements ProgressView {
   }
 
   /**
-   * Puts `text` into the session's progress message, or into its predecessor's. It stays there; if a run of the session is
-   * already working, until that run's next line. Never throws; if there is no message, nothing is shown.
+   * Puts `text` into the session's progress message, or into its predecessor's. If a run of the session is already working,
+   * that stays until its next line. Never throws; if there is no message, nothing is shown.
    */
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
       const [words] = renderClean(text, this.#base.redact).parts;
       if (words === undefined || (await this.#sayAtWork(sessionId, words))) return;
       await this.end(sessionId);
-      const { records } = this.#base.store;
-      const session = await records.session(sessionId);
-      if (session === null) return;
-      const former = session.revival_of === null ? null : await records.session(session.revival_of);
-      const recorded = session.request.progress_message_id ?? former?.request.progress_message_id ?? null;
-      const messageId = recorded ?? this.#forgotten(session);
-      if (messageId === null || (await this.#numbers.areForeign(session))) return;
-      const message = { sessionId, chatId: session.request.chat_id, messageId };
-      await this.edits.edit(message, words, () => this.edits.isOpen(sessionId));
+      await this.#waiting.put(sessionId, words);
     } catch (err) {
       this.#base.logger.warn({ err, session_id: sessionId }, 'the progress message could not be changed');
     }
+  }
+
+  /** As {@link WaitingMessages.show}. */
+  async showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean> {
+    if (this.#shown.has(session.session_id)) return true;
+    return this.#waiting.show(session, text, word, this.#runningIn(session.request.chat_id));
   }
 
   /** Ends every display; resolves when no call is in progress. */
@@ -161,7 +145,7 @@ export class ProgressDisplay implements ProgressView {
     const { clock, logger } = this.#base;
     while (!shown.ended.signal.aborted && !shown.isRefused) {
       try {
-        if (await this.#numbers.areForeign(shown.session)) return;
+        if (await this.#base.numbers.areForeign(shown.session)) return;
         // Another process may have ended the session, or shown something else there.
         const state = await this.edits.stateOf(shown.session);
         if (state === 'over') return;
@@ -179,10 +163,13 @@ export class ProgressDisplay implements ProgressView {
   }
 
   async #show(shown: Shown): Promise<void> {
-    const { clock, logger, redact } = this.#base;
+    const { clock, logger, redact, store } = this.#base;
+    const { session, activity } = shown;
     shown.nextEditAt = clock.monotonic() + this.#everyMs;
-    shown.reason ??= await reasonOf(this.#base.store.records, shown.session);
-    const text = progressText(shown.activity, shown.session, clock.monotonic(), redact, shown.reason);
+    shown.reason ??= await reasonOf(store.records, session);
+    const begun = shown.text === null ? begunText(session, redact, shown.reason) : null;
+    const text = progressText(activity, session, clock.monotonic(), redact, shown.reason) ?? begun;
+    await this.#record(shown);
     try {
       const isNew = text !== null && text.plain !== shown.text;
       if (shown.messageId === null) await this.#send(shown);
@@ -190,20 +177,27 @@ export class ProgressDisplay implements ProgressView {
     } catch (error) {
       const failure = asChatError(error);
       learn(shown, failure, clock.monotonic());
-      const fields = { err: failure, session_id: shown.session.session_id };
+      const fields = { err: failure, session_id: session.session_id };
       if (!shown.abandoned.signal.aborted) logger.debug(fields, 'a progress line was dropped');
     }
-    if (shown.messageId !== null) shown.isRecorded ||= await this.#isRecordedNow(shown, shown.messageId);
+    await this.#record(shown);
   }
 
   /** A group's limit is kept for answers: then the line is shown later. */
   #isHeldBack(shown: Shown): boolean {
     const { api, clock } = this.#base;
     const { chat_id } = shown.session.request;
-    const running = [...this.#shown.values()].filter(({ session }) => session.request.chat_id === chat_id).length;
-    const waitMs = api.spending.waitForLine(chat_id, running, shown.messageId === null ? 'first' : 'edit');
+    const waitMs = api.spending.waitForLine(
+      chat_id,
+      this.#runningIn(chat_id),
+      shown.messageId === null ? 'first' : 'edit',
+    );
     if (waitMs > 0) shown.nextEditAt = clock.now() + waitMs;
     return waitMs > 0;
+  }
+
+  #runningIn(chatId: string): number {
+    return [...this.#shown.values()].filter(({ session }) => session.request.chat_id === chatId).length;
   }
 
   async #send(shown: Shown): Promise<void> {
@@ -220,16 +214,19 @@ export class ProgressDisplay implements ProgressView {
     await this.#memory.remember(session, messageId);
   }
 
-  /** @returns false if the session no longer belongs to this run */
-  async #isRecordedNow({ session }: Shown, progressMessageId: string): Promise<boolean> {
-    if (session.run === null) return false;
-    const { transitions } = this.#base.store;
-    return (await transitions.recordRun(session.session_id, session.run.run_id, { progressMessageId })) !== null;
+  /** Not if the session no longer belongs to this run. */
+  async #record(shown: Shown): Promise<void> {
+    const { session, messageId: progressMessageId } = shown;
+    if (shown.isRecorded || progressMessageId === null || session.run === null) return;
+    const recorded = this.#base.store.transitions.recordRun(session.session_id, session.run.run_id, {
+      progressMessageId,
+    });
+    shown.isRecorded = (await recorded) !== null;
   }
 
   async #edit(shown: Shown, messageId: string, text: Text): Promise<void> {
     const { session, abandoned } = shown;
-    if (await this.#numbers.areForeign(session)) return;
+    if (await this.#base.numbers.areForeign(session)) return;
     const message = { sessionId: session.session_id, chatId: session.request.chat_id, messageId };
     const mayEdit = async () => (await this.edits.stateOf(session)) === 'working';
     failpoint('progress.edit.before');

@@ -39,6 +39,21 @@ export function progressText(
     ...(note === '' ? [] : [inCode(note)]),
     ...reasonLines(reason, redact),
   ];
+  return joined(lines);
+}
+
+/**
+ * @returns what a run that has done nothing yet shows in a message that an earlier run or a wait has left; null if the text there
+ * is to stay
+ */
+export function begunText({ attempt }: AgentSession, redact: Redact, reason: string | null): Text | null {
+  if (attempt === 1) return { plain: STARTED, html: null };
+  return reason === null
+    ? null
+    : joined([{ plain: SECOND_ATTEMPT, html: SECOND_ATTEMPT }, ...reasonLines(reason, redact)]);
+}
+
+function joined(lines: readonly Text[]): Text {
   return { plain: lines.map(({ plain }) => plain).join('\n'), html: lines.map(({ html }) => html ?? '').join('\n') };
 }
 

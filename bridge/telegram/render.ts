@@ -59,15 +59,10 @@ export function renderClean(text: string, redact: Redact): { parts: MessagePart[
 }
 
 /**
- * @param text Markdown, any length, without secrets
  * @param limit UTF-16 units that a part may have; at least 100
  * @returns at least one part, each with something visible
  */
-export function renderParts(text: string, limit: number = MESSAGE_LIMIT): MessagePart[] {
-  return cutLines(linesOf(readable(text)), limit);
-}
-
-function cutLines(lines: readonly Line[], limit: number): MessagePart[] {
+export function cutLines(lines: readonly Line[], limit: number): MessagePart[] {
   const splitter = new Splitter(limit);
   for (const line of lines) splitter.add(line);
   const parts = splitter.finish();
@@ -199,6 +194,6 @@ function trimmed(lines: readonly MarkedLine[]): readonly MarkedLine[] {
 }
 
 /** Telegram accepts UTF-8 only: a lone surrogate becomes the replacement character on the way there and back. */
-function readable(text: string): string {
+export function readable(text: string): string {
   return Buffer.from(withoutInvisible(text).replace(/\r\n?/g, '\n')).toString();
 }

@@ -12,7 +12,6 @@ import { type Admission, type Admitted, type ChatMessage, OncePer, type Refused 
 import type { Commands } from '../intake/commands.js';
 import { answersSilently, type Command, isKnownCommand, isLoneStop, parseCommand } from '../intake/commandText.js';
 import type { TelegramFoundation, Text } from './api.js';
-import { BotNumbers } from './botNumbers.js';
 import { answerToEdit } from './edits.js';
 import type { Errands } from './errands.js';
 import { type Bot, type Incoming, type IncomingText, type Relay, readUpdate } from './incoming.js';
@@ -42,12 +41,10 @@ export class UpdateHandler {
   readonly #parts: UpdateHandlerParts;
   readonly #errands: Errands;
   readonly #answered: OncePer;
-  readonly #numbers: BotNumbers;
 
   constructor(parts: UpdateHandlerParts, errands: Errands) {
     this.#parts = parts;
     this.#errands = errands;
-    this.#numbers = new BotNumbers(parts);
     this.#answered = new OncePer(parts.clock, NOTE_PERIOD_MS);
   }
 
@@ -169,7 +166,7 @@ export class UpdateHandler {
   /** @returns it with the bot whose numbers its ids are */
   async #numbered<Read extends { readonly message: ChatMessage }>(incoming: Read): Promise<Read> {
     const { message } = incoming;
-    const mark = await this.#numbers.markIn(message.chatId);
+    const mark = await this.#parts.numbers.markIn(message.chatId);
     const receivedBy = this.#parts.api.botId;
     return { ...incoming, message: { ...message, receivedBy, ...(mark !== null && { bot: mark }) } };
   }

@@ -1,6 +1,6 @@
 /** The line of a worklog that says what an agent was given, by which its text can be recognised without being kept. */
 import { createHash } from 'node:crypto';
-import type { NewLine } from '../logs/line.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { ContextLevel } from './levels.js';
 
 export function digestOf(context: string): string {
@@ -11,12 +11,14 @@ export function digestOf(context: string): string {
  * @param context not empty
  * @param subAgent to whom it was given; null: the main agent
  */
-export function contextGiven(level: ContextLevel, context: string, subAgent: string | null = null): NewLine {
-  const line = { event: 'context_given', level, characters: context.length, digest: digestOf(context) };
-  return subAgent === null ? line : { ...line, sub_agent: subAgent };
+export function contextGiven(level: ContextLevel, context: string, subAgent: string | null = null): WorklogLine {
+  return worklogKind.line('context_given', {
+    ...{ level, characters: context.length, digest: digestOf(context) },
+    sub_agent: subAgent ?? undefined,
+  });
 }
 
 /** The line of a worklog that says that its record was given to the agent of another session. */
-export function contextTold(to: string): NewLine {
-  return { event: 'context_given', to };
+export function contextTold(to: string): WorklogLine {
+  return worklogKind.line('context_given', { to });
 }

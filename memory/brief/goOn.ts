@@ -1,13 +1,12 @@
 /** How to go on with a session. */
 import { existsSync } from 'node:fs';
+import { programNamed } from '../../src/agents/programs.js';
 import { presentConversation, runWords } from '../fold/runs.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { Words } from './observedSections.js';
-
-const RESUMES: Readonly<Record<string, string>> = { claude: 'claude --resume', codex: 'codex resume' };
 
 /** What somebody can do who goes on with a session. */
 export interface WayOn {
@@ -45,7 +44,7 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
     conversation === undefined || !isThere
       ? []
       : [
-          `Or go on with its conversation, in ${directory}: ${RESUMES[conversation.provider]} ${words.name(conversation.id)}`,
+          `Or go on with its conversation, in ${directory}: ${programNamed(conversation.provider)?.resume} ${words.name(conversation.id)}`,
         ];
   if (log.facts?.explicit !== false) return { command, further: back };
   const where = isThere ? directory : `another directory, because ${directory} does not exist any more`;
@@ -59,7 +58,7 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
 function wayBackTo(memory: Memory, log: Worklog): Conversation | undefined {
   const known = log.conversations.filter(
     (one) =>
-      one.moved_at === null && Object.hasOwn(RESUMES, one.provider) && transcriptOf(one, memory.surroundings.variables),
+      one.moved_at === null && programNamed(one.provider) !== null && transcriptOf(one, memory.surroundings.variables),
   );
   const present = presentConversation(log, memory.runsOf(log));
   return known.find((one) => one === present) ?? known.at(-1);

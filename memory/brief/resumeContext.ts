@@ -151,7 +151,7 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
       ]),
       ...entries(
         'rest',
-        holds(level, 'framework') && typeof log.facts?.set.framework === 'string'
+        holds(level, 'framework') && log.facts?.set.framework !== undefined
           ? [`Framework: ${words.text(log.facts.set.framework)}`]
           : [],
       ),

@@ -1,5 +1,6 @@
 /** A session that only its transcript knows, for somebody who was not there: what was asked, done, and left open. */
 import { existsSync } from 'node:fs';
+import { programNamed } from '../../src/agents/programs.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
 import { filesInDoubt } from '../condition/filesInDoubt.js';
@@ -24,7 +25,6 @@ import {
 
 const CHARACTERS = 4_000;
 const MOST_ACTIONS = 8;
-const PROGRAMS = { claude: 'Claude Code', codex: 'Codex', journal: 'an agent' } as const;
 
 export interface BriefOptions {
   /** UTC epoch milliseconds. */
@@ -97,7 +97,7 @@ function headOf({ observed, format, sessionId, directory }: ReadTranscript, now:
   return {
     title: '',
     entries: entries('purpose', [
-      `Session ${name} of ${PROGRAMS[format ?? 'journal']}, ${when}.`,
+      `Session ${name} of ${programNamed(format)?.title ?? 'an agent'}, ${when}.`,
       ...(directory === null ? [] : [`It worked in ${words.path(directory)}.`]),
       firstPrompt === null ? 'What was asked is not recorded.' : `It was asked: ${words.text(firstPrompt)}`,
       ...(lastPrompt === null || lastPrompt === firstPrompt ? [] : [`It was last asked: ${words.text(lastPrompt)}`]),
@@ -117,7 +117,7 @@ function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript,
   const { list } = observed.todos;
   const next = list.find(({ status }) => status === 'in_progress') ?? list.find(({ status }) => status === 'pending');
   const unread = diagnostics.garbage_lines + diagnostics.oversized_lines + diagnostics.newer_lines;
-  const back = { claude: 'claude --resume', codex: 'codex resume', journal: null }[format ?? 'journal'];
+  const back = programNamed(format)?.resume ?? null;
   return {
     title: '',
     entries: entries('next', [

@@ -33,8 +33,10 @@ export function unsettledOf<S extends { readonly status: StepStatus }>(steps: re
   return steps.filter(({ status }) => !SETTLED.includes(status));
 }
 
-/** @returns the state as JSON, with the fields in the order of `docs/memory.md` */
-export function stateOf(log: Worklog, at: number): Readonly<Record<string, unknown>> {
+/** What was declared of a session, as it is written to `state.json`. */
+export type DeclaredState = ReturnType<typeof stateOf>;
+
+export function stateOf(log: Worklog, at: number) {
   const steps = [...log.steps.values()];
   const { facts } = log;
   return {
@@ -82,7 +84,7 @@ export function filesOf({ files, digests }: Worklog): Record<string, FileEntry &
 }
 
 function shownStep({ spans: _spans, ...step }: Step) {
-  return { ...step, kind: 'plan' };
+  return { ...step, kind: 'plan' as const };
 }
 
 export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {

@@ -8,6 +8,7 @@ import type {
   FileStatus,
   Lifecycle,
   Priority,
+  SETTINGS,
   StepStatus,
 } from '../words.js';
 
@@ -177,8 +178,21 @@ export interface Facts {
     readonly branch: string | null;
     readonly dirty_digest: string | null;
   } | null;
-  /** Of `session_changed`: modes, documents, role, language. */
-  readonly set: Record<string, unknown>;
+  readonly set: Settings;
+}
+
+/** What a session says of itself, at its beginning or later. */
+export type Settings = { [setting in (typeof SETTINGS)[number]]?: string | undefined } & {
+  documents?: { readonly [name in 'design' | 'plan']?: Document } | undefined;
+  language?: { readonly [of in 'communication' | 'documents']?: string } | undefined;
+};
+
+/** A document that a session names, and what it held then. */
+export interface Document {
+  /** Relative to the workspace; absolute if it is outside. */
+  readonly path: string;
+  /** SHA-256, hexadecimal. */
+  readonly digest: string;
 }
 
 export interface Worklog {

@@ -5,8 +5,8 @@
  */
 import { UnreachableError } from '../../src/errors.js';
 import { freshnessOf } from '../fold/freshness.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
-import type { NewLine } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
@@ -24,9 +24,9 @@ export function archiveSession(memory: Memory, session: OpenSession, end: EndRea
   requireOwnMemory(memory.places);
   writeOrRefuse(session, memory.stamp, (state) => {
     requireNoOtherRun(memory, state);
-    const ending: NewLine[] =
-      end === null || state.lifecycle === 'ended' ? [] : [{ event: 'session_ended', reason: end }];
-    return state.archived === null ? [...ending, { event: 'session_archived' }] : [];
+    const ending: WorklogLine[] =
+      end === null || state.lifecycle === 'ended' ? [] : [worklogKind.line('session_ended', { reason: end })];
+    return state.archived === null ? [...ending, worklogKind.line('session_archived', {})] : [];
   });
   releaseClaim(memory, session);
   return move(memory, session);
@@ -55,12 +55,15 @@ export function archiveCompleted(memory: Memory, session: OpenSession): string |
 export function unarchiveSession(memory: Memory, session: OpenSession): string {
   requireOwnMemory(memory.places);
   const { log, id } = session;
-  writeOrRefuse(session, memory.stamp, ({ archived }) => (archived === null ? [] : [{ event: 'session_unarchived' }]));
+  writeOrRefuse(session, memory.stamp, ({ archived }) =>
+    archived === null ? [] : [worklogKind.line('session_unarchived', {})],
+  );
   const { facts, lifecycle } = log.state;
   const mustHold = lifecycle !== 'ended' && facts?.explicit === true && !facts.concurrent && facts.workspace !== null;
   const workspace = mustHold ? memory.claims.find(facts.workspace) : null;
   const refusal = workspace === null ? null : memory.claims.claim(workspace, id);
-  if (refusal !== null) log.write(({ archived }) => (archived ? [] : [{ event: 'session_archived' }]), memory.stamp);
+  if (refusal !== null)
+    log.write(({ archived }) => (archived ? [] : [worklogKind.line('session_archived', {})]), memory.stamp);
   const folder = move(memory, session);
   if (refusal !== null) throw new RefusedError(refusal);
   return folder;

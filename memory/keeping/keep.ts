@@ -14,10 +14,10 @@ import { withoutTexts } from '../../src/journal/texts.js';
 import { HOUR } from '../../src/time.js';
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { importedLine } from '../../src/transcripts/importTranscript.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
-import type { NewLine } from '../logs/line.js';
 import { checkCopy, readSeal } from '../observed/keptCopy.js';
 import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
@@ -71,7 +71,7 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   const isOver = (state: Worklog) => memory.runsOf(state).going.length === 0 && isUnused(state, copy?.fold ?? null);
   // Of one that continues none, a transcript that cannot be seen from here may show something.
   const isSeen = (state: Worklog) => (copy !== null && state.runs.length > 0) || state.facts?.continues != null;
-  const end = [{ event: 'session_ended', reason: 'superseded' }];
+  const end = [worklogKind.line('session_ended', { reason: 'superseded' })];
   log.write(
     (state) => (isOver(state) && isSeen(state) ? end : []),
     { ...memory.stamp, origin: 'watchkeeper' },
@@ -197,13 +197,13 @@ function removeRests(folder: string, now: number): void {
 /** On a full disk it cannot be noted either; then the check of the session finds that nothing was kept. */
 function noteFailure(memory: Memory, session: OpenSession, failure: string): void {
   try {
-    if (session.log.state.kept?.failure !== failure) write(memory, session, [{ event: 'kept', failure }]);
+    if (session.log.state.kept?.failure !== failure) write(memory, session, [worklogKind.line('kept', { failure })]);
   } catch {
     // The caller's error says more.
   }
 }
 
 /** Facts of Watchkeeper's own: no activity, and legal at any time. */
-export function write({ stamp }: Memory, { log }: OpenSession, lines: readonly NewLine[]): void {
+export function write({ stamp }: Memory, { log }: OpenSession, lines: readonly WorklogLine[]): void {
   log.write(() => lines, { ...stamp, origin: 'watchkeeper' }, { isFact: true });
 }

@@ -1,6 +1,8 @@
 /** The lines of a worklog that say what was kept of a session. */
 import { isoTime } from '../../src/time.js';
-import { LONGEST_LINE_BYTES, type NewLine } from '../logs/line.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
+import { LONGEST_LINE_BYTES } from '../logs/line.js';
+import type { Source } from '../observed/keptCopy.js';
 import type { Observed } from '../observed/observed.js';
 import type { SealedCopy } from './copyFile.js';
 import type { FileDigest } from './digests.js';
@@ -13,16 +15,19 @@ export interface FoldedCopy extends SealedCopy {
   readonly fold: Pick<Observed, 'lastActivity'>;
 }
 
-interface Listed {
-  readonly list: 'sources' | 'digests';
-  readonly entry: object;
-}
+type Listed =
+  | { readonly list: 'sources'; readonly entry: Source }
+  | { readonly list: 'digests'; readonly entry: FileDigest };
 
 /**
  * Paths and ids of conversations have any length, so lines are cut by bytes.
  * @returns the line that says everything, and lines that go on with its lists
  */
-export function keptLines(copy: FoldedCopy | null, digests: readonly FileDigest[], complete: boolean): NewLine[] {
+export function keptLines(
+  copy: FoldedCopy | null,
+  digests: readonly FileDigest[],
+  complete: boolean,
+): WorklogLine<'kept'>[] {
   const last = copy?.fold.lastActivity ?? null;
   const first = {
     copy: copy === null ? null : { bytes: copy.bytes, digest: copy.digest },
@@ -33,12 +38,13 @@ export function keptLines(copy: FoldedCopy | null, digests: readonly FileDigest[
     ...(copy?.seal.sources ?? []).map((entry) => ({ list: 'sources' as const, entry })),
     ...digests.map((entry) => ({ list: 'digests' as const, entry })),
   ];
-  return pieces(listed).map((piece, index) => ({
-    event: 'kept',
-    ...(index === 0 ? first : { goes_on: true }),
-    sources: entriesOf(piece, 'sources'),
-    digests: entriesOf(piece, 'digests'),
-  }));
+  return pieces(listed).map((piece, index) =>
+    worklogKind.line('kept', {
+      ...(index === 0 ? first : { goes_on: true }),
+      sources: piece.flatMap(({ list, entry }) => (list === 'sources' ? [entry] : [])),
+      digests: piece.flatMap(({ list, entry }) => (list === 'digests' ? [entry] : [])),
+    }),
+  );
 }
 
 /** @returns the entries in lines; at least one, which may be empty */
@@ -57,8 +63,4 @@ function pieces(listed: readonly Listed[]): Listed[][] {
     bytes += more;
   }
   return all;
-}
-
-function entriesOf(piece: readonly Listed[], list: Listed['list']): object[] {
-  return piece.filter((item) => item.list === list).map(({ entry }) => entry);
 }

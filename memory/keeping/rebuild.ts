@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { journalIn } from '../home/places.js';
 import { replaceInSession } from '../home/sessionFile.js';
-import { combinedState } from '../observed/combined.js';
+import type { LogCounts } from '../logs/reader.js';
+import { type CombinedState, combinedState } from '../observed/combined.js';
 import { readSeal } from '../observed/keptCopy.js';
 import type { Observed } from '../observed/observed.js';
 import { observeKept } from '../observed/sources.js';
@@ -15,7 +16,7 @@ import { FOLD_FILE, storeFold } from '../observed/storedFold.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { coveredBytes, isOfNewerVersion, keptBytes, STATE_FILE } from '../sessions/stateFile.js';
-import { sessionText, type Totals } from './sessionText.js';
+import { sessionText } from './sessionText.js';
 
 const TEXT_FILE = 'session.md';
 
@@ -23,7 +24,7 @@ const TEXT_FILE = 'session.md';
 const MOST_UNCOVERED_BYTES = 256 * 1024;
 
 export interface Generated {
-  readonly state: Readonly<Record<string, unknown>>;
+  readonly state: CombinedState & { readonly log: Omit<LogCounts, 'newer'>; readonly kept: number };
   /** Of `session.md`. */
   readonly text: string;
   readonly fold: Observed | null;
@@ -39,8 +40,7 @@ export async function generate(
   const observed = await observeKept({ log, folder, workspace: memory.workspaceOf(log) }, true);
   const combined = combinedState(log, at, observed);
   const { newer: _, ...lines } = counts;
-  const state = { ...combined, log: lines, kept };
-  return { state, text: sessionText(log, state as unknown as Totals), fold: observed.fold };
+  return { state: { ...combined, log: lines, kept }, text: sessionText(log, combined), fold: observed.fold };
 }
 
 /**

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { DAY, HOUR, spokenDuration } from '../../src/time.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { readSeal } from '../observed/keptCopy.js';
@@ -96,7 +97,7 @@ function removeOldCopy(memory: Memory, session: OpenSession): boolean {
   const path = journalIn(session.folder);
   if (!existsSync(path) || readSeal(path) === null || !isTooOld(memory, session.log.state)) return false;
   // The line first: without it, a copy that is gone is a fault.
-  write(memory, session, [{ event: 'kept', removed: true }]);
+  write(memory, session, [worklogKind.line('kept', { removed: true })]);
   // Without the copy, nobody looks for what was folded of it.
   for (const file of [join(session.folder, FOLD_FILE), path]) rmSync(file, { force: true });
   syncFolderSync(session.folder);

@@ -1,10 +1,9 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
-import type { More } from '../fold/bounds.js';
 import { progressOf } from '../fold/state.js';
-import type { Step, Tokens, Worklog } from '../fold/worklog.js';
-import type { ShownFile } from '../observed/combined.js';
+import type { Settings, Step, Worklog } from '../fold/worklog.js';
+import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords, type FileChange } from '../observed/files.js';
 import type { StepStatus } from '../words.js';
 import { yamlOf } from './yaml.js';
@@ -21,15 +20,7 @@ const MARKS: Readonly<Record<StepStatus, string>> = {
 };
 
 /** What was observed counts for them, too. */
-export interface Totals {
-  readonly purpose: string;
-  readonly tokens: { readonly total: Tokens; readonly by_agent: Readonly<Record<string, Tokens>> };
-  /** UTC epoch milliseconds. */
-  readonly last_activity: number | null;
-  readonly files: Readonly<Record<string, ShownFile>>;
-  readonly more: More;
-}
-
+type Totals = Pick<CombinedState, 'purpose' | 'tokens' | 'last_activity' | 'files' | 'more'>;
 type Files = Totals['files'];
 
 export function sessionText(log: Worklog, totals: Totals): string {
@@ -65,8 +56,7 @@ function frontMatter(
   { purpose, tokens, last_activity, files }: Totals,
 ): Readonly<Record<string, unknown>> {
   const { facts, steps } = log;
-  const set = facts?.set ?? {};
-  const pathOf = (which: string) => Object(Object(set.documents)[which]).path ?? null;
+  const set: Settings = facts?.set ?? {};
   const phases = [...steps.values()];
   const { total, by_agent } = tokens;
   return {
@@ -76,8 +66,8 @@ function frontMatter(
     updated: timeOf(last_activity),
     status: log.end?.reason ?? 'in_progress',
     workflow_mode: set.workflow_mode ?? null,
-    design_document: pathOf('design'),
-    implementation_plan: pathOf('plan'),
+    design_document: set.documents?.design?.path ?? null,
+    implementation_plan: set.documents?.plan?.path ?? null,
     current_phase: progressOf(phases).current,
     total_phases: phases.length,
     execution_mode: set.execution_mode ?? null,

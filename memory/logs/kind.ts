@@ -1,5 +1,5 @@
 /** What the lines of a kind of log mean. The protocol (log.ts) knows nothing else about them. */
-import type { Line } from './line.js';
+import type { Line, LineMaker } from './line.js';
 
 /** Why a line changes nothing. */
 export interface Refusal {
@@ -9,7 +9,8 @@ export interface Refusal {
   readonly message: string;
 }
 
-export interface LogKind<State> {
+/** @typeParam Events the fields that a writer may give each event; never: it has no writers */
+export interface LogKind<State, Events = never> {
   readonly name: string;
   begin(): State;
   /** Fields that every line of the log has, besides those of its event. */
@@ -20,4 +21,6 @@ export interface LogKind<State> {
    * @returns why the line changes nothing; null if it was applied
    */
   apply(state: State, line: Line): Refusal | null;
+  /** Makes the lines that a writer may add. */
+  readonly line: LineMaker<Events>;
 }

@@ -25,10 +25,29 @@ export interface Line {
   readonly [field: string]: unknown;
 }
 
-/** What a writer adds to a log. */
-export interface NewLine {
-  readonly event: string;
-  readonly [field: string]: unknown;
+declare const isChecked: unique symbol;
+type Checked<Event, Fields> = Readonly<Fields> & { readonly event: Event; readonly [isChecked]: true };
+
+/** What a writer adds to a log: any of its events, whose fields a {@link LineMaker} has seen. */
+export type NewLine<Events> = {
+  [Event in keyof Events & string]: Checked<Event, Events[Event]>;
+}[keyof Events & string];
+
+/** A misspelt field would be ignored by all readers. The compiler refuses it in a call, which it does not in every object literal. */
+export type LineMaker<Events> = <Event extends keyof Events & string, Fields extends Events[Event]>(
+  event: Event,
+  fields: Fields & OnlyKnown<Fields, Events[Event]>,
+) => Checked<Event, Events[Event]>;
+type OnlyKnown<Value, Known> = Value extends object
+  ? Value extends readonly unknown[]
+    ? Value
+    : {
+        readonly [Key in keyof Value]: Key extends keyof Known ? OnlyKnown<Value[Key], NonNullable<Known[Key]>> : never;
+      }
+  : Value;
+
+export function lineMaker<Events>(): LineMaker<Events> {
+  return <Event, Fields>(event: Event, fields: Fields) => ({ event, ...fields }) as Checked<Event, Fields>;
 }
 
 /** What every line of one writer has in common. */
@@ -47,7 +66,7 @@ const CUT = '…';
 /**
  * @returns the line, with every text in it redacted and at most {@link LONGEST_TEXT} long; fields that are undefined are left out
  */
-export function stampLine({ event, ...fields }: NewLine, { clock, redact, origin }: Stamp): Line {
+export function stampLine({ event, ...fields }: { readonly event: string }, { clock, redact, origin }: Stamp): Line {
   const head = { v: LOG_VERSION, id: ulid(clock), timestamp: isoTime(clock.now()), event, origin };
   const line = { ...head, ...fields };
   return isClean(line, redact) ? line : { ...head, ...(clean(fields, redact, 0) as object) };

@@ -34,23 +34,24 @@ export interface WriteOptions {
   readonly isDurable?: boolean;
 }
 
-interface Opened<State> {
+interface Opened<State, Events> {
   readonly file: LogFile;
-  readonly kind: LogKind<State>;
+  readonly kind: LogKind<State, Events>;
   readonly reader: LogReader<State>;
 }
 
-export class Log<State> {
+/** @typeParam Events of its writers; without them it is only read */
+export class Log<State, Events = never> {
   readonly path: string;
   readonly #file: LogFile;
-  readonly #kind: LogKind<State>;
+  readonly #kind: LogKind<State, Events>;
   readonly #reader: LogReader<State>;
   /** Bytes that were appended here. */
   #appended = 0;
   /** The length of the file, as far as it was read or appended here. */
   #end = 0;
 
-  private constructor(path: string, { file, kind, reader }: Opened<State>) {
+  private constructor(path: string, { file, kind, reader }: Opened<State, Events>) {
     this.path = path;
     this.#file = file;
     this.#kind = kind;
@@ -63,7 +64,7 @@ export class Log<State> {
    * @returns null if there is one already
    * @throws UnreachableError if it cannot be created
    */
-  static begin<State>(path: string, kind: LogKind<State>): Log<State> | null {
+  static begin<State, Events>(path: string, kind: LogKind<State, Events>): Log<State, Events> | null {
     const file = openLogFile(path, 'begin');
     return file === null ? null : new Log(path, { file, kind, reader: new LogReader(kind) });
   }
@@ -73,7 +74,11 @@ export class Log<State> {
    * @returns the log, read to its end; null if there is none
    * @throws UnreachableError if it cannot be opened for writing
    */
-  static open<State>(path: string, kind: LogKind<State>, earlier?: Log<State>): Log<State> | null {
+  static open<State, Events>(
+    path: string,
+    kind: LogKind<State, Events>,
+    earlier?: Log<State, Events>,
+  ): Log<State, Events> | null {
     return Log.#read(path, openLogFile(path, 'write'), kind, earlier);
   }
 
@@ -81,7 +86,7 @@ export class Log<State> {
    * As {@link open}; a log that its user may only read is opened for that, and then takes no line.
    * @throws UnreachableError if it cannot be read either
    */
-  static openOrRead<State>(path: string, kind: LogKind<State>): Log<State> | null {
+  static openOrRead<State, Events>(path: string, kind: LogKind<State, Events>): Log<State, Events> | null {
     return Log.#read(path, openLogFile(path, 'write or read'), kind);
   }
 
@@ -91,16 +96,20 @@ export class Log<State> {
    * @returns the log, read to its end; null if there is none
    * @throws UnreachableError if it cannot be read
    */
-  static read<State>(path: string, kind: LogKind<State>, earlier?: Log<State>): Log<State> | null {
+  static read<State, Events>(
+    path: string,
+    kind: LogKind<State, Events>,
+    earlier?: Log<State, Events>,
+  ): Log<State, Events> | null {
     return Log.#read(path, openLogFile(path, 'read'), kind, earlier);
   }
 
-  static #read<State>(
+  static #read<State, Events>(
     path: string,
     file: LogFile | null,
-    kind: LogKind<State>,
-    earlier?: Log<State>,
-  ): Log<State> | null {
+    kind: LogKind<State, Events>,
+    earlier?: Log<State, Events>,
+  ): Log<State, Events> | null {
     if (file === null) return null;
     try {
       const known = earlier === undefined ? null : earlier.#readerOf(file);
@@ -155,7 +164,7 @@ export class Log<State> {
    * @throws UnreachableError if the lines are not, or not wholly, on the disk
    */
   write(
-    decide: (state: State) => readonly NewLine[],
+    decide: (state: State) => readonly NewLine<Events>[],
     stamp: Stamp,
     { isFact = false, isDurable = true }: WriteOptions = {},
   ): (Refusal | null)[] {
@@ -175,7 +184,7 @@ export class Log<State> {
    * @throws UsageError for a line that is too long
    * @throws UnreachableError as {@link write}
    */
-  append(lines: readonly NewLine[], stamp: Stamp): void {
+  append(lines: readonly NewLine<Events>[], stamp: Stamp): void {
     const isAsKnown = () => this.#size() === this.#end;
     if (!isAsKnown()) this.refresh();
     const stamped = lines.map((line) => stampLine(line, stamp));

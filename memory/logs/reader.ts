@@ -22,14 +22,14 @@ type Seen = (line: Line, refusal: Refusal | null) => void;
 export class LogReader<State> {
   readonly state: State;
   readonly counts: LogCounts = { lines: 0, applied: 0, refused: 0, unreadable: 0, newer: 0 };
-  readonly #kind: LogKind<State>;
+  readonly #kind: Pick<LogKind<State>, 'begin' | 'apply'>;
   readonly #splitter = new LineSplitter(LONGEST_LINE_BYTES);
   readonly #ids = new Set<string>();
   #position = 0;
   /** After the last line end. */
   #at = 0;
 
-  constructor(kind: LogKind<State>) {
+  constructor(kind: Pick<LogKind<State>, 'begin' | 'apply'>) {
     this.#kind = kind;
     this.state = kind.begin();
   }

@@ -186,7 +186,7 @@ async function foldedEntry(
       directory: workspace?.root ?? null,
       created_at: state.created_at,
       recorded,
-      judged: isAtWork ? await judge(id, memory.clock.now()) : null,
+      judged: isAtWork ? await judge(memory, id, memory.clock.now()) : null,
     };
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;

@@ -7,7 +7,7 @@ import { type SessionState, sessionStateOf } from '../fold/freshness.js';
 import { lostRun } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
-import { combinedState } from '../observed/combined.js';
+import { type CombinedState, combinedState } from '../observed/combined.js';
 import type { Observed } from '../observed/observed.js';
 import { observe } from '../observed/sources.js';
 import { type Step, stepOf, stepsOf } from '../observed/step.js';
@@ -20,7 +20,7 @@ import type { OpenSession } from '../sessions/sessions.js';
  * @param now UTC epoch milliseconds
  * @returns null if there is no such session any more
  */
-export type Judge = (sessionId: string, now: number) => Promise<Judged | null>;
+export type Judge = (memory: Memory, sessionId: string, now: number) => Promise<Judged | null>;
 
 /** The condition, and what costs a look at processes and files. */
 export interface WholeCondition extends Condition {
@@ -36,8 +36,7 @@ export interface WholeCondition extends Condition {
 
 export interface Look {
   readonly log: Worklog;
-  /** As JSON; it contains no `now`. */
-  readonly state: Readonly<Record<string, unknown>>;
+  readonly state: CombinedState;
   /** What was observed. Null if nothing was. */
   readonly fold: Observed | null;
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
@@ -67,7 +66,7 @@ export async function lookAt(
   const state = combinedState(log, at, observation);
   const { fold } = observation;
   const recorded = recordedOf(log, fold, counts);
-  const judged = (await judge?.(id, now)) ?? null;
+  const judged = (await judge?.(memory, id, now)) ?? null;
   const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged });
   const { root } = workspace ?? memory.workspace;
   const whole = {

@@ -1,6 +1,5 @@
 /** The tree of agents within a session: who started whom, and who is still at work. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
-import { Layer } from './layer.js';
 
 export interface Agent {
   readonly id: string;
@@ -22,17 +21,9 @@ interface Seen {
 }
 
 export class Agents {
-  #agents = new Map<string, Seen>();
+  readonly #agents = new Map<string, Seen>();
   /** Who made a call. */
-  #callers = new Layer<string>();
-
-  /** @returns one that goes on by itself from here; only until this one sees more */
-  copy(): Agents {
-    const copy = new Agents();
-    copy.#agents = new Map([...this.#agents].map(([id, agent]) => [id, { ...agent }]));
-    copy.#callers = new Layer(this.#callers);
-    return copy;
-  }
+  readonly #callers = new Map<string, string>();
 
   see(record: JournalRecord, event: string): void {
     const id = textOf(record.agent_id);

@@ -1,23 +1,40 @@
 /** The state of a session as it is shown: what was declared, and what was observed beside it. */
 import { MOST_ENTRIES, MOST_FILES, type More } from '../fold/bounds.js';
-import { filesOf, progressOf, stateOf, sumOf } from '../fold/state.js';
-import type { Worklog } from '../fold/worklog.js';
+import { type DeclaredState, filesOf, progressOf, stateOf, sumOf } from '../fold/state.js';
+import type { DeclaredError, Worklog } from '../fold/worklog.js';
 import type { FileStatus } from '../words.js';
+import type { Agent } from './agents.js';
+import type { ObservedError } from './calls.js';
 import type { FileChange } from './files.js';
 import type { Observed } from './observed.js';
 import { purposeOf } from './purpose.js';
 import type { Observation } from './sources.js';
+import type { Todo } from './todos.js';
+
+/** Both sides of a session, as `state.json` and `--json` show them. */
+export type CombinedState = Omit<DeclaredState, keyof BothSides> & BothSides;
+
+interface BothSides {
+  readonly observed: Observation['observed'];
+  /** UTC epoch milliseconds, as all instants. */
+  readonly idle_at: number | null;
+  /** Steps of the plan, and tasks of the agent's own list. */
+  readonly steps: readonly (DeclaredState['steps'][number] | (Todo & { readonly kind: 'todo' }))[];
+  readonly errors: readonly (DeclaredError | ObservedError)[];
+  readonly files: Readonly<Record<string, ShownFile>>;
+  /** These are missing if nothing was observed. */
+  readonly first_tool?: string | null;
+  readonly compactions?: number;
+  readonly compacted_at?: number | null;
+  readonly context_tokens?: number | null;
+  readonly agents?: readonly Agent[];
+}
 
 /**
  * @param at bytes of the worklog that were read
- * @returns the state as JSON. Tokens are the observed ones; declared ones count only if none were observed, so that nothing
- *   counts twice
+ * @returns tokens are the observed ones; declared ones count only if none were observed, so that nothing counts twice
  */
-export function combinedState(
-  log: Worklog,
-  at: number,
-  { observed, fold }: Observation,
-): Readonly<Record<string, unknown>> {
+export function combinedState(log: Worklog, at: number, { observed, fold }: Observation): CombinedState {
   const state = stateOf(log, at);
   if (fold === null) return { ...state, observed };
   const purpose = log.facts === null ? state.purpose : purposeOf(log, fold);
@@ -37,7 +54,7 @@ export function combinedState(
     compacted_at: fold.compactedAt,
     context_tokens: fold.contextTokens,
     violations: { blocked: fold.blocked, rejected: fold.rejected, refused: log.refused },
-    steps: [...(state.steps as unknown[]), ...todos.map((todo) => ({ ...todo, kind: 'todo' }))],
+    steps: [...state.steps, ...todos.map((todo) => ({ ...todo, kind: 'todo' as const }))],
     progress: progressOf(plan.length > 0 ? plan : todos),
     errors: latestOf([...log.errors, ...fold.errors], { more, name: 'errors', atOf: ({ at }) => at }),
     files: Object.fromEntries(
@@ -69,6 +86,8 @@ export interface ShownFile {
   /** Null: nothing was declared of it. */
   readonly status: FileStatus | null;
   readonly step: string | null;
+  /** What it held when the session was kept: SHA-256. */
+  readonly digest: string | null;
 }
 
 function sumsOf(left: More, right: More): More {

@@ -7,7 +7,6 @@ import type { Tokens } from '../fold/worklog.js';
 import { Agents } from './agents.js';
 import { type Action, callWords, faultWords, type ObservedError, type OpenCall, pathOf } from './calls.js';
 import { type ObservedFile, takeFiles } from './files.js';
-import { Layer } from './layer.js';
 import { goneOnWith, type LeftTurn, leftTurn, MOST_LEFT } from './leftTurn.js';
 import { takePrompt } from './prompt.js';
 import { planItemsOf, Todos } from './todos.js';
@@ -61,37 +60,11 @@ export class Observed {
   #conversation: string | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
-  #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
+  readonly #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
   /** Batches of calls of which one failed: their other calls are cancelled with it. */
-  #failedBatches = new Layer<true>();
+  readonly #failedBatches = new Set<string>();
   /** The tokens of each message, as last counted. */
-  #messages = new Layer<Tokens>();
-
-  /** @returns one that goes on by itself from here; only until this one takes more lines */
-  copy(): Observed {
-    const copy = new Observed();
-    const more = { ...this.more };
-    const actions = new Map(this.actions.map((action) => [action, { ...action }]));
-    Object.assign(copy, this, {
-      more,
-      todos: this.todos.copy(more),
-      agents: this.agents.copy(),
-      files: new Map(this.files),
-      errors: [...this.errors],
-      tokens: new Map(this.tokens),
-      actions: [...actions.values()],
-      touched: new Set(this.touched),
-      waits: new Map(this.waits),
-    });
-    copy.#conversation = this.#conversation;
-    copy.#hasCalled = this.#hasCalled;
-    copy.#calls = new Map(
-      [...this.#calls].map(([id, call]) => [id, { ...call, action: actions.get(call.action) ?? { ...call.action } }]),
-    );
-    copy.#failedBatches = new Layer(this.#failedBatches);
-    copy.#messages = new Layer(this.#messages);
-    return copy;
-  }
+  readonly #messages = new Map<string, Tokens>();
 
   /** Takes the next line; lines without an instant, and unknown ones, change nothing. */
   take(record: JournalRecord): void {
@@ -230,8 +203,8 @@ export class Observed {
     if (call !== undefined) call.action.outcome = outcome;
     if (!FAULTS.includes(outcome)) return;
     const batch = call?.batch ?? null;
-    if (outcome === 'cancelled' && batch !== null && this.#failedBatches.get(batch)) return;
-    if (batch !== null) this.#failedBatches.set(batch, true);
+    if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;
+    if (batch !== null) this.#failedBatches.add(batch);
     if (outcome === 'blocked') this.blocked += 1;
     if (outcome === 'rejected') this.rejected += 1;
     const message = faultWords(textOf(record.tool_output_preview) ?? '');

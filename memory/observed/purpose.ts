@@ -1,4 +1,6 @@
 /** What a session is for. One that began by itself has no declared purpose: it is for what was asked first. */
+
+import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
@@ -6,7 +8,6 @@ import { presentConversation, Runs } from '../fold/runs.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Observed } from './observed.js';
-import type { ProgramFolders } from './programFolders.js';
 import { recordsOf, sharesOf } from './shares.js';
 import { observedTrimmer } from './trimmer.js';
 

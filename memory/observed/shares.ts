@@ -1,5 +1,6 @@
 /** The shares that a session has of its conversations, and where each is read: in its transcript, or in the kept copy. */
 import { statSync } from 'node:fs';
+import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { batchesOf, JournalTail } from '../../src/journal/reader.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
@@ -8,7 +9,7 @@ import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
 import { readSeal, type Seal, type Source } from './keptCopy.js';
-import { type ProgramFolders, transcriptOf } from './programFolders.js';
+import { transcriptOf } from './programFolders.js';
 
 export interface Share {
   readonly conversation: Conversation;
@@ -98,10 +99,7 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
  * What is asked after the session's end is not its work any more; the rest of the turn in which it ended is.
  * @returns whether a line belongs to the session's share of a conversation; to be asked of each in turn
  */
-export function isIn({
-  conversation,
-  endedAt,
-}: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
+function isIn({ conversation, endedAt }: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
   const from = conversation.since ?? Number.NEGATIVE_INFINITY;
   let until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
   return ({ timestamp, event, agent_id }) => {

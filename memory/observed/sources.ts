@@ -1,5 +1,6 @@
 /** Finds what was observed of a session: its journal or kept copy, or the transcripts of its conversations. */
 import { existsSync } from 'node:fs';
+import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { batchesOf, JournalTail } from '../../src/journal/reader.js';
 import type { Redact } from '../../src/log/redact.js';
 import { journalTrimmer, type Trimmer } from '../../src/transcripts/draft/trimmer.js';
@@ -7,7 +8,6 @@ import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
-import type { ProgramFolders } from './programFolders.js';
 import { readFirstPrompt } from './purpose.js';
 import { recordsOf, type Share, sharesOf } from './shares.js';
 import { recallFold } from './storedFold.js';

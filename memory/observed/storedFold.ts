@@ -133,10 +133,6 @@ class RecalledFold extends Observed {
     throw new Error('a fold that was stored takes no more lines');
   }
 
-  override copy(): never {
-    throw new Error('a fold that was stored does not go on');
-  }
-
   override openCalls(): OpenCall[] {
     return [...this.#calls];
   }

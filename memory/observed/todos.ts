@@ -39,14 +39,6 @@ export class Todos {
     this.#more = more;
   }
 
-  /** @param more takes the counts of what the copy leaves out */
-  copy(more: More): Todos {
-    const copy = new Todos(more);
-    copy.list.push(...this.list.map((todo) => ({ ...todo })));
-    copy.#made = this.#made;
-    return copy;
-  }
-
   take(plan: Plan): void {
     const matches = this.#match(plan);
     for (const [index, item] of plan.items.entries()) {

@@ -1,7 +1,6 @@
 /** What an agent's messages cost, from the lines of the event `usage`. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import type { Tokens } from '../fold/worklog.js';
-import type { Layer } from './layer.js';
 
 const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0 };
 
@@ -12,7 +11,7 @@ const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0 };
  */
 export function takeUsage(
   sums: Map<string, Tokens>,
-  messages: Layer<Tokens>,
+  messages: Map<string, Tokens>,
   { record, agent }: { readonly record: JournalRecord; readonly agent: string },
 ): void {
   const message = textOf(record.message_id);

@@ -1,8 +1,8 @@
 /** Steps that are added to a plan, to which others may add at the same time. */
+import type { SessionLog, WorklogLine } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Refusal } from '../logs/kind.js';
-import type { NewLine, Stamp } from '../logs/line.js';
-import type { Log } from '../logs/log.js';
+import type { Stamp } from '../logs/line.js';
 
 /** @returns the number of the next step, after `others` new ones */
 export function freeStepId({ steps }: Worklog, others = 0): string {
@@ -19,7 +19,11 @@ export function freeStepId({ steps }: Worklog, others = 0): string {
  * @param missing the `step_added` lines of the steps that the plan does not have
  * @returns why steps were refused
  */
-export function addSteps(log: Log<Worklog>, stamp: Stamp, missing: (state: Worklog) => readonly NewLine[]): Refusal[] {
+export function addSteps(
+  log: SessionLog,
+  stamp: Stamp,
+  missing: (state: Worklog) => readonly WorklogLine[],
+): Refusal[] {
   for (;;) {
     const refusals = log.write(missing, stamp).filter((outcome) => outcome !== null);
     if (refusals.every(({ code }) => code !== 'duplicate_step')) return refusals;

@@ -4,9 +4,10 @@ import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { MOVES } from '../fold/rules/steps.js';
 import type { Step, Worklog } from '../fold/worklog.js';
-import { LONGEST_TEXT, type NewLine } from '../logs/line.js';
+import { LONGEST_TEXT } from '../logs/line.js';
 import { PRIORITIES, type Priority, STEP_STATUSES, type StepStatus } from '../words.js';
 import { freeStepId } from './addedSteps.js';
 
@@ -17,8 +18,10 @@ export interface TodoItem {
   readonly priority: Priority | null;
 }
 
+type PlanLine = WorklogLine<'step_added' | 'step'>;
+
 export interface Merge {
-  readonly lines: readonly NewLine[];
+  readonly lines: readonly PlanLine[];
   /** Steps that no legal move leads where the list says, each with the reason. */
   readonly stuck: readonly string[];
 }
@@ -79,7 +82,7 @@ export function readTodoList(json: string, redact: Redact): TodoItem[] {
 
 /** @returns the lines that bring the plan to where the list is; steps that the list does not name stay as they are */
 export function mergeTodoList(log: Worklog, items: readonly TodoItem[]): Merge {
-  const lines: NewLine[] = [];
+  const lines: PlanLine[] = [];
   const stuck: string[] = [];
   const matched = new Set<string>();
   let added = 0;
@@ -90,21 +93,22 @@ export function mergeTodoList(log: Worklog, items: readonly TodoItem[]): Merge {
     matched.add(id);
     if (step === null) {
       const { title, priority, id: external } = item;
-      lines.push({
-        event: 'step_added',
-        step: id,
-        title,
-        priority: priority ?? undefined,
-        external_id: external ?? undefined,
-      });
+      lines.push(
+        worklogKind.line('step_added', {
+          step: id,
+          title,
+          priority: priority ?? undefined,
+          external_id: external ?? undefined,
+        }),
+      );
     }
     const from = step?.status ?? 'pending';
     const way = wayBetween(from, item.status);
     if (way === null) stuck.push(`step ${id} is ${from} and cannot become ${item.status}: ${item.title}`);
     const reworded = step !== null && step.title !== item.title ? item.title : undefined;
-    if (reworded !== undefined) lines.push({ event: 'step', step: id, to: from, title: reworded });
+    if (reworded !== undefined) lines.push(worklogKind.line('step', { step: id, to: from, title: reworded }));
     for (const to of way ?? [])
-      lines.push({ event: 'step', step: id, to, ...(to === 'failed' && { reason: 'said by the list' }) });
+      lines.push(worklogKind.line('step', { step: id, to, ...(to === 'failed' && { reason: 'said by the list' }) }));
   }
   return { lines, stuck };
 }

@@ -3,6 +3,7 @@
  * that run at the same time, both end up in one session, and what a killed one left out, the next one writes.
  */
 import { ulid } from '../../src/ids.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import { unarchiveSession } from '../keeping/archive.js';
 import { RefusedError } from '../logs/log.js';
 import { adopt } from '../sessions/adoption.js';
@@ -89,7 +90,7 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
   const session = memory.sessions.openImplicit(id, fields);
   if (parent === null) return session;
   const { max_children: most } = memory.settings.delegation;
-  parent.log.write(() => [{ event: 'child', child: id, most }], memory.stamp);
+  parent.log.write(() => [worklogKind.line('child', { child: id, most })], memory.stamp);
   parent.log.close();
   return session;
 }

@@ -1,9 +1,9 @@
 /** A program says that it ends, or that it waits for a person. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
-import type { NewLine } from '../logs/line.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -37,9 +37,10 @@ function isWhole(memory: Memory, session: OpenSession, launch: Omit<Launch, 'sou
 export function endRun(memory: Memory, session: OpenSession, agent: ProcessIdentity, reason: string): void {
   const { log } = session;
   write(memory, log, ({ runs }) =>
-    openRunOf(runs, agent) === undefined ? [] : [{ event: 'run_ended', process: agent, reason }],
+    openRunOf(runs, agent) === undefined ? [] : [worklogKind.line('run_ended', { process: agent, reason })],
   );
-  if (wasNeverAsked(memory, log.state)) write(memory, log, () => [{ event: 'session_ended', reason: 'superseded' }]);
+  if (wasNeverAsked(memory, log.state))
+    write(memory, log, () => [worklogKind.line('session_ended', { reason: 'superseded' })]);
 }
 
 /** @returns whether nobody has asked anything in a session that began by itself: its program keeps no transcript of it */
@@ -58,20 +59,19 @@ export interface AskedPermission {
 /** A dialog asks a person whether a call may be made. */
 export function waitForPermission(memory: Memory, { log }: OpenSession, asked: AskedPermission): void {
   const { tool, inputDigest, subAgent } = asked;
-  const wait = {
-    event: 'wait_start',
+  const wait = worklogKind.line('wait_start', {
     kind: 'permission',
-    ...(tool !== null && { tool }),
-    ...(inputDigest !== null && { input_digest: inputDigest }),
-    ...(subAgent !== null && { agent_id: subAgent }),
-  };
+    tool: tool ?? undefined,
+    input_digest: inputDigest ?? undefined,
+    agent_id: subAgent ?? undefined,
+  });
   write(memory, log, () => [wait]);
 }
 
 function write(
   memory: Memory,
   log: OpenSession['log'],
-  lines: (state: OpenSession['log']['state']) => NewLine[],
+  lines: (state: OpenSession['log']['state']) => WorklogLine[],
 ): void {
   log.write(lines, memory.stamp, { isFact: true });
 }

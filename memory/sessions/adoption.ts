@@ -2,10 +2,10 @@
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { LOST, openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
-import type { NewLine } from '../logs/line.js';
 import type { ConversationSource } from '../words.js';
 import { isServer } from './agentProcess.js';
 import type { BoundConversation } from './bindings.js';
@@ -59,25 +59,20 @@ function adoptConversation(
   // Its beginning is this session's, too, if nobody else has it: the other session began with it, and has nothing besides.
   const isOwn = source !== 'bind' && former === before;
   const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
-  const line = { event: 'conversation', provider, conversation, source, cwd: memory.surroundings.directory };
   const theirs = lost?.log.state.conversations.findLast((one) => isMeant(one, bound));
   const begun = isWhole ? (theirs?.since ?? null) : memory.clock.now();
   const since = begun === null ? null : isoTime(begun);
-  // Only the program's own hook reports the path, and a reader of the session may not have the program's variables.
-  const path = transcript ?? theirs?.transcript ?? null;
-  const more = {
-    workspace: memory.workspace.id,
-    since,
-    ...(path !== null && { transcript: path }),
-    ...(process !== null && { process }),
-  };
-  log.write(
-    (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [{ ...line, ...more }]),
-    memory.stamp,
-    { isFact: true },
-  );
+  const line = worklogKind.line('conversation', {
+    ...{ provider, conversation, source, cwd: memory.surroundings.directory, workspace: memory.workspace.id, since },
+    // Only the program's own hook reports the path, and a reader of the session may not have the program's variables.
+    transcript: transcript ?? theirs?.transcript ?? undefined,
+    process: process ?? undefined,
+  });
+  log.write((state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]), memory.stamp, {
+    isFact: true,
+  });
   tell(memory, former, (state) =>
-    hasConversation(state, bound) ? [{ event: 'conversation_moved', provider, conversation, to: id }] : [],
+    hasConversation(state, bound) ? [worklogKind.line('conversation_moved', { provider, conversation, to: id })] : [],
   );
 }
 
@@ -85,7 +80,7 @@ function adoptConversation(
 function endLostRuns(memory: Memory, { log }: OpenSession): void {
   if (memory.runsOf(log.state).dead.length === 0) return;
   log.write(
-    (state) => memory.runsOf(state).dead.map(({ process }) => ({ event: 'run_ended', process, reason: LOST })),
+    (state) => memory.runsOf(state).dead.map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST })),
     { ...memory.stamp, origin: 'watchkeeper' },
     { isFact: true },
   );
@@ -98,9 +93,13 @@ function adoptProcess(
   agent: string | undefined,
 ): void {
   const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, id);
-  log.write((state) => (hasRun(state, process) ? [] : [{ event: 'run_started', process, agent }]), memory.stamp, {
-    isFact: true,
-  });
+  log.write(
+    (state) => (hasRun(state, process) ? [] : [worklogKind.line('run_started', { process, agent })]),
+    memory.stamp,
+    {
+      isFact: true,
+    },
+  );
   tell(memory, former, (state) => movedRun(state, process, id));
 }
 
@@ -109,8 +108,8 @@ export function endMovedRun(memory: Memory, log: OpenSession['log'], process: Pr
   log.write((state) => movedRun(state, process, to), memory.stamp, { isFact: true });
 }
 
-function movedRun(state: Worklog, process: ProcessIdentity, to: string): NewLine[] {
-  return hasRun(state, process) ? [{ event: 'run_ended', process, reason: `moved to ${to}` }] : [];
+function movedRun(state: Worklog, process: ProcessIdentity, to: string): WorklogLine[] {
+  return hasRun(state, process) ? [worklogKind.line('run_ended', { process, reason: `moved to ${to}` })] : [];
 }
 
 /**
@@ -136,11 +135,11 @@ export function isAdopted(
  * Writes to a session that has lost a conversation or a process what it was not told before: it must not look crashed when that process
  * ends.
  */
-function tell(memory: Memory, id: string | null, lines: (state: Worklog) => readonly NewLine[]): void {
+function tell(memory: Memory, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
   const session = id === null ? null : memory.sessions.open(id);
   if (session === null) return;
   session.log.write(lines, memory.stamp, { isFact: true });
-  const ending = { event: 'session_ended', reason: 'superseded' };
+  const ending = worklogKind.line('session_ended', { reason: 'superseded' });
   // What a newer version wrote may be more than is known here.
   if (session.log.counts.newer === 0) session.log.write((state) => (isLeftEmpty(state) ? [ending] : []), memory.stamp);
   session.log.close();
@@ -175,7 +174,7 @@ export function tellWhatMoved(memory: Memory, { id, log }: OpenSession): void {
     ({ conversations }) =>
       conversations.flatMap(({ provider, id: conversation, moved_at }) => {
         const to = moved_at === null ? memory.bindings.sessionOf({ provider, conversation }) : null;
-        return to === null || to === id ? [] : [{ event: 'conversation_moved', provider, conversation, to }];
+        return to === null || to === id ? [] : [worklogKind.line('conversation_moved', { provider, conversation, to })];
       }),
     memory.stamp,
     { isFact: true },

@@ -7,7 +7,7 @@ import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Places } from '../home/places.js';
 import type { LogKind } from '../logs/kind.js';
-import type { NewLine, Stamp } from '../logs/line.js';
+import { lineMaker, type NewLine, type Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 
 const processSchema = z.object({ host: z.string(), boot_id: z.string() });
@@ -24,8 +24,17 @@ const boundSchema = z.looseObject({
   previous: z.optional(z.string()),
   process: z.optional(processSchema),
 });
+interface BoundTo {
+  readonly session_id: string;
+  readonly process?: ProcessIdentity | undefined;
+}
+interface BindingEvents {
+  readonly bound: BoundTo;
+  /** `previous` is the id of the line that gave it to the former session. */
+  readonly moved: BoundTo & { readonly previous: string };
+}
 
-const bindingKind: LogKind<Binding> = {
+const bindingKind: LogKind<Binding, BindingEvents> = {
   name: 'binding',
   begin: () => ({ bound: null, process: null }),
   apply(state, line) {
@@ -40,6 +49,7 @@ const bindingKind: LogKind<Binding> = {
     state.process = process ?? state.process;
     return null;
   },
+  line: lineMaker<BindingEvents>(),
 };
 
 export interface BoundConversation {
@@ -124,7 +134,7 @@ export class Bindings {
     return log?.state.bound ?? null;
   }
 
-  #write<Result>(bound: Bound, use: (log: Log<Binding>) => Result): Result {
+  #write<Result>(bound: Bound, use: (log: Log<Binding, BindingEvents>) => Result): Result {
     const path = this.#path(bound);
     this.#places.make(dirname(path));
     const log = Log.begin(path, bindingKind) ?? Log.open(path, bindingKind);
@@ -141,9 +151,11 @@ export class Bindings {
   }
 }
 
-function lineFor(bound: Bound, sessionId: string, before: Binding['bound']): NewLine {
-  const line = { session_id: sessionId, ...('process' in bound && { process: bound.process }) };
-  return before === null ? { event: 'bound', ...line } : { event: 'moved', ...line, previous: before.line };
+function lineFor(bound: Bound, sessionId: string, before: Binding['bound']): NewLine<BindingEvents> {
+  const fields = { session_id: sessionId, process: 'process' in bound ? bound.process : undefined };
+  return before === null
+    ? bindingKind.line('bound', fields)
+    : bindingKind.line('moved', { ...fields, previous: before.line });
 }
 
 /** @returns null also if it cannot be read: it is left alone, and keeps nobody from the others */

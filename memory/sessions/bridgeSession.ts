@@ -5,12 +5,11 @@
 import { existsSync } from 'node:fs';
 import { UnreachableError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
-import { textOf } from '../../src/journal/record.js';
-import { worklogKind } from '../fold/rules/kind.js';
+import { type SessionLog, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { LOST, openRuns } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Places, worklogIn } from '../home/places.js';
-import type { NewLine, Stamp } from '../logs/line.js';
+import type { Stamp } from '../logs/line.js';
 import { Log, type WriteOptions } from '../logs/log.js';
 import type { EndReason } from '../words.js';
 
@@ -21,7 +20,7 @@ const REPEATED: WriteOptions = { isFact: true, isDurable: false };
 export type BridgeStamp = Omit<Stamp, 'origin'>;
 
 /** Made of the state as it is when they are written, or whatever it is. */
-export type Lines = readonly NewLine[] | ((state: Worklog) => readonly NewLine[]);
+export type Lines = readonly WorklogLine[] | ((state: Worklog) => readonly WorklogLine[]);
 
 /** The end of a session, which is written later than it came. */
 export interface LateEnd {
@@ -33,7 +32,7 @@ export class BridgeSession {
   readonly id: string;
   readonly #folder: string;
   readonly #stamp: Stamp;
-  #log: Log<Worklog> | null = null;
+  #log: SessionLog | null = null;
 
   /** @param logsFolder the memory of the bridge */
   constructor(logsFolder: string, id: string, { clock, redact }: BridgeStamp) {
@@ -64,7 +63,7 @@ export class BridgeSession {
    * Writes what holds whatever the worklog says.
    * @throws as {@link write}
    */
-  append(lines: readonly NewLine[]): void {
+  append(lines: readonly WorklogLine[]): void {
     this.#opened().append(this.#named(lines), this.#stamp);
   }
 
@@ -94,11 +93,11 @@ export class BridgeSession {
       return;
     }
     const { reason, timestamp } = end;
-    const timed = (line: NewLine) => ({ ...line, timestamp });
+    const timed = (line: WorklogLine) => ({ ...line, timestamp });
     // It is open, so its end is not written; and if all of it was written here, its agent has said nothing.
     const isAlone = this.#log?.isAlone ?? false;
     const last: Lines = isAlone
-      ? [timed({ event: 'session_ended', reason })]
+      ? [timed(worklogKind.line('session_ended', { reason }))]
       : (state) => endLines(state, reason).map(timed);
     try {
       this.writeEach([...parts, last]);
@@ -113,11 +112,11 @@ export class BridgeSession {
   }
 
   /** The id is in every line: the session is known even if the first one is lost. */
-  #named(lines: readonly NewLine[]): readonly NewLine[] {
+  #named(lines: readonly WorklogLine[]): readonly WorklogLine[] {
     return lines.map((line) => ({ session_id: this.id, ...line }));
   }
 
-  #opened(): Log<Worklog> {
+  #opened(): SessionLog {
     if (this.#log !== null) return this.#log;
     const path = worklogIn(this.#folder);
     makePrivateFolderSync(this.#folder);
@@ -127,18 +126,17 @@ export class BridgeSession {
   }
 }
 
-function linesOf(lines: Lines, state: Worklog): readonly NewLine[] {
+function linesOf(lines: Lines, state: Worklog): readonly WorklogLine[] {
   return typeof lines === 'function' ? lines(state) : lines;
 }
 
 /** @returns the end, with what its agent said at the end; nothing if the session has ended already */
-function endLines({ lifecycle, facts }: Worklog, reason: EndReason): NewLine[] {
+function endLines({ lifecycle, facts }: Worklog, reason: EndReason): WorklogLine[] {
   if (lifecycle === 'ended') return [];
-  const summary = textOf(facts?.set.summary);
-  return [{ event: 'session_ended', reason, ...(summary !== null && { summary }) }];
+  return [worklogKind.line('session_ended', { reason, summary: facts?.set.summary || undefined })];
 }
 
 /** @returns a line for each run whose end is not written, because whoever ran it was killed; it must be proven dead */
-export function lostRuns({ runs }: Worklog): NewLine[] {
-  return openRuns(runs).map(({ process }) => ({ event: 'run_ended', process, reason: LOST }));
+export function lostRuns({ runs }: Worklog): WorklogLine[] {
+  return openRuns(runs).map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
 }

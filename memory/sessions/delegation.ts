@@ -1,5 +1,6 @@
 /** Child sessions: a separate process works on a part of a session's work. Parents never change, so there are no cycles. */
 import { onlyStepInProgress } from '../fold/rules/files.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Refusal } from '../logs/kind.js';
 import { RefusedError } from '../logs/log.js';
@@ -27,7 +28,7 @@ export function beginChild(memory: Memory, parent: OpenSession, beginning: Begin
   const step = onlyStepInProgress(parent.log.state) ?? undefined;
   const fields = { ...beginning.fields, parent: parent.id, parent_step: step };
   const session = memory.lifecycle.begin(memory.workspace, { ...beginning, fields });
-  const line = { event: 'child', child: session.id, step, most: max_children };
+  const line = worklogKind.line('child', { child: session.id, step, most: max_children });
   const [refusal] = parent.log.write(() => [line], memory.stamp);
   if (!refusal) return session;
   memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'superseded' });
@@ -39,9 +40,9 @@ export function settleChild(memory: Memory, { id, log }: OpenSession): void {
   const { facts, lifecycle } = log.state;
   const parent = facts?.parent && lifecycle !== 'ended' ? memory.sessions.open(facts.parent) : null;
   if (parent === null || parent.log.state.children.has(id)) return;
-  const line = { event: 'child', child: id, step: facts?.parent_step ?? undefined };
-  const { max_children } = memory.settings.delegation;
-  const [refusal] = parent.log.write(() => [{ ...line, most: max_children }], memory.stamp);
+  const { max_children: most } = memory.settings.delegation;
+  const line = worklogKind.line('child', { child: id, step: facts?.parent_step ?? undefined, most });
+  const [refusal] = parent.log.write(() => [line], memory.stamp);
   parent.log.close();
   if (refusal?.code !== 'too_many_children') return;
   const workspace = facts?.workspace == null ? null : memory.claims.find(facts.workspace);

@@ -1,30 +1,30 @@
 /** Decisions that touch two logs: the session's own line first, the deciding log second. */
-import { overBy } from '../fold/rules/kind.js';
+import { overBy, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { checkoutOf } from '../git/checkout.js';
 import type { Places } from '../home/places.js';
-import type { NewLine, Stamp } from '../logs/line.js';
+import type { Stamp } from '../logs/line.js';
 import { RefusedError } from '../logs/log.js';
 import type { EndReason } from '../words.js';
 import type { Claims } from '../workspaces/claims.js';
 import { heldBy } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { requireOwnMemory } from './ownMemory.js';
-import type { OpenSession, Sessions } from './sessions.js';
+import type { OpenSession, Sessions, Started } from './sessions.js';
 
 export interface Beginning {
   readonly purpose: string;
-  /** Further fields of `session_started`. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  /** Further ones of `session_started`. */
+  readonly fields: Omit<Started, 'purpose'>;
   /** Lines of its plan. */
-  readonly plan: readonly NewLine[];
+  readonly plan: readonly WorklogLine[];
   /** Claims nothing, and works beside the session that holds the workspace. */
   readonly concurrent: boolean;
 }
 
 export interface Ending {
   /** They belong to the end: the last moves of its steps. Another process may move one before they are written; that move holds. */
-  readonly lines: (state: Worklog) => readonly NewLine[];
+  readonly lines: (state: Worklog) => readonly WorklogLine[];
   readonly reason: EndReason;
   readonly summary?: string | undefined;
 }
@@ -58,7 +58,7 @@ export class Lifecycle {
       if (concurrent) this.#claims.enter(workspace, session.id);
       else this.#claim(workspace, session.id);
     } catch (error) {
-      session.log.write(() => [{ event: 'session_ended', reason: 'superseded' }], this.#stamp);
+      session.log.write(() => [worklogKind.line('session_ended', { reason: 'superseded' })], this.#stamp);
       throw error;
     }
     return session;
@@ -74,7 +74,7 @@ export class Lifecycle {
     const outcomes = log.write((state) => {
       const refusal = overBy(state);
       if (refusal !== null) throw new RefusedError(refusal);
-      return [...lines(state), { event: 'session_ended', reason, summary }];
+      return [...lines(state), worklogKind.line('session_ended', { reason, summary })];
     }, this.#stamp);
     this.#decide(outcomes.slice(-1));
     if (workspace !== null && claim !== null) this.#claims.release(workspace, claim);
@@ -91,7 +91,7 @@ export class Lifecycle {
     const outcomes = log.write(({ lifecycle, session_id }) => {
       if (lifecycle !== 'ended')
         throw new RefusedError({ code: 'not_ended', message: `session ${session_id} has not ended` });
-      return [{ event: 'session_reopened' }];
+      return [worklogKind.line('session_reopened', {})];
     }, this.#stamp);
     this.#decide(outcomes);
     if (workspace === null || isConcurrent) return;
@@ -99,7 +99,7 @@ export class Lifecycle {
       this.#claim(workspace, session.id);
     } catch (error) {
       const { reason = 'superseded', summary } = before ?? {};
-      log.write(() => [{ event: 'session_ended', reason, summary: summary ?? undefined }], this.#stamp);
+      log.write(() => [worklogKind.line('session_ended', { reason, summary: summary ?? undefined })], this.#stamp);
       throw error;
     }
   }
@@ -139,7 +139,7 @@ export function mayHold({ lifecycle, archived }: Worklog): boolean {
  * @returns a field of `session_started`: what is checked out in its directory. Whether there are uncommitted changes only git knows,
  *   which takes too long at the start of an agent
  */
-export function baselineOf({ root, kind }: Workspace): { readonly baseline?: object } {
+export function baselineOf({ root, kind }: Workspace): Pick<Started, 'baseline'> {
   const baseline = kind === 'git' ? checkoutOf(root) : null;
   return baseline === null ? {} : { baseline };
 }

@@ -126,7 +126,7 @@ export class Memory {
 
   /** The conversation of the agent in whose shell the caller runs; null outside of one. */
   get conversation(): BoundConversation | null {
-    return conversationIn(this.surroundings.variables);
+    return conversationIn((name) => this.surroundings.variables[name]);
   }
 
   /**

@@ -10,9 +10,9 @@ import { syncFolderSync } from '../../src/files/durableFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isoTime } from '../../src/time.js';
+import type { SessionLog } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Places } from '../home/places.js';
-import type { Log } from '../logs/log.js';
 
 const GONE = 'ENOENT';
 /** A folder that is not empty is in the place. An empty one is replaced, which loses nothing. */
@@ -22,7 +22,7 @@ const MOST_MOVES = 16;
 
 interface Placed {
   readonly id: string;
-  readonly log: Log<Worklog>;
+  readonly log: SessionLog;
 }
 
 /** @returns the folder in which a session of this state belongs */

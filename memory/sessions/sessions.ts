@@ -9,10 +9,9 @@ import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isSessionId } from '../../src/ids.js';
 import { cutText } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
-import { worklogKind } from '../fold/rules/kind.js';
-import type { Worklog } from '../fold/worklog.js';
+import { type SessionLog, type WorklogFields, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { journalIn, type Places, worklogIn } from '../home/places.js';
-import { type NewLine, type Stamp, stampLine } from '../logs/line.js';
+import { type Stamp, stampLine } from '../logs/line.js';
 import { Log, RefusedError } from '../logs/log.js';
 import { endsEnded } from './ended.js';
 import { moveToPlace } from './place.js';
@@ -26,8 +25,11 @@ export const IMPLICIT = 'ses_';
 export interface OpenSession {
   readonly id: string;
   readonly folder: string;
-  readonly log: Log<Worklog>;
+  readonly log: SessionLog;
 }
+
+/** Fields of `session_started`. */
+export type Started = Omit<WorklogFields<'session_started'>, 'session_id'>;
 
 export class Sessions {
   readonly #places: Places;
@@ -40,15 +42,11 @@ export class Sessions {
 
   /**
    * Begins an explicit session, whose id is the day and its purpose.
-   * @param started fields of `session_started`
    * @param more lines that belong to the beginning: the steps of its plan
    * @throws RefusedError if the plan is not legal; then nothing is left of it
    */
-  begin(
-    started: { readonly purpose: string; readonly [field: string]: unknown },
-    more: readonly NewLine[],
-  ): OpenSession {
-    this.#requireLegal([{ event: 'session_started', session_id: 'new', ...started }, ...more]);
+  begin(started: Started & { readonly purpose: string }, more: readonly WorklogLine[]): OpenSession {
+    this.#requireLegal([worklogKind.line('session_started', { session_id: 'new', ...started }), ...more]);
     this.#places.prepare();
     const day = isoTime(this.#stamp.clock.now()).slice(0, '2026-01-01'.length);
     // In the letters of the id: in others, which the redactor does not know, a token may be written as well.
@@ -58,7 +56,7 @@ export class Sessions {
     if (log === null) throw new UnreachableError(`${folder} was taken by another process; try again`);
     log.write(
       () => [
-        { event: 'session_started', session_id: id, explicit: true, ...started },
+        worklogKind.line('session_started', { session_id: id, explicit: true, ...started }),
         ...more.map((line) => ({ session_id: id, ...line })),
       ],
       this.#stamp,
@@ -70,10 +68,9 @@ export class Sessions {
    * Opens a session that begins by itself; whoever comes first begins it. Its first line is as durable as the next one that the
    * caller writes.
    * @param id of nobody else, already taken
-   * @param started fields of `session_started`
    * @throws UnreachableError if its log cannot be opened
    */
-  openImplicit(id: string, started: Readonly<Record<string, unknown>>): OpenSession {
+  openImplicit(id: string, started: Started): OpenSession {
     const found = this.open(id);
     if (found !== null && !isUnbegun(found)) return found;
     this.#places.prepare();
@@ -81,13 +78,13 @@ export class Sessions {
     this.#places.make(folder);
     const log = found?.log ?? Log.begin(worklogIn(folder), worklogKind) ?? Log.open(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was removed while it was used`);
-    const line = { event: 'session_started', session_id: id, ...started };
+    const line = worklogKind.line('session_started', { session_id: id, ...started });
     log.write(({ facts }) => (facts === null ? [line] : []), this.#stamp, { isDurable: false });
     return { id, folder, log };
   }
 
   /** Once in the log, a plan would stay although half of it is refused. */
-  #requireLegal(lines: readonly NewLine[]): void {
+  #requireLegal(lines: readonly WorklogLine[]): void {
     const trial = worklogKind.begin();
     for (const line of lines) {
       const refusal = worklogKind.apply(trial, stampLine(line, this.#stamp));
@@ -141,7 +138,7 @@ export class Sessions {
     return session === null ? null : { ...session, folder: moveToPlace(session, this.#places) ?? session.folder };
   }
 
-  #opened(id: string, openLog: (path: string) => Log<Worklog> | null): OpenSession | null {
+  #opened(id: string, openLog: (path: string) => SessionLog | null): OpenSession | null {
     if (!isSessionId(id)) return null;
     // It may move between any two of these steps, to the archive and back.
     for (let look = 0; look < MOST_LOOKS; look += 1) {

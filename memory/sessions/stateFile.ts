@@ -10,7 +10,7 @@ import { LOG_VERSION } from '../logs/line.js';
 
 export const STATE_FILE = 'state.json';
 
-/** The other fields are those of `docs/memory.md`. */
+/** `docs/internals/memory.md` says what these fields are for. The others are those of `memory/fold/state.ts`. */
 export interface StateFile {
   readonly v: number;
   /** Bytes of the worklog that were folded. */

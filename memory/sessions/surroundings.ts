@@ -1,4 +1,5 @@
 /** What the entry programs know about who calls: the variables and the directory by which a session is found. */
+import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Origin } from '../words.js';
 import type { BoundConversation } from './bindings.js';
@@ -35,14 +36,16 @@ export function originOf({ variables }: Surroundings): Origin {
   return OF_AGENTS.some((name) => (variables[name] ?? '') !== '') ? 'agent' : 'person';
 }
 
-/** @returns the conversation in whose agent's shell a process with these variables was started; null if in none */
-export function conversationIn({
-  CLAUDE_CODE_SESSION_ID,
-  CODEX_THREAD_ID,
-}: Readonly<{
-  CLAUDE_CODE_SESSION_ID?: string | undefined;
-  CODEX_THREAD_ID?: string | undefined;
-}>): BoundConversation | null {
-  if (CLAUDE_CODE_SESSION_ID) return { provider: 'claude', conversation: CLAUDE_CODE_SESSION_ID };
-  return CODEX_THREAD_ID ? { provider: 'codex', conversation: CODEX_THREAD_ID } : null;
+/**
+ * @param variable reads a variable of a process
+ * @returns the conversation in whose agent's shell the process was started; null if in none
+ */
+export function conversationIn(
+  variable: (name: 'CLAUDE_CODE_SESSION_ID' | 'CODEX_THREAD_ID') => string | null | undefined,
+): BoundConversation | null {
+  for (const { name, conversationVariable } of AGENT_PROGRAMS) {
+    const conversation = variable(conversationVariable);
+    if (conversation) return { provider: name, conversation };
+  }
+  return null;
 }

@@ -1,14 +1,12 @@
 /** Writes lines to a session's worklog, all or none as far as the state can say before. */
-import { requireFields } from '../fold/rules/kind.js';
+import { requireFields, type WorklogLine } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
-import type { NewLine, Stamp } from '../logs/line.js';
+import type { Stamp } from '../logs/line.js';
 import { RefusedError, type WriteOptions } from '../logs/log.js';
 import type { OpenSession } from './sessions.js';
 
 /** Of the agent's own list of tasks, which the worklog does not have. */
 const TASK = /^t\d+$/;
-/** Lines that are of a step, if they name one. */
-const OF_A_STEP = ['file', 'log', 'error', 'tokens'];
 
 const MOST_NAMED = 20;
 
@@ -19,7 +17,7 @@ const MOST_NAMED = 20;
 export function writeOrRefuse(
   { log }: Pick<OpenSession, 'log'>,
   stamp: Stamp,
-  decide: (state: Worklog) => readonly NewLine[],
+  decide: (state: Worklog) => readonly WorklogLine[],
   options: WriteOptions = {},
 ): void {
   const checked = (state: Worklog) => {
@@ -33,10 +31,17 @@ export function writeOrRefuse(
   if (refusal) throw new RefusedError(refusal);
 }
 
+/** Writes a line that is no decision: also to a log that a newer version has written to. @throws as {@link writeOrRefuse} */
+export function writeFact(session: Pick<OpenSession, 'log'>, stamp: Stamp, line: WorklogLine): void {
+  writeOrRefuse(session, stamp, () => [line], { isFact: true });
+}
+
 /** Not a rule of the log: there the line that added the step may be damaged, and what is of the step still counts. */
-function requireSteps({ steps }: Worklog, lines: readonly NewLine[]): void {
-  for (const { event, step } of lines) {
-    if (!OF_A_STEP.includes(event) || typeof step !== 'string' || TASK.test(step) || steps.has(step)) continue;
+function requireSteps({ steps }: Worklog, lines: readonly WorklogLine[]): void {
+  for (const line of lines) {
+    if (line.event !== 'file' && line.event !== 'log' && line.event !== 'error') continue;
+    const { step } = line;
+    if (step === undefined || TASK.test(step) || steps.has(step)) continue;
     const known =
       steps.size === 0 ? 'the session has none' : `known: ${[...steps.keys()].slice(0, MOST_NAMED).join(', ')}`;
     throw new RefusedError({ code: 'unknown_step', message: `there is no step ${JSON.stringify(step)} (${known})` });

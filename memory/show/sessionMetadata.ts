@@ -65,7 +65,7 @@ export function detectSubagentSession({
 export function loadSessionMetadata({ log, fold, depth }: SessionSources): SessionMetadata {
   const { facts, steps } = log;
   const current = progressOf([...steps.values()]).current;
-  const language: Record<string, unknown> = Object(facts?.set.language);
+  const { communication = '', documents = '' } = facts?.set.language ?? {};
   return {
     sessionId: log.session_id,
     createdAt: timeOf(log.created_at),
@@ -74,7 +74,7 @@ export function loadSessionMetadata({ log, fold, depth }: SessionSources): Sessi
     governanceLevel: textOf(facts?.set.governance_level),
     delegationDepth: depth,
     parentSession: facts?.parent ?? null,
-    language: { communication: textOf(language.communication), documents: textOf(language.documents) },
+    language: { communication: textOf(communication), documents: textOf(documents) },
     ...instant('compactedAt', fold?.compactedAt ?? null),
     ...(fold?.contextTokens == null ? {} : { contextSize: fold.contextTokens }),
     ...instant('resumedAt', log.resumed_at),

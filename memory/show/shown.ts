@@ -51,7 +51,14 @@ export function shownLines(shown: Shown): string[] {
     axes,
     ...stuckLines(look).map((words) => oneLine(`seems stuck, ${words}`)),
     ...rest,
-    ...section('files:', namedFiles(look, restingFiles(look))),
+    // The others are named as in progress.
+    ...section(
+      'files:',
+      namedFiles(
+        look,
+        changedFiles(look, ({ status: declared }) => declared !== 'working'),
+      ),
+    ),
     ...section('notes:', firstOf(noteLines(look), MOST_NOTES, 'earlier notes')),
     ...section('the last entries:', entries),
     ...treeLines(tree),
@@ -86,21 +93,15 @@ function noteLines({ log }: Look): string[] {
     .reverse();
 }
 
-function changedFiles({ state }: Look): string[] {
-  return Object.entries((state.files ?? {}) as Record<string, ShownFile>).flatMap(
-    ([path, { change, from, status }]) => {
-      const isChanged = change !== undefined && change !== 'read';
-      if (!isChanged && (status === null || status === 'reading')) return [];
-      const what = isChanged ? [changeWords(change, from)] : [];
-      const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
-      return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
-    },
-  );
-}
-
-/** Without those that are named as in progress. */
-function restingFiles(look: Look): string[] {
-  return changedFiles(look).filter((line) => !/\((?:.*, )?in progress\)$/.test(line));
+function changedFiles({ state }: Look, isNamed: (file: ShownFile) => boolean = () => true): string[] {
+  return Object.entries(state.files).flatMap(([path, file]) => {
+    const { change, from, status } = file;
+    const isChanged = change !== undefined && change !== 'read';
+    if (!isNamed(file) || (!isChanged && (status === null || status === 'reading'))) return [];
+    const what = isChanged ? [changeWords(change, from)] : [];
+    const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
+    return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
+  });
 }
 
 function namedFiles({ fold }: Look, lines: readonly string[]): string[] {

@@ -7,7 +7,7 @@ import type { Refusal } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 import type { Priority } from '../words.js';
-import { type WorkspaceState, workspaceKind } from './log.js';
+import { type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
 import type { Workspace } from './workspace.js';
 
 /** Each look releases a claim that was left behind; meanwhile another session may claim, end and be killed. */
@@ -21,7 +21,7 @@ export class Claims {
   readonly #stamp: Stamp;
   readonly #mayHold: MayHold;
   /** The logs that were read, so that another look reads only what followed: some have a line for each of thousands of sessions. */
-  readonly #logs = new Map<string, Log<WorkspaceState>>();
+  readonly #logs = new Map<string, Log<WorkspaceState, WorkspaceEvents>>();
 
   constructor(places: Places, stamp: Stamp, mayHold: MayHold) {
     this.#places = places;
@@ -76,7 +76,7 @@ export class Claims {
   enter(workspace: Workspace, sessionId: string): void {
     this.#write(workspace, (log) =>
       log.write(
-        ({ sessions }) => (sessions.has(sessionId) ? [] : [{ event: 'session', session_id: sessionId }]),
+        ({ sessions }) => (sessions.has(sessionId) ? [] : [workspaceKind.line('session', { session_id: sessionId })]),
         this.#stamp,
       ),
     );
@@ -84,12 +84,12 @@ export class Claims {
 
   /** Keeps a note for every session of the workspace. */
   note(workspace: Workspace, text: string, priority: Priority): void {
-    this.#write(workspace, (log) => log.write(() => [{ event: 'note', text, priority }], this.#stamp));
+    this.#write(workspace, (log) => log.write(() => [workspaceKind.line('note', { text, priority })], this.#stamp));
   }
 
   /** Leaves word of a session for whoever begins the next one in the workspace. */
   tell(workspace: Workspace, sessionId: string, sentence: string): void {
-    const line = { event: 'told', session_id: sessionId, sentence };
+    const line = workspaceKind.line('told', { session_id: sessionId, sentence });
     const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
     this.#write(workspace, (log) => log.write(({ told }) => (told.includes(sentence) ? [] : [line]), stamp));
   }
@@ -99,7 +99,7 @@ export class Claims {
     this.enter(workspace, sessionId);
     this.holder(workspace);
     const outcomes = this.#write(workspace, (log) =>
-      log.write(() => [{ event: 'claimed', session_id: sessionId }], this.#stamp),
+      log.write(() => [workspaceKind.line('claimed', { session_id: sessionId })], this.#stamp),
     );
     return outcomes.find((refusal) => refusal !== null) ?? null;
   }
@@ -116,7 +116,10 @@ export class Claims {
    */
   release(workspace: Workspace, claim: string): void {
     this.#write(workspace, (log) =>
-      log.write(({ holder }) => (holder?.claim === claim ? [{ event: 'released', claim }] : []), this.#stamp),
+      log.write(
+        ({ holder }) => (holder?.claim === claim ? [workspaceKind.line('released', { claim })] : []),
+        this.#stamp,
+      ),
     );
   }
 
@@ -128,19 +131,19 @@ export class Claims {
     return log?.state ?? null;
   }
 
-  #keep(path: string, log: Log<WorkspaceState> | null): void {
+  #keep(path: string, log: Log<WorkspaceState, WorkspaceEvents> | null): void {
     if (log === null) this.#logs.delete(path);
     else this.#logs.set(path, log);
   }
 
-  #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState>) => Result): Result {
+  #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState, WorkspaceEvents>) => Result): Result {
     const path = this.#places.workspaceLog(id);
     this.#places.make(dirname(path));
     const log = Log.begin(path, workspaceKind) ?? Log.open(path, workspaceKind, this.#logs.get(path));
     if (log === null) throw new UnreachableError(`${path} was removed while it was used; try again`);
     try {
       // Also if who began it was killed before this line, or the line is damaged.
-      log.write((state) => (state.root === null ? [{ event: 'workspace', root, kind }] : []), this.#stamp);
+      log.write((state) => (state.root === null ? [workspaceKind.line('workspace', { root, kind })] : []), this.#stamp);
       return use(log);
     } finally {
       log.close();

@@ -3,16 +3,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeError, UsageError } from '../../src/errors.js';
+import type { Document } from '../fold/worklog.js';
 import { pathInWorkspace, type Workspace } from './workspace.js';
 
 const LARGEST_BYTES = 64 * 1024 * 1024;
-
-export interface Document {
-  /** Relative to the workspace; absolute if it is outside. */
-  readonly path: string;
-  /** SHA-256, hexadecimal. */
-  readonly digest: string;
-}
 
 /**
  * @param path as somebody wrote it, in `directory`

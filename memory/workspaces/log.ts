@@ -2,7 +2,7 @@
 import { textOf } from '../../src/journal/record.js';
 import { addTo } from '../fold/bounds.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
-import { type Line, timeOfLine } from '../logs/line.js';
+import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
 import { PRIORITIES, type Priority } from '../words.js';
 import type { Workspace } from './workspace.js';
 
@@ -24,10 +24,22 @@ export interface WorkspaceState {
   readonly told: string[];
 }
 
-export const workspaceKind: LogKind<WorkspaceState> = {
+/** The fields of each event. */
+export interface WorkspaceEvents {
+  readonly workspace: { readonly root: string; readonly kind: Workspace['kind'] };
+  readonly session: { readonly session_id: string };
+  readonly claimed: { readonly session_id: string };
+  /** `claim` is the id of the line that gave it. */
+  readonly released: { readonly claim: string };
+  readonly told: { readonly session_id: string; readonly sentence: string };
+  readonly note: { readonly text: string; readonly priority: Priority };
+}
+
+export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
   name: 'workspace',
   begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [], told: [] }),
   apply,
+  line: lineMaker<WorkspaceEvents>(),
 };
 
 /** Without schemas: there is a line for each of thousands of sessions, and a start waits for all of them. */

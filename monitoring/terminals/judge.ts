@@ -1,18 +1,15 @@
 /** Judges the agent of a session by the rules of the watchdog, for a caller that looks once. */
 import type { Judged } from '../../memory/condition/stuck.js';
 import type { Judge } from '../../memory/look/look.js';
-import type { Memory } from '../../memory/sessions/memory.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { describeFinding } from '../verdict/describe.js';
 import { type Sight, TerminalSession } from './terminalSession.js';
 
-/** @returns a judge by the usual thresholds */
-export function judgeIn(memory: Memory): Judge {
-  return async (id, now) => {
-    const sight = await new TerminalSession(memory, id).look({ now, thresholds: DEFAULT_THRESHOLDS, gaps: [] });
-    return sight === null ? null : judgedOf(sight);
-  };
-}
+/** By the usual thresholds. */
+export const judge: Judge = async (memory, id, now) => {
+  const sight = await new TerminalSession(memory, id).look({ now, thresholds: DEFAULT_THRESHOLDS, gaps: [] });
+  return sight === null ? null : judgedOf(sight);
+};
 
 export function judgedOf({
   assessment,

@@ -6,7 +6,7 @@ import { describeFinding } from '../verdict/describe.js';
 import type { NoticedSession } from './terminalWatch.js';
 
 /** @param noticed found by this process, or by another watcher of the session */
-export function terminalEvent({ notice, sight, project }: NoticedSession): CriticalEvent {
+function terminalEvent({ notice, sight, project }: NoticedSession): CriticalEvent {
   const { assessment, findings, id, liveness } = sight;
   const finding = findings.find(({ rule }) => rule === notice.rule);
   const rule = finding?.rule ?? null;

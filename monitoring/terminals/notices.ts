@@ -3,8 +3,9 @@
  * and each episode is noticed once. It is closed when the session goes on, and may then be noticed again.
  */
 import { hasResumed } from '../../memory/condition/stuck.js';
+import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Notice } from '../../memory/fold/worklog.js';
-import type { NewLine, Stamp } from '../../memory/logs/line.js';
+import type { Stamp } from '../../memory/logs/line.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import { judgedOf } from './judge.js';
@@ -17,7 +18,7 @@ import type { Sight } from './terminalSession.js';
  */
 export function openNotice(memory: Memory, sessionId: string, finding: Finding): Notice | null {
   const { rule, since } = finding;
-  const line = { event: 'notice', rule, since, sentence: noticeText(finding, sessionId) };
+  const line = worklogKind.line('notice', { rule, since, sentence: noticeText(finding, sessionId) });
   return write(memory, sessionId, ({ notices }) => (notices.length > 0 ? [] : [line])).notice;
 }
 
@@ -26,7 +27,7 @@ export function openNotice(memory: Memory, sessionId: string, finding: Finding):
  * @throws as {@link openNotice}
  */
 export function closeNotice(memory: Memory, sessionId: string, { id }: Notice): boolean {
-  const line = { event: 'notice_closed', notice: id };
+  const line = worklogKind.line('notice_closed', { notice: id });
   return write(memory, sessionId, ({ notices }) => (notices.some((open) => open.id === id) ? [line] : [])).hasWritten;
 }
 
@@ -40,7 +41,7 @@ export function hasGoneOn(sight: Sight): boolean {
 function write(
   memory: Memory,
   sessionId: string,
-  lines: (state: { readonly notices: readonly Notice[] }) => readonly NewLine[],
+  lines: (state: { readonly notices: readonly Notice[] }) => readonly WorklogLine[],
 ): { readonly notice: Notice | null; readonly hasWritten: boolean } {
   const session = memory.sessions.open(sessionId);
   const stamp: Stamp = { ...memory.stamp, origin: 'watchkeeper' };

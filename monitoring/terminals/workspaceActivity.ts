@@ -2,7 +2,7 @@
  * What happens in a session's directory while its agent cannot be seen: files that were created, modified or deleted. Whoever did it,
  * somebody works there.
  */
-import type { NewLine } from '../../memory/logs/line.js';
+import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import { type SinceScan, sinceScan } from '../../memory/show/scan.js';
 import type { Changed } from '../../memory/workspaces/changes.js';
@@ -37,13 +37,12 @@ export class WorkspaceActivity {
       if (changes === null) return scan.complete ? 'unchanged' : 'unknown';
       const { created, modified, deleted } = changes;
       if (created.count + modified.count + deleted.count === 0) return complete ? 'unchanged' : 'unknown';
-      const line: NewLine = {
-        event: 'fs_activity',
+      const line: WorklogLine = worklogKind.line('fs_activity', {
         created: named(created),
         modified: named(modified),
         deleted: named(deleted),
         counts: { created: created.count, modified: modified.count, deleted: deleted.count },
-      };
+      });
       session.log.write(() => [line], { ...this.#memory.stamp, origin: 'watchkeeper' }, { isFact: true });
       return 'changed';
     } finally {

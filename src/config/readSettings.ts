@@ -66,6 +66,7 @@ export const VARIABLES = {
   RETENTION_LOG_BYTES: wholeNumberText('bytes', LEAST_LOG_BYTES),
 };
 type Values = { [Name in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[Name]> };
+type Reader = ReturnType<typeof readerOf>;
 /**
  * Not settings: the variables that a run sets for its agent, which are set if the bridge is started from within a run, the home
  * of session memory, and the failpoint of a test, which the command line reads.
@@ -80,22 +81,12 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   const { environment, workingDirectory, checkAgent = () => undefined } = surroundings;
   const { secrets, faults } = await readSecrets(surroundings);
   noteUnknownNames(environment, faults);
-  const read = <Name extends keyof Values>(name: Name) => {
-    const schemas: Readonly<{ [Each in keyof Values]: z.ZodType<Values[Each]> }> = VARIABLES;
-    const text = environment[name]?.trim();
-    return text ? faults.check({ where: name }, schemas[name], text) : undefined;
-  };
+  const read = readerOf(environment, faults);
   const configFile = read('WATCHKEEPER_CONFIG');
   const found = await readConfigFile(workingDirectory, configFile, checkAgent, faults);
   const file = found ?? FOR_TRYING_OUT;
   const host = read('WATCHKEEPER_HOST') ?? hostname().replace(/[^\w.-]/g, '-');
-  const common = { ...DEFAULT_THRESHOLDS, ...file.thresholds };
-  const thresholds: Thresholds = {
-    ...common,
-    silence_ms: read('WATCHDOG_SILENCE_MS') ?? common.silence_ms,
-    error_batches: read('WATCHDOG_ERROR_BATCHES') ?? common.error_batches,
-    runaway_ms: read('WATCHDOG_RUNAWAY_MS') ?? common.runaway_ms,
-  };
+  const thresholds = thresholdsWith(read, file.thresholds);
   const home = environment.HOME ?? homeOfUser() ?? '/';
   const projects = await readProjects(file, workingDirectory, { thresholds, here: host, home }, faults);
   const logs = logsPlace({ asked: read('WATCHKEEPER_LOGS'), workingDirectory, projects, environment, home }, faults);
@@ -128,12 +119,7 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
     polling: pollingWith(file.polling),
     timings: file.timings ?? timings.parse({}),
     memory: file.memory ?? memorySettings().parse(undefined),
-    retention: {
-      keptMs: (read('RETENTION_DAYS') ?? 30) * DAY,
-      archiveMs: (read('RETENTION_ARCHIVE_DAYS') ?? 365) * DAY,
-      archiveBytes: read('RETENTION_ARCHIVE_BYTES') ?? 1024 * MEBIBYTE,
-      logBytes: read('RETENTION_LOG_BYTES') ?? 10 * MEBIBYTE,
-    },
+    retention: retentionWith(read),
     secrets: secretValues(secrets),
     programPath: environment.PATH ?? '',
     unusedProxy,
@@ -146,6 +132,34 @@ export async function readSettings(surroundings: Surroundings): Promise<Settings
   };
   faults.throwIfAny();
   return Object.freeze(settings);
+}
+
+/** @returns what reads a variable: undefined if it is not set, or if its value is a fault */
+function readerOf(environment: Surroundings['environment'], faults: Faults) {
+  const schemas: Readonly<{ [Each in keyof Values]: z.ZodType<Values[Each]> }> = VARIABLES;
+  return <Name extends keyof Values>(name: Name) => {
+    const text = environment[name]?.trim();
+    return text ? faults.check({ where: name }, schemas[name], text) : undefined;
+  };
+}
+
+function thresholdsWith(read: Reader, inFile: Partial<Thresholds> | undefined): Thresholds {
+  const common = { ...DEFAULT_THRESHOLDS, ...inFile };
+  return {
+    ...common,
+    silence_ms: read('WATCHDOG_SILENCE_MS') ?? common.silence_ms,
+    error_batches: read('WATCHDOG_ERROR_BATCHES') ?? common.error_batches,
+    runaway_ms: read('WATCHDOG_RUNAWAY_MS') ?? common.runaway_ms,
+  };
+}
+
+function retentionWith(read: Reader): Settings['retention'] {
+  return {
+    keptMs: (read('RETENTION_DAYS') ?? 30) * DAY,
+    archiveMs: (read('RETENTION_ARCHIVE_DAYS') ?? 365) * DAY,
+    archiveBytes: read('RETENTION_ARCHIVE_BYTES') ?? 1024 * MEBIBYTE,
+    logBytes: read('RETENTION_LOG_BYTES') ?? 10 * MEBIBYTE,
+  };
 }
 
 function noConfigFile(workingDirectory: string): string {

@@ -17,7 +17,10 @@ const PERMISSIONS = 0o7777;
 /** Another user owns a file or folder, or may write it. */
 export class NotOwnError extends UnreachableError {}
 
-/** A file has other names, which may be files of another kind. */
+/**
+ * A file has other names, which may be files of another kind.
+ * @public although knip overlooks its importer, which asks with `instanceof` only
+ */
 export class LinkedError extends UnreachableError {}
 
 export interface OwnershipFault {

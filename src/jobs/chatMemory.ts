@@ -59,6 +59,11 @@ export class ChatMemory extends StorePart {
     return (await this.redis.set(this.keys.notifiedWaiting(sessionId), '1', 'PX', ENDED_KEPT_MS, 'NX')) !== null;
   }
 
+  /** The first word was certainly not said. */
+  async takeBackFirstWordOnWaiting(sessionId: string): Promise<void> {
+    await this.redis.del(this.keys.notifiedWaiting(sessionId));
+  }
+
   /** @throws FencedError if another process fetches the bot's messages; the offset is not changed */
   async saveUpdateOffset(botId: string, offset: number, fence: readonly Check[] = []): Promise<void> {
     const writes: Write[] = [['SET', this.keys.updateOffset(botId), String(offset)]];

@@ -35,8 +35,6 @@ const clockReading = z.object({
   /** Start of the measurement, ISO 8601; null if unknown. */
   counted_from: z.string().nullable(),
 });
-/** What a rule measured when it became true: a time, or a count. */
-export type ClockReading = Readonly<z.infer<typeof clockReading>>;
 
 /** As it is stored; {@link Finding} is its type. */
 export const finding = z.object({

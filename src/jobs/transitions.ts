@@ -16,6 +16,7 @@
 
 import { applyCommit } from '../redis/commit.js';
 import { type Acceptance, type AcceptedMessage, acceptSession } from './acceptance.js';
+import { ownMessageWrites } from './chatMemory.js';
 import { type AgentSession, type DeathProof, MOST_INTERRUPTIONS, type Run, type StopRequest } from './model.js';
 import type { SessionDraft } from './newRecords.js';
 import { isRunBy, type Learned, learnedChange, ownedChange, startedChange } from './runChanges.js';
@@ -85,6 +86,15 @@ export class Transitions extends StorePart {
       learnedChange(this.context, session, run, learned),
     );
     return this.#update(sessionId, decide);
+  }
+
+  /** @returns null if the session does not wait any more */
+  async recordWaitingMessage(sessionId: string, progressMessageId: string): Promise<AgentSession | null> {
+    return this.#update(sessionId, (session) => {
+      if (session.status !== 'pending') return null;
+      const writes = ownMessageWrites(this.context, session, progressMessageId);
+      return { patch: { request: { progress_message_id: progressMessageId } }, writes };
+    });
   }
 
   /**

@@ -167,7 +167,7 @@ function strictArgument(pattern: RegExp, text: string, end: number): FoundSecret
 }
 
 /** @returns what stands before the position in the same command */
-export function commandBefore(text: string, start: number): string {
+function commandBefore(text: string, start: number): string {
   const before = text.slice(Math.max(0, start - COMMAND_LENGTH), start);
   return before.slice(Math.max(before.lastIndexOf('\n'), before.lastIndexOf('|'), before.lastIndexOf('& ')) + 1);
 }

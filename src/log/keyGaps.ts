@@ -65,11 +65,6 @@ export function columnBehind(gap: string): Column | null {
   return prefix === undefined ? null : columnOf(prefix);
 }
 
-/** @returns whether two gaps differ in numbers and indentation at most */
-export function isSameGap(gap: string, other: string): boolean {
-  return endOfGap(gap, 0, other) === gap.length;
-}
-
 /**
  * @param begin of a mark
  * @param end of the mark

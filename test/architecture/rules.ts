@@ -6,12 +6,14 @@ import { codeOnly, importsOf } from './sourceText.js';
 export type Sources = ReadonlyMap<string, string>;
 
 /** Inner rings first: each may import itself and what stands before it. */
-export const RINGS = ['src', 'memory', 'monitoring', 'bridge'];
+const RINGS = ['src', 'memory', 'monitoring', 'bridge'];
 const CLOCK = 'src/time.ts';
 /** What a verdict may be made of: no engine, no record but a session's, no file, no package. */
 const PURE = 'monitoring/verdict/';
 const IN_A_VERDICT =
   /^(?:monitoring\/verdict\/|src\/(?:time|jobs\/(?:findings|model)|config\/(?:rules|polling)|journal\/\w+)\.ts$)/;
+/** What session memory works without: Redis, and the records in it. */
+const OF_REDIS = /^src\/(?:redis|jobs)\/|^(?:ioredis|bullmq)$/;
 const BAD_NAMES = /^(?:utils?|helpers?|types?|managers?)$/i;
 const TIMER_MODULES = /^(?:node:)?(?:timers(?:\/promises)?|perf_hooks)$/;
 const WALL_CLOCK = [
@@ -82,6 +84,8 @@ function importViolations(path: string, text: string, sources: Sources): string[
   return importsOf(text).flatMap((specifier) => {
     if (path.startsWith(PURE) && !specifier.startsWith('.'))
       return [`${path}: imports ${specifier}; a verdict is pure`];
+    if (path.startsWith('memory/') && OF_REDIS.test(specifier))
+      return [`${path}: imports ${specifier}; memory needs no Redis`];
     if (TIMER_MODULES.test(specifier) && path !== CLOCK) return [`${path}: imports ${specifier}; take a Clock`];
     if (/^(?:node:)?process$/.test(specifier)) return [`${path}: imports ${specifier}; use the global process`];
     if (!specifier.startsWith('.')) return [];
@@ -89,6 +93,8 @@ function importViolations(path: string, text: string, sources: Sources): string[
     const target = targetOf(path, specifier);
     if (!sources.has(target)) return [`${path}: imports ${specifier}, which is no file of ${RINGS.join(', ')}`];
     if (path.startsWith(PURE) && !IN_A_VERDICT.test(target)) return [`${path}: imports ${target}; a verdict is pure`];
+    if (path.startsWith('memory/') && OF_REDIS.test(target))
+      return [`${path}: imports ${target}; memory needs no Redis`];
     return isOutward(path, target) ? [`${path}: imports ${target}; imports point inwards, ${RINGS.join(' ← ')}`] : [];
   });
 }

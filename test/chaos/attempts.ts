@@ -12,7 +12,7 @@ import { type Asked, HARNESS_FILES, readLines } from './records.js';
 import { sessionOf } from './stakes.js';
 import type { AgentStep } from './textAgent.js';
 
-export const MOST_RUNS = 2;
+const MOST_RUNS = 2;
 /** Written by the bridge, whatever its agent does. */
 const WRITTEN_BY_BRIDGE = new Set(['run_start', 'session_start', 'user_prompt', 'session_end']);
 
@@ -75,7 +75,7 @@ export function readRuns(folder: string): Pick<RunEvidence, 'steps' | 'journaled
 const DEFAULT_YOUNG_RUN_MS = 5_000;
 
 /** @returns the folders of journals that the harness has taken away, numbered in their order */
-export function removedJournals(folder: string): string[] {
+function removedJournals(folder: string): string[] {
   const removed = namesIn(join(folder, HARNESS_FILES.removed));
   return removed.map((name) => join(folder, HARNESS_FILES.removed, name, 'sessions'));
 }

@@ -16,7 +16,7 @@ import { textAgent } from './textAgent.js';
 
 /** A project has one new issue an hour, so each round has a project of its own. */
 export const ROUNDS_PER_SCENE = 16;
-export const ANSWER = 'answer of {{session}} by {{run}}';
+const ANSWER = 'answer of {{session}} by {{run}}';
 
 const SILENCE_MS = 2_500;
 /** Twice what any call of a healthy agent takes. */

@@ -21,7 +21,7 @@ const CLOSING_LINE = /^(?:Done|Ended without an answer|Stopped)\b/;
 const LONGEST_SHOWN = 60;
 
 /** @returns the bot's messages in answer to this one, in order */
-export function repliesTo(
+function repliesTo(
   transcript: readonly TranscriptEntry[],
   { chat, message }: Pick<Asked, 'chat' | 'message'>,
 ): SeenMessage[] {

@@ -1,5 +1,5 @@
 /** docs/design.md stays short enough to be read, and true. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
@@ -14,6 +14,16 @@ const text = readFileSync(join(ROOT, 'docs/design.md'), 'utf8');
 
 describe('docs/design.md', () => {
   test(`has at most ${MOST_CHARACTERS} characters`, () => expect(text.length).toBeLessThanOrEqual(MOST_CHARACTERS));
+
+  test('names every folder of the rings', () => {
+    const spans = codeSpans(text);
+    const missing = ['src', 'memory', 'monitoring', 'bridge'].flatMap((ring) =>
+      readdirSync(join(ROOT, ring), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !spans.includes(`${ring}/${entry.name}/`))
+        .map(({ name }) => `${ring}/${name}/`),
+    );
+    expect(missing).toEqual([]);
+  });
 
   test('names ten invariants, each with rules that have tests', () => {
     const rules = new Set(rulesIn(readFileSync(join(ROOT, RULES_FILE), 'utf8')).map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** `npm run rules`: writes docs/rules.md anew. */
+/** `npm run rules`: writes rules.md, which is no part of the repository. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/host/program.js';

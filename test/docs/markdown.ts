@@ -32,6 +32,43 @@ export function linksIn(text: string): string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link ?? '').filter((link) => !/^https?:/.test(link));
 }
 
+export interface Prose {
+  readonly kind: 'paragraph' | 'item';
+  /** In one line, without its bullet and the targets of its links. */
+  readonly text: string;
+}
+
+/** @returns the paragraphs and the items of lists, without headings, tables and blocks of code */
+export function proseIn(text: string): Prose[] {
+  const found: { kind: Prose['kind']; lines: string[] }[] = [];
+  let isCode = false;
+  let isOpen = false;
+  for (const line of text.split('\n')) {
+    const isFence = /^\s*```/.test(line);
+    if (isFence) isCode = !isCode;
+    const isItem = /^\s*(?:[-*]|\d+\.) /.test(line);
+    if (isFence || isCode || /^\s*(?:$|\||#)/.test(line)) isOpen = false;
+    else if (isOpen && !isItem) found.at(-1)?.lines.push(line.trim());
+    else {
+      found.push({ kind: isItem ? 'item' : 'paragraph', lines: [line.trim().replace(/^(?:[-*]|\d+\.) /, '')] });
+      isOpen = true;
+    }
+  }
+  return found.map(({ kind, lines }) => ({ kind, text: lines.join(' ').replace(/\]\([^)]*\)/g, ']') }));
+}
+
+/** @returns the lines of the blocks of shell commands, without comments; a line that continues the one before is joined to it */
+export function commandsIn(text: string): string[] {
+  const blocks = [...text.matchAll(/^ *```sh\n((?:.*\n)*?) *```$/gm)].map(([, block = '']) => block);
+  return blocks.flatMap((block) =>
+    block
+      .replaceAll('\\\n', ' ')
+      .split('\n')
+      .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+      .filter((line) => line !== ''),
+  );
+}
+
 /** As GitHub makes them of headings. */
 export function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

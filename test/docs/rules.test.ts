@@ -1,9 +1,9 @@
-/** Each rule of the design has a test, and docs/rules.md says which. */
+/** Each rule of the design has a test, and each test that names a rule names one that there is. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
-import { RULES_FILE, RULES_PAGE, readTags, renderRules, rulesIn, tagsIn } from './rules.js';
+import { RULES_FILE, readTags, renderRules, rulesIn, tagsIn } from './rules.js';
 
 const ROOT = packageRoot();
 const rules = rulesIn(read(RULES_FILE));
@@ -29,10 +29,26 @@ describe('the rules of the design', () => {
     const known = new Set(rules.map(({ id }) => id));
     expect(tags.filter(({ rule, title }) => !known.has(rule) || title === null)).toEqual([]);
   });
+});
 
-  test('are those of docs/rules.md: `npm run rules` rewrites it', () => {
-    expect(read(RULES_PAGE)).toBe(renderRules(rules, tags));
-  });
+test('the page of the rules has each rule in its room, with the tests that prove it', () => {
+  const made = rulesIn('## src/a\none-is-kept: One is kept.\n## src/b\nno-other: No other is.\n');
+  const page = renderRules(made, [
+    { rule: 'one-is-kept', file: 'test/a.test.ts', title: 'keeps one' },
+    { rule: 'one-is-kept', file: 'test/b.test.ts', title: 'keeps it' },
+  ]);
+  expect(page.split('\n').slice(4)).toEqual([
+    '## src/a',
+    '',
+    '- **One is kept.** `one-is-kept`',
+    '  - `test/a.test.ts` › "keeps one"',
+    '  - `test/b.test.ts` › "keeps it"',
+    '',
+    '## src/b',
+    '',
+    '- **No other is.** `no-other`',
+    '',
+  ]);
 });
 
 test.each([

@@ -26,7 +26,7 @@ export async function startHost(
 }
 
 /** @returns what makes a command one of that host */
-export function environmentOf(
+function environmentOf(
   scene: BridgeScene,
   name: string,
   environment: Readonly<Record<string, string>> = {},

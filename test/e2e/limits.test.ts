@@ -1,6 +1,6 @@
 /** A provider's limit with a known end: the message waits for it, and is worked on again. */
 import { expect, test } from '@jest/globals';
-import { DAY, systemClock } from '../../src/time.js';
+import { clockTime, DAY, systemClock } from '../../src/time.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import type { Scenario } from './sceneFiles.js';
@@ -75,6 +75,34 @@ describeScenes("a provider's limit with a known end", () => {
       await asked.answered('answer of');
       expect(asked.starts()).toHaveLength(2);
       expect(asked.events()).toEqual([]);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
+  // rule: messages-behind-a-wait-are-told
+  test(
+    'is read by those who wait behind it, also by one that comes later, until their own runs begin',
+    async () => {
+      const steps: Scenario['steps'] = [
+        { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
+        { do: 'failure', cause: 'rate_limit', detail: 'the plan allows no more', until_ms: 20_000 },
+      ];
+      const again = { when: { message: 'a limit of your provider was reached' }, steps: ANSWER };
+      const scenarios = [again, { when: { message: '^look' }, steps }, { steps: ANSWER }];
+      const scene = await openTestScene({ projects: { ship: { chats: [{ id: CHAT }], scenarios } } });
+      await scene.startBridge();
+      const first = new Conversation(scene, 'ship', CHAT, 'look into it');
+      const second = new Conversation(scene, 'ship', CHAT, 'and this');
+      const time = clockTime(await waiting(scene, first));
+      await second.answered(`waits until ${time}; yours follows.`);
+      const third = new Conversation(scene, 'ship', CHAT, 'one more');
+      await third.answered(`waits until ${time}; yours follows.`);
+      for (const asked of [first, second, third]) await asked.answered('answer of', 40_000);
+      for (const asked of [second, third]) {
+        await scene.until('the last line', () => asked.repliesWith('Done in').length === 1);
+        expect(asked.replies()).toHaveLength(2);
+        expect(asked.starts()).toHaveLength(1);
+      }
     },
     SCENE_TIMEOUT_MS,
   );

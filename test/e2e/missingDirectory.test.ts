@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { DIRECTORY_MISSING_TEXT } from '../../bridge/runs/directoryWatch.js';
+import { DIRECTORY_MISSING_TEXT } from '../../bridge/runs/waitingWords.js';
 import { freePort } from '../harness/freePort.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
@@ -49,7 +49,14 @@ describeScenes('a project whose directory is missing', () => {
       mkdirSync(directory);
       for (const asked of [waiting, behind]) {
         await asked.answered(`answer of ${asked.session}`);
-        expect(asked.repliesWith(DIRECTORY_MISSING_TEXT)).toHaveLength(1);
+        const said = scene.telegram.transcript.filter(
+          ({ what, text, reply_to }) =>
+            what === 'message' && text === DIRECTORY_MISSING_TEXT && reply_to === asked.messageId,
+        );
+        expect(said).toHaveLength(1);
+        // The run has taken that message over.
+        expect(asked.replies()).toHaveLength(2);
+        expect(asked.repliesWith(DIRECTORY_MISSING_TEXT)).toEqual([]);
         expect(asked.starts(asked.revival)).toEqual([]);
       }
       expect(scene.evidence.criticalEvents()).toEqual([]);

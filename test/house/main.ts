@@ -1,92 +1,89 @@
-/** `npm run house [-- --list]`: the figures of the product's code beside their goals. `--list` names what misses a goal. */
+/**
+ * `npm run house [-- --from COMMIT] [--at FOLDER] [--list] [--english PATH]`: the figures of the product's code beside their
+ * goals, and the patterns of its English per ring. `--at` reads another checkout, `--from` prints what a commit had as well.
+ * `--list` names what misses a goal. `--english` prints each place of a pattern below a path such as `memory/show`.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/command/table.js';
+import { packageRoot } from '../../src/host/program.js';
 import { readSources } from '../architecture/sourceFiles.js';
-import { anysIn, commentWords, linesOfCode, mutualFolders, quantile, routinesIn, type Sources } from './measure.js';
+import { commentsIn, findingsIn, PATTERNS, ratesOf } from './english.js';
+import { type Figure, figuresOf, RINGS, textsOf } from './figures.js';
+import type { Sources } from './measure.js';
 
-const RINGS = ['src', 'memory', 'monitoring', 'bridge'];
-const LONGEST_FILE = 250;
-const LONGEST_FUNCTION = 60;
-const MOST_PARAMETERS = 4;
-/** They carry other meanings in the field than a reader is used to. */
-const HARD_WORDS = /^(?:where|stands?|standing|stood|tells?|telling|told)$/i;
-const BAG = /\binterface \w*(?:Parts|Options|Context)\b[^{]*\{([\s\S]*?)\n\}/g;
-const CALLBACK = /^ {2}(?:readonly )?\w+\??(?:\(|: \([^)]*\) =>)/gm;
+const ENGLISH_GOAL = '0.5 each';
 
-interface Figure {
-  readonly name: string;
-  readonly here: string | number;
-  readonly goal: string;
-  /** What misses it. */
-  readonly missing?: readonly string[];
+function sourcesOfCommit(commit: string): Sources {
+  const folder = mkdtempSync(join(tmpdir(), 'wk-house-'));
+  try {
+    const git = ['-C', packageRoot(), 'archive', commit, ...RINGS];
+    const files = execFileSync('git', git, { maxBuffer: Number.POSITIVE_INFINITY });
+    execFileSync('tar', ['-x', '-C', folder], { input: files });
+    return readSources(RINGS, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-function figuresOf(sources: Sources): Figure[] {
-  const texts = [...sources.values()];
-  const lengths = [...sources].map(([path, text]) => ({ path, lines: text.split('\n').length - 1 }));
-  const routines = [...sources].flatMap(([path, text]) => routinesIn(path, text));
-  const words = texts.flatMap(commentWords);
-  const bags = texts.flatMap((text) => [...text.matchAll(BAG)].map(([, body = '']) => body));
-  const mutual = mutualFolders(sources);
-  const files = lengths.map(({ lines }) => lines);
-  const functions = routines.map(({ lines }) => lines);
-  const longFiles = lengths.filter(({ lines }) => lines > LONGEST_FILE);
-  const longRoutines = routines.filter(({ lines }) => lines > LONGEST_FUNCTION);
-  const wide = routines.filter(({ parameters }) => parameters > MOST_PARAMETERS);
-  return [
-    { name: 'files', here: sources.size, goal: '' },
-    { name: 'lines', here: sum(files), goal: '' },
-    { name: 'lines of code: neither blank nor comment', here: sum(texts.map(linesOfCode)), goal: '' },
-    { name: `of these ${RINGS.join(' / ')}`, here: RINGS.map((ring) => codeOf(sources, ring)).join(' / '), goal: '' },
-    { name: 'file, median / p95 / max lines', here: spread(files), goal: `max ${LONGEST_FILE}` },
-    {
-      name: `files over ${LONGEST_FILE} lines`,
-      here: longFiles.length,
-      goal: '0, but for lists',
-      missing: longFiles.map(({ path, lines }) => `${path}: ${lines} lines`),
-    },
-    { name: 'function, median / p95 / max lines', here: spread(functions), goal: `max ${LONGEST_FUNCTION}` },
-    {
-      name: `functions over ${LONGEST_FUNCTION} lines`,
-      here: longRoutines.length,
-      goal: '0',
-      missing: longRoutines.map(({ place, lines }) => `${place}: ${lines} lines`),
-    },
-    {
-      name: `functions with more than ${MOST_PARAMETERS} parameters`,
-      here: wide.length,
-      goal: 'at most 5',
-      missing: wide.map(({ place, parameters }) => `${place}: ${parameters} parameters`),
-    },
-    { name: 'folder pairs that import each other', here: mutual.length, goal: '0', missing: mutual },
-    { name: '`any`', here: sum(texts.map(anysIn)), goal: '0' },
-    {
-      name: '"where" + "stand" + "tell" per 1,000 words of comments',
-      here: ((1_000 * words.filter((word) => HARD_WORDS.test(word)).length) / words.length).toFixed(1),
-      goal: 'at most 3',
-    },
-    { name: 'bags (Parts, Options, Context)', here: bags.length, goal: '' },
-    { name: 'functions in bags', here: sum(bags.map((body) => body.match(CALLBACK)?.length ?? 0)), goal: '' },
-    { name: 'Pick<', here: sum(texts.map((text) => text.match(/\bPick</g)?.length ?? 0)), goal: '' },
-  ];
+function printFigures(figures: readonly Figure[], former: readonly Figure[] | null, from: string): void {
+  const before = former === null ? [] : [from];
+  const rows = figures.map(({ name, here, goal }, index) => [
+    name,
+    ...(former === null ? [] : [String(former[index]?.here)]),
+    String(here),
+    goal,
+  ]);
+  print(renderTable(['FIGURE', ...before, 'HERE', 'GOAL'], rows));
 }
 
-function spread(numbers: readonly number[]): string {
-  return [0.5, 0.95, 1].map((part) => quantile(numbers, part)).join(' / ');
+function printEnglish(sources: Sources, former: Sources | null): void {
+  const rates = (all: Sources) => RINGS.map((ring) => ratesOf(textsOf(all, ring)));
+  const [now, then] = [rates(sources), former === null ? null : rates(former)];
+  const rows = PATTERNS.map(({ name }, index) => [
+    name,
+    ...RINGS.map((_, ring) => {
+      const before = then === null ? '' : `${then[ring]?.[index]?.toFixed(1)} → `;
+      return `${before}${now[ring]?.[index]?.toFixed(1)}`;
+    }),
+    ENGLISH_GOAL,
+  ]);
+  print(renderTable(['PER 1,000 WORDS OF COMMENTS', ...RINGS, 'GOAL'], rows));
 }
 
-/** @returns the lines of code of a ring */
-function codeOf(sources: Sources, ring: string): number {
-  return sum([...sources].filter(([path]) => path.startsWith(`${ring}/`)).map(([, text]) => linesOfCode(text)));
+function printPlaces(sources: Sources, below: string): void {
+  for (const [path, text] of sources) {
+    if (!path.startsWith(below)) continue;
+    for (const comment of commentsIn(text))
+      for (const pattern of PATTERNS)
+        for (const found of findingsIn(comment, pattern))
+          print(`${path}:${comment.line}: ${found} (${pattern.instead})`);
+  }
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
-const { values } = parseArgs({ options: { list: { type: 'boolean' } } });
-const figures = figuresOf(readSources(RINGS));
-const rows = figures.map(({ name, here, goal }) => [name, String(here), goal]);
-process.stdout.write(`${renderTable(['FIGURE', 'HERE', 'GOAL'], rows)}\n`);
-if (values.list === true)
-  for (const line of figures.flatMap(({ missing = [] }) => missing)) process.stdout.write(`${line}\n`);
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string' },
+    at: { type: 'string' },
+    list: { type: 'boolean' },
+    english: { type: 'string' },
+  },
+});
+const sources = readSources(RINGS, values.at === undefined ? packageRoot() : resolve(values.at));
+if (values.english !== undefined) printPlaces(sources, values.english);
+else {
+  const former = values.from === undefined ? null : sourcesOfCommit(values.from);
+  const figures = figuresOf(sources);
+  printFigures(figures, former === null ? null : figuresOf(former), values.from ?? '');
+  print('');
+  printEnglish(sources, former);
+  if (values.list === true)
+    for (const { name, missing = [] } of figures) for (const line of missing) print(`${name}: ${line}`);
+}

@@ -54,7 +54,7 @@ test.each([
   'LICENSE',
   'docs/images/demo.png',
   'docs/design.md',
-  'docs/rules.md',
+  'docs/rules.txt',
 ])('has %s', (path) => {
   expect(readFileSync(join(folder, path)).equals(readFileSync(join(ROOT, path)))).toBe(true);
 });

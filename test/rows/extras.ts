@@ -139,7 +139,10 @@ export const extraRows: readonly RowCheck[] = [
         listAt(status, 'agents').map((one) => [at(one, 'hooks'), at(one, 'skills')]),
         [['none', 'by hand']],
       );
-      const checks = listAt(withAgent(`${program} doctor`), 'checks').filter((one) => at(one, 'name') === 'plugin');
+      // This host may have other agents, with plugins of their own.
+      const checks = listAt(withAgent(`${program} doctor`), 'checks').filter(
+        (one) => at(one, 'name') === 'plugin' && String(at(one, 'found')).startsWith('Claude Code: '),
+      );
       assert.deepEqual(
         checks.map((one) => at(one, 'verdict')),
         ['warning'],

@@ -48,6 +48,6 @@ export const nameRows: readonly RowCheck[] = [
 ];
 
 /** @returns what each line answers, one after the other in one repository */
-export function answersOf(scene: RowScene): Answer[] {
+function answersOf(scene: RowScene): Answer[] {
   return LINES.map(([line]) => scene.sh(line));
 }

@@ -5,7 +5,6 @@
  * rate limit, compactions, signs that the stream goes on. Left out: cost, and messages that only show that the harness is alive
  * (`status`, `heartbeat` of a tool's progress), because it is alive even while the model hangs.
  */
-import type { Lineage } from '../../../src/journal/schema.js';
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
 import { askedOf, Deeds, toldOf } from '../../../src/transcripts/claude/deeds.js';
 import { type Fields, fieldsAt, textAt } from '../../../src/transcripts/draft/fields.js';
@@ -13,8 +12,9 @@ import type { AgentFailure } from '../failures/causes.js';
 import type { Reading } from '../failures/statedEnd.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import { blocksOf, outcomeOf, returned, spoken } from './blocks.js';
-import { describeResult, failureOf, isRefusal } from './failure.js';
+import { describeResult, failureOf } from './failure.js';
 import type { Denials } from './permissions.js';
+import { Retries } from './retries.js';
 import type {
   AssistantMessage,
   KnownMessage,
@@ -29,8 +29,6 @@ import { Tokens } from './tokens.js';
 
 /** The minimum interval of the signs of one stream. */
 const STREAM_SIGN_EVERY_MS = SECOND;
-/** An expired login is renewed at the first refusal. A request that is refused again after that stays refused. */
-const MOST_REFUSALS = 3;
 const SAID_NOTHING = '(The agent ended its turn without a word.)';
 
 /** The bridge redacts and cuts what it reads. */
@@ -47,14 +45,12 @@ export class Translation {
   readonly #subAgents = new SubAgents();
   readonly #deeds = new Deeds();
   readonly #tokens = new Tokens();
-  /** Agents with an announced retry, by id; the main one is `''`. */
-  readonly #retrying = new Set<string>();
+  readonly #retries: Retries;
   readonly #lastSign = new Map<string, number>();
   #conversationId: string;
   /** The version that was stated last. */
   #stated: string | null = null;
   #error: string | null = null;
-  #refusals = 0;
   /** Epoch milliseconds; null if no limit was reported as reached. */
   #limitEndsAt: number | null = null;
   #backgroundTasks = 0;
@@ -66,6 +62,7 @@ export class Translation {
     this.#conversationId = conversationId;
     this.#denials = denials;
     this.#clock = clock;
+    this.#retries = new Retries(clock);
   }
 
   /** The last end of a turn; a background task may begin another turn. */
@@ -95,7 +92,7 @@ export class Translation {
       case 'tool_progress':
         if (known.subagent_retry !== undefined) {
           const { agent_id, retry_delay_ms } = known.subagent_retry;
-          return this.#retry({ ...known, agent_id }, retry_delay_ms);
+          return this.#retries.announced(this.#subAgents.lineage({ ...known, agent_id }), retry_delay_ms);
         }
         if (known.heartbeat === true) return [];
         return [{ event: 'heartbeat', source: 'tool_event', ...this.#subAgents.lineage(known) }];
@@ -122,7 +119,7 @@ export class Translation {
     const blocks = blocksOf(message.message.content);
     for (const block of blocks) this.#noteDeed(block);
     const lines = blocks.map((block) => spoken(block, message.message.id, lineage));
-    return [...this.#recovered(lineage), ...lines, ...this.#tokens.said(message.message, lineage)];
+    return [...this.#retries.ended(lineage), ...lines, ...this.#tokens.said(message.message, lineage)];
   }
 
   #noteDeed(block: Fields): void {
@@ -221,30 +218,11 @@ export class Translation {
   }
 
   #apiRetry(retry: Extract<SystemMessage, { subtype: 'api_retry' }>): ProtocolLine[] {
-    if (isRefusal(retry)) {
-      this.#refusals += 1;
-      if (this.#refusals >= MOST_REFUSALS) {
-        const result = { type: 'result', subtype: retry.error, is_error: true } as const;
-        const detail = `the model's provider refused the request ${this.#refusals} times (${retry.error}, status ${retry.error_status ?? 'unknown'})`;
-        this.#end = { kind: 'failed', ...failureOf(result, retry.error, this.#reading()), detail };
-        return [];
-      }
-    }
-    return this.#retry({}, retry.retry_delay_ms);
-  }
-
-  #retry(voice: Voice, delayMs: number): ProtocolLine[] {
-    const lineage = this.#subAgents.lineage(voice);
-    this.#retrying.add(lineage.agent_id ?? '');
-    const until = isoTime(this.#clock.now() + delayMs);
-    return [{ event: 'wait_start', kind: 'rate_limit', until, ...lineage }];
-  }
-
-  /** An agent's next message ends its retries. */
-  #recovered(lineage: Lineage): ProtocolLine[] {
-    this.#refusals = 0;
-    if (!this.#retrying.delete(lineage.agent_id ?? '')) return [];
-    return [{ event: 'wait_end', kind: 'rate_limit', ...lineage }];
+    const detail = this.#retries.refused(retry);
+    if (detail === null) return this.#retries.announced(this.#subAgents.lineage({}), retry.retry_delay_ms);
+    const result = { type: 'result', subtype: retry.error, is_error: true } as const;
+    this.#end = { kind: 'failed', ...failureOf(result, retry.error, this.#reading()), detail };
+    return [];
   }
 
   #streamSign(voice: Voice): ProtocolLine[] {
@@ -253,6 +231,6 @@ export class Translation {
     const now = this.#clock.monotonic();
     if (now - (this.#lastSign.get(agent) ?? Number.NEGATIVE_INFINITY) < STREAM_SIGN_EVERY_MS) return [];
     this.#lastSign.set(agent, now);
-    return [...this.#recovered(lineage), { event: 'heartbeat', source: 'stream', ...lineage }];
+    return [...this.#retries.ended(lineage), { event: 'heartbeat', source: 'stream', ...lineage }];
   }
 }

@@ -2,8 +2,12 @@ import { join, resolve } from 'node:path';
 import { conditionOf } from '../../../memory/condition/condition.js';
 import { recordedOf } from '../../../memory/condition/recorded.js';
 import { DOING } from '../../../memory/condition/words.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { ago } from '../../../memory/show/status.js';
+import { choice, option } from '../../../memory/verbs/fields.js';
+import { meant } from '../../../memory/verbs/meant.js';
+import { type Door, type Outcome, verb } from '../../../memory/verbs/verb.js';
 import { judgedOf } from '../../../monitoring/terminals/judge.js';
 import { Monitor, type MonitorLimits, thresholdsOf } from '../../../monitoring/terminals/monitor.js';
 import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
@@ -15,92 +19,74 @@ import { appendPrivately } from '../../../src/files/privateFiles.js';
 import { systemCounters } from '../../../src/host/counters.js';
 import { oneLine } from '../../../src/log/visibleText.js';
 import { describeDuration, isoTime, SECOND } from '../../../src/time.js';
-import type { ExitCode } from '../../command/command.js';
 import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
-import { printLines } from '../../command/print.js';
-import { type Call, word } from '../../command/word.js';
 
 const LOG = 'monitor.log';
 const WHOLE = /^[1-9]\d{0,5}$/;
 
-const options = {
-  start: { type: 'boolean' },
-  stop: { type: 'boolean' },
-  check: { type: 'boolean' },
-  run: { type: 'boolean' },
-  interval: { type: 'string' },
-  checks: { type: 'string' },
-} as const;
-type MonitorCall = Call<typeof options>;
+const UNCLEAR = 'say one of --start, --stop, --check and --run';
 
-export const monitor = word({
-  usage: 'monitor --start|--stop|--check|--run [--interval 60] [--checks 3]',
+export const monitor = verb({
+  name: 'monitor',
   summary:
-    'notice when the session is silent for CHECKS times INTERVAL seconds:\n      --start in the background, for a day at most; --run in this terminal;\n      --check looks once, exit 1 if it is silent',
-  options,
-  words: 0,
-  async run(call): Promise<ExitCode> {
-    const { memory, values } = call;
-    const asked = (['start', 'stop', 'check', 'run'] as const).filter((name) => values[name] === true);
-    const [what] = asked;
-    if (what === undefined || asked.length > 1) throw new UsageError('say one of --start, --stop, --check and --run');
-    const limits = limitsOf(values);
-    const session = memory.which(values.session ?? null);
-    switch (what) {
+    'notice when the session is silent for CHECKS times INTERVAL seconds:\n--start in the background, for a day at most; --run in this terminal;\n--check looks once, exit 1 if it is silent',
+  fields: {
+    do: choice('--start|--stop|--check|--run', ['start', 'stop', 'check', 'run'], {
+      flags: { start: { means: 'start' }, stop: { means: 'stop' }, check: { means: 'check' }, run: { means: 'run' } },
+      unclear: UNCLEAR,
+    }),
+    interval: option('[--interval 60]'),
+    checks: option('[--checks 3]'),
+  },
+  async run(memory, input, door): Promise<Outcome> {
+    if (input.do === undefined) throw new UsageError(UNCLEAR);
+    const limits = limitsOf(input);
+    const session = meant(memory, input);
+    switch (input.do) {
       case 'start':
-        return start(call, session, limits);
+        return start(memory, session, limits, door);
       case 'stop':
-        return stop(call, session);
+        return stop(memory, session);
       case 'check':
-        return check(call, session, limits);
+        return check(memory, session, limits);
       case 'run':
-        return watch(call, session, limits);
+        return watch(memory, session, limits, door);
       default:
-        return what satisfies never;
+        return input.do satisfies never;
     }
   },
 });
 
-async function start(
-  { memory, context, print }: MonitorCall,
-  session: OpenSession,
-  limits: MonitorLimits,
-): Promise<ExitCode> {
+async function start(memory: Memory, session: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
   const { id } = session;
   if (session.log.state.lifecycle === 'ended')
     throw new UsageError(`session ${id} has ended; there is nothing to monitor`);
   const args = ['track', 'monitor', '--run', '--session', id, '--dir', resolve(memory.places.root)];
   const how = ['--interval', String(limits.intervalMs / SECOND), '--checks', String(limits.checks)];
-  const started = await startMonitor(memory, session, () => context.startDetached([...args, ...how]));
+  const started = await startMonitor(memory, session, () => door.startDetached([...args, ...how]));
   if (started === null)
     throw new UnreachableError(`the monitor of session ${id} did not begin; look at ${join(session.folder, LOG)}`);
   const { monitor: found, wasAlive } = started;
   const { pid } = found.process;
   const silence = describeDuration(found.interval_ms * found.checks);
-  print(
-    wasAlive
+  return {
+    lines: wasAlive
       ? `a monitor runs already (process ${pid}): it notices a silence of ${silence}`
       : `the monitor of session ${id} has begun (process ${pid}): it notices a silence of ${silence}, rings the agent's terminal, and writes to ${join(session.folder, LOG)}; to end it: watchkeeper track monitor --stop --session ${id}`,
-    { session_id: id, pid, interval_s: found.interval_ms / SECOND, checks: found.checks, already: wasAlive },
-  );
-  return 0;
+    value: { session_id: id, pid, interval_s: found.interval_ms / SECOND, checks: found.checks, already: wasAlive },
+  };
 }
 
-async function stop({ memory, print }: MonitorCall, session: OpenSession): Promise<ExitCode> {
+async function stop(memory: Memory, session: OpenSession): Promise<Outcome> {
   const stopped = await stopMonitor(memory, session);
   const { id } = session;
-  print(stopped === null ? `no monitor runs for session ${id}` : `the monitor of session ${id} has stopped`, {
-    session_id: id,
-    stopped: stopped !== null,
-  });
-  return 0;
+  return {
+    lines: stopped === null ? `no monitor runs for session ${id}` : `the monitor of session ${id} has stopped`,
+    value: { session_id: id, stopped: stopped !== null },
+  };
 }
 
-async function check(
-  { memory, print }: MonitorCall,
-  { id, log }: OpenSession,
-  limits: MonitorLimits,
-): Promise<ExitCode> {
+async function check(memory: Memory, { id, log }: OpenSession, limits: MonitorLimits): Promise<Outcome> {
   const now = memory.clock.now();
   const look = { now, thresholds: thresholdsOf(limits), gaps: [] };
   const seen = await new TerminalSession(memory, id).look(look);
@@ -119,32 +105,29 @@ async function check(
   // A call is given its own time, whatever the limit.
   const attention = doing === 'in_tool' || doing === 'waiting' ? `${DOING[doing]}; ` : '';
   const rest = sight?.mayWork === false ? '; no agent is at work' : '';
-  print(
-    stuck === null
-      ? `not stuck: ${attention}${activity}; limit ${limit}${excused}${rest}`
-      : `STUCK: ${finding === undefined ? stuck.sentence : noticeText(finding, id)}`,
-    {
+  return {
+    lines:
+      stuck === null
+        ? `not stuck: ${attention}${activity}; limit ${limit}${excused}${rest}`
+        : `STUCK: ${finding === undefined ? stuck.sentence : noticeText(finding, id)}`,
+    value: {
       session_id: id,
       stuck: stuck !== null,
       findings: sight?.findings ?? [],
       last_activity: last,
       limit_ms: look.thresholds.silence_ms,
-      excused_until: sight?.log.recorded.ping?.until ?? null,
+      excused_until: log.state.ping?.until ?? null,
       monitor: recordedMonitor(memory, id)?.process.pid ?? null,
     },
-  );
-  return stuck === null ? 0 : 1;
+    ...(stuck !== null && { verdict: 'found' }),
+  };
 }
 
-async function watch(
-  { memory, context, values, print }: MonitorCall,
-  { id, log }: OpenSession,
-  limits: MonitorLimits,
-): Promise<ExitCode> {
+async function watch(memory: Memory, { id, log }: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
   log.close();
   const say = (sentence: string) => {
     const line = `${isoTime(memory.clock.now())} ${oneLine(sentence)}`;
-    if (!values.json) printLines(context.io, line);
+    door.say(line);
     const folder = memory.places.findSession(id);
     try {
       if (folder !== null) appendPrivately(join(folder, LOG), `${line}\n`);
@@ -162,17 +145,21 @@ async function watch(
     say,
     ...limits,
   });
-  const end = await watching.run(context.untilStopped()).catch((error: unknown) => {
+  const end = await watching.run(door.untilStopped()).catch((error: unknown) => {
     // In the background nobody reads standard error.
     say(`the monitor ends: ${describeError(error)}`);
     throw error;
   });
   say(`the monitor ends: ${end}`);
-  if (values.json) print('', { session_id: id, end });
-  return 0;
+  return { lines: [], value: { session_id: id, end } };
 }
 
-function limitsOf({ interval = '60', checks = '3' }: MonitorCall['values']): MonitorLimits {
+interface Typed {
+  readonly interval: string | undefined;
+  readonly checks: string | undefined;
+}
+
+function limitsOf({ interval = '60', checks = '3' }: Typed): MonitorLimits {
   if (!WHOLE.test(interval)) throw new UsageError(`--interval ${JSON.stringify(interval)}: whole seconds, such as 60`);
   if (!WHOLE.test(checks)) throw new UsageError(`--checks ${JSON.stringify(checks)}: a whole number, such as 3`);
   return { intervalMs: Number(interval) * SECOND, checks: Number(checks) };

@@ -1,36 +1,24 @@
-/** `work`: the sessions of a memory, as those see them who pick one, begin one, or look back. */
+/** `work`: the sessions of a memory, as people and agents see them who pick one, begin one, or look back. */
+import { continueSession } from '../../../memory/verbs/continue.js';
+import { exportSession } from '../../../memory/verbs/export.js';
+import { keep } from '../../../memory/verbs/keep.js';
+import { archive, purge, rebuild, unarchive, verify } from '../../../memory/verbs/keeping.js';
+import { end, reopen, start } from '../../../memory/verbs/lifecycle.js';
+import { list } from '../../../memory/verbs/list.js';
+import { set } from '../../../memory/verbs/set.js';
+import { show } from '../../../memory/verbs/show.js';
 import type { Command } from '../../command/command.js';
-import { wordsCommand } from '../../command/word.js';
-import { goOn } from './continue.js';
-import { exportWord } from './export.js';
-import { keep } from './keep.js';
-import { archive, purge, rebuild, unarchive, verify } from './keeping.js';
-import { end, reopen, start } from './lifecycle.js';
-import { list } from './list.js';
-import { set } from './set.js';
-import { show } from './show.js';
+import { verbsCommand } from '../../verbs/verbsCommand.js';
 
-export const command: Command = wordsCommand({
+export const command: Command = verbsCommand({
   name: 'work',
   about: `Lists, shows, begins and ends sessions. A session is one piece of work in one
 directory, of an agent or a person; it survives crashes, and the agent that goes
 on with it.`,
-  words: {
-    list,
-    show,
-    start,
-    end,
-    set,
-    continue: goOn,
-    reopen,
-    archive,
-    unarchive,
-    verify,
-    export: exportWord,
-    rebuild,
-    keep,
-    purge,
-  },
+  verbs: [
+    ...[list, show, start, end, set, continueSession, reopen],
+    ...[archive, unarchive, verify, exportSession, rebuild, keep, purge],
+  ],
   examples: `  watchkeeper work list --here
   watchkeeper work start --purpose "Fix the login"
   watchkeeper work show --json`,

@@ -3,19 +3,18 @@ import * as z from 'zod/mini';
 import { FILE_STATUSES } from '../../words.js';
 import { MOST_FILES, setIn } from '../bounds.js';
 import type { FileEntry, Worklog } from '../worklog.js';
-import { fact, type Rules } from './rule.js';
+import { fact } from './rule.js';
 
 const text = z.optional(z.string());
 
-export const fileRules: Rules = {
+export const fileRules = {
   file: fact(
-    () =>
-      z.looseObject({
-        path: z.string().check(z.minLength(1)),
-        to: z.optional(z.enum(FILE_STATUSES)),
-        from: text,
-        step: text,
-      }),
+    () => ({
+      path: z.string().check(z.minLength(1)),
+      to: z.optional(z.enum(FILE_STATUSES)),
+      from: text,
+      step: text,
+    }),
     (log, { path, to, from, step }, { at }) => {
       const before = log.files.get(from ?? path);
       if (from !== undefined) log.files.delete(from);

@@ -2,25 +2,26 @@
 import * as z from 'zod/mini';
 import { MOST_FILES, setIn } from '../bounds.js';
 import { NOTHING_KEPT } from '../kept.js';
-import { fact, type Rules } from './rule.js';
+import { fact, unread } from './rule.js';
 
 const text = z.optional(z.string());
 
-const keptSchema = () =>
-  z.looseObject({
-    copy: z.nullish(z.object({ bytes: z.number(), digest: z.string() })),
-    complete: z._default(z.boolean(), false),
-    last_activity: z.nullish(z.iso.datetime()),
-    digests: z._default(z.array(z.object({ path: z.string(), digest: z.string() })), []),
-    /** Further sources and digests of the line before. */
-    goes_on: z._default(z.boolean(), false),
-    removed: z._default(z.boolean(), false),
-    failure: z.optional(z.string()),
-  });
+const keptFields = () => ({
+  copy: z.nullish(z.object({ bytes: z.number(), digest: z.string() })),
+  complete: z._default(z.boolean(), false),
+  last_activity: z.nullish(z.iso.datetime()),
+  digests: z._default(z.array(z.object({ path: z.string(), digest: z.string() })), []),
+  /** What the copy was made from, as its seal says. */
+  sources: unread<readonly { provider: string; conversation: string; bytes: number; lines: number }[]>(),
+  /** Further sources and digests of the line before. */
+  goes_on: z._default(z.boolean(), false),
+  removed: z._default(z.boolean(), false),
+  failure: z.optional(z.string()),
+});
 
-export const keptRules: Rules = {
+export const keptRules = {
   context_given: fact(
-    () => z.looseObject({ to: text, sub_agent: text, digest: text }),
+    () => ({ to: text, sub_agent: text, digest: text, level: unread<string>(), characters: unread<number>() }),
     (log, { to, sub_agent: subAgent, digest }, { at }) => {
       if (to !== undefined) log.told_at = at;
       if (subAgent !== undefined) setIn(log.given, [subAgent, digest ?? ''], { more: {}, name: 'given' });
@@ -28,7 +29,7 @@ export const keptRules: Rules = {
     { afterEnd: true, isActivity: false },
   ),
   kept: fact(
-    keptSchema,
+    keptFields,
     (log, { copy, complete, last_activity, digests, goes_on, removed, failure }, { at }) => {
       const before = log.kept ?? { ...NOTHING_KEPT, at };
       if (failure !== undefined) log.kept = { ...before, at, failure };

@@ -1,20 +1,21 @@
 /** What a line of a worklog may change: the rules of all events, and what holds for every one of them. */
 import { UsageError } from '../../../src/errors.js';
 import type { LogKind, Refusal } from '../../logs/kind.js';
-import { type Line, timeOfLine } from '../../logs/line.js';
+import { type Line, lineMaker, type NewLine, timeOfLine } from '../../logs/line.js';
+import type { Log } from '../../logs/log.js';
 import { newWorklog } from '../newWorklog.js';
 import { MOST_RECENT, wordsOfLine } from '../recent.js';
 import type { Worklog } from '../worklog.js';
 import { fileRules } from './files.js';
 import { keptRules } from './kept.js';
 import { lifecycleRules } from './lifecycle.js';
-import type { Rule, Rules } from './rule.js';
+import type { FieldsOf, Rule } from './rule.js';
 import { runRules } from './runs.js';
 import { stepRules } from './steps.js';
 import { watchRules } from './watch.js';
 import { workRules } from './work.js';
 
-const RULES: Rules = {
+const RULES = {
   ...lifecycleRules,
   ...runRules,
   ...stepRules,
@@ -23,19 +24,32 @@ const RULES: Rules = {
   ...watchRules,
   ...keptRules,
 };
+const BY_EVENT = new Map<string, Rule>(Object.entries(RULES));
+type Known = keyof typeof RULES;
+/** The fields of each event. A line without a session is of the one whose log it is in, and one without a time is of now. */
+export type WorklogEvents = {
+  readonly [Event in Known]: FieldsOf<(typeof RULES)[Event]> & {
+    readonly session_id?: string;
+    readonly timestamp?: string;
+  };
+};
+export type WorklogLine<Event extends Known = Known> = NewLine<Pick<WorklogEvents, Event>>;
+export type SessionLog = Log<Worklog, WorklogEvents>;
+export type WorklogFields<Event extends Known> = WorklogEvents[Event];
 const ENDED: Refusal = { code: 'ended', message: 'the session has ended; reopen it first' };
 const FOREIGN: Refusal = { code: 'foreign', message: 'the line is of another session' };
 const ARCHIVED: Refusal = { code: 'archived', message: 'the session is in the archive; take it out first' };
 
-export const worklogKind: LogKind<Worklog> = {
+export const worklogKind: LogKind<Worklog, WorklogEvents> = {
   name: 'worklog',
   begin: newWorklog,
   common: ({ session_id }): Record<string, string> => (session_id === null ? {} : { session_id }),
   apply: applyLine,
+  line: lineMaker<WorklogEvents>(),
 };
 
 function applyLine(log: Worklog, line: Line): Refusal | null {
-  const rule = Object.hasOwn(RULES, line.event) ? RULES[line.event] : undefined;
+  const rule = BY_EVENT.get(line.event);
   if (rule === undefined) return null;
   const refusal = applyRule(log, rule, line);
   if (refusal !== null) log.refused += 1;
@@ -49,7 +63,7 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   const isOver = rule.afterEnd ? null : overBy(log);
   if (isOver !== null) return isOver;
   const at = timeOfLine(line);
-  const refusal = rule.apply(log, fields.data, { at, origin: line.origin });
+  const refusal = rule.apply(log, fields.data, { id: line.id, at, origin: line.origin });
   if (refusal !== null) return refusal;
   // Every line has it: the session is still known if its first line is damaged.
   if (typeof line.session_id === 'string') log.session_id ??= line.session_id;
@@ -78,12 +92,12 @@ function remember({ recent }: Worklog, line: Line, at: number): void {
 }
 
 /**
- * @param event a line that is about to be written
+ * @param line that is about to be written
  * @throws UsageError if its fields are not those of the event
  */
-export function requireFields(event: { readonly event: string }): void {
-  const found = RULES[event.event]?.schema.safeParse(event);
-  if (found === undefined || found.success) return;
+export function requireFields(line: WorklogLine): void {
+  const found = RULES[line.event].schema.safeParse(line);
+  if (found.success) return;
   const [issue] = found.error.issues;
   const field = issue?.path.join('.') ?? '';
   throw new UsageError(`${field}: ${issue?.code === 'too_small' ? 'must not be empty' : issue?.message}`);

@@ -1,48 +1,45 @@
 /** The beginning, the end, and what a session says of itself. */
 import * as z from 'zod/mini';
-import { END_REASONS } from '../../words.js';
-import { fact, type Rules, rule } from './rule.js';
+import { END_REASONS, SETTINGS } from '../../words.js';
+import type { Settings } from '../worklog.js';
+import { fact, rule } from './rule.js';
 
 const MOST_CHILDREN = 10;
-/** What `session_changed` may say, and the beginning, too. Of the last two each part is set by itself. */
-const SETTABLE = [
-  'workflow_mode',
-  'execution_mode',
-  'execution_backend',
-  'task_complexity',
-  'role',
-  'governance_level',
-  'framework',
-  // Of a session that its bridge will end.
-  'summary',
-] as const;
-const SETTABLE_PARTS = ['documents', 'language'] as const;
-
 const text = z.optional(z.string());
 const head = z._default(z.nullable(z.string()), null);
-const startedSchema = () =>
-  z.looseObject({
-    session_id: z.string().check(z.minLength(1)),
-    purpose: z._default(z.string(), ''),
-    name: text,
-    workspace: text,
-    cwd: text,
-    parent: text,
-    parent_step: text,
-    continues: text,
-    agent: text,
-    explicit: z._default(z.boolean(), false),
-    concurrent: z._default(z.boolean(), false),
-    baseline: z.optional(z.object({ head, branch: head, dirty_digest: head })),
-  });
-const endedSchema = () =>
-  z.looseObject({
-    reason: z.enum(END_REASONS),
-    summary: text,
-  });
+/** A setting of another type is passed over, as an unknown one is. */
+const word = z.catch(text, undefined);
+const parts = <Parts extends object>() =>
+  z.catch(z.optional(z.custom<Parts>((value) => typeof value === 'object')), undefined);
+/** What the beginning may say, and `session_changed`. */
+const settings = () => ({
+  ...{ workflow_mode: word, execution_mode: word, execution_backend: word, task_complexity: word },
+  ...{ role: word, governance_level: word, framework: word, summary: word },
+  documents: parts<NonNullable<Settings['documents']>>(),
+  language: parts<NonNullable<Settings['language']>>(),
+});
+const startedFields = () => ({
+  session_id: z.string().check(z.minLength(1)),
+  purpose: z._default(z.string(), ''),
+  name: text,
+  workspace: text,
+  cwd: text,
+  parent: text,
+  parent_step: text,
+  continues: text,
+  agent: text,
+  explicit: z._default(z.boolean(), false),
+  concurrent: z._default(z.boolean(), false),
+  baseline: z.optional(z.object({ head, branch: head, dirty_digest: head })),
+  ...settings(),
+});
+const endedFields = () => ({
+  reason: z.enum(END_REASONS),
+  summary: text,
+});
 
-export const lifecycleRules: Rules = {
-  session_started: rule(startedSchema, (log, started, { at }) => {
+export const lifecycleRules = {
+  session_started: rule(startedFields, (log, started, { at }) => {
     // Two hooks of one start may both have found it without a beginning.
     if (log.facts?.explicit === false && !started.explicit && started.session_id === log.session_id) return null;
     if (log.facts !== null) return { code: 'begun', message: `session ${log.session_id} has begun already` };
@@ -66,7 +63,7 @@ export const lifecycleRules: Rules = {
     return null;
   }),
   session_changed: rule(
-    () => z.looseObject({ purpose: z.optional(z.string().check(z.minLength(1))), name: text }),
+    () => ({ purpose: z.optional(z.string().check(z.minLength(1))), name: text, ...settings() }),
     (log, changed) => {
       if (log.facts === null) return { code: 'not_begun', message: 'there is no session to change' };
       log.facts.purpose = changed.purpose ?? log.facts.purpose;
@@ -75,14 +72,14 @@ export const lifecycleRules: Rules = {
       return null;
     },
   ),
-  session_ended: rule(endedSchema, (log, { reason, summary }, { at }) => {
+  session_ended: rule(endedFields, (log, { reason, summary }, { at }) => {
     log.lifecycle = 'ended';
     log.end = { reason, summary: summary ?? null, at };
     log.notices.length = 0;
     return null;
   }),
   session_reopened: rule(
-    () => z.looseObject({}),
+    () => ({}),
     (log) => {
       if (log.lifecycle !== 'ended') return { code: 'not_ended', message: `session ${log.session_id} has not ended` };
       log.lifecycle = 'active';
@@ -92,22 +89,21 @@ export const lifecycleRules: Rules = {
     { afterEnd: true },
   ),
   session_archived: fact(
-    () => z.looseObject({ documents: z._default(z.array(z.string()), []) }),
+    () => ({ documents: z._default(z.array(z.string()), []) }),
     (log, { documents }, { at }) => {
       log.archived ??= { at, documents };
     },
     { afterEnd: true, isActivity: false },
   ),
   session_unarchived: fact(
-    () => z.looseObject({}),
+    () => ({}),
     (log) => {
       log.archived = null;
     },
     { afterEnd: true, isActivity: false },
   ),
   child: rule(
-    () =>
-      z.looseObject({ child: z.string().check(z.minLength(1)), step: text, most: z._default(z.int(), MOST_CHILDREN) }),
+    () => ({ child: z.string().check(z.minLength(1)), step: text, most: z._default(z.int(), MOST_CHILDREN) }),
     (log, { child, step, most }, { at }) => {
       if (log.children.has(child)) return null;
       if (log.children.size >= most)
@@ -118,8 +114,9 @@ export const lifecycleRules: Rules = {
   ),
 };
 
-function change(set: Record<string, unknown>, said: Readonly<Record<string, unknown>>): void {
-  for (const key of SETTABLE) if (typeof said[key] === 'string') set[key] = said[key];
-  for (const key of SETTABLE_PARTS)
-    if (typeof said[key] === 'object') set[key] = { ...(set[key] as object | undefined), ...said[key] };
+function change(set: Settings, { documents, language, ...said }: Settings): void {
+  for (const key of SETTINGS) if (said[key] !== undefined) set[key] = said[key];
+  // Each part is set by itself.
+  if (documents !== undefined) set.documents = { ...set.documents, ...documents };
+  if (language !== undefined) set.language = { ...set.language, ...language };
 }

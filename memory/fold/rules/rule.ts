@@ -1,11 +1,13 @@
 /** The shape of a rule: which lines of an event are legal, and what they change. */
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import type { Refusal } from '../../logs/kind.js';
 import type { Origin } from '../../words.js';
 import type { Worklog } from '../worklog.js';
 
 /** What every line has, besides the fields of its event. */
 export interface Written {
+  /** Of the line. */
+  readonly id: string;
   /** UTC epoch milliseconds. */
   readonly at: number;
   readonly origin: Origin;
@@ -20,50 +22,70 @@ interface Traits {
   readonly starts: boolean;
 }
 
-export interface Rule extends Traits {
-  readonly schema: z.ZodMiniType;
+type Shape = z.core.$ZodLooseShape;
+type ReadBy<Fields extends Shape> = ReturnType<typeof z.looseObject<Fields>>;
+export type Found<Fields extends Shape> = z.output<ReadBy<Fields>>;
+
+export interface Rule<Fields extends Shape = Shape> extends Traits {
+  readonly schema: ReadBy<Fields>;
   /** @returns why the line changes nothing; null if it was applied */
   apply(log: Worklog, fields: unknown, written: Written): Refusal | null;
 }
 
-export type Rules = Readonly<Record<string, Rule>>;
+/** The fields that a writer may give the event of a rule. Readers accept others, too. */
+export type FieldsOf<Known> =
+  Known extends Rule<infer Fields>
+    ? keyof Fields extends never
+      ? object
+      : Given<z.input<ReturnType<typeof z.object<Fields>>>>
+    : never;
+type Given<Value> = Value extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Given<Value[Key]> }
+    : Value;
 
 /**
- * @param schema of the event's fields; unknown ones pass. It is made for the first line of its event: a hook meets few of them, and
- *   an agent waits
+ * @param fields of the event; readers accept others, too. Their schema is made for the first line of its event: a hook meets few of
+ *   them, and an agent waits
  * @param apply changes the log, or returns a refusal and changes nothing
  */
-export function rule<Schema extends z.ZodMiniType>(
-  schema: () => Schema,
-  apply: (log: Worklog, fields: z.output<Schema>, written: Written) => Refusal | null,
+export function rule<Fields extends Shape>(
+  fields: () => Fields,
+  apply: (log: Worklog, fields: Found<Fields>, written: Written) => Refusal | null,
   traits: Partial<Traits> = {},
-): Rule {
-  let made: Schema | null = null;
+): Rule<Fields> {
+  let made: ReadBy<Fields> | null = null;
   return {
     afterEnd: false,
     isActivity: true,
     starts: false,
     ...traits,
     get schema() {
-      made ??= schema();
+      made ??= z.looseObject(fields());
       return made;
     },
-    apply: (log, fields, written) => apply(log, fields as z.output<Schema>, written),
+    apply: (log, found, written) => apply(log, found as Found<Fields>, written),
   };
 }
 
 /** For lines that cannot be illegal. */
-export function fact<Schema extends z.ZodMiniType>(
-  schema: () => Schema,
-  apply: (log: Worklog, fields: z.output<Schema>, written: Written) => void,
+export function fact<Fields extends Shape>(
+  fields: () => Fields,
+  apply: (log: Worklog, fields: Found<Fields>, written: Written) => void,
   traits: Partial<Traits> = {},
-): Rule {
+): Rule<Fields> {
   return rule(
-    schema,
-    (log, fields, written) => {
-      apply(log, fields, written);
+    fields,
+    (log, found, written) => {
+      apply(log, found, written);
       return null;
     },
     traits,
   );
+}
+
+/** @returns a field that people read and no rule does: writers give it that type, and a reader accepts anything */
+export function unread<Type>() {
+  return z.optional(z.custom<Type>());
 }

@@ -4,7 +4,7 @@ import { CONVERSATION_SOURCES } from '../../words.js';
 import { addTo } from '../bounds.js';
 import { isOpen, openRunOf, openRuns } from '../runs.js';
 import type { Run } from '../worklog.js';
-import { fact, type Rules } from './rule.js';
+import { fact, unread } from './rule.js';
 
 const text = z.optional(z.string());
 const instant = z.optional(z.nullable(z.iso.datetime()));
@@ -16,9 +16,9 @@ export const processSchema = z.object({
   pid_start: z.string(),
 });
 
-export const runRules: Rules = {
+export const runRules = {
   run_started: fact(
-    () => z.looseObject({ process: processSchema, agent: text, run_id: text }),
+    () => ({ process: processSchema, agent: text, run_id: text }),
     (log, { process, agent, run_id }, { at }) => {
       const { runs, more } = log;
       log.told_at = null;
@@ -36,7 +36,7 @@ export const runRules: Rules = {
     { afterEnd: true, starts: true },
   ),
   run_ended: fact(
-    () => z.looseObject({ process: processSchema, reason: text }),
+    () => ({ process: processSchema, reason: text, run_id: unread<string>() }),
     ({ runs, waits, notices }, { process, reason }, { at }) => {
       const run = openRunOf(runs, process);
       if (run === undefined) return;
@@ -50,17 +50,16 @@ export const runRules: Rules = {
     { afterEnd: true },
   ),
   conversation: fact(
-    () =>
-      z.looseObject({
-        provider: z.string().check(z.minLength(1)),
-        conversation: z.string().check(z.minLength(1)),
-        source: z.enum(CONVERSATION_SOURCES),
-        transcript: text,
-        cwd: text,
-        workspace: text,
-        since: instant,
-        process: z.optional(processSchema),
-      }),
+    () => ({
+      provider: z.string().check(z.minLength(1)),
+      conversation: z.string().check(z.minLength(1)),
+      source: z.enum(CONVERSATION_SOURCES),
+      transcript: text,
+      cwd: text,
+      workspace: text,
+      since: instant,
+      process: z.optional(processSchema),
+    }),
     (log, { provider, conversation, source, transcript, cwd, workspace, since, process }, { at }) => {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
@@ -84,12 +83,11 @@ export const runRules: Rules = {
     { starts: true },
   ),
   conversation_moved: fact(
-    () =>
-      z.looseObject({
-        provider: z.string().check(z.minLength(1)),
-        conversation: z.string().check(z.minLength(1)),
-        to: text,
-      }),
+    () => ({
+      provider: z.string().check(z.minLength(1)),
+      conversation: z.string().check(z.minLength(1)),
+      to: unread<string>(),
+    }),
     ({ conversations }, { provider, conversation }, { at }) => {
       for (const known of conversations)
         if (known.provider === provider && known.id === conversation) known.moved_at ??= at;

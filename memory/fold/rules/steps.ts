@@ -5,7 +5,7 @@ import { PRIORITIES, STEP_STATUSES, type StepStatus } from '../../words.js';
 import { MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';
 import { newStep, type Step, type Worklog } from '../worklog.js';
 import { keepFile } from './files.js';
-import { type Rules, rule, type Written } from './rule.js';
+import { type Found, rule, type Written } from './rule.js';
 
 /** The nine legal moves. */
 export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
@@ -17,52 +17,50 @@ export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
   cancelled: [],
 };
 /** A step that failed is tried again so often; after that a person decides. */
-export const MOST_RETRIES = 2;
+const MOST_RETRIES = 2;
 
 const text = z.optional(z.string());
 const filled = z.string().check(z.minLength(1));
 const texts = z.array(z.string());
 const list = z._default(texts, []);
-const addedSchema = () =>
-  z.looseObject({
-    step: filled,
-    title: filled,
-    external_id: z._default(z.nullable(z.string()), null),
-    priority: z.optional(z.enum(PRIORITIES)),
-    blocked_by: list,
-    agents: list,
-    parallel: z._default(z.boolean(), false),
-    planned_files: list,
-  });
+const addedFields = () => ({
+  step: filled,
+  title: filled,
+  external_id: z._default(z.nullable(z.string()), null),
+  priority: z.optional(z.enum(PRIORITIES)),
+  blocked_by: list,
+  agents: list,
+  parallel: z._default(z.boolean(), false),
+  planned_files: list,
+});
 
-const moveSchema = () =>
-  z.looseObject({
-    step: filled,
-    to: z.enum(STEP_STATUSES),
-    reason: text,
-    /** Another wording. */
-    title: z.optional(filled),
-    agent: text,
-    files: z.optional(z.object({ created: list, modified: list, deleted: list })),
-    /** Files of the step: they are worked on while it is in progress, and done with it. */
-    paths: list,
-    context: z.optional(z.record(z.string(), texts)),
-    output: text,
-    validation: z.optional(z.looseObject({ passed: z.boolean(), details: text })),
-    /** Set by whoever ends the session: nobody has looked whether the step is done. */
-    assumed: z.optional(z.boolean()),
-    /** A person's reason for a third retry. */
-    override: text,
-    decided_by: text,
-  });
-type Move = z.output<ReturnType<typeof moveSchema>>;
+const moveFields = () => ({
+  step: filled,
+  to: z.enum(STEP_STATUSES),
+  reason: text,
+  /** Another wording. */
+  title: z.optional(filled),
+  agent: text,
+  files: z.optional(z.object({ created: list, modified: list, deleted: list })),
+  /** Files of the step: they are worked on while it is in progress, and done with it. */
+  paths: list,
+  context: z.optional(z.record(z.string(), texts)),
+  output: text,
+  validation: z.optional(z.object({ passed: z.boolean(), details: text })),
+  /** Set by whoever ends the session: nobody has looked whether the step is done. */
+  assumed: z.optional(z.boolean()),
+  /** A person's reason for a third retry. */
+  override: text,
+  decided_by: text,
+});
+type Move = Found<ReturnType<typeof moveFields>>;
 
-export const stepRules: Rules = {
-  step_added: rule(addedSchema, addStep),
-  step: rule(moveSchema, moveStep, { starts: true }),
+export const stepRules = {
+  step_added: rule(addedFields, addStep),
+  step: rule(moveFields, moveStep, { starts: true }),
 };
 
-function addStep(log: Worklog, added: z.output<ReturnType<typeof addedSchema>>): Refusal | null {
+function addStep(log: Worklog, added: Found<ReturnType<typeof addedFields>>): Refusal | null {
   const { step: id, external_id, title, priority, blocked_by, agents, parallel, planned_files } = added;
   if (log.steps.has(id)) return { code: 'duplicate_step', message: `there is a step ${id} already` };
   if (log.steps.size >= MOST_PLAN_STEPS)

@@ -2,30 +2,37 @@
 import * as z from 'zod/mini';
 import { isoTime } from '../../../src/time.js';
 import { setIn } from '../bounds.js';
-import { fact, type Rules, rule } from './rule.js';
+import { fact, rule, unread } from './rule.js';
 
 const text = z.optional(z.string());
 const instant = z.nullish(z.iso.datetime());
-const waitSchema = () => z.looseObject({ kind: z.string().check(z.minLength(1)), tool_use_id: text, until: instant });
+const waitFields = () => ({
+  kind: z.string().check(z.minLength(1)),
+  tool_use_id: text,
+  until: instant,
+  tool: unread<string>(),
+  input_digest: unread<string>(),
+  agent_id: unread<string>(),
+});
+const paths = unread<readonly string[]>;
+type Changes = 'created' | 'modified' | 'deleted';
 
-export const watchRules: Rules = {
-  wait_start: fact(waitSchema, ({ waits, more }, { kind, tool_use_id, until }, { at }) => {
+export const watchRules = {
+  wait_start: fact(waitFields, ({ waits, more }, { kind, tool_use_id, until }, { at }) => {
     const wait = { kind, since: at, until: timeOf(until) };
     setIn(waits, [tool_use_id ?? kind, wait], { more, name: 'waits' });
   }),
-  wait_end: fact(waitSchema, ({ waits }, { kind, tool_use_id }) => {
+  wait_end: fact(waitFields, ({ waits }, { kind, tool_use_id }) => {
     waits.delete(tool_use_id ?? kind);
   }),
   // Of several watchers, the first one notifies.
   notice: rule(
-    () =>
-      z.looseObject({
-        id: z.string(),
-        rule: z.string().check(z.minLength(1)),
-        since: instant,
-        sentence: z._default(z.string(), ''),
-      }),
-    ({ notices }, { id, rule: name, since, sentence }, { at }) => {
+    () => ({
+      rule: z.string().check(z.minLength(1)),
+      since: instant,
+      sentence: z._default(z.string(), ''),
+    }),
+    ({ notices }, { rule: name, since, sentence }, { id, at }) => {
       const [open] = notices;
       if (open !== undefined)
         return { code: 'noticed', message: `it was noticed already, at ${isoTime(open.at)}: ${open.rule}` };
@@ -35,7 +42,7 @@ export const watchRules: Rules = {
     { isActivity: false },
   ),
   notice_closed: fact(
-    () => z.looseObject({ notice: z.string() }),
+    () => ({ notice: z.string() }),
     ({ notices }, { notice }) => {
       const at = notices.findIndex(({ id }) => id === notice);
       if (at >= 0) notices.splice(at, 1);
@@ -44,7 +51,10 @@ export const watchRules: Rules = {
   ),
   // Watchkeeper has seen it, and others have done it.
   fs_activity: fact(
-    () => z.looseObject({}),
+    () => ({
+      ...{ created: paths(), modified: paths(), deleted: paths() },
+      counts: unread<Readonly<Record<Changes, number>>>(),
+    }),
     (log, _, { at }) => {
       log.last_activity = at;
     },

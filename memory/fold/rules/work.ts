@@ -2,15 +2,15 @@
 import * as z from 'zod/mini';
 import { ERROR_TYPES, PRIORITIES } from '../../words.js';
 import { addTo, setIn } from '../bounds.js';
-import { fact, type Rules, rule } from './rule.js';
+import { fact, rule } from './rule.js';
 
 const text = z.optional(z.string());
 const count = z._default(z.number().check(z.nonnegative()), 0);
 const head = z._default(z.nullable(z.string()), null);
 
-export const workRules: Rules = {
+export const workRules = {
   note: fact(
-    () => z.looseObject({ text: z.string().check(z.minLength(1)), priority: z._default(z.enum(PRIORITIES), 'normal') }),
+    () => ({ text: z.string().check(z.minLength(1)), priority: z._default(z.enum(PRIORITIES), 'normal') }),
     (log, { text: words, priority }, { at }) => {
       const { notes, more } = log;
       addTo(
@@ -22,41 +22,40 @@ export const workRules: Rules = {
     { afterEnd: true },
   ),
   log: fact(
-    () => z.looseObject({ message: z.string(), step: text }),
+    () => ({ message: z.string(), step: text }),
     ({ log, more }, { message, step }, { at }) =>
       addTo(log, { message, step: step ?? null, at }, { more, name: 'log' }),
   ),
   ping: fact(
-    () => z.looseObject({ detail: text, until: z.iso.datetime() }),
+    () => ({ detail: text, until: z.iso.datetime() }),
     (log, { detail, until }) => {
       log.ping = { until: Date.parse(until), detail: detail ?? null };
     },
     { isActivity: false },
   ),
   acknowledged: fact(
-    () => z.looseObject({}),
+    () => ({}),
     (log, _, { at }) => {
       log.acknowledged_at = at;
     },
     { afterEnd: true, isActivity: false },
   ),
   error: fact(
-    () =>
-      z.looseObject({
-        agent: text,
-        type: z.enum(ERROR_TYPES),
-        message: z.string(),
-        resolution: z._default(z.string(), 'pending'),
-        resolved: z._default(z.boolean(), false),
-        step: text,
-      }),
+    () => ({
+      agent: text,
+      type: z.enum(ERROR_TYPES),
+      message: z.string(),
+      resolution: z._default(z.string(), 'pending'),
+      resolved: z._default(z.boolean(), false),
+      step: text,
+    }),
     ({ errors, more }, { agent, step, type, message, resolution, resolved }, { at }) => {
       const entry = { agent: agent ?? null, type, message, resolution, resolved, step: step ?? null, at };
       addTo(errors, entry, { more, name: 'errors', isSettled: (error) => error.resolved });
     },
   ),
   tokens: fact(
-    () => z.looseObject({ agent: z._default(z.string(), 'main'), input: count, output: count, cached: count }),
+    () => ({ agent: z._default(z.string(), 'main'), input: count, output: count, cached: count }),
     ({ tokens, more }, { agent, input, output, cached }) => {
       const before = tokens.get(agent) ?? { input: 0, output: 0, cached: 0 };
       const sum = { input: before.input + input, output: before.output + output, cached: before.cached + cached };
@@ -65,16 +64,15 @@ export const workRules: Rules = {
     { isActivity: false },
   ),
   checkpoint: rule(
-    () =>
-      z.looseObject({
-        name: z.string().check(z.minLength(1)),
-        head,
-        branch: head,
-        dirty_digest: head,
-        untracked_digest: head,
-        dirty: count,
-        auto: z._default(z.boolean(), false),
-      }),
+    () => ({
+      name: z.string().check(z.minLength(1)),
+      head,
+      branch: head,
+      dirty_digest: head,
+      untracked_digest: head,
+      dirty: count,
+      auto: z._default(z.boolean(), false),
+    }),
     ({ checkpoints, more }, { name, head: commit, branch, dirty_digest, untracked_digest, dirty, auto }, { at }) => {
       if (checkpoints.has(name))
         return {
@@ -87,7 +85,7 @@ export const workRules: Rules = {
     },
   ),
   checkpoint_dropped: rule(
-    () => z.looseObject({ name: z.string() }),
+    () => ({ name: z.string() }),
     ({ checkpoints }, { name }) =>
       checkpoints.delete(name) ? null : { code: 'unknown_checkpoint', message: `there is no checkpoint "${name}"` },
   ),

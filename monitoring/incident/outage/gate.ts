@@ -24,7 +24,7 @@ export type Admission =
   /** The incident was changed: look again. */
   | { readonly kind: 'changed' };
 
-export const PASS: Admission = { kind: 'pass' };
+const PASS: Admission = { kind: 'pass' };
 const CHANGED: Admission = { kind: 'changed' };
 
 export class OutageGate {

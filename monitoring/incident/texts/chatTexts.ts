@@ -70,9 +70,11 @@ export function waitingText({ attempt }: Incident): string {
   return `The model provider seems to be down. ${next}`;
 }
 
+const LIMIT_REACHED = "The provider's usage limit is reached.";
+
 /** @returns the chat message for a wait until the end of the provider's limit, epoch ms */
-export function limitText(until: number): string {
-  return `The provider's usage limit is reached. I kept your message and will continue at ${clockTime(until)}.`;
+function limitText(until: number): string {
+  return `${LIMIT_REACHED} I kept your message and will continue at ${clockTime(until)}.`;
 }
 
 const WAITS_FOR = {
@@ -84,6 +86,12 @@ const WAITS_FOR = {
 export function waitText({ wait }: Pick<AgentSession, 'wait'>, until: number): string {
   if (wait === null) return limitText(until);
   return `${WAITS_FOR[wait.for]} I kept your message and will try again at ${clockTime(until)}; this does not count as an attempt.`;
+}
+
+/** @returns the chat message for a session behind one that waits until then, epoch ms, in the same folder */
+export function behindText({ wait }: Pick<AgentSession, 'wait'>, until: number): string {
+  const why = wait === null ? LIMIT_REACHED : WAITS_FOR[wait.for];
+  return `${why} I kept your message. One before it, in the same folder, waits until ${clockTime(until)}; yours follows.`;
 }
 
 /** A file on the host cannot be opened from a chat, and its path must not be shown there. */

@@ -20,6 +20,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
 import { command as work } from '../../../bridge/cli/work/work.js';
 import { keepLater } from '../../../bridge/command/keepLater.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram, packageRoot } from '../../../src/host/program.js';
@@ -186,7 +187,7 @@ test('with a session that continues an ended one, that one is kept again: its la
   const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact: (text) => text });
   const next = memory.sessions.openImplicit('ses_next', { workspace: memory.workspace.id, continues: ended });
   next.log.write(
-    () => [{ event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null }],
+    () => [worklogKind.line('conversation', { provider: 'claude', conversation: ID, source: 'bind', since: null })],
     memory.stamp,
   );
   const keeping = (args: readonly string[]) => {

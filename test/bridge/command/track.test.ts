@@ -1,5 +1,6 @@
 // covers: bridge/cli/track/checkpoint.ts bridge/cli/track/init.ts bridge/cli/track/notes.ts bridge/cli/work/lifecycle.ts memory/git/git.ts memory/plans/todoList.ts memory/show/status.ts memory/look/list.ts
 /** The commands of session memory, as people and agents call them. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { command as track } from '../../../bridge/cli/track/track.js';
 import { command as work } from '../../../bridge/cli/work/work.js';
 import type { Command } from '../../../bridge/command/command.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import type { Step } from '../../../memory/fold/worklog.js';
 import { addSteps, freeStepId } from '../../../memory/plans/addedSteps.js';
 import { Memory } from '../../../memory/sessions/memory.js';
@@ -78,7 +80,7 @@ describe('track', () => {
     const memory = () => new Memory({ surroundings: around(), folder: null, clock: systemClock, redact: redactShapes });
     const [first, second] = [memory().which(null), memory().which(null)];
     addSteps(first.log, memory().stamp, (state) => {
-      const line = { event: 'step_added', step: freeStepId(state), title: 'mine' };
+      const line = worklogKind.line('step_added', { step: freeStepId(state), title: 'mine' });
       if (second.log.state.steps.size === 0) addSteps(second.log, memory().stamp, () => [{ ...line, title: 'theirs' }]);
       return [line];
     });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { MissedEnds } from '../../../bridge/runs/missedEnds.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { BridgeWorklogs } from '../../../memory/sessions/bridgeWorklogs.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { createLogger } from '../../../src/log/logger.js';
@@ -22,11 +23,11 @@ test('ends the worklogs of sessions that have ended, with runs whose end nobody 
   const worklogs = new BridgeWorklogs(folder, { clock, redact });
   const linesOf = (id: string) =>
     readFileSync(join(folder, 'sessions', id, 'worklog.jsonl'), 'utf8').match(/(?<="event":")[a-z_]+/g);
-  const begin = [
-    { event: 'session_started', purpose: 'bake' },
-    { event: 'run_started', process: PROCESS },
+  const begin = (session_id: string) => [
+    worklogKind.line('session_started', { session_id, purpose: 'bake' }),
+    worklogKind.line('run_started', { process: PROCESS }),
   ];
-  for (const id of ['tg_a_1_1', 'tg_a_1_2', 'tg_a_1_3']) worklogs.of(id).write(() => begin);
+  for (const id of ['tg_a_1_1', 'tg_a_1_2', 'tg_a_1_3']) worklogs.of(id).write(() => begin(id));
   worklogs.end('tg_a_1_2', 'failed');
   const known = { tg_a_1_1: 'completed', tg_a_1_2: 'failed', tg_a_1_3: 'active', tg_a_1_4: 'completed' };
   const sessions = Object.entries(known).map(([session_id, status]) => ({ session_id, status }) as AgentSession);

@@ -142,10 +142,10 @@ describeWithRedis('the prompt of a second attempt', () => {
     const path = join(dirname(journalPath(scene.folder, first.session_id)), 'worklog.jsonl');
     Log.begin(path, worklogKind)?.write(
       () => [
-        { event: 'session_started', session_id: first.session_id, purpose: 'Fix the login' },
-        { event: 'step_added', step: '1', title: 'Find the cause' },
-        { event: 'file', path: 'half.ts', to: 'working' },
-        { event: 'note', text: 'the API wants UTC', priority: 'critical' },
+        worklogKind.line('session_started', { session_id: first.session_id, purpose: 'Fix the login' }),
+        worklogKind.line('step_added', { step: '1', title: 'Find the cause' }),
+        worklogKind.line('file', { path: 'half.ts', to: 'working' }),
+        worklogKind.line('note', { text: 'the API wants UTC', priority: 'critical' }),
       ],
       { clock: scene.clock, redact: redactShapes, origin: 'agent' },
     );

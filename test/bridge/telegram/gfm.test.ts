@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import MarkdownIt from 'markdown-it';
 import { TelegramApi } from '../../../bridge/telegram/api.js';
-import { MESSAGE_LIMIT, type MessagePart, renderParts } from '../../../bridge/telegram/render.js';
+import { MESSAGE_LIMIT, type MessagePart } from '../../../bridge/telegram/render.js';
 import { addStrikethrough } from '../../../bridge/telegram/strikethrough.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { systemClock } from '../../../src/time.js';
@@ -16,6 +16,7 @@ import { parseHtml } from '../../peers/telegram/formatting/html.js';
 import { startTelegramPeer, type TelegramPeer } from '../../peers/telegram/telegramPeer.js';
 import { EXAMPLES } from './gfm/examples.js';
 import { collapsed, type Difference, type Reference, referenceOf } from './gfm/reference.js';
+import { renderParts } from './parts.js';
 import { seeded } from './seeded.js';
 
 const CHAT = 1;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import MarkdownIt from 'markdown-it';
-import { MESSAGE_LIMIT, type MessagePart, renderClean, renderParts } from '../../../bridge/telegram/render.js';
+import { MESSAGE_LIMIT, type MessagePart, renderClean } from '../../../bridge/telegram/render.js';
 import { addStrikethrough } from '../../../bridge/telegram/strikethrough.js';
 import { redactShapes } from '../../../src/log/redact.js';
+import { renderParts } from './parts.js';
 import { seeded } from './seeded.js';
 
 /** Only what it strikes through is our own: test/bridge/telegram/gfm.test.ts holds that against the specification. */

@@ -102,6 +102,25 @@ describeWithRedis('a bot that replaces another one', () => {
     expect(scene.peer.calls.filter(({ method }) => method === 'editMessageText')).toEqual([]);
   });
 
+  test('is named in the log once, whichever parts ask for its numbers', async () => {
+    const old = await openPrivateScene();
+    const { intake } = await listening(old);
+    const { session_id: former } = await sayAndAccept(old, 'one');
+    await old.store.transitions.cancel(former, 'cancelled');
+    await intake.stop();
+    const scene = await replaced(old);
+    await listening(scene);
+    const session = await begun(scene, await sayAndAccept(scene, 'two'));
+    const display = displayOf(scene);
+    display.begin(session);
+    await scene.peer.waitFor(() => answerTo(scene, Number(session.request.message_id)) === 'Started.');
+    const delivery = deliveryOf(scene, display);
+    await answered(scene, session, 'the answer');
+    expect(await delivery.deliver(session.session_id)).toBe('sent');
+    await delivery.stop();
+    expect(scene.logged.filter((line) => line.includes('this bot has replaced'))).toHaveLength(1);
+  });
+
   test('shares the numbers of a supergroup, which are the chat’s', async () => {
     const old = await openPrivateScene();
     await new BotNumbers(old).markIn(String(ADA));
@@ -184,7 +203,8 @@ async function openPrivateScene(): Promise<Scene> {
 async function replaced(old: Scene): Promise<Scene> {
   const peer = await startTelegramPeer({ clock: old.clock, token: TOKEN });
   afterThisTest(() => peer.stop());
-  return { ...old, peer, api: new TelegramApi({ token: TOKEN, apiRoot: peer.url }, old.clock) };
+  const base = { ...old, peer, api: new TelegramApi({ token: TOKEN, apiRoot: peer.url }, old.clock) };
+  return { ...base, numbers: new BotNumbers(base) };
 }
 
 function listening(scene: Scene, isStarted = true) {

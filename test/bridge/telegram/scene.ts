@@ -2,6 +2,7 @@
 
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
 import { TelegramApi, type TelegramFoundation } from '../../../bridge/telegram/api.js';
+import { BotNumbers } from '../../../bridge/telegram/botNumbers.js';
 import { TelegramDelivery } from '../../../bridge/telegram/delivery.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { ProgressDisplay } from '../../../bridge/telegram/progress.js';
@@ -87,7 +88,8 @@ export async function openScene(): Promise<Scene> {
   const here = readProcessIdentity('testhost');
   const api = new TelegramApi({ token: peer.token, apiRoot: peer.url }, clock);
   const events = { logCriticalEvent: async (event: CriticalEvent) => void told.push(event) };
-  const base = { store, clock, logger, redact, here, events, api };
+  const ground = { store, clock, logger, redact, here, events, api };
+  const base = { ...ground, numbers: new BotNumbers(ground) };
   return {
     ...base,
     peer,
@@ -184,11 +186,20 @@ export function testSettings(projects: readonly Project[]): Settings {
   };
 }
 
+interface Asked {
+  readonly chat?: number;
+  readonly threadId?: number;
+  readonly text?: string;
+  readonly directory?: string;
+}
+
 /** A message of a person, accepted and being worked on; `threadId` and `chat` say where. */
-export async function activeSession(
-  scene: Scene,
-  options: { chat?: number; threadId?: number; text?: string; directory?: string } = {},
-): Promise<AgentSession> {
+export async function activeSession(scene: Scene, options: Asked = {}): Promise<AgentSession> {
+  return begun(scene, await waitingSession(scene, options));
+}
+
+/** A message of a person, accepted; the parameters are those of {@link activeSession}. */
+export async function waitingSession(scene: Scene, options: Asked = {}): Promise<AgentSession> {
   const { chat = CHAT, threadId, text = 'do it', directory = '/srv/popoto' } = options;
   const messageId = scene.peer.say(chat, text, { userId: PERSON, ...(threadId !== undefined && { threadId }) });
   const thread = threadId === undefined ? null : String(threadId);
@@ -205,7 +216,7 @@ export async function activeSession(
     working_directory: directory,
     agent: 'scripted',
   });
-  return begun(scene, session);
+  return session;
 }
 
 export async function begun(scene: Scene, session: AgentSession): Promise<AgentSession> {

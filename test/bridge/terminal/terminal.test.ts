@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { ChatRouter, ProgressRouter, type SayingChat } from '../../../bridge/chat/chatRouter.js';
+import { ChatRouter, ProgressRouter, type WaitingChat } from '../../../bridge/chat/chatRouter.js';
 import { acceptForOthers, MessageAcceptor, STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../../bridge/intake/commands.js';
 import { AbsentTerminal, TerminalChat } from '../../../bridge/terminal/terminalChat.js';
@@ -31,6 +31,7 @@ import {
   openScene,
   project,
   type Scene,
+  waitingSession,
 } from '../telegram/scene.js';
 
 describeWithRedis('the terminal', () => {
@@ -308,9 +309,13 @@ describeWithRedis('the terminal', () => {
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['for Telegram']);
     expect(terminal.printed).toContain('for the terminal');
     expect(terminal.printed).not.toContain('for Telegram');
-    await router.say(here, 'a word to the terminal');
-    await router.say(there, 'a word to Telegram');
+    const word = { isOurs: async () => true, giveBack: async () => undefined };
+    await router.showWaiting(here, 'a word to the terminal', word);
+    const waiting = await waitingSession(scene);
+    await router.showWaiting(waiting, 'a word to Telegram', word);
     expect(terminal.printed).toContain(`[${here.session_id}] a word to the terminal`);
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toContain('a word to Telegram');
+    await scene.store.transitions.cancel(waiting.session_id, 'cancelled');
     expect(terminal.printed).not.toContain('a word to Telegram');
     // A process without a terminal leaves its messages for the next bridge.
     const due = await answered(scene, await order(scene), 'later');
@@ -484,7 +489,7 @@ function openTerminal(scene: Scene, acceptor = acceptorOf(scene)) {
 function routerOf(
   scene: Scene,
   terminal: Chat,
-  telegram: SayingChat | null,
+  telegram: WaitingChat | null,
   records = scene.store.records,
   logsFolder = testFolder(),
 ): ChatRouter {

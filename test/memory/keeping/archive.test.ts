@@ -79,7 +79,7 @@ test('the run of the caller is no hindrance, that of somebody else is', () => {
   const scene = memoryScene();
   const session = begin(scene.open(), 'x');
   const run = readProcessIdentity('host', process.ppid);
-  session.log.write(() => [{ event: 'run_started', process: run }], scene.open().stamp);
+  session.log.write(() => [worklogKind.line('run_started', { process: run })], scene.open().stamp);
   expect(() => archiveSession(scene.open(), session)).toThrow(/works on session/);
   expect(archiveSession(scene.open({ CLAUDE_PID: String(process.ppid) }), session)).toContain('/archive/');
 });
@@ -88,10 +88,10 @@ test('who moves the folder when somebody else has decided otherwise moves it bac
   const scene = memoryScene();
   const { id } = begin(scene.open(), 'x');
   const late = scene.open().which(id);
-  late.log.write(() => [{ event: 'session_archived' }], scene.open().stamp);
+  late.log.write(() => [worklogKind.line('session_archived', {})], scene.open().stamp);
   const other = scene.open().sessions.read(id);
   const log = Log.open(join(other?.folder ?? '', 'worklog.jsonl'), worklogKind);
-  log?.write(() => [{ event: 'session_unarchived' }], scene.open().stamp);
+  log?.write(() => [worklogKind.line('session_unarchived', {})], scene.open().stamp);
   expect(moveToPlace(late, scene.open().places)).toBe(join(scene.home, 'sessions', id));
   expect(readdirSync(join(scene.home, 'sessions'))).toEqual([id]);
 });
@@ -102,7 +102,7 @@ test('a session on which another live run works is not archived', async () => {
   const agent = spawn('sleep', ['600'], { stdio: 'ignore' });
   afterThisTest(() => void agent.kill('SIGKILL'));
   const run = readProcessIdentity('host', agent.pid);
-  session.log.write(() => [{ event: 'run_started', process: run }], scene.open().stamp);
+  session.log.write(() => [worklogKind.line('run_started', { process: run })], scene.open().stamp);
   expect(() => archiveSession(scene.open(), session)).toThrow(`process ${agent.pid} works on session ${session.id}`);
   expect(session.log.state.archived).toBeNull();
   const exited = once(agent, 'exit');
@@ -127,7 +127,7 @@ test('the folder is in the year of the decision, also if the move is made in the
   const scene = memoryScene();
   const session = begin(scene.open(), 'x');
   await scene.clock.advance(400 * DAY);
-  session.log.write(() => [{ event: 'session_archived' }], scene.open().stamp);
+  session.log.write(() => [worklogKind.line('session_archived', {})], scene.open().stamp);
   const year = yearOf(scene);
   await scene.clock.advance(400 * DAY);
   expect(scene.open().which(session.id).folder).toBe(join(scene.home, 'archive', year, session.id));
@@ -201,7 +201,7 @@ test('a session is due after 30 days without activity, unless its run may live',
   const scene = memoryScene();
   const { id } = begin(scene.open(), 'old');
   const busy = begin(scene.open({}, '/'), 'busy');
-  busy.log.write(() => [{ event: 'run_started', process: readProcessIdentity('host') }], scene.open().stamp);
+  busy.log.write(() => [worklogKind.line('run_started', { process: readProcessIdentity('host') })], scene.open().stamp);
   await scene.clock.advance(30 * DAY - 1);
   expect(dueSessions(scene.open())).toEqual([]);
   await scene.clock.advance(1);

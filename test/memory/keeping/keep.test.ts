@@ -1,4 +1,5 @@
 // covers: memory/keeping/copyFile.ts memory/keeping/digests.ts memory/observed/keptCopy.ts memory/observed/shares.ts memory/observed/programFolders.ts
+
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
@@ -30,7 +32,12 @@ import { type MemoryScene, memoryScene } from '../scene.js';
 const FIXTURES = join(packageRoot(), 'test/fixtures/transcripts/claude');
 const ID = '5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2a11';
 const FOREVER = Number.POSITIVE_INFINITY;
-const conversation = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+const conversation = worklogKind.line('conversation', {
+  provider: 'claude',
+  conversation: ID,
+  source: 'bind',
+  since: null,
+});
 
 let scene: MemoryScene;
 let programs: string;
@@ -81,7 +88,7 @@ test('the copy shows what the transcripts showed, also after they are gone, and 
 
 test('session.md has the files that were observed, also those that somebody declared', async () => {
   const memory = open();
-  const declared = { event: 'file', path: '/home/me/popoto/made.txt', to: 'done' };
+  const declared = worklogKind.line('file', { path: '/home/me/popoto/made.txt', to: 'done' });
   memory.which(id).log.write(() => [declared], memory.stamp);
   await keep();
   const [, files = ''] = readFileSync(join(folderOf(open()), 'session.md'), 'utf8').split('\n## Files\n');
@@ -145,7 +152,7 @@ test('what was kept stays if something else is in the place of its transcript, h
 test('touched files have their digests in the state, and the line is no activity', async () => {
   writeFileSync(join(scene.directory, 'a.ts'), 'one');
   const memory = open();
-  memory.which(id).log.write(() => [{ event: 'file', path: 'a.ts', to: 'done' }], memory.stamp);
+  memory.which(id).log.write(() => [worklogKind.line('file', { path: 'a.ts', to: 'done' })], memory.stamp);
   const before = memory.which(id).log.state.last_activity;
   await scene.clock.advance(1_000);
   await keep();
@@ -270,7 +277,7 @@ test('several at once leave one whole copy, also while the session goes into the
 
 test('it says whether the agent may still write more', async () => {
   const memory = open();
-  const alive = { event: 'run_started', process: readProcessIdentity('host') };
+  const alive = worklogKind.line('run_started', { process: readProcessIdentity('host') });
   memory.which(id).log.write(() => [alive], memory.stamp);
   await keep();
   expect(open().which(id).log.state.kept?.complete).toBe(false);

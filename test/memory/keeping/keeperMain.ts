@@ -20,10 +20,7 @@ if (directory === undefined) {
   process.stdout.write('open\n');
   await once(process.stdin, 'data');
   const outcomes = log?.write(
-    () => [
-      { event: 'note', text: 'late' },
-      { event: 'log', message: 'late' },
-    ],
+    () => [worklogKind.line('note', { text: 'late' }), worklogKind.line('log', { message: 'late' })],
     { clock: systemClock, redact: redactShapes, origin: 'agent' },
   );
   process.stdout.write(`${JSON.stringify(outcomes?.map((refusal) => refusal?.code ?? null))}\n`);

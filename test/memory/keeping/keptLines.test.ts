@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { keptLines } from '../../../memory/keeping/keptLines.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
@@ -42,7 +43,7 @@ test('of 200 files with long paths, every digest is kept', async () => {
   mkdirSync(join(scene.directory, folder), { recursive: true });
   for (const path of paths) writeFileSync(join(scene.directory, path), path);
   const memory = open();
-  memory.which(id).log.write(() => paths.map((path) => ({ event: 'file', path, to: 'done' })), memory.stamp);
+  memory.which(id).log.write(() => paths.map((path) => worklogKind.line('file', { path, to: 'done' })), memory.stamp);
   const lines = await keep();
   expect(lines.length).toBeGreaterThan(1);
   expect(lines.map(({ goes_on }) => goes_on === true)).toEqual(lines.map((_, index) => index > 0));
@@ -57,10 +58,11 @@ test('of 200 conversations with long ids, every source is kept, and what was kep
   const ids = Array.from({ length: 200 }, (_, index) => `${'c'.repeat(240)}${index}`);
   for (const conversation of ids) cpSync(TRANSCRIPT, join(project, `${conversation}.jsonl`));
   const memory = open();
-  const lineOf = (conversation: string) => ({
-    ...{ event: 'conversation', provider: 'claude', conversation, source: 'bind', since: null },
-    transcript: join(project, `${conversation}.jsonl`),
-  });
+  const lineOf = (conversation: string) =>
+    worklogKind.line('conversation', {
+      ...{ provider: 'claude', conversation, source: 'bind', since: null },
+      transcript: join(project, `${conversation}.jsonl`),
+    });
   memory.which(id).log.write(() => ids.map(lineOf), memory.stamp);
   const lines = await keep();
   expect(lines.length).toBeGreaterThan(1);

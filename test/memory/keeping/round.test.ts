@@ -1,7 +1,9 @@
 // covers: memory/keeping/copyCheck.ts memory/keeping/runs.ts
+
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
 import { archiveCompleted } from '../../../memory/keeping/archive.js';
 import { sessionsBefore } from '../../../memory/keeping/purge.js';
 import { keepRound } from '../../../memory/keeping/round.js';
@@ -32,29 +34,36 @@ const copyOf = (id: string) => join(open().which(id).folder, 'tool_use.jsonl');
 const foldOf = (id: string) => join(open().which(id).folder, 'observed.json');
 const toldHere = () => open().claims.read(open().workspace)?.told;
 
-function begin(purpose: string, lines: readonly { event: string; [field: string]: unknown }[] = []): string {
+function begin(purpose: string, lines: readonly WorklogLine[] = []): string {
   const memory = open();
   const { id, log } = memory.lifecycle.begin(memory.workspace, { purpose, fields: {}, plan: [], concurrent: true });
-  const conversation = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+  const conversation = worklogKind.line('conversation', {
+    provider: 'claude',
+    conversation: ID,
+    source: 'bind',
+    since: null,
+  });
   log.write(() => [conversation, ...lines], memory.stamp);
   return id;
 }
 
 test('a round keeps sessions whose runs are dead or have ended, once, and leaves alone where somebody may be at work', async () => {
-  const crashed = begin('crashed', [{ event: 'run_started', process: dead() }]);
-  const alive = begin('alive', [{ event: 'run_started', process: readProcessIdentity('host') }]);
+  const crashed = begin('crashed', [worklogKind.line('run_started', { process: dead() })]);
+  const alive = begin('alive', [worklogKind.line('run_started', { process: readProcessIdentity('host') })]);
   const unknown = begin('unknown');
   expect(await round()).toMatchObject({ kept: [crashed], failures: [] });
   expect([crashed, alive, unknown].map((id) => existsSync(copyOf(id)))).toEqual([true, false, false]);
   expect((await round()).kept).toEqual([]);
   await scene.clock.advance(1);
   const memory = open();
-  memory.which(crashed).log.write(() => [{ event: 'run_started', process: { ...dead(), pid: 2 } }], memory.stamp);
+  memory
+    .which(crashed)
+    .log.write(() => [worklogKind.line('run_started', { process: { ...dead(), pid: 2 } })], memory.stamp);
   expect((await round()).kept).toEqual([crashed]);
 });
 
 test('a copy goes after keep_days, the worklog stays, and that is no fault; the copy does not come back', async () => {
-  const id = begin('x', [{ event: 'run_started', process: dead() }]);
+  const id = begin('x', [worklogKind.line('run_started', { process: dead() })]);
   await round();
   for (const path of [copyOf(id), foldOf(id)]) expect(existsSync(path)).toBe(true);
   await scene.clock.advance(90 * DAY - 1);
@@ -72,8 +81,8 @@ test('a copy goes after keep_days, the worklog stays, and that is no fault; the 
 });
 
 test('what rested for 30 days is archived, the next start here says so once, and a setting switches it off', async () => {
-  const id = begin('x', [{ event: 'run_started', process: dead() }]);
-  const busy = begin('busy', [{ event: 'run_started', process: readProcessIdentity('host') }]);
+  const id = begin('x', [worklogKind.line('run_started', { process: dead() })]);
+  const busy = begin('busy', [worklogKind.line('run_started', { process: readProcessIdentity('host') })]);
   rmSync(join(programs, '.claude'), { recursive: true });
   await scene.clock.advance(720 * HOUR + 1);
   writeFileSync(join(scene.home, 'settings.json'), '{"auto_archive":{"when_archivable":false}}');
@@ -88,7 +97,7 @@ test('what rested for 30 days is archived, the next start here says so once, and
 });
 
 test('what only a transcript shows keeps a session from a removal by age, also when just its copy is left', async () => {
-  const id = begin('', [{ event: 'run_started', process: dead() }]);
+  const id = begin('', [worklogKind.line('run_started', { process: dead() })]);
   const transcript = join(programs, '.claude/projects/-home-me-popoto', `${ID}.jsonl`);
   const declared = open().which(id).log.state.last_activity ?? 0;
   const shown = declared + DAY;
@@ -105,8 +114,8 @@ test('what only a transcript shows keeps a session from a removal by age, also w
 });
 
 test('what could not be kept is told at the next start, and the other sessions are kept', async () => {
-  const broken = begin('broken', [{ event: 'run_started', process: dead() }]);
-  const fine = begin('fine', [{ event: 'run_started', process: dead() }]);
+  const broken = begin('broken', [worklogKind.line('run_started', { process: dead() })]);
+  const fine = begin('fine', [worklogKind.line('run_started', { process: dead() })]);
   writeFileSync(copyOf(broken), 'mine\n');
   expect(await round()).toMatchObject({ kept: [fine], failures: [{ session_id: broken }] });
   expect(toldHere()).toEqual([expect.stringContaining(`session ${broken} could not be kept`)]);
@@ -127,9 +136,9 @@ test('what binds a process of another boot goes, what binds one of this boot sta
 
 test('a session with phases goes into the archive when all are done, and a plain list of steps stays', () => {
   const done = (agents: readonly string[]) => [
-    { event: 'step_added', step: '1', title: 'a', agents },
-    { event: 'step', step: '1', to: 'in_progress' },
-    { event: 'step', step: '1', to: 'completed' },
+    worklogKind.line('step_added', { step: '1', title: 'a', agents }),
+    worklogKind.line('step', { step: '1', to: 'in_progress' }),
+    worklogKind.line('step', { step: '1', to: 'completed' }),
   ];
   const place = (id: string) => {
     const memory = open();
@@ -144,7 +153,7 @@ test('a session with phases goes into the archive when all are done, and a plain
 });
 
 test('what lies among the bindings and is none keeps no round from its work, or from the other bindings', async () => {
-  const id = begin('crashed', [{ event: 'run_started', process: dead() }]);
+  const id = begin('crashed', [worklogKind.line('run_started', { process: dead() })]);
   const memory = open();
   memory.bindings.bind({ process: dead() }, id);
   const bindings = join(scene.home, 'bindings');
@@ -158,7 +167,7 @@ test('what lies among the bindings and is none keeps no round from its work, or 
 
 test('a round over sessions that cannot be kept leaves no file of theirs open', async () => {
   for (let count = 0; count < 20; count += 1) {
-    const id = begin(`x ${count}`, [{ event: 'run_started', process: dead() }]);
+    const id = begin(`x ${count}`, [worklogKind.line('run_started', { process: dead() })]);
     writeFileSync(copyOf(id), 'somebody wrote this');
   }
   const openFiles = () => readdirSync('/proc/self/fd').length;

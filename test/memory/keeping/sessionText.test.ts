@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { sessionText, type Totals } from '../../../memory/keeping/sessionText.js';
+import { sessionText } from '../../../memory/keeping/sessionText.js';
 import { yamlOf } from '../../../memory/keeping/yaml.js';
+import type { ShownFile } from '../../../memory/observed/combined.js';
 import type { FileChange } from '../../../memory/observed/files.js';
 import { WorklogScene } from '../worklogScene.js';
 
@@ -32,7 +33,7 @@ function frontMatter(text: string): Data {
   return readYaml(front.trimEnd().split('\n'));
 }
 
-function textOf({ log }: WorklogScene, files: Totals['files'] = {}): string {
+function textOf({ log }: WorklogScene, files: Readonly<Record<string, ShownFile>> = {}): string {
   const tokens = { total: { input: 5, output: 2, cached: 1 }, by_agent: { no: { input: 5, output: 2, cached: 1 } } };
   const purpose = log.facts?.purpose ?? '';
   return sessionText(log, { purpose, tokens, last_activity: log.last_activity, files, more: { files: 2 } });
@@ -106,7 +107,7 @@ test('below it are the phases with their marks, and no word of an agent becomes 
 test('a phase has its declared files, and those that were observed while it alone was in progress', () => {
   const of = (step: string | null, change?: FileChange, from: string | null = null) => {
     const status = step === null || change === undefined ? ('done' as const) : null;
-    return { at: 1, status, step, ...(change !== undefined && { change, from }) };
+    return { at: 1, status, step, digest: null, ...(change !== undefined && { change, from }) };
   };
   const text = textOf(scene(), {
     'a.ts': of('1', 'modified'),

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { rebuildSession } from '../../../memory/keeping/rebuild.js';
 import { readSeal } from '../../../memory/observed/keptCopy.js';
@@ -45,7 +46,7 @@ beforeEach(() => {
   const { log, id: name } = memory.lifecycle.begin(memory.workspace, {
     ...{ purpose: 'x', fields: {}, plan: [], concurrent: false },
   });
-  const line = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+  const line = worklogKind.line('conversation', { provider: 'claude', conversation: ID, source: 'bind', since: null });
   log.write(() => [line], memory.stamp);
   id = name;
 });
@@ -95,7 +96,7 @@ test.each<[string, () => void]>([
     'the conversation has moved on',
     () => {
       const memory = open();
-      const line = { event: 'conversation_moved', provider: 'claude', conversation: ID };
+      const line = worklogKind.line('conversation_moved', { provider: 'claude', conversation: ID });
       memory.which(id).log.write(() => [line], memory.stamp);
     },
   ],
@@ -169,7 +170,7 @@ const MORE: readonly JournalRecord[] = [
   { event: 'pre_tool_use', tool_use_id: 'a', tool_name: 'Agent' },
   { event: 'pre_tool_use', tool_use_id: 'b', tool_name: 'Agent', agent_id: 'one', parent_tool_use_id: 'a' },
   { event: 'assistant_message', agent_id: 'two', parent_tool_use_id: 'b', text: 'x' },
-  { event: 'wait_start', kind: 'permission' },
+  worklogKind.line('wait_start', { kind: 'permission' }),
   { event: 'files', changed: ['e'], more: 2 },
   { event: 'files', modified: ['a'], renamed: [{ from: 'a', to: 'b' }], created: ['c'], deleted: ['c'] },
 ].map((line, second) => ({ v: 1, timestamp: at(second), ...line }));

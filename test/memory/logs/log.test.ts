@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { LogKind } from '../../../memory/logs/kind.js';
-import type { Stamp } from '../../../memory/logs/line.js';
+import { lineMaker, type Stamp } from '../../../memory/logs/line.js';
 import { Log } from '../../../memory/logs/log.js';
 import { linkWords } from '../../../src/files/plainFile.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { systemClock } from '../../../src/time.js';
 
 /** A log in which the first `take` of a name wins. */
-const races: LogKind<Map<string, string>> = {
+interface RaceEvents {
+  readonly take: { readonly name: string; readonly by: string };
+}
+const races: LogKind<Map<string, string>, RaceEvents> = {
   name: 'races',
   begin: () => new Map(),
   apply(state, { event, name, by }) {
@@ -19,9 +22,10 @@ const races: LogKind<Map<string, string>> = {
     state.set(String(name), String(by));
     return null;
   },
+  line: lineMaker<RaceEvents>(),
 };
 const stamp: Stamp = { clock: systemClock, redact: redactShapes, origin: 'person' };
-const take = (name: string, by: string) => ({ event: 'take', name, by });
+const take = (name: string, by: string) => races.line('take', { name, by });
 
 function newLog() {
   const path = join(mkdtempSync(join(tmpdir(), 'wk-log-')), 'log.jsonl');
@@ -31,7 +35,7 @@ function newLog() {
 }
 
 /** Opens the log as another process would. */
-function again(path: string): Log<Map<string, string>> {
+function again(path: string): Log<Map<string, string>, RaceEvents> {
   const log = Log.open(path, races);
   if (log === null) throw new Error('there is no log');
   return log;

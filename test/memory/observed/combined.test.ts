@@ -20,13 +20,13 @@ test('what was declared and what was observed have one bound together, with coun
     take('post_tool_use', index, { ...call, outcome: 'failed' });
     take('usage', index, { agent_id: `a${index}`, message_id: `m${index}`, input: 1, output: 0, cached: 0 });
   }
-  const state = combinedState(log, 0, { observed: 'transcript', fold }) as Record<string, object>;
-  const { files = {}, errors = [], agents = [], tokens } = state;
+  const state = combinedState(log, 0, { observed: 'transcript', fold });
+  const { files, errors, agents, tokens } = state;
   expect(Object.keys(files)).toHaveLength(2_000);
   expect(files).toMatchObject({ 'declared.ts': { status: 'working' }, [`f${MANY - 1}`]: { change: 'created' } });
   expect(errors).toHaveLength(200);
   expect(agents).toHaveLength(200);
-  expect(Object.keys((tokens as { by_agent: object }).by_agent)).toHaveLength(200);
+  expect(Object.keys(tokens.by_agent)).toHaveLength(200);
   expect(tokens).toMatchObject({ total: { input: MANY } });
   expect(state.more).toEqual({
     files: MANY + 1 - 2_000,

@@ -1,7 +1,9 @@
 // covers: memory/observed/combined.ts
+
 import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { lookAt } from '../../../memory/look/look.js';
 import { transcriptOf } from '../../../memory/observed/programFolders.js';
 import { observe } from '../../../memory/observed/sources.js';
@@ -30,10 +32,10 @@ async function shownOf(HOME: string, plan: readonly string[] = []) {
   const session = memory.lifecycle.begin(memory.workspace, {
     purpose: 'x',
     fields: {},
-    plan: plan.map((title, index) => ({ event: 'step_added', step: String(index + 1), title })),
+    plan: plan.map((title, index) => worklogKind.line('step_added', { step: String(index + 1), title })),
     concurrent: false,
   });
-  const line = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+  const line = worklogKind.line('conversation', { provider: 'claude', conversation: ID, source: 'bind', since: null });
   session.log.write(() => [line], memory.stamp);
   return lookAt(memory, session);
 }
@@ -41,9 +43,9 @@ async function shownOf(HOME: string, plan: readonly string[] = []) {
 test('a conversation without a recorded transcript is found by its id in the folder of its program', async () => {
   const { state, ...shown } = await shownOf(homeWithTranscript());
   expect(state).toMatchObject({ observed: 'transcript', first_tool: expect.any(String) });
-  expect((state.agents as { depth: number }[]).map(({ depth }) => depth).sort()).toEqual([1, 2]);
-  expect((state.tokens as { total: { output: number } }).total.output).toBeGreaterThan(0);
-  expect(Object.keys(state.files as object).length).toBeGreaterThan(0);
+  expect(state.agents?.map(({ depth }) => depth).sort()).toEqual([1, 2]);
+  expect(state.tokens.total.output).toBeGreaterThan(0);
+  expect(Object.keys(state.files).length).toBeGreaterThan(0);
   expect(statusLines({ state, ...shown }).at(-1)).toMatch(
     /^files changed: \d+; failed calls: \d+; sub-agents: 2; tokens: \d+ in, \d+ out$/,
   );
@@ -63,8 +65,8 @@ test('a conversation without a recorded transcript is found by its id in the fol
 
 test('without a plan the progress is that of the tasks; a plan goes first', async () => {
   const tasks = (await shownOf(homeWithTranscript())).state;
-  expect((tasks.steps as { kind: string }[]).every(({ kind }) => kind === 'todo')).toBe(true);
-  expect((tasks.progress as { total: number }).total).toBe((tasks.steps as unknown[]).length);
+  expect(tasks.steps.every(({ kind }) => kind === 'todo')).toBe(true);
+  expect(tasks.progress.total).toBe(tasks.steps.length);
   const planned = (await shownOf(homeWithTranscript(), ['only'])).state;
   expect(planned.progress).toMatchObject({ total: 1 });
 });
@@ -74,17 +76,16 @@ test('all spellings of a path are one file of the workspace, whoever asks from w
   const memory = open();
   mkdirSync(join(directory, 'src'));
   symlinkSync(join(directory, 'src'), join(directory, 'link'));
-  const plan = [{ event: 'step_added', step: '1', title: 'a' }];
+  const plan = [worklogKind.line('step_added', { step: '1', title: 'a' })];
   const session = memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan, concurrent: false });
   const cwd = join(directory, 'src');
-  const conversation = {
-    event: 'conversation',
+  const conversation = worklogKind.line('conversation', {
     provider: 'other',
     conversation: 'c',
     source: 'bind',
     cwd,
     since: null,
-  };
+  });
   session.log.write(() => [conversation], memory.stamp);
   const changes = [
     { created: ['./a.ts'] },
@@ -102,7 +103,7 @@ test('all spellings of a path are one file of the workspace, whoever asks from w
       'src/a.ts': { change: 'created', from: null },
       'src/c.ts': { change: 'renamed', from: 'src/b.ts' },
     });
-    expect(Object.keys(state.files as object)).toHaveLength(2);
+    expect(Object.keys(state.files)).toHaveLength(2);
   }
 });
 

@@ -2,6 +2,7 @@
 import { appendFileSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { journalIn } from '../../../memory/home/places.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { observe } from '../../../memory/observed/sources.js';
@@ -22,7 +23,7 @@ async function kept(recorded: string) {
   const memory = scene.open({ HOME: join(scene.directory, '../person') });
   const begun = { purpose: 'x', fields: {}, plan: [], concurrent: false };
   const session = memory.lifecycle.begin(memory.workspace, begun);
-  const line = { event: 'conversation', provider: 'claude', conversation: ID, source: 'bind', since: null };
+  const line = worklogKind.line('conversation', { provider: 'claude', conversation: ID, source: 'bind', since: null });
   session.log.write(() => [line], memory.stamp);
   const look = async () => {
     const { log, folder } = session;

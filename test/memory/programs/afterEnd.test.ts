@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { crashOf } from '../../../memory/brief/crashReport.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { listSessions } from '../../../memory/look/list.js';
 import { lookAt } from '../../../memory/look/look.js';
@@ -177,7 +178,7 @@ test('a session that is resumed while its keeper reads does not end', async () =
   endRun(memory, session, living, 'prompt_input_exit');
   const find = memory.places.findSession.bind(memory.places);
   memory.places.findSession = (id) => {
-    session.log.write(() => [{ event: 'run_started', process: living }], memory.stamp, { isFact: true });
+    session.log.write(() => [worklogKind.line('run_started', { process: living })], memory.stamp, { isFact: true });
     return find(id);
   };
   await keepSession(memory, session, Number.POSITIVE_INFINITY);
@@ -196,7 +197,7 @@ test('a session that was reopened loses the conversation for good when the one t
       source: 'bind',
     });
   const second = memory.which(next);
-  second.log.write(() => [{ event: 'note', text: 'stays', priority: 'normal' }], memory.stamp);
+  second.log.write(() => [worklogKind.line('note', { text: 'stays', priority: 'normal' })], memory.stamp);
   for (const session of [first, second]) moveTo(session);
   first.log.refresh();
   expect(first.log.state.conversations.filter((one) => one.moved_at === null)).toEqual([]);
@@ -232,7 +233,7 @@ test('an ended session that is reopened leaves the conversation to the one that 
 function kill(scene: MemoryScene, id: string): void {
   const memory = scene.open();
   const session = memory.sessions.open(id);
-  const moved = { event: 'run_ended', process: living, reason: 'x' };
-  session?.log.write(() => [moved, { event: 'run_started', process: dead }], memory.stamp, { isFact: true });
+  const moved = worklogKind.line('run_ended', { process: living, reason: 'x' });
+  session?.log.write(() => [moved, worklogKind.line('run_started', { process: dead })], memory.stamp, { isFact: true });
   session?.log.close();
 }

@@ -1,9 +1,11 @@
 // covers: memory/sessions/adoption.ts memory/programs/runEnd.ts memory/programs/launch.ts
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { Runs } from '../../../memory/fold/runs.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
@@ -320,7 +322,7 @@ test('a session that has notes keeps its share of the conversation, and stays', 
   const id = start(scene, 'c-1');
   const memory = scene.open({ CLAUDE_CODE_SESSION_ID: 'c-1' });
   const session = memory.which(null);
-  session.log.write(() => [{ event: 'note', text: 'keep me', priority: 'high' }], memory.stamp);
+  session.log.write(() => [worklogKind.line('note', { text: 'keep me', priority: 'high' })], memory.stamp);
   const explicit = begin(memory, 'Fix the login');
   adoptCaller(memory, explicit);
   expect(stateOf(scene, explicit.id).conversations[0]?.since).not.toBeNull();

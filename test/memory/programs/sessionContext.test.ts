@@ -1,10 +1,12 @@
 // covers: memory/sessions/leftProcesses.ts
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { lookAt } from '../../../memory/look/look.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
@@ -12,6 +14,7 @@ import { delegatedContext, noteGiven, startContext } from '../../../memory/progr
 import { leftProcesses, wordsOfShell } from '../../../memory/sessions/leftProcesses.js';
 import { type OpenSession, Sessions } from '../../../memory/sessions/sessions.js';
 import { statusLines } from '../../../memory/show/status.js';
+import type { Priority } from '../../../memory/words.js';
 import { UnreachableError } from '../../../src/errors.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { HOUR, isoTime } from '../../../src/time.js';
@@ -50,19 +53,14 @@ function write(scene: MemoryScene, id: string, ...lines: readonly Parameters<Ope
   session?.log.close();
 }
 
-const step = (id: string, title: string) => () => [{ event: 'step_added', step: id, title }];
-const begun = (id: string) => () => [{ event: 'step', step: id, to: 'in_progress' }];
-const note = (text: string, priority: string) => () => [{ event: 'note', text, priority }];
+const step = (id: string, title: string) => () => [worklogKind.line('step_added', { step: id, title })];
+const begun = (id: string) => () => [worklogKind.line('step', { step: id, to: 'in_progress' })];
+const note = (text: string, priority: Priority) => () => [worklogKind.line('note', { text, priority })];
 
 function stateOf(scene: MemoryScene, id: string) {
   const session = scene.open().look(id);
   if (session === null) throw new Error(`there is no session ${id}`);
   return session.log.state;
-}
-
-function given(scene: MemoryScene, id: string): number {
-  const log = readFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), 'utf8');
-  return log.split('\n').filter((line) => line.includes('"event":"context_given"')).length;
 }
 
 test('whoever starts where an agent crashed is told its steps and what to do, once; the person sees one line', async () => {
@@ -82,7 +80,7 @@ test('whoever starts where an agent crashed is told its steps and what to do, on
   expect(next.notice).toMatch(/^watchkeeper: the last agent here crashed, 1 h ago \(0 of 1 step done\)\. /);
   expect(next.notice).not.toContain('\n');
   // It was told; what comes after it is not accused, and hears of it only beside the newest.
-  write(scene, next.id, step('1', 'Go on'), () => [{ event: 'run_ended', process: living, reason: 'exit' }]);
+  write(scene, next.id, step('1', 'Go on'), () => [worklogKind.line('run_ended', { process: living, reason: 'exit' })]);
   const third = await start(scene, 'c-3');
   expect(third.text).toContain('"Go on"');
   expect(third.text).toContain(
@@ -137,14 +135,6 @@ test('a start is recorded and told of a crash although the record of that takes 
     refusing.mockRestore();
   }
   expect(stateOf(scene, id).told_at).toBeNull();
-});
-
-test('notes of the directory are told also where there is nothing else', async () => {
-  const scene = memoryScene();
-  const memory = scene.open();
-  memory.claims.note(memory.workspace, 'use the staging database', 'critical');
-  const { text } = await start(scene, 'c-1');
-  expect(text).toContain('"use the staging database"');
 });
 
 test('after /clear the same session is told in short, and after resuming what changed', async () => {
@@ -248,14 +238,6 @@ test('a child session that is resumed is told of which session it is a part, and
   expect(text.length).toBeLessThanOrEqual(1600);
 });
 
-test('what was given is written once for each start', async () => {
-  const scene = memoryScene();
-  const { id } = await start(scene, 'c-1', { agent: dead });
-  write(scene, id, step('1', 'Write the tests'));
-  const next = await start(scene, 'c-2');
-  expect(given(scene, next.id)).toBe(1);
-});
-
 testWithProc('what a dead agent has begun and what goes on is told; what others have begun is not', async () => {
   const scene = memoryScene();
   const { id } = await start(scene, 'c-1', { agent: dead });
@@ -295,7 +277,9 @@ testWithProc(
     const agent = readProcessIdentity('host', child.pid);
     const headless = await start(scene, 'c-2', { provider: 'codex', agent });
     expect(headless.text).toContain(`Session ${id}`);
-    write(scene, headless.id, step('1', 'Go on'), () => [{ event: 'run_ended', process: agent, reason: 'exit' }]);
+    write(scene, headless.id, step('1', 'Go on'), () => [
+      worklogKind.line('run_ended', { process: agent, reason: 'exit' }),
+    ]);
     const next = await start(scene, 'c-3');
     expect(next.text).toContain(`Session ${id}`);
     expect(next.notice).toContain('the last agent here crashed');
@@ -351,7 +335,7 @@ test('the turn that an agent was killed in is told to whoever comes later, also 
   const idle = transcriptOf(scene, 'c-2', asked('say hi'), answers('hi'));
   const second = await start(scene, 'c-2', { transcript: idle });
   expect([second.id, second.notice]).toEqual([id, expect.stringContaining('crashed')]);
-  write(scene, id, () => [{ event: 'run_ended', process: living, reason: 'other' }]);
+  write(scene, id, () => [worklogKind.line('run_ended', { process: living, reason: 'other' })]);
   await scene.clock.advance(HOUR);
   const { text } = await start(scene, 'c-3');
   expect(text).toContain('An agent of it crashed: process');
@@ -438,7 +422,7 @@ test('whoever comes to the session that holds the directory is told of crashes b
     ]);
   }
 
-  write(scene, id, () => [{ event: 'run_ended', process: living, reason: 'exit' }]);
+  write(scene, id, () => [worklogKind.line('run_ended', { process: living, reason: 'exit' })]);
   const second = await start(scene, 'c-5');
   expect(second.text).toContain(`Session ${killed}: "Paint the door"`);
   expect(second.text).toMatch(/may be half written, to be checked first:\n- "half.ts": 1 bytes/);
@@ -446,7 +430,7 @@ test('whoever comes to the session that holds the directory is told of crashes b
   expect(second.notice).toContain(`watchkeeper track resume ${killed}`);
   expect(stateOf(scene, killed).told_at).not.toBeNull();
 
-  write(scene, id, () => [{ event: 'run_ended', process: living, reason: 'exit' }]);
+  write(scene, id, () => [worklogKind.line('run_ended', { process: living, reason: 'exit' })]);
   const third = await start(scene, 'c-6');
   expect([third.id, third.notice, third.text.includes('another session')]).toEqual([id, null, false]);
 });

@@ -14,6 +14,10 @@ const log = Log.open(path, worklogKind);
 if (log === null) throw new Error(`there is no log ${path}`);
 for (let index = 0; index < Number(lines); index += 1) {
   const message = `${name}-${index}`;
-  log.write(() => [{ event: 'log', message }], { clock: systemClock, redact: redactShapes, origin: 'agent' });
+  log.write(() => [worklogKind.line('log', { message })], {
+    clock: systemClock,
+    redact: redactShapes,
+    origin: 'agent',
+  });
   writeSync(1, `${message}\n`);
 }

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { agentProgramOf, isHeadless } from '../../../memory/sessions/agentProcess.js';
+import { codex } from '../../../src/agents/codex.js';
+import { programOfProcess } from '../../../src/agents/programs.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
 
@@ -19,7 +20,7 @@ test.each([
   ['/opt/codex-x86_64-unknown-linux-musl app-server', 'codex'],
   ['/srv/codex-tools/bin/claude.cjs', 'claude'],
 ])('%s is %s', (line, name) => {
-  expect(agentProgramOf(line.split(' '))).toBe(name);
+  expect(programOfProcess(line.split(' '))).toBe(name);
 });
 
 test.each([
@@ -34,7 +35,7 @@ test.each([
   'codex-linux-sandbox ls',
   '',
 ])('%j is no agent', (line) => {
-  expect(agentProgramOf(line.split(' '))).toBeNull();
+  expect(programOfProcess(line.split(' '))).toBeNull();
 });
 
 test.each([
@@ -71,5 +72,5 @@ test.each([
   [false, 'codex -m exec resume'],
   [false, 'codex resume exec'],
 ])('is headless: %j, as `%s`', (isIt, line) => {
-  expect(isHeadless(line.split(' '))).toBe(isIt);
+  expect(codex.isHeadless(line.split(' '))).toBe(isIt);
 });

@@ -23,8 +23,8 @@ const events = () =>
     .map((line) => JSON.parse(line).event);
 const start = () =>
   session.write(({ facts }) => [
-    ...(facts === null ? [{ event: 'session_started', purpose: 'bake' }] : []),
-    { event: 'run_started', process: PROCESS },
+    ...(facts === null ? [worklogKind.line('session_started', { session_id: ID, purpose: 'bake' })] : []),
+    worklogKind.line('run_started', { process: PROCESS }),
   ]);
 
 beforeEach(() => {
@@ -48,7 +48,7 @@ test('gets no worklog by an end if nothing was ever run', () => {
 test('ends once, with what its agent said at the end, whoever comes second', () => {
   start();
   const agent = { ...stamp, origin: 'agent' as const };
-  Log.open(path(), worklogKind)?.write(() => [{ event: 'session_changed', summary: 'baked' }], agent);
+  Log.open(path(), worklogKind)?.write(() => [worklogKind.line('session_changed', { summary: 'baked' })], agent);
   session.end('completed');
   session.end('cancelled');
   new BridgeSession(folder, ID, stamp).end('failed');

@@ -11,7 +11,7 @@ import { ManualClock } from '../../harness/clock.js';
 import { testFolder } from '../../harness/folder.js';
 
 const ID = 'tg_a_1_1';
-const start = () => [{ event: 'session_started', purpose: 'bake' }];
+const startOf = (session_id: string) => () => [worklogKind.line('session_started', { session_id, purpose: 'bake' })];
 
 /** Files below the folder that this process has open. */
 function openBelow(folder: string): string[] {
@@ -42,8 +42,8 @@ function scene() {
 test('are written half a second later, in order, with the time at which it was true', async () => {
   const { folder, clock, worklogs, onFault, linesOf } = scene();
   const timestamp = isoTime(clock.now());
-  worklogs.later(ID, start, onFault);
-  worklogs.later(ID, [{ event: 'log', message: 'baked', timestamp }], onFault);
+  worklogs.later(ID, startOf(ID), onFault);
+  worklogs.later(ID, [worklogKind.line('log', { message: 'baked', timestamp })], onFault);
   worklogs.expectEnd(ID);
   worklogs.endLater(ID, timestamp, onFault);
   expect(existsSync(join(folder, 'sessions'))).toBe(false);
@@ -60,11 +60,11 @@ test('are written half a second later, in order, with the time at which it was t
 
 test('are written at once by what must come after, and when the bridge stops', async () => {
   const { worklogs, onFault, linesOf } = scene();
-  worklogs.later(ID, start, onFault);
+  worklogs.later(ID, startOf(ID), onFault);
   worklogs.end(ID, 'failed');
   expect(linesOf(ID)).toMatchObject([{ event: 'session_started' }, { event: 'session_ended', reason: 'failed' }]);
-  worklogs.later('tg_a_1_2', start, onFault);
-  worklogs.later('tg_a_1_3', start, onFault);
+  worklogs.later('tg_a_1_2', startOf('tg_a_1_2'), onFault);
+  worklogs.later('tg_a_1_3', startOf('tg_a_1_3'), onFault);
   worklogs.settle('tg_a_1_2');
   expect(linesOf('tg_a_1_2')).toHaveLength(1);
   await worklogs.stop();
@@ -73,10 +73,10 @@ test('are written at once by what must come after, and when the bridge stops', a
 
 test('take what their agent has said at the end, and no second end', async () => {
   const { folder, clock, worklogs, onFault, linesOf } = scene();
-  worklogs.of(ID).write(start);
+  worklogs.of(ID).write(startOf(ID));
   const stamp = { clock, redact: createRedactor([]), origin: 'agent' } as const;
   const log = Log.open(join(folder, 'sessions', ID, 'worklog.jsonl'), worklogKind);
-  log?.write(() => [{ event: 'session_changed', summary: 'baked' }], stamp);
+  log?.write(() => [worklogKind.line('session_changed', { summary: 'baked' })], stamp);
   log?.close();
   worklogs.endLater(ID, isoTime(clock.now()), onFault);
   await worklogs.stop();
@@ -88,8 +88,8 @@ test('take what their agent has said at the end, and no second end', async () =>
 test('say what could not be written, and write the others', async () => {
   const { folder, worklogs, faults, onFault, linesOf } = scene();
   mkdirSync(join(folder, 'sessions', ID, 'worklog.jsonl'), { recursive: true });
-  worklogs.later(ID, start, onFault);
-  worklogs.later('tg_a_1_2', start, onFault);
+  worklogs.later(ID, startOf(ID), onFault);
+  worklogs.later('tg_a_1_2', startOf('tg_a_1_2'), onFault);
   await worklogs.stop();
   expect(faults).toMatchObject([{ message: expect.stringContaining('worklog.jsonl') }]);
   expect(linesOf('tg_a_1_2')).toHaveLength(1);
@@ -100,7 +100,7 @@ test('write what could not be written when it can be, in order', async () => {
   const path = join(folder, 'sessions', ID, 'worklog.jsonl');
   mkdirSync(path, { recursive: true });
   const timestamp = isoTime(clock.now());
-  worklogs.later(ID, start, onFault);
+  worklogs.later(ID, startOf(ID), onFault);
   worklogs.endLater(ID, timestamp, onFault);
   await clock.advance(60_000);
   rmdirSync(path);
@@ -131,10 +131,13 @@ test('are closed by the end of their sessions, and the oldest when there are too
   const eventsOf = (id: string) =>
     readFileSync(join(folder, 'sessions', id, 'worklog.jsonl'), 'utf8').match(/(?<="event":")[a-z_]+/g);
   const first = worklogs.of('tg_a_1_1');
-  first.write(start);
-  for (let count = 2; count <= 250; count += 1) worklogs.of(`tg_a_1_${count}`).write(start);
+  first.write(startOf(ID));
+  for (let count = 2; count <= 250; count += 1) {
+    const id = `tg_a_1_${count}`;
+    worklogs.of(id).write(startOf(id));
+  }
   expect(openBelow(folder)).toHaveLength(200);
-  first.append([{ event: 'log', message: 'still known' }]);
+  first.append([worklogKind.line('log', { message: 'still known' })]);
   first.close();
   for (let count = 1; count <= 250; count += 1) worklogs.end(`tg_a_1_${count}`, 'completed');
   expect(openBelow(folder)).toEqual([]);

@@ -1,9 +1,11 @@
 // covers: memory/show/tree.ts
+
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
 import { beginChild } from '../../../memory/sessions/delegation.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
@@ -74,8 +76,8 @@ test('an ended parent gets no child; the child knows the step of its parent, and
   const root = begin(memory, 'root');
   root.log.write(
     () => [
-      { event: 'step_added', step: '1', title: 'a' },
-      { event: 'step', step: '1', to: 'in_progress' },
+      worklogKind.line('step_added', { step: '1', title: 'a' }),
+      worklogKind.line('step', { step: '1', to: 'in_progress' }),
     ],
     memory.stamp,
   );

@@ -1,4 +1,5 @@
 // covers: memory/home/places.ts memory/workspaces/claims.ts memory/workspaces/log.ts
+
 import {
   appendFileSync,
   chownSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { RefusedError } from '../../../memory/logs/log.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { slugOf } from '../../../memory/sessions/sessions.js';
@@ -64,7 +66,7 @@ test('a second session of a day and a purpose has the next number', () => {
 test('the claim of a session whose end was interrupted between the two logs is released by the next command', () => {
   const scene = memoryScene();
   const first = begin(scene.open(), 'first');
-  first.log.write(() => [{ event: 'session_ended', reason: 'completed' }], scene.open().stamp);
+  first.log.write(() => [worklogKind.line('session_ended', { reason: 'completed' })], scene.open().stamp);
   expect(scene.open().claims.claimOf(scene.open().workspace, first.id)).not.toBeNull();
   expect(begin(scene.open(), 'second').id).toBe(scene.open().holder()?.id);
 });
@@ -72,12 +74,12 @@ test('the claim of a session whose end was interrupted between the two logs is r
 test('a step that another process moves while its session ends stays as it is; the session ends', () => {
   const scene = memoryScene();
   const memory = scene.open();
-  const plan = [{ event: 'step_added', step: '1', title: 'one' }];
+  const plan = [worklogKind.line('step_added', { step: '1', title: 'one' })];
   const session = memory.lifecycle.begin(memory.workspace, { purpose: 'x', fields: {}, plan, concurrent: false });
   const lines = () => {
     const other = scene.open().which(null);
-    other.log.write(() => [{ event: 'step', step: '1', to: 'cancelled' }], memory.stamp);
-    return [{ event: 'step', step: '1', to: 'skipped', assumed: true }];
+    other.log.write(() => [worklogKind.line('step', { step: '1', to: 'cancelled' })], memory.stamp);
+    return [worklogKind.line('step', { step: '1', to: 'skipped', assumed: true })];
   };
   memory.lifecycle.end(session, memory.workspace, { lines, reason: 'completed' });
   const { lifecycle, steps } = session.log.state;
@@ -89,7 +91,7 @@ test('an end that is refused writes nothing', () => {
   const scene = memoryScene();
   const memory = scene.open();
   const session = begin(memory, 'x');
-  session.log.write(() => [{ event: 'session_archived' }], memory.stamp);
+  session.log.write(() => [worklogKind.line('session_archived', {})], memory.stamp);
   const { lines } = session.log.counts;
   expect(refusalOf(() => memory.lifecycle.end(session, null, ended))?.code).toBe('archived');
   expect(refusalOf(() => memory.lifecycle.reopen(session, null))?.code).toBe('not_ended');
@@ -188,7 +190,7 @@ test('no secret of a purpose or a title reaches a file', () => {
   const session = memory.lifecycle.begin(memory.workspace, {
     purpose: `push with ${secret}`,
     fields: { name: `n ${secret}` },
-    plan: [{ event: 'step_added', step: '1', title: `use ${secret}` }],
+    plan: [worklogKind.line('step_added', { step: '1', title: `use ${secret}` })],
     concurrent: false,
   });
   expect(session.log.state.steps.get('1')?.title).toMatch(/^use \[redacted/);

@@ -1,9 +1,10 @@
 // covers: monitoring/terminals/quietSession.ts monitoring/terminals/monitorRecord.ts monitoring/terminals/workspaceActivity.ts
 /** The monitor of one session without a transcript: its worklog and its directory are all that can be seen. */
+
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import type { NewLine } from '../../../memory/logs/line.js';
+import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import { Monitor, type MonitorEnd, type MonitorLimits } from '../../../monitoring/terminals/monitor.js';
 import { livingMonitor, MONITOR_FILE } from '../../../monitoring/terminals/monitorRecord.js';
@@ -39,7 +40,7 @@ function monitor(limits = USUAL): Monitor {
   return new Monitor({ memory: scene.open(), sessionId: id, clock, counters, say, ...limits });
 }
 
-function write(line: NewLine, origin: 'agent' | 'watchkeeper' = 'agent'): void {
+function write(line: WorklogLine, origin: 'agent' | 'watchkeeper' = 'agent'): void {
   const session = memory.sessions.open(id);
   session?.log.write(() => [line], { ...memory.stamp, origin });
   session?.log.close();
@@ -62,7 +63,7 @@ test('three idle checks of a minute are noticed once, at their instant, in minut
     expect(said).toEqual([expect.stringContaining(words)]);
   await scene.clock.advance(HOUR);
   expect(noticed()).toEqual(['notice']);
-  write({ event: 'log', message: 'on' });
+  write(worklogKind.line('log', { message: 'on' }));
   await scene.clock.advance(MINUTE);
   expect(noticed()).toEqual(['notice', 'notice_closed']);
   await scene.clock.advance(3 * MINUTE);
@@ -75,9 +76,9 @@ test('three idle checks of a minute are noticed once, at their instant, in minut
 test('what Watchkeeper writes itself is no activity, nor is a ping, which excuses silence until it ends', async () => {
   void monitor().run(NEVER);
   await scene.clock.advance(2 * MINUTE);
-  write({ event: 'context_given', level: 'root' }, 'watchkeeper');
-  write({ event: 'log', message: 'by ourselves' }, 'watchkeeper');
-  write({ event: 'ping', until: isoTime(scene.clock.now() + 5 * MINUTE) });
+  write(worklogKind.line('context_given', { level: 'root' }), 'watchkeeper');
+  write(worklogKind.line('log', { message: 'by ourselves' }), 'watchkeeper');
+  write(worklogKind.line('ping', { until: isoTime(scene.clock.now() + 5 * MINUTE) }));
   await scene.clock.advance(5 * MINUTE);
   expect(noticed()).toEqual([]);
   await scene.clock.advance(2 * SECOND);

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import { endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
@@ -28,7 +29,7 @@ const HERE = readProcessIdentity('host');
 export const DEAD: ProcessIdentity = { ...HERE, boot_id: 'another', pid_start: '1' };
 
 /** A process that is alive until the test is over. */
-export function living(): ProcessIdentity {
+function living(): ProcessIdentity {
   const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
   afterThisTest(() => void child.kill('SIGKILL'));
   return readProcessIdentity('host', child.pid);
@@ -170,7 +171,7 @@ export class TerminalAgent {
 
   pings(ms: number): void {
     const until = isoTime(this.#scene.memory.clock.now() + ms);
-    this.#with(({ log }, { stamp }) => log.write(() => [{ event: 'ping', until }], stamp));
+    this.#with(({ log }, { stamp }) => log.write(() => [worklogKind.line('ping', { until })], stamp));
   }
 
   /** The events of its worklog that a watcher writes. */

@@ -1,9 +1,11 @@
 // covers: monitoring/terminals/notices.ts monitoring/terminals/terminalSession.ts monitoring/terminals/directoryRules.ts
 // covers: monitoring/terminals/noticeText.ts monitoring/lateness/ownGaps.ts
 /** The watch of terminals: who is noticed, when, how often, and who is not. Transcripts and worklogs are real; time is the test's. */
+
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { closeNotice, openNotice } from '../../../monitoring/terminals/notices.js';
 import { TerminalWatch } from '../../../monitoring/terminals/terminalWatch.js';
 import { silenceFinding } from '../../../monitoring/verdict/detectors/silence.js';
@@ -263,7 +265,7 @@ describe('several watchers', () => {
     const notices = [openNotice(scene.open(), agent.id, finding), openNotice(scene.open(), agent.id, finding)];
     expect(notices).toEqual([expect.objectContaining({ rule: 'silence' }), null]);
     expect(agent.notices).toEqual(['notice']);
-    const line = { event: 'notice', rule: 'loop', since: null, sentence: 'too late' };
+    const line = worklogKind.line('notice', { rule: 'loop', since: null, sentence: 'too late' });
     const { log } = scene.open().sessions.open(agent.id) ?? {};
     expect(log?.write(() => [line], scene.open().stamp)).toMatchObject([{ code: 'noticed' }]);
     expect(log?.state.notices).toMatchObject([{ rule: 'silence' }]);

@@ -1,8 +1,8 @@
 /** Limits that GitHub has and `emulate` has not, worded as GitHub words them. */
 
 /** Characters; GitHub stores an issue's or a comment's body in no more. */
-export const LONGEST_BODY = 65_536;
-export const LONGEST_TITLE = 256;
+const LONGEST_BODY = 65_536;
+const LONGEST_TITLE = 256;
 
 /** @returns the answer to a write that breaks a limit, null where it may pass */
 export function breaksLimit(path: string, body: unknown): object | null {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { command } from '../../../../bridge/cli/plugin/plugin.js';
 import { checkPlugin } from '../../../../bridge/doctor/pluginChecks.js';
+import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { Memory } from '../../../../memory/sessions/memory.js';
 import { packageRoot } from '../../../../src/host/program.js';
 import { redactShapes } from '../../../../src/log/redact.js';
@@ -197,7 +198,7 @@ describe('plugin remove', () => {
         ...{ purpose: agent, fields: {}, plan: [], concurrent: true },
       });
       const process = { ...scene.asker.surroundings.process, ...more };
-      log.write(() => [{ event: 'run_started', process, agent }], memory.stamp, { isFact: true });
+      log.write(() => [worklogKind.line('run_started', { process, agent })], memory.stamp, { isFact: true });
       return id;
     };
     const id = begin('claude', {});

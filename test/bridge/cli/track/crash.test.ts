@@ -1,8 +1,10 @@
 // covers: memory/brief/goOn.ts bridge/cli/track/inTheWay.ts
 /** An agent that recorded itself is dead: what a person reads in its directory, and what another agent does. */
+
 import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { contextTold } from '../../../../memory/brief/contextGiven.js';
+import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
 import { adopt } from '../../../../memory/sessions/adoption.js';
@@ -129,7 +131,7 @@ test('nobody is told that a session goes on for which there is no agent', async 
 test('a dead agent is not called idle, nor does it wait', async () => {
   const memory = open();
   const session = memory.sessions.open(id);
-  session?.log.write(() => [{ event: 'wait_start', kind: 'permission' }], memory.stamp);
+  session?.log.write(() => [worklogKind.line('wait_start', { kind: 'permission' })], memory.stamp);
   session?.log.close();
   const { code, out } = await scene.say('track', ['status', '--session', id]);
   expect(code).toBe(0);
@@ -158,7 +160,7 @@ test('one that is open is listed before anything is asked, and one that was kill
   const declared = begin('c-4', { ...dead, pid_start: '2' });
   const memory = open();
   const session = memory.sessions.open(declared);
-  session?.log.write(() => [{ event: 'note', text: 'mind the cache', priority: 'high' }], memory.stamp);
+  session?.log.write(() => [worklogKind.line('note', { text: 'mind the cache', priority: 'high' })], memory.stamp);
   session?.log.close();
   expect((await ids()).sort()).toEqual([id, live, declared].sort());
   expect((await scene.say('track', ['crash-detect'])).out).toContain(`${declared} crashed: `);

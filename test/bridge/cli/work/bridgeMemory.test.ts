@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { BridgeSession } from '../../../../memory/sessions/bridgeSession.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { createRedactor } from '../../../../src/log/redact.js';
@@ -23,8 +24,8 @@ beforeEach(() => {
   agent = { variables: { WATCHKEEPER_MEMORY: scene.home, WATCHKEEPER_SESSION: ID, WATCHKEEPER_RUN: 'r' } };
   bridge = new BridgeSession(scene.home, ID, { clock: systemClock, redact: createRedactor([]) });
   bridge.write(() => [
-    { event: 'session_started', purpose: 'sail' },
-    { event: 'run_started', process: readProcessIdentity('host') },
+    worklogKind.line('session_started', { session_id: ID, purpose: 'sail' }),
+    worklogKind.line('run_started', { process: readProcessIdentity('host') }),
   ]);
 });
 
@@ -61,7 +62,7 @@ test('what was observed is the journal of the session, not the whole conversatio
   );
   const asked = { timestamp: '2026-11-11T00:00:00.000Z', event: 'user_prompt', session_id: ID };
   writeFileSync(join(scene.home, 'sessions', ID, 'tool_use.jsonl'), `${JSON.stringify(asked)}\n`);
-  bridge.write(() => [{ event: 'conversation', provider: 'claude', conversation: 'c', source: 'resume' }]);
+  bridge.write(() => [worklogKind.line('conversation', { provider: 'claude', conversation: 'c', source: 'resume' })]);
   const caller = { variables: { ...agent.variables, HOME: scene.directory } };
   expect((await scene.json('work', ['show'], caller)).observed).toBe('journal');
 });

@@ -1,8 +1,10 @@
 // covers: memory/sessions/lostLines.ts memory/workspaces/claims.ts memory/sessions/bindings.ts
 /** A worklog that a crash of the machine has emptied, beside one that has never had a line. */
+
 import { existsSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { rebuildSession } from '../../../../memory/keeping/rebuild.js';
 import { listSessions, rowValue } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
@@ -88,7 +90,7 @@ describe('a worklog that was emptied', () => {
     truncateSync(log.path);
     const session = open().sessions.open(id);
     if (session === null) throw new Error('it is gone');
-    session.log.write(() => [{ event: 'note', text: 'x' }], open().stamp);
+    session.log.write(() => [worklogKind.line('note', { text: 'x' })], open().stamp);
     expect(await listed({ open })).toMatchObject([{ session_id: id }]);
     await rebuildSession(open(), session);
     session.log.close();

@@ -1,5 +1,6 @@
-// covers: bridge/cli/work/list.ts memory/look/list.ts memory/show/rowWords.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
+// covers: memory/verbs/list.ts memory/look/list.ts memory/show/rowWords.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
 /** The list of sessions, and the generated files from which it is made where they are valid. */
+
 import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -15,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import type { SessionRow } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
@@ -164,7 +166,7 @@ test('a row names the directory, and whether an agent is at work', async () => {
     const launch = { provider: 'claude', conversation: name, transcript: null, launchedIn: null, agent } as const;
     const { session } = startConversation(memory, { ...launch, source: 'startup' });
     // Without anything in it, it would end with its agent.
-    session.log.write(() => [{ event: 'note', text: 'n' }], memory.stamp);
+    session.log.write(() => [worklogKind.line('note', { text: 'n' })], memory.stamp);
     if (hasEnded) endRun(memory, session, agent, 'prompt_input_exit');
     session.log.close();
     return { id: session.id, directory };
@@ -293,8 +295,10 @@ test('of a session at work the list says what its transcript shows now, also whe
     `${JSON.stringify({ v: 1, id: lineId, timestamp: new Date().toISOString(), origin: 'program', session_id: id, ...fields })}\n`;
   appendFileSync(
     worklog,
-    line('a', { event: 'conversation', provider: 'claude', conversation: 'c1', source: 'startup', transcript }) +
-      line('b', { event: 'run_started', process: readProcessIdentity('host') }),
+    line(
+      'a',
+      worklogKind.line('conversation', { provider: 'claude', conversation: 'c1', source: 'startup', transcript }),
+    ) + line('b', worklogKind.line('run_started', { process: readProcessIdentity('host') })),
   );
   for (const hour of [1, 2]) {
     const timestamp = `2099-01-01T0${hour}:00:00.000Z`;

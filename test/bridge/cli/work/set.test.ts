@@ -1,4 +1,4 @@
-// covers: memory/workspaces/document.ts memory/fold/rules/lifecycle.ts
+// covers: memory/workspaces/document.ts memory/fold/rules/lifecycle.ts memory/verbs/set.ts
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -56,6 +56,17 @@ test('work show has the directory, the summary, the files, the notes and the las
   expect(out).toMatch(/Z {2}step 1: completed$/m);
 });
 
+test('work show names a file by its state, whatever words its name has', async () => {
+  const id = idOf(await say(track, ['init', 'Fix it', '--json']));
+  await say(track, ['file', 'notes (in progress)', '--done']);
+  await say(track, ['file', 'draft (deleted, in progress)', '--done']);
+  await say(track, ['file', 'b (done)', '--working']);
+  const { out } = await say(work, ['show', id]);
+  expect(out).toMatch(
+    /^files in progress:\n {2}b \(done\)\nfiles:\n {2}notes \(in progress\)\n {2}draft \(deleted, in progress\)\n(?! )/m,
+  );
+});
+
 test('a plan of one step is counted in the singular, and one of none says how to add some', async () => {
   expect((await say(track, ['init', 'T', '--step', 'a'])).out).toMatch(/begins, with 1 step\n$/);
   expect((await say(track, ['init', 'U', '--concurrent'])).out).toMatch(/begins; add steps with: watchkeeper track/);

@@ -1,0 +1,128 @@
+/** A command whose first word is a verb: `track` and `work`. */
+import { refreshGenerated } from '../../memory/keeping/rebuild.js';
+import { Memory } from '../../memory/sessions/memory.js';
+import { type AnyVerb, ask, type Door, type Outcome, type Table } from '../../memory/verbs/verb.js';
+import { judge } from '../../monitoring/terminals/judge.js';
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { UsageError } from '../../src/errors.js';
+import { systemClock } from '../../src/time.js';
+import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
+import { keepLater, roundLater } from '../command/keepLater.js';
+import { stopMonitor } from '../command/monitorProcess.js';
+import { readOptionFile } from '../command/options.js';
+import { printJson, printLines, sayEach, sayLines } from '../command/print.js';
+import { readText } from '../command/standardInput.js';
+import { columnsOf, renderTable } from '../command/table.js';
+import { readTyped, usageOf } from './commandWord.js';
+
+const LONGEST_INPUT = 1024 * 1024;
+
+export interface VerbsCommand {
+  /** Without the program's name. */
+  readonly name: string;
+  readonly verbs: readonly AnyVerb[];
+  /** Other names of verbs. */
+  readonly aliases?: Readonly<Record<string, AnyVerb>>;
+  readonly about: string;
+  readonly examples: string;
+}
+
+const COMMON_HELP = `  --session ID  the id or the name of a session
+  --dir FOLDER  the memory; default WATCHKEEPER_MEMORY, WATCHKEEPER_HOME, else
+                ~/.local/state/watchkeeper
+  --json        the result as JSON
+
+exit code: 0 done, 1 refused or found something, 2 usage, or no session is meant
+clearly, 3 the memory cannot be read or written`;
+
+/** @returns a command whose first word says what to do */
+export function verbsCommand({ name, verbs, aliases = {}, about, examples }: VerbsCommand): Command {
+  const usages = verbs.map(usageOf).join('\n');
+  const words = { ...Object.fromEntries(verbs.map((verb) => [verb.name, verb])), ...aliases };
+  return {
+    help: `usage: watchkeeper ${name} WORD [--session ID] [--dir FOLDER] [--json] …\n\n${about}\n\n${usages}\n\n${COMMON_HELP}\n\nexamples:\n${examples}`,
+    run: (args, context) => runVerb(words, args, context),
+  };
+}
+
+async function runVerb(
+  words: Readonly<Record<string, AnyVerb>>,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { first, rest } = splitDir(args);
+  const [name = '', ...others] = rest;
+  const verb = Object.hasOwn(words, name) ? words[name] : undefined;
+  if (verb === undefined) {
+    const known = Object.keys(words);
+    const what = name === '' ? 'a word is missing' : `unknown word ${JSON.stringify(name)}`;
+    throw new UsageError(`${what}${didYouMean(name, known)} (known: ${known.join(', ')})`);
+  }
+  const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
+  const { surroundings, redact, io } = context;
+  const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
+  let code: ExitCode;
+  try {
+    const outcome = await ask(verb, memory, input, doorOf(context, isJson));
+    await followUp(context, memory, outcome);
+    code = show(context, outcome, isJson);
+  } finally {
+    sayEach(io, memory.leftOut);
+  }
+  await refreshGenerated(memory);
+  return code;
+}
+
+function doorOf(context: CommandContext, isJson: boolean): Door {
+  const { io } = context;
+  return {
+    read: (field, source) =>
+      source === '-' ? readText(context.input, LONGEST_INPUT) : readOptionFile(field, source, LONGEST_INPUT),
+    startDetached: (args) => context.startDetached(args),
+    untilStopped: () => context.untilStopped(),
+    judge,
+    say: (line) => {
+      if (!isJson) printLines(io, line);
+    },
+  };
+}
+
+async function followUp(context: CommandContext, memory: Memory, { followUps = [] }: Outcome): Promise<void> {
+  for (const each of followUps) {
+    switch (each.do) {
+      case 'keep':
+        keepLater(context, memory, each.session);
+        break;
+      case 'keep_round':
+        roundLater(context, memory);
+        break;
+      case 'stop_monitor':
+        await stopMonitor(memory, each.session);
+        break;
+      default:
+        each satisfies never;
+    }
+  }
+}
+
+const CODES: Readonly<Record<NonNullable<Outcome['verdict']>, ExitCode>> = { found: 1, refused: 1, partial: 3 };
+
+function show({ io }: CommandContext, { value, lines, asides = [], verdict }: Outcome, isJson: boolean): ExitCode {
+  for (const aside of asides) sayLines(io, aside);
+  if (verdict === 'refused') sayLines(io, textOf(io, lines ?? []));
+  else if (isJson || lines === null) printJson(io, value);
+  else printLines(io, textOf(io, lines));
+  return verdict === undefined ? 0 : CODES[verdict];
+}
+
+function textOf(io: CommandIo, lines: string | readonly string[] | Table): string | readonly string[] {
+  if (typeof lines === 'string' || !('head' in lines)) return lines;
+  return renderTable(lines.head, lines.rows, { columns: columnsOf(io), last: 'cut' }).split('\n');
+}
+
+/** `--dir` may come before the word, as users of the older tracker write it. */
+function splitDir(args: readonly string[]): { readonly first: readonly string[]; readonly rest: readonly string[] } {
+  const [head = ''] = args;
+  if (head.startsWith('--dir=')) return { first: args.slice(0, 1), rest: args.slice(1) };
+  return head === '--dir' ? { first: args.slice(0, 2), rest: args.slice(2) } : { first: [], rest: args };
+}

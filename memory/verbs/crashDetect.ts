@@ -1,0 +1,35 @@
+import { oneLine } from '../../src/log/visibleText.js';
+import { crashesHere, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { type Outcome, verb } from './verb.js';
+
+export const crashDetect = verb({
+  name: 'crash-detect',
+  summary: 'sessions here, or the one of --session, whose agent died, and\nwhat to do; exit 1 if there is one',
+  fields: {},
+  async run(memory, { session }): Promise<Outcome> {
+    const named = session === undefined ? null : memory.which(session);
+    const crashes = named === null ? await crashesHere(memory) : [{ report: await crashOf(memory, named) }];
+    const reports = crashes.flatMap(({ report }) => report ?? []);
+    const looked = named === null ? sessionsHere(memory) : [named];
+    const elsewhere = looked.flatMap(({ id, log: { state } }) =>
+      elsewhereLines(state, memory.surroundings.process, oneLine).map((line) => `${id}: ${line}`),
+    );
+    const now = memory.clock.now();
+    const none = named === null ? 'no crashed session here' : `session ${named.id} has not crashed`;
+    const lines = reports.flatMap((report, index) => [...(index === 0 ? [] : ['']), ...crashLines(report, now)]);
+    const verdict = memory.leftOut.length > 0 ? 'partial' : reports.length > 0 ? 'found' : undefined;
+    return {
+      lines: [...(lines.length === 0 ? [none] : lines), ...elsewhere],
+      value: reports,
+      ...(verdict !== undefined && { verdict }),
+    };
+  },
+});
+
+function sessionsHere(memory: Memory): OpenSession[] {
+  return [...(memory.claims.read(memory.workspace)?.sessions ?? [])]
+    .flatMap((id) => memory.look(id) ?? [])
+    .filter(({ log }) => log.state.archived === null);
+}

@@ -1,0 +1,49 @@
+/** The end of a session, as `track done` and `work end` say it. */
+import { goOnCommand } from '../brief/goOn.js';
+import { unsettledOf } from '../fold/state.js';
+import { archiveCompleted } from '../keeping/archive.js';
+import { goOnAfter } from '../programs/afterEnd.js';
+import type { Ending } from '../sessions/lifecycle.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { stepLine, unsettledWords } from '../show/status.js';
+import { putAway } from './followUps.js';
+import type { Outcome } from './verb.js';
+
+/**
+ * Ends the session, and archives it if all its phases are done.
+ * @returns also which steps are not done
+ * @throws RefusedError if it has ended already, or in the memory of a bridge
+ */
+export function endSession(memory: Memory, session: OpenSession, ending: Ending): Outcome {
+  const { id, log } = session;
+  const { reason } = ending;
+  memory.lifecycle.end(session, memory.workspaceOf(log.state), ending);
+  const next = goOnAfter(memory, session);
+  const archived = archiveCompleted(memory, session);
+  const place = archived === null ? '' : `; it is in the archive: ${archived}`;
+  const more = next === null ? '' : `; what its agent is asked from now on is recorded in session ${next}`;
+  const undone = undoneSteps(session);
+  const wayBack = undone.lines.length === 0 ? [] : [`To go on with it: ${goOnCommand(log.state)}`];
+  return {
+    lines: [`session ${id} has ended: ${reason}${place}${more}`, ...undone.lines, ...wayBack],
+    value: {
+      session_id: id,
+      reason,
+      ...undone.value,
+      ...(archived !== null && { archived }),
+      ...(next !== null && { next }),
+    },
+    followUps: putAway(session),
+  };
+}
+
+/** @returns what the end of a session says of the steps that failed or are open; nothing if there are none */
+export function undoneSteps({ log }: OpenSession) {
+  const steps = unsettledOf([...log.state.steps.values()]);
+  if (steps.length === 0) return { lines: [], value: {} };
+  return {
+    lines: [`not done: ${unsettledWords(steps)}`, ...steps.map((step) => `  ${stepLine(step)}`)],
+    value: { not_done: steps.map(({ id, title, status, reason }) => ({ id, title, status, reason })) },
+  };
+}

@@ -1,0 +1,57 @@
+import { resolve } from 'node:path';
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { UsageError } from '../../src/errors.js';
+import { crashLines, crashOf } from '../brief/crashReport.js';
+import { appliedLines, type ExportFiles, exportOf, writeExport } from '../exchange/export.js';
+import { idumbFiles } from '../exchange/idumb.js';
+import { sessionTrackerFiles } from '../exchange/sessionTracker.js';
+import { observe } from '../observed/sources.js';
+import { depthOf } from '../sessions/delegation.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+
+import { option } from './fields.js';
+import { ID, named } from './meant.js';
+import { type Outcome, verb } from './verb.js';
+
+type Format = (memory: Memory, session: OpenSession) => ExportFiles | Promise<ExportFiles>;
+const FORMATS: Readonly<Record<string, Format>> = {
+  'session-tracker': async (memory, session) => {
+    const crash = await crashOf(memory, session);
+    const report = crash === null ? null : crashLines(crash, memory.clock.now());
+    return sessionTrackerFiles(session.log.state, appliedLines(session), report);
+  },
+  idumb,
+};
+
+export const exportSession = verb({
+  name: 'export',
+  summary: 'print the whole record as JSON, or write the files of an older tracker',
+  fields: { id: ID, format: option('[--format session-tracker|idumb'), out: option('--out DIR]') },
+  async run(memory, input): Promise<Outcome> {
+    const { format, out } = input;
+    const session = named(memory, input);
+    if (format === undefined && out === undefined) {
+      return { lines: null, value: await exportOf(memory, session) };
+    }
+    if (format === undefined || out === undefined) throw new UsageError('--format and --out belong together');
+    const filesOf = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+    const known = Object.keys(FORMATS);
+    if (filesOf === undefined)
+      throw new UsageError(
+        `--format ${JSON.stringify(format)}: one of ${known.join(', ')}${didYouMean(format, known)}`,
+      );
+    const files = writeExport(resolve(memory.surroundings.directory, out), session.id, await filesOf(memory, session));
+    return { lines: files.map((path) => `written: ${path}`), value: { session_id: session.id, files } };
+  },
+});
+
+async function idumb(memory: Memory, session: OpenSession): Promise<ExportFiles> {
+  const { state: log } = session.log;
+  const { fold } = await observe(
+    { log, folder: session.folder, workspace: memory.workspaceOf(log) },
+    { folders: memory.programs, redact: memory.stamp.redact },
+  );
+  const wasGivenContext = appliedLines(session).some(({ event }) => event === 'context_given');
+  return idumbFiles({ log, fold, depth: depthOf(memory.sessions, log), wasGivenContext });
+}

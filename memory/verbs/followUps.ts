@@ -1,0 +1,16 @@
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import type { FollowUp } from './verb.js';
+
+/** @returns what the door does for a session whose work is over */
+export function putAway(session: OpenSession): FollowUp[] {
+  return [
+    { do: 'stop_monitor', session },
+    { do: 'keep', session },
+  ];
+}
+
+/** @returns what became of sessions of this directory since the last one began here, a sentence each */
+export function whatBecame({ claims, workspace }: Pick<Memory, 'claims' | 'workspace'>): readonly string[] {
+  return claims.read(workspace)?.told ?? [];
+}

@@ -1,0 +1,62 @@
+/** What keeps `track init` from beginning a session in a directory before somebody has said what becomes of it. */
+
+import { UsageError } from '../../src/errors.js';
+import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
+import { runWords } from '../fold/runs.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { heldLines, WAYS_AROUND } from '../show/status.js';
+
+/** @returns the session that holds the directory, and those that crashed here, of which neither the caller nor another agent was told */
+export async function inTheWay(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
+  // An agent whose hook has begun its session was told then.
+  if (hasSession(memory)) return holder === null ? [] : [holder];
+  return allHere(memory, holder, ({ log }) => log.state.told_at === null);
+}
+
+/** @returns the session that holds the directory, and those that crashed here */
+export async function allHere(
+  memory: Memory,
+  holder: OpenSession | null,
+  isMeant: (crashed: OpenSession) => boolean = () => true,
+): Promise<OpenSession[]> {
+  const crashes = await crashesHere(memory);
+  const meant = crashes.filter(({ session }) => session.id !== holder?.id && isMeant(session));
+  return [...(holder === null ? [] : [holder]), ...meant.map(({ session }) => memory.which(session.id))];
+}
+
+/**
+ * @returns the session that crashed here, for a caller who names none and goes on; null if none did
+ * @throws UsageError if there are several
+ */
+export async function onlyCrashed(memory: Memory): Promise<OpenSession | null> {
+  const ids = (await crashesHere(memory)).map(({ session }) => session.id);
+  if (ids.length > 1)
+    throw new UsageError(`${ids.length} sessions crashed here; name one with --session: ${ids.join(', ')}`);
+  return ids[0] === undefined ? null : memory.which(ids[0]);
+}
+
+/** @returns for a person: the session that is unfinished, crashed ones with their proof, and what can be done */
+export async function reportOn(sessions: readonly OpenSession[], memory: Memory): Promise<string[]> {
+  const now = memory.clock.now();
+  const lines: string[] = [];
+  for (const session of sessions) {
+    const crash = await crashOf(memory, session);
+    const { id, log } = session;
+    lines.push(...(crash === null ? heldLines(id, log.state, now) : crashLines(crash, now)));
+  }
+  // The advice of each says how to go on.
+  return [...lines, ...WAYS_AROUND, ...sessions.flatMap((session) => atWork(session, memory))];
+}
+
+function atWork({ log }: OpenSession, memory: Memory): string[] {
+  const [other] = memory.otherRuns(log.state);
+  return other === undefined ? [] : [`${runWords(other)}; while it does, work beside it`];
+}
+
+function hasSession({ conversation, agentProcess, bindings }: Memory): boolean {
+  return (
+    (conversation !== null && bindings.sessionOf(conversation) !== null) ||
+    (agentProcess !== null && bindings.sessionOf({ process: agentProcess }) !== null)
+  );
+}

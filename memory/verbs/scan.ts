@@ -1,0 +1,33 @@
+import { isoTime } from '../../src/time.js';
+import { replaceInSession } from '../home/sessionFile.js';
+import { requireDirectory } from '../show/directory.js';
+import { changeLines, SCAN_FILE, sinceScan } from '../show/scan.js';
+import { MOST_ENTRIES } from '../workspaces/changes.js';
+import { meant } from './meant.js';
+import { verb } from './verb.js';
+
+export const scan = verb({
+  name: 'scan',
+  summary: 'what changed in the directory since the last scan; that is no activity',
+  fields: {},
+  run(memory, input) {
+    const session = meant(memory, input);
+    requireDirectory(memory, session.log.state);
+    const { since, changes, complete, scan: after } = sinceScan(memory, session);
+    replaceInSession(memory.places, session.id, SCAN_FILE, `${JSON.stringify(after)}\n`);
+    const entries = Object.keys(after.entries).length;
+    const rest = after.complete
+      ? ''
+      : `; there are more than ${MOST_ENTRIES} files or very long names, and the rest is unknown`;
+    if (since === null || changes === null) {
+      const lines = `first scan: ${entries} file${entries === 1 ? '' : 's'}${rest}`;
+      return { lines, value: { since: null, entries, complete: after.complete } };
+    }
+    const lines = changeLines(changes);
+    const last = isoTime(since);
+    return {
+      lines: [`since ${last}: ${lines.length === 0 ? 'nothing has changed' : 'changes'}${rest}`, ...lines],
+      value: { since: last, entries, complete, ...changes },
+    };
+  },
+});

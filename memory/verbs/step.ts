@@ -1,0 +1,75 @@
+import { UsageError } from '../../src/errors.js';
+import { worklogKind } from '../fold/rules/kind.js';
+import { RefusedError } from '../logs/log.js';
+import { addSteps, freeStepId } from '../plans/addedSteps.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { writeOrRefuse } from '../sessions/write.js';
+import { choice, list, option, VALUE_OF_FLAG, word } from './fields.js';
+import { meant } from './meant.js';
+import { type Outcome, verb } from './verb.js';
+
+const UNCLEAR = 'say one of --start, --done, --fail WHY, --retry, --skip WHY';
+
+export const step = verb({
+  name: 'step',
+  summary:
+    'move a step; its files become working, then done. After two retries only\na person may retry, with --override',
+  fields: {
+    step: word('ID'),
+    to: choice('--start|--done|--retry|--fail WHY|--skip WHY', ['in_progress', 'completed', 'failed', 'skipped'], {
+      flags: {
+        start: { means: 'in_progress' },
+        done: { means: 'completed' },
+        retry: { means: 'in_progress' },
+        fail: { means: 'failed', takes: 'reason' },
+        skip: { means: 'skipped', takes: 'reason' },
+      },
+      unclear: UNCLEAR,
+    }),
+    reason: VALUE_OF_FLAG,
+    file: list('[--file PATH]…\n       [--files A,B]', 'files'),
+    override: option('[--override WHY]'),
+    add: option('\n  step --add TITLE'),
+  },
+  run(memory, input) {
+    const session = meant(memory, input);
+    return input.add === undefined ? move(memory, session, input) : add(memory, session, input.add.trim());
+  },
+});
+
+interface Move {
+  readonly step: string | undefined;
+  readonly to: 'in_progress' | 'completed' | 'failed' | 'skipped' | undefined;
+  readonly reason: string | undefined;
+  readonly override: string | undefined;
+  readonly file: readonly string[];
+}
+
+function move(memory: Memory, session: OpenSession, { step: id, to, reason, override, file }: Move): Outcome {
+  if (id === undefined) throw new UsageError('which step? For example: watchkeeper track step 1 --start');
+  if (to === undefined) throw new UsageError(UNCLEAR);
+  const reasons = { [to === 'failed' ? 'fail' : 'skip']: reason, override };
+  for (const [option, why] of Object.entries(reasons))
+    if (why?.trim() === '')
+      throw new UsageError(`--${option} without a reason: say why, for example --${option} "the API is down"`);
+  const paths = file.map((path) => memory.pathOf(path.trim()));
+  writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', { step: id, to, reason, override, paths })]);
+  const now = session.log.state.steps.get(id);
+  const has = now?.status === 'failed' ? 'has' : 'is';
+  return {
+    lines: `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`,
+    value: { step: id, status: now?.status },
+  };
+}
+
+function add(memory: Memory, session: OpenSession, title: string): Outcome {
+  if (title === '') throw new UsageError('a step without a title: give --add some words');
+  let next = '';
+  const [refusal] = addSteps(session.log, memory.stamp, (state) => {
+    next = freeStepId(state);
+    return [worklogKind.line('step_added', { step: next, title })];
+  });
+  if (refusal !== undefined) throw new RefusedError(refusal);
+  return { lines: `step ${next} added`, value: { step: next } };
+}

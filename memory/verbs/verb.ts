@@ -1,0 +1,107 @@
+/**
+ * A verb is one thing that can be asked of a memory. It is defined once: what it takes, what it does, and what comes of it. A door
+ * (the command line, a tool, a button) turns what it is given into the verb's input, and the outcome into words or JSON.
+ */
+import * as z from 'zod/mini';
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { UsageError } from '../../src/errors.js';
+import type { Judge } from '../look/look.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import type { Fields, Input } from './fields.js';
+
+/** What the door does after the verb, in this order; it needs processes, which the memory does not start. */
+export type FollowUp =
+  /** Copy what the session's transcripts show. */
+  | { readonly do: 'keep'; readonly session: OpenSession }
+  /** Copy those of all sessions whose agents have ended, at most once an hour. */
+  | { readonly do: 'keep_round' }
+  | { readonly do: 'stop_monitor'; readonly session: OpenSession };
+
+/** Rows that a door draws as wide as its reader's terminal; what is too long in the last column is cut. */
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+export interface Outcome {
+  /** For programs: its JSON is part of the contract. */
+  readonly value: unknown;
+  /** For a person; null if the value is what a person wants, too. */
+  readonly lines: string | readonly string[] | Table | null;
+  /** Said next to the result. */
+  readonly asides?: readonly string[];
+  /**
+   * `found`: what was asked for is not so. `refused`: nothing was changed, and `lines` say why and what to do. `partial`: something
+   * could not be read or written.
+   */
+  readonly verdict?: 'found' | 'refused' | 'partial';
+  readonly followUps?: readonly FollowUp[];
+}
+
+/** What a door lends a verb: the memory itself starts no process and reads no input of its caller. */
+export interface Door {
+  /** Reads a file that the caller names, or `-` for what is piped in. @throws UsageError if it cannot be read */
+  read(field: string, source: string): Promise<string>;
+  /** Starts another command of this program, which does not end with this one. */
+  startDetached(args: readonly string[]): void;
+  /** For a verb that serves until it is stopped. @returns a signal that aborts then */
+  untilStopped(): AbortSignal;
+  /** Judges an agent's work, as the watchdog does. */
+  readonly judge: Judge;
+  /** Shows a line at once. */
+  say(line: string): void;
+}
+
+export interface Verb<F extends Fields = Fields, Result extends Outcome = Outcome> {
+  readonly name: string;
+  /** For the help: a clause, without a full stop. */
+  readonly summary: string;
+  readonly fields: F;
+  run(memory: Memory, input: Input<F>, door: Door): Result | Promise<Result>;
+}
+
+/** Keeps the types of the fields for `run`, and the type of its result. */
+export function verb<const F extends Fields, Result extends Outcome>(definition: Verb<F, Result>): Verb<F, Result> {
+  return definition;
+}
+
+/** A verb with its types forgotten, as a list of verbs holds it. */
+export type AnyVerb = Omit<Verb, 'run'> & { run(memory: Memory, input: never, door: Door): Outcome | Promise<Outcome> };
+
+/**
+ * Asks for a verb.
+ * @param given its fields by name, and `session`, from whichever door
+ * @throws UsageError if a field is unknown, missing or of another type, and what the verb throws
+ */
+export async function ask(
+  verb: AnyVerb,
+  memory: Memory,
+  given: Readonly<Record<string, unknown>>,
+  door: Door,
+): Promise<Outcome> {
+  return verb.run(memory, readInput(verb, given) as never, door);
+}
+
+function readInput({ fields }: AnyVerb, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const known = ['session', ...Object.keys(fields)];
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`unknown field ${JSON.stringify(unknown)}${didYouMean(unknown, known)}`);
+  for (const [name, { missing }] of Object.entries(fields)) {
+    const value = given[name];
+    if (missing !== null && (value === undefined || (typeof value === 'string' && value.trim() === '')))
+      throw new UsageError(missing);
+  }
+  const input: Record<string, unknown> = { session: read('session', SESSION, given.session) };
+  for (const [name, { schema }] of Object.entries(fields)) input[name] = read(name, schema, given[name]);
+  return input;
+}
+
+const SESSION = z.optional(z.string());
+
+function read(name: string, schema: z.ZodMiniType, value: unknown): unknown {
+  const found = schema.safeParse(value);
+  if (found.success) return found.data;
+  throw new UsageError(`${name}: ${found.error.issues[0]?.message}`);
+}

@@ -1,0 +1,34 @@
+/** What is known of a program that runs agents, whichever room needs it. */
+export interface AgentProgram {
+  /** As records name it. */
+  readonly name: string;
+  /** As people call it. */
+  readonly title: string;
+  /** How its processes are called. */
+  readonly processes: readonly string[];
+  /** What a person types to continue a conversation, before its id. */
+  readonly resume: string;
+  /** The variable by which it names its conversation to the processes that it starts. */
+  readonly conversationVariable: 'CLAUDE_CODE_SESSION_ID' | 'CODEX_THREAD_ID';
+  /** Where it keeps transcripts. */
+  transcripts(folders: ProgramFolders): TranscriptPlace;
+  /** @returns whether a file is its transcript by its name alone */
+  isTranscript(file: string): boolean;
+  /** @param words of its process. @returns whether it was started without a screen on which a hook's message is seen */
+  isHeadless(words: readonly string[]): boolean;
+}
+
+/** The variables that say where the programs keep their files. */
+export interface ProgramFolders {
+  readonly HOME?: string | undefined;
+  readonly CLAUDE_CONFIG_DIR?: string | undefined;
+  readonly CODEX_HOME?: string | undefined;
+}
+
+export interface TranscriptPlace {
+  readonly folder: string;
+  /** Of folders between that one and a transcript. */
+  readonly levels: number;
+  /** The id is foreign text: it is compared, and never made a part of a path. */
+  isTranscriptOf(file: string, conversation: string): boolean;
+}

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import type { AgentProgram } from './agentProgram.js';
+import { processName } from './processName.js';
+
+/** As Codex (0.169) names them in its command line. */
+const WITHOUT_SCREEN = ['exec', 'e', 'review'];
+/** The options before the command that a value follows. */
+const TAKES_VALUE =
+  /^(?:-[cimpsCa]|--(?:config|enable|disable|remote|remote-auth-token-env|image|model|local-provider|profile|sandbox|cd|add-dir|ask-for-approval))$/;
+
+/** Codex. Its sessions lie in `sessions/YYYY/MM/DD/`. */
+export const codex: AgentProgram = {
+  name: 'codex',
+  title: 'Codex',
+  processes: ['codex'],
+  resume: 'codex resume',
+  conversationVariable: 'CODEX_THREAD_ID',
+  transcripts: ({ HOME = '/', CODEX_HOME }) => ({
+    folder: join(CODEX_HOME || join(HOME, '.codex'), 'sessions'),
+    levels: 3,
+    isTranscriptOf: (file, conversation) => file.endsWith(`-${conversation}.jsonl`),
+  }),
+  isTranscript: (file) => file.startsWith('rollout-'),
+  /** The first word that is no option, and no value of one, is the command. */
+  isHeadless(words) {
+    const own = words.slice(words.findIndex((word) => processName(word) === 'codex') + 1);
+    const command = own.find((word, index) => !word.startsWith('-') && !TAKES_VALUE.test(own[index - 1] ?? ''));
+    return command !== undefined && WITHOUT_SCREEN.includes(command);
+  },
+};

@@ -1,0 +1,7 @@
+import { linesOf } from '../../../bridge/telegram/markdown.js';
+import { cutLines, MESSAGE_LIMIT, type MessagePart, readable } from '../../../bridge/telegram/render.js';
+
+/** What an answer without secrets is cut into, however many parts that makes. */
+export function renderParts(text: string, limit: number = MESSAGE_LIMIT): MessagePart[] {
+  return cutLines(linesOf(readable(text)), limit);
+}
