@@ -1,6 +1,7 @@
+import { damageLines } from '../../memory/condition/words.js';
 import { purposeOf } from '../../memory/observed/purpose.js';
 import { memoryLines, type Shown } from '../../memory/show/shown.js';
-import { ago, axesLine } from '../../memory/show/status.js';
+import { axesLine, stuckLines } from '../../memory/show/status.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.js';
 import type { ProjectRules } from '../../src/config/settings.js';
@@ -123,7 +124,8 @@ async function memoryOf(session: AgentSession, logsFolder: string, context: Comm
 }
 
 function printTerminals(sessionId: string, shown: Shown, asJson: boolean, context: CommandContext): ExitCode {
-  const { status, value, directory } = shown;
+  const { look, value, directory } = shown;
+  const { log, fold, path, condition } = look;
   const none = {
     session: null,
     outbox: null,
@@ -135,9 +137,10 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
   };
   const lines: NamedLines[] = [
     ['session', `${sessionId}, of a terminal`],
-    ['purpose', purposeOf(status.log, status.fold)],
-    ['status', axesLine(status)],
-    ...status.log.notices.map(({ at, sentence }) => ['stuck', `noticed ${ago(status.now - at)}: ${sentence}`] as const),
+    ['purpose', purposeOf(log, fold)],
+    ['status', axesLine(look)],
+    ...stuckLines(look).map((words) => ['stuck', words] as const),
+    ...damageLines(condition.damage, path).map((words) => ['damaged', words] as const),
     ...(directory === null ? [] : [['directory', directory] as const]),
     ...memoryLines(shown),
   ];
@@ -147,8 +150,7 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
       context.io,
       lines.flatMap((line) => renderLine(line, context)),
     );
-  const isStuck = status.log.notices.length > 0;
-  return isStuck || status.computed.crashed || status.log.end?.reason === 'failed' ? 1 : 0;
+  return condition.stuck !== null || condition.agent === 'crashed' || condition.end === 'failed' ? 1 : 0;
 }
 
 /** @throws UsageError if it is missing, or no id */
