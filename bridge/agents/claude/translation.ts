@@ -225,7 +225,7 @@ export class Translation {
       this.#refusals += 1;
       if (this.#refusals >= MOST_REFUSALS) {
         const result = { type: 'result', subtype: retry.error, is_error: true } as const;
-        const detail = `the model's provider refused the request ${this.#refusals} times (${retry.error}, status ${retry.error_status ?? 'unknown'})`;
+        const detail = `the model's provider refused the request ${this.#refusals} times (${retry.error.replaceAll('_', ' ')}, status ${retry.error_status ?? 'unknown'})`;
         this.#end = { kind: 'failed', ...failureOf(result, retry.error, this.#reading()), detail };
         return [];
       }
