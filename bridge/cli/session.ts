@@ -23,7 +23,7 @@ import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
 import { revivalsOf } from './incidents.js';
 import { shownIn, shownInTerminals } from './sessionMemory.js';
-import { deliveryWords, describeIncident, incidentOf, waitLines, whyLines, whyOf } from './sessionWhy.js';
+import { deliveryWords, describeIncident, endWordsOf, incidentOf, waitLines, whyLines, whyOf } from './sessionWhy.js';
 
 const NAME_WIDTH = 14;
 
@@ -210,12 +210,17 @@ function linesAfter(beginning: string, text: string): string[] {
   return [`${beginning}${first}`, ...more];
 }
 
+/** A completed session was answered: that is said once. */
+function statusWords({ status, end_reason: reason }: AgentSession): string {
+  return reason === null || reason === 'answered' ? status : `${status} (${endWordsOf(reason)})`;
+}
+
 function describeSession(session: AgentSession, outbox: OutboxEntry | null): NamedLines[] {
   const now = systemClock.now();
   const lines: NamedLines[] = [
     ['session', session.session_id],
     ['project', session.project_key],
-    ['status', session.end_reason === null ? session.status : `${session.status} (${session.end_reason})`],
+    ['status', statusWords(session)],
     ...waitLines(session, now),
     ['attempt', session.revival_of === null ? String(session.attempt) : `2, the revival of ${session.revival_of}`],
     [
