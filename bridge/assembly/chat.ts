@@ -7,6 +7,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Service } from '../../src/service.js';
 import { AcceptedMessages } from '../accepted/acceptedMessages.js';
+import { AcceptanceClocks } from '../chat/acceptanceClocks.js';
 import { ChatRouter, ProgressRouter } from '../chat/chatRouter.js';
 import { DeliveryService } from '../chat/deliveryService.js';
 import type { ChatFoundation } from '../chat/foundation.js';
@@ -30,12 +31,13 @@ export function buildChat(foundation: Foundation, store: Store, events: DurableE
   const { logsFolder, timings } = settings;
   const { records } = store;
   const accepted = new AcceptedMessages(foundation);
+  const clocks = new AcceptanceClocks(foundation.clock);
   const base = { ...foundation, store, events, accepted };
-  const terminal = writer === null ? new AbsentTerminal(records) : new TerminalChat(base, writer);
+  const terminal = writer === null ? new AbsentTerminal(records) : new TerminalChat(base, writer, clocks);
   const inTerminal = new ChatRouter(base, logsFolder, terminal, null);
   const printer = writer ?? { write: () => undefined };
   const terminalProgress = new TerminalProgress(base, printer, inTerminal, timings.progressEveryMs);
-  const telegram = settings.telegram === null ? null : buildTelegram(base, settings, settings.telegram);
+  const telegram = settings.telegram === null ? null : buildTelegram({ ...base, clocks }, settings, settings.telegram);
   const router = telegram === null ? inTerminal : new ChatRouter(base, logsFolder, terminal, telegram.chat);
   const delivery = new DeliveryService(base, router);
   const services: Service[] = telegram === null ? [delivery] : [delivery, telegram.chat];
@@ -48,12 +50,13 @@ export function buildChat(foundation: Foundation, store: Store, events: DurableE
     progress: new ProgressRouter(telegram?.display ?? null, terminalProgress),
     telegram,
     accepted,
+    clocks,
     endOnDisk: (session: AgentSession) => endOnDisk(disk, session),
   };
 }
 
 function buildTelegram(
-  chats: ChatFoundation & { readonly accepted: AcceptedMessages },
+  { clocks, ...chats }: ChatFoundation & { readonly accepted: AcceptedMessages; readonly clocks: AcceptanceClocks },
   { logsFolder, timings }: Settings,
   access: NonNullable<Settings['telegram']>,
 ) {
@@ -62,7 +65,7 @@ function buildTelegram(
   const numbers = new BotNumbers(ground);
   const base = { ...ground, numbers };
   const progress = new ProgressMemory(logsFolder, chats.logger);
-  const display = new ProgressDisplay(base, new ProgressEdits(base), progress, timings.progressEveryMs);
+  const display = new ProgressDisplay(base, new ProgressEdits(base), progress, timings.progressEveryMs, clocks);
   const memory = new SendMemory(base, logsFolder);
   return { api, numbers, display, memory, chat: new TelegramDelivery(base, display, memory, timings.drainMs) };
 }

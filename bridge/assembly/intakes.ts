@@ -41,7 +41,7 @@ export function buildIntakes(foundation: Foundation, surroundings: IntakeSurroun
   const admission = new Admission(settings, base);
   const lostHosts = buildLostHosts(foundation, store);
   const isHostLost = (lost: string) => lostHosts.isLost(lost);
-  const accept = chat.accepted.noting(work.lanes.acceptor(store, host));
+  const accept = chat.clocks.noting(chat.accepted.noting(work.lanes.acceptor(store, host)));
   const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const isMissing = (directory: string) => work.directories.isMissing(directory);

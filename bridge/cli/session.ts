@@ -1,6 +1,7 @@
+import { damageLines } from '../../memory/condition/words.js';
 import { purposeOf } from '../../memory/observed/purpose.js';
 import { memoryLines, type Shown } from '../../memory/show/shown.js';
-import { ago, axesLine } from '../../memory/show/status.js';
+import { axesLine, stuckLines } from '../../memory/show/status.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.js';
 import type { ProjectRules } from '../../src/config/settings.js';
@@ -22,7 +23,7 @@ import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
 import { revivalsOf } from './incidents.js';
 import { shownIn, shownInTerminals } from './sessionMemory.js';
-import { deliveryWords, describeIncident, incidentOf, waitLines, whyLines, whyOf } from './sessionWhy.js';
+import { deliveryWords, describeIncident, endWordsOf, incidentOf, waitLines, whyLines, whyOf } from './sessionWhy.js';
 
 const NAME_WIDTH = 14;
 
@@ -123,7 +124,8 @@ async function memoryOf(session: AgentSession, logsFolder: string, context: Comm
 }
 
 function printTerminals(sessionId: string, shown: Shown, asJson: boolean, context: CommandContext): ExitCode {
-  const { status, value, directory } = shown;
+  const { look, value, directory } = shown;
+  const { log, fold, path, condition } = look;
   const none = {
     session: null,
     outbox: null,
@@ -135,9 +137,10 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
   };
   const lines: NamedLines[] = [
     ['session', `${sessionId}, of a terminal`],
-    ['purpose', purposeOf(status.log, status.fold)],
-    ['status', axesLine(status)],
-    ...status.log.notices.map(({ at, sentence }) => ['stuck', `noticed ${ago(status.now - at)}: ${sentence}`] as const),
+    ['purpose', purposeOf(log, fold)],
+    ['status', axesLine(look)],
+    ...stuckLines(look).map((words) => ['stuck', words] as const),
+    ...damageLines(condition.damage, path).map((words) => ['damaged', words] as const),
     ...(directory === null ? [] : [['directory', directory] as const]),
     ...memoryLines(shown),
   ];
@@ -147,8 +150,7 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
       context.io,
       lines.flatMap((line) => renderLine(line, context)),
     );
-  const isStuck = status.log.notices.length > 0;
-  return isStuck || status.computed.crashed || status.log.end?.reason === 'failed' ? 1 : 0;
+  return condition.stuck !== null || condition.agent === 'crashed' || condition.end === 'failed' ? 1 : 0;
 }
 
 /** @throws UsageError if it is missing, or no id */
@@ -208,12 +210,17 @@ function linesAfter(beginning: string, text: string): string[] {
   return [`${beginning}${first}`, ...more];
 }
 
+/** A completed session was answered: that is said once. */
+function statusWords({ status, end_reason: reason }: AgentSession): string {
+  return reason === null || reason === 'answered' ? status : `${status} (${endWordsOf(reason)})`;
+}
+
 function describeSession(session: AgentSession, outbox: OutboxEntry | null): NamedLines[] {
   const now = systemClock.now();
   const lines: NamedLines[] = [
     ['session', session.session_id],
     ['project', session.project_key],
-    ['status', session.end_reason === null ? session.status : `${session.status} (${session.end_reason})`],
+    ['status', statusWords(session)],
     ...waitLines(session, now),
     ['attempt', session.revival_of === null ? String(session.attempt) : `2, the revival of ${session.revival_of}`],
     [

@@ -3,6 +3,7 @@ import { Places } from '../../memory/home/places.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type Shown, showSession } from '../../memory/show/shown.js';
+import { judge } from '../../monitoring/terminals/judge.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
 import type { CommandContext } from '../command/command.js';
@@ -20,7 +21,7 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
   const memory = memoryIn(folder, caller);
   const session = memory.sessions.read(sessionId);
   try {
-    return session === null ? null : await showSession(memory, session);
+    return session === null ? null : await showSession(memory, session, judge);
   } finally {
     session?.log.close();
   }

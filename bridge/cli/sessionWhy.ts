@@ -6,7 +6,7 @@ import type { Assessment } from '../../monitoring/verdict/assessSessionHealth.js
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { describeCrash } from '../../monitoring/verdict/detectors/crash.js';
 import { counted } from '../../src/counted.js';
-import type { Incident } from '../../src/jobs/incidents.js';
+import type { Incident, IncidentOutcome } from '../../src/jobs/incidents.js';
 import {
   type AgentSession,
   type DeliveryState,
@@ -79,8 +79,13 @@ function sentenceOf(session: AgentSession, incident: Incident | null, assessment
   if (incident !== null) return `The rule ${incident.rule} was true.`;
   const { status, end_reason: reason } = session;
   if (status !== 'failed' || reason === null) return null;
-  const words = reason.startsWith('run_') ? describeCrash(reason) : reason.replaceAll('_', ' ');
-  return `${words}.`;
+  return `${endWordsOf(reason)}.`;
+}
+
+/** @param reason of a session's end, in the word of its record. @returns it for people */
+export function endWordsOf(reason: string): string {
+  if (reason === 'cancelled_by_person') return 'by a person';
+  return reason.startsWith('run_') ? describeCrash(reason) : reason.replaceAll('_', ' ');
 }
 
 const WAITS_FOR: Readonly<Record<PassingWait['for'], string>> = {
@@ -126,11 +131,27 @@ export async function incidentOf(
   return closed.find((incident) => incident.session_id === session_id && incident.subject === undefined) ?? null;
 }
 
+const OUTCOMES: Readonly<Record<IncidentOutcome, string>> = {
+  recovered: 'recovered',
+  answered: 'answered before the run was ended',
+  told: 'the chat was notified of the failure',
+  cancelled_by_person: 'a person cancelled the message',
+  put_back: 'the message was put back into its queue',
+  provider_down: 'the provider was down',
+  session_gone: 'the record of its session is gone',
+  session_pending: 'the message waits again',
+  session_failed: 'the session failed',
+  revival_gone: 'the record of the second attempt is gone',
+  revival_failed: 'the second attempt failed as well',
+  revival_cancelled: 'the second attempt was cancelled',
+};
+
 export function describeIncident(incident: Incident, revival: AgentSession | null): string {
   const { step, outcome, closed_at, hold } = incident;
   if (closed_at === null && hold?.state === 'held') return `${step}, held by the outage ${hold.incident_id}`;
   if (closed_at === null) return openStep(incident, revival);
   const later = laterEnd(incident, revival);
   const ago = `${describeDuration(Math.max(systemClock.now() - closed_at, 0))} ago`;
-  return `${step}: ${outcome}, ${ago}${later === null ? '' : `; ${later}`}`;
+  const how = outcome === null ? '' : `: ${OUTCOMES[outcome]}`;
+  return `${step}${how}, ${ago}${later === null ? '' : `; ${later}`}`;
 }

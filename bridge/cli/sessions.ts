@@ -1,6 +1,8 @@
+import { agentWord, stateWords } from '../../memory/condition/words.js';
+import { type ListedSession, listSessions, rowValue } from '../../memory/look/list.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
-import { type ListedSession, listSessions } from '../../memory/show/list.js';
-import { agentWord, directoryWord } from '../../memory/show/rowWords.js';
+import { directoryWord } from '../../memory/show/rowWords.js';
+import { judge } from '../../monitoring/terminals/judge.js';
 import { CorruptRecordError, WatchkeeperError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { recordOf } from '../../src/jobs/sessionCodec.js';
@@ -46,7 +48,7 @@ examples:
     try {
       sessions = await bridgeSessions(values.all === true, context);
     } finally {
-      const shown = { sessions: sessions?.map(recordOf) ?? null, terminal_sessions: ofTerminals };
+      const shown = { sessions: sessions?.map(recordOf) ?? null, terminal_sessions: ofTerminals.map(rowValue) };
       if (values.json) printJson(io, shown);
     }
     if (!values.json) printLines(io, describeSessions(sessions, columnsOf(io), redact).split('\n'));
@@ -75,11 +77,8 @@ async function terminalSessions(context: CommandContext): Promise<ListedSession[
     said.add(message);
   };
   try {
-    return await listSessions(
-      memoryIn(terminalFolder(context.surroundings), context),
-      { here: false, which: 'unfinished' },
-      say,
-    );
+    const memory = memoryIn(terminalFolder(context.surroundings), context);
+    return await listSessions(memory, { here: false, which: 'unfinished', judge, onUnreadable: say });
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
     say(error);
@@ -94,8 +93,8 @@ function describeTerminals(sessions: readonly ListedSession[], { io, redact, sur
     ['IN A TERMINAL', 'STATUS', 'AGENT', 'AGE', 'DIRECTORY', 'PURPOSE'],
     sessions.map((session) => [
       session.session_id,
-      session.crashed ? 'crashed' : session.stuck ? 'stuck' : session.lifecycle,
-      agentWord(session),
+      stateWords(session.condition),
+      agentWord(session.condition),
       session.created_at === null ? '-' : describeDuration(Math.max(now - session.created_at, 0)),
       redact(directoryWord(session, home)),
       redact(session.purpose),

@@ -1,6 +1,7 @@
 /** Session memory of this user: whether its home can be used, its settings, and what of its logs cannot be read. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { damageOf } from '../../memory/condition/damage.js';
 import { homeFolder, Places, WORKLOG, worklogIn } from '../../memory/home/places.js';
 import { homeTrouble, settingsTrouble } from '../../memory/home/recordable.js';
 import { SETTINGS_FILE } from '../../memory/home/settings.js';
@@ -9,7 +10,7 @@ import { lineMaker } from '../../memory/logs/line.js';
 import { Log } from '../../memory/logs/log.js';
 import { settledCounts } from '../../memory/logs/settledCounts.js';
 import { Bindings } from '../../memory/sessions/bindings.js';
-import { hasLostBeginning, hasLostLines } from '../../memory/sessions/lostLines.js';
+import { hasLostLines } from '../../memory/sessions/lostLines.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { Claims } from '../../memory/workspaces/claims.js';
 import type { AgentUser } from '../../src/config/agentUser.js';
@@ -166,9 +167,10 @@ async function troubleOfLogs(places: Places): Promise<LogTrouble> {
       log?.close();
       if (log === null) continue;
       const counts = await settledCounts(log);
-      const { lines, unreadable: damaged, newer } = counts;
+      const { unreadable: damaged, newer, hasLostBeginning } = damageOf(counts, log.state.isBegun);
+      const { lines } = counts;
       if (lines === damaged && isLost(path, lines)) trouble.lost.push(path);
-      else if (basename(path) === WORKLOG && hasLostBeginning(log.state.isBegun, counts)) trouble.unbegun.push(path);
+      else if (basename(path) === WORKLOG && hasLostBeginning) trouble.unbegun.push(path);
       else if (damaged > 0) trouble.torn.push(`${damaged} in ${path}`);
       if (newer > 0) trouble.newer.push(`${newer} in ${path}`);
     } catch (error) {

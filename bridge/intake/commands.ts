@@ -1,6 +1,6 @@
 /** The commands that people type into a chat. They read and change the store directly, so they never queue behind work. */
 import { CANCELLED_TEXT, waitText } from '../../monitoring/incident/texts/chatTexts.js';
-import type { LiveTerminal } from '../../monitoring/terminals/terminalWatch.js';
+import type { LiveTerminal } from '../../monitoring/terminals/liveTerminal.js';
 import { counted } from '../../src/counted.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';

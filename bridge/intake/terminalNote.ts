@@ -1,6 +1,6 @@
 /** What a chat is told of agents in terminals: that they are there, and nothing that anybody has typed. */
 import { isOfProject, isWithin } from '../../monitoring/terminals/directoryRules.js';
-import type { LiveTerminal } from '../../monitoring/terminals/terminalWatch.js';
+import type { LiveTerminal } from '../../monitoring/terminals/liveTerminal.js';
 import type { Project } from '../../src/config/settings.js';
 import { spokenDuration } from '../../src/time.js';
 
@@ -34,7 +34,7 @@ function sentence(terminals: readonly LiveTerminal[], where: string, now: number
 }
 
 function trouble(terminals: readonly LiveTerminal[], now: number): string {
-  const stuck = terminals.flatMap(({ stuckSince }) => stuckSince ?? []);
+  const stuck = terminals.flatMap(({ stuck }) => stuck?.since ?? []);
   if (stuck.length === 0) return '';
   const longest = spokenDuration(now - Math.min(...stuck));
   if (terminals.length === 1) return ` It has seemed stuck for ${longest}.`;

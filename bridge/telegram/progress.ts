@@ -6,9 +6,9 @@
  * untrue. The disk knows it, too: a store that is restored to an older state may forget it.
  */
 import { failpoint } from '../../src/failpoints.js';
-import { systemCounters } from '../../src/host/counters.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { atMost, SECOND } from '../../src/time.js';
+import type { AcceptanceClocks } from '../chat/acceptanceClocks.js';
 import type { FirstWord } from '../chat/chatRouter.js';
 import { type Activity, type ProgressView, statusLine } from '../chat/progressView.js';
 import type { TelegramFoundation, Text } from './api.js';
@@ -20,7 +20,7 @@ import { learn, pause } from './progressPace.js';
 import { begunText, progressText, STARTED } from './progressText.js';
 import { reasonOf } from './reason.js';
 import { renderClean } from './render.js';
-import { clockAheadMs, newlyShown, type Shown, type Uptime } from './shownProgress.js';
+import { newlyShown, type Shown } from './shownProgress.js';
 import { WaitingMessages } from './waitingMessages.js';
 
 /** Telegram shows it for five seconds. */
@@ -32,7 +32,7 @@ export class ProgressDisplay implements ProgressView {
   readonly #base: TelegramFoundation;
   readonly #memory: ProgressMemory;
   readonly #everyMs: number;
-  readonly #counters: Uptime;
+  readonly #clocks: AcceptanceClocks;
   readonly #shown = new Map<string, Shown>();
   readonly #known: KnownMessages;
   readonly #waiting: WaitingMessages;
@@ -43,9 +43,9 @@ export class ProgressDisplay implements ProgressView {
     edits: ProgressEdits,
     memory: ProgressMemory,
     everyMs: number,
-    uptime?: Uptime,
+    clocks: AcceptanceClocks,
   ) {
-    this.#counters = uptime ?? systemCounters;
+    this.#clocks = clocks;
     this.#base = base;
     this.edits = edits;
     this.#memory = memory;
@@ -59,7 +59,7 @@ export class ProgressDisplay implements ProgressView {
     const former = this.#shown.get(id);
     former?.ended.abort();
     const forgotten = this.#known.forgotten(session);
-    const shown = newlyShown(session, forgotten, this.#base.clock, this.#counters);
+    const shown = newlyShown(session, forgotten, this.#base.clock, this.#clocks);
     this.#shown.set(id, shown);
     const handedOver = this.#waiting.handOver(id, shown.abandoned.signal);
     shown.loop = Promise.all([handedOver, former?.loop]).then(([messageId]) => {
@@ -83,7 +83,7 @@ export class ProgressDisplay implements ProgressView {
     if (this.#shown.get(sessionId) !== shown) return;
     this.#shown.delete(sessionId);
     const { messageId, mayComeLate } = shown;
-    const clockMovedMs = clockAheadMs(this.#base.clock, this.#counters) - shown.clockAheadMs;
+    const clockMovedMs = this.#clocks.aheadNow() - shown.clockAheadMs;
     this.#known.leave(sessionId, { messageId, mayComeLate, clockMovedMs });
   }
 

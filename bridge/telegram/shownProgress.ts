@@ -1,15 +1,13 @@
 /** A run whose progress is shown. */
-import type { HostCounters } from '../../src/host/counters.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
+import type { AcceptanceClocks } from '../chat/acceptanceClocks.js';
 import type { Activity } from '../chat/progressView.js';
 import type { Pace } from './progressPace.js';
 
-export type Uptime = Pick<HostCounters, 'sinceBootMs'>;
-
 export interface Shown extends Pace {
   readonly session: AgentSession;
-  /** By how much the wall clock was ahead of the boot's when the run began. */
+  /** By how much the wall clock was ahead of the boot's when the message was accepted, or else when the run began. */
   readonly clockAheadMs: number;
   readonly ended: AbortController;
   /** Aborted when {@link ProgressDisplay.end} stops waiting. */
@@ -24,21 +22,15 @@ export interface Shown extends Pace {
   reason: string | null;
 }
 
-/** @returns by how much the wall clock is ahead of the boot's, which goes on while the host sleeps, and nobody can set */
-export function clockAheadMs(clock: Clock, { sinceBootMs }: Uptime): number {
-  const bootMs = sinceBootMs();
-  return bootMs === null ? 0 : clock.now() - bootMs;
-}
-
 /**
  * @param known the message that shows the session's progress, if the record does not name it
  */
-export function newlyShown(session: AgentSession, known: string | null, clock: Clock, uptime: Uptime): Shown {
+export function newlyShown(session: AgentSession, known: string | null, clock: Clock, clocks: AcceptanceClocks): Shown {
   const recorded = session.request.progress_message_id;
   const now = clock.monotonic();
   return {
     session,
-    clockAheadMs: clockAheadMs(clock, uptime),
+    clockAheadMs: clocks.aheadAt(session) ?? clocks.aheadNow(),
     ended: new AbortController(),
     abandoned: new AbortController(),
     loop: Promise.resolve(),

@@ -8,6 +8,7 @@ import type { DeliveryState, OutboxEntry } from '../../src/jobs/model.js';
 import type { Chat } from '../../src/jobs/ports.js';
 import type { Records } from '../../src/jobs/records.js';
 import { describeDuration, SECOND } from '../../src/time.js';
+import type { AcceptanceClocks } from '../chat/acceptanceClocks.js';
 import { deliveryState } from '../chat/chatRouter.js';
 import { logDelivery, logUndelivered, waitedMs } from '../chat/deliveryReport.js';
 import type { ChatFoundation } from '../chat/foundation.js';
@@ -20,10 +21,12 @@ const HEADLINES = { answer: 'answer', failure: 'ended without an answer', cancel
 export class TerminalChat implements Chat {
   readonly #base: ChatFoundation;
   readonly #writer: TerminalWriter;
+  readonly #clocks: Pick<AcceptanceClocks, 'movedMs'>;
   readonly #underWay = new Map<string, Promise<DeliveryState>>();
 
-  constructor(base: ChatFoundation, writer: TerminalWriter) {
+  constructor(base: ChatFoundation, writer: TerminalWriter, clocks: Pick<AcceptanceClocks, 'movedMs'>) {
     this.#base = base;
+    this.#clocks = clocks;
     this.#writer = writer;
   }
 
@@ -45,7 +48,12 @@ export class TerminalChat implements Chat {
     if (claimed === null) return deliveryState(store, sessionId);
     const { entry, before } = claimed;
     const session = await store.records.session(sessionId);
-    const { state, reason } = this.#print(entry, await waitedMs(store, entry, session), before.state === 'sending');
+    const movedMs = session === null ? 0 : this.#clocks.movedMs(session);
+    const { state, reason } = this.#print(
+      entry,
+      await waitedMs(store, entry, session, movedMs),
+      before.state === 'sending',
+    );
     if (state !== 'sent') await logUndelivered(this.#base, { ...entry, state, last_error: reason }, session);
     const patch = { state, claimed_until: null, last_error: reason, parts_done: state === 'sent' ? 1 : 0 };
     const saved = await store.outbox.save(entry, patch);

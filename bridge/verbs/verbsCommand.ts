@@ -2,6 +2,7 @@
 import { refreshGenerated } from '../../memory/keeping/rebuild.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { type AnyVerb, ask, type Door, type Outcome, type Table } from '../../memory/verbs/verb.js';
+import { judge } from '../../monitoring/terminals/judge.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
@@ -79,6 +80,7 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
       source === '-' ? readText(context.input, LONGEST_INPUT) : readOptionFile(field, source, LONGEST_INPUT),
     startDetached: (args) => context.startDetached(args),
     untilStopped: () => context.untilStopped(),
+    judge,
     say: (line) => {
       if (!isJson) printLines(io, line);
     },

@@ -1,16 +1,15 @@
 /** What an agent must know of a crash in its directory that is not its own session's. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { Look } from '../look/look.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
-import type { Status } from '../show/status.js';
 import type { Section } from './budget.js';
 import { proofOf } from './crashReport.js';
-import { filesInDoubt } from './filesInDoubt.js';
 import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
 
-/** @param at the directory of its workspace, and the identity of a process of this host */
+/** @param here the identity of a process of this host */
 export function crashBeside(
-  { log, fold, left }: Pick<Status, 'log' | 'fold' | 'left'>,
-  { root, here }: { readonly root: string; readonly here: ProcessIdentity },
+  { log, fold, condition }: Pick<Look, 'log' | 'fold' | 'condition'>,
+  here: ProcessIdentity,
   words: Words,
 ): Section[] {
   const name = words.name(log.session_id ?? '');
@@ -25,7 +24,7 @@ export function crashBeside(
   ];
   return [
     { title: 'Beside it, another session of this directory crashed:', entries: entries('next', lines) },
-    leftOf(left, words),
-    doubtOf(filesInDoubt({ log, fold }, root), words),
+    leftOf(condition.left, words),
+    doubtOf(condition.doubtful, words),
   ];
 }

@@ -2,17 +2,18 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import type { DoubtfulFile } from '../condition/filesInDoubt.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import { Runs } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
+import { type Look, lookAt } from '../look/look.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
-import { isUnused } from '../sessions/adoption.js';
+import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
-import { ago, leftLine, lookAt, type Status, stepLine, stepsOf } from '../show/status.js';
-import { type DoubtfulFile, filesInDoubt } from './filesInDoubt.js';
+import { ago, leftLine, stepLine } from '../show/status.js';
 import { type WayOn, wayOnFor } from './goOn.js';
 
 /** For people. */
@@ -40,11 +41,10 @@ export interface CrashReport {
 export async function crashOf(memory: Memory, session: OpenSession): Promise<CrashReport | null> {
   const { process } = memory.surroundings;
   if (!memory.runsOf(session.log.state).isLost) return null;
-  const status = await lookAt(memory, session);
-  if (isUnused(status.log, status.fold)) return null;
-  const { root } = memory.workspaceOf(status.log) ?? memory.workspace;
-  const place = placeNow(memory, status.log, { path: oneLine, name: oneLine });
-  return crashReport(status, { root, place, here: process, way: wayOnFor(memory, status.log) });
+  const look = await lookAt(memory, session);
+  if (look.condition.agent !== 'crashed') return null;
+  const place = placeNow(memory, look.log, { path: oneLine, name: oneLine });
+  return crashReport(look, { place, here: process, way: wayOnFor(memory, look.log) });
 }
 
 /** @returns the sessions of the caller's directory that crashed and are not archived, in the order in which they began */
@@ -60,24 +60,13 @@ export async function crashesHere(memory: Memory): Promise<{ session: OpenSessio
 }
 
 /**
- * @param status of a crashed session
- * @param at the directory of its workspace, what became of it, the identity of a process of this host, and how its reader goes on
- *   with it
+ * @param look at a crashed session
+ * @param at what became of its directory, the identity of a process of this host, and how its reader resumes the work
  */
 export function crashReport(
-  { log, fold, last, left }: Pick<Status, 'log' | 'fold' | 'last' | 'left'>,
-  {
-    root,
-    place,
-    here,
-    way,
-  }: Pick<CrashReport, 'place'> & {
-    readonly root: string;
-    readonly here: ProcessIdentity;
-    readonly way: WayOn;
-  },
+  { log, fold, last, condition: { left, doubtful: files } }: Pick<Look, 'log' | 'fold' | 'last' | 'condition'>,
+  { place, here, way }: Pick<CrashReport, 'place'> & { readonly here: ProcessIdentity; readonly way: WayOn },
 ): CrashReport {
-  const files = filesInDoubt({ log, fold }, root);
   const steps = stepsOf({ log, fold });
   const current = steps.find(({ status }) => status === 'in_progress');
   return {
@@ -107,12 +96,13 @@ export function crashReport(
 }
 
 /** What was declared and what was seen, in the order of time. */
-function recentOf({ recent }: Worklog, fold: Status['fold']): CrashReport['recent'] {
+function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'] {
   const calls = (fold?.actions ?? []).map(({ at, agent, words, outcome }) => {
     const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
     return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
   });
-  return [...recent, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
+  const declared = recent.map(({ at, words, origin }) => ({ at, words, origin }));
+  return [...declared, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
 }
 
 /** @returns the report for a person */

@@ -1,6 +1,5 @@
 /** Sections of a context from what was declared of a session: steps, notes, entries, the last checkpoint. */
 import { isoTime } from '../../src/time.js';
-import { wordsOfNote } from '../fold/recent.js';
 import { progressOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
@@ -43,12 +42,11 @@ export function notesOf(notes: readonly Note[], level: ContextLevel, words: Word
   };
 }
 
-export function entriesOf({ recent, notes }: Worklog, count: number, words: Words): Section {
-  // Notes have a section of their own.
-  const told = new Set(notes.map(({ text }) => wordsOfNote(text)));
-  // What Watchkeeper and the hooks of a program wrote, such as the start of a run, says nothing of the work.
+export function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
+  // Notes have a section of their own. What Watchkeeper and the hooks of a program wrote, such as the start of a run, says nothing
+  // of the work.
   const declared = recent.filter(
-    ({ origin, words: entry }) => origin !== 'watchkeeper' && origin !== 'program' && !told.has(entry),
+    ({ event, origin }) => event !== 'note' && origin !== 'watchkeeper' && origin !== 'program',
   );
   const last = count === 0 ? [] : declared.slice(-count);
   const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);

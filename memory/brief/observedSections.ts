@@ -2,6 +2,7 @@
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
+import { type DoubtfulFile, nameIn } from '../condition/filesInDoubt.js';
 import { progressOf, sumOf } from '../fold/state.js';
 import type { OpenCall } from '../observed/calls.js';
 import { changeWords, type ObservedFile } from '../observed/files.js';
@@ -11,7 +12,6 @@ import { MARKS } from '../show/status.js';
 import type { StepStatus } from '../words.js';
 import type { Entry, Rank, Section } from './budget.js';
 import { quoted } from './fence.js';
-import { type DoubtfulFile, nameIn } from './filesInDoubt.js';
 
 const LONGEST_WORDS = 300;
 const MOST_ERRORS = 5;

@@ -4,18 +4,20 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
+import { filesInDoubt } from '../condition/filesInDoubt.js';
+import { pastClause } from '../condition/words.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import { lostRun } from '../fold/runs.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
+import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
-import { ago, stepsOf } from '../show/status.js';
+import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { elsewhereLines, proofOf } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import { filesInDoubt } from './filesInDoubt.js';
 import { goOnCommand, type WayOn } from './goOn.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import {
@@ -190,7 +192,7 @@ function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): 
   const resumed = isResumed ? '; it was resumed after a while' : '';
   const clauses = [
     ...((level === 'revival' || level === 'resumed') && began !== null ? [`it began at ${isoTime(began)}`] : []),
-    ...(level !== 'revival' && log.created_at !== null ? [lifecycleOf(log)] : []),
+    ...(level !== 'revival' && log.created_at !== null ? [pastClause(log.lifecycle, log.end?.reason ?? null)] : []),
     last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}${resumed}`,
   ];
   return sentence(clauses.join('; '));
@@ -198,10 +200,6 @@ function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): 
 
 function sentence(clauses: string): string {
   return `${clauses.charAt(0).toUpperCase()}${clauses.slice(1)}.`;
-}
-
-function lifecycleOf({ lifecycle, end }: Worklog): string {
-  return end === null ? `it was ${lifecycle}` : `it had ended as ${end.reason}`;
 }
 
 function nextOf(log: Worklog, options: ContextOptions, words: Words): Section {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { programNamed } from '../../src/agents/programs.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
+import { filesInDoubt } from '../condition/filesInDoubt.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { progressOf } from '../fold/state.js';
 import type { Observed } from '../observed/observed.js';
@@ -10,7 +11,6 @@ import type { ReadTranscript } from '../observed/transcript.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import { filesInDoubt } from './filesInDoubt.js';
 import {
   callsOf,
   changedOf,

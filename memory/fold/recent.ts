@@ -8,6 +8,8 @@ export const MOST_RECENT = 10;
 export interface RecentEntry {
   readonly at: number;
   readonly words: string;
+  /** Of the line. */
+  readonly event: string;
   readonly origin: Origin;
 }
 
@@ -27,7 +29,7 @@ export function wordsOfLine(line: Line): string | null {
     case 'log':
       return field('message');
     case 'note':
-      return wordsOfNote(field('text'));
+      return `note: ${field('text')}`;
     case 'ping':
       return `ping${field('detail') && `: ${field('detail')}`}`;
     case 'error':
@@ -41,8 +43,4 @@ export function wordsOfLine(line: Line): string | null {
     default:
       return null;
   }
-}
-
-export function wordsOfNote(text: string): string {
-  return `note: ${text}`;
 }

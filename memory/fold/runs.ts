@@ -11,7 +11,7 @@ import type { Conversation, Run, Worklog } from './worklog.js';
 /** Why a run ended whose process was proven dead, and whose end no other line reports. */
 export const LOST = 'lost';
 
-type Ran = Pick<Run, 'process' | 'ended_at'>;
+export type Ran = Pick<Run, 'process' | 'ended_at'>;
 
 /** What a session's record says of its runs. */
 export interface RunsOf<Known extends Ran = Run> {
@@ -26,6 +26,7 @@ export class Runs<Known extends Ran = Run> {
    */
   readonly present: Known | null;
   readonly #lifecycle: Lifecycle;
+  readonly #runs: readonly Known[];
   readonly #open: readonly Known[];
   readonly #here: ProcessIdentity;
   /** Asked once each, so that all answers agree. */
@@ -34,6 +35,7 @@ export class Runs<Known extends Ran = Run> {
   /** @param here the identity of a process of this host */
   constructor({ lifecycle, runs }: RunsOf<Known>, here: ProcessIdentity) {
     this.#lifecycle = lifecycle;
+    this.#runs = runs;
     this.#open = openRuns(runs);
     this.#here = here;
     const going = this.#open.length > 1 ? this.going.at(-1) : undefined;
@@ -65,6 +67,11 @@ export class Runs<Known extends Ran = Run> {
   /** Those of {@link going} on this host: a home may be a copy of another machine's, or shared with one. */
   get goingHere(): readonly Known[] {
     return this.going.filter(({ process }) => process.host === this.#here.host);
+  }
+
+  /** Ended ones, too, whose processes are not proven dead: an agent may have left for another session. */
+  get living(): readonly Known[] {
+    return this.#runs.filter((run) => this.#isAlive(run) !== false);
   }
 
   /** Open, and proven alive. */

@@ -5,10 +5,10 @@ import { counted } from '../../src/counted.js';
 import { describeError } from '../../src/errors.js';
 import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
+import { damageOf, isDamaged } from '../condition/damage.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settleChild } from '../sessions/delegation.js';
 import { mayHold } from '../sessions/lifecycle.js';
-import { hasLostBeginning } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -77,13 +77,13 @@ function filesCheck({ folder }: OpenSession): Check {
 }
 
 function worklogCheck(counts: Readonly<LogCounts>, isBegun: boolean): Check {
-  const { lines, unreadable, newer } = counts;
-  if (lines === 0) return { check: 'worklog', ok: false, found: 'it is empty' };
-  const isLost = hasLostBeginning(isBegun, counts);
+  const damage = damageOf(counts, isBegun);
+  const { unreadable, newer, isEmptied, hasLostBeginning: isLost } = damage;
+  if (isEmptied) return { check: 'worklog', ok: false, found: 'it is empty' };
   const newerWords = newer === 0 ? '' : `, ${newer} of a newer version`;
   const words = unreadable === 0 ? 'all readable' : `${unreadable} unreadable`;
-  const found = `${counted(lines, 'line')}, ${words}${newerWords}${isLost ? ', but its beginning is lost' : ''}`;
-  return { check: 'worklog', ok: unreadable === 0 && !isLost, found };
+  const found = `${counted(counts.lines, 'line')}, ${words}${newerWords}${isLost ? ', but its beginning is lost' : ''}`;
+  return { check: 'worklog', ok: !isDamaged(damage), found };
 }
 
 function readThrough(descriptor: number): void {

@@ -4,7 +4,9 @@ import { readFromEnd } from '../../src/files/readAt.js';
 import { type JournalRecord, parseRecord, textOf } from '../../src/journal/record.js';
 import { type ObservedEvent, PLAN_STATUSES, type PlanItem } from '../../src/journal/schema.js';
 import { oneLine } from '../../src/log/visibleText.js';
+import type { Worklog } from '../fold/worklog.js';
 import type { StepStatus } from '../words.js';
+import type { Observed } from './observed.js';
 
 export interface Step {
   /** Its place in the list, from 1. */
@@ -12,6 +14,14 @@ export interface Step {
   /** Tasks in the list. */
   readonly of: number;
   readonly title: string;
+}
+
+/** A step of the plan, or a task of the agent's own list. */
+export interface StepLike {
+  readonly id: string;
+  readonly status: StepStatus;
+  readonly title: string;
+  readonly reason?: string | null;
 }
 
 interface Task {
@@ -24,6 +34,18 @@ export type Plan = Extract<ObservedEvent, { event: 'plan' }> & { readonly agent_
 const MOST_TASKS = 200;
 /** Never reads more of a journal. */
 const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
+
+/** @returns the steps of the plan; without a plan, the tasks of the agent's own list */
+export function stepsOf({
+  log,
+  fold,
+}: {
+  readonly log: Pick<Worklog, 'steps'>;
+  readonly fold: Pick<Observed, 'todos'> | null;
+}): readonly StepLike[] {
+  const plan = [...log.steps.values()];
+  return plan.length > 0 ? plan : (fold?.todos.list ?? []);
+}
 
 /** @returns `step 2 of 5`, without words of the agent */
 export function stepPlace({ number, of }: Step): string {

@@ -3,13 +3,13 @@ import { counted } from '../../src/counted.js';
 import { shorten } from '../../src/log/shorten.js';
 import { HOUR, isoTime } from '../../src/time.js';
 import { quoted } from '../brief/fence.js';
+import type { Look } from '../look/look.js';
 import type { Memory } from '../sessions/memory.js';
-import type { Status } from '../show/status.js';
 
 const LONGEST_ENTRY = 80;
 
 /** @returns what whoever comes back does not know, in sentences */
-export function changesSince(memory: Memory, { log, fold, last, now, computed }: Status): string[] {
+export function changesSince(memory: Memory, { log, fold, last, now, condition }: Look): string[] {
   const left = fold?.lastActivity ?? last;
   if (left === null) return [];
   const hours = Math.floor((now - left) / HOUR);
@@ -21,6 +21,6 @@ export function changesSince(memory: Memory, { log, fold, last, now, computed }:
     ...declared.map(
       ({ at, words }) => `- ${isoTime(at)} ${quoted(shorten(memory.stamp.redact(words), LONGEST_ENTRY))}`,
     ),
-    ...(computed.check.critical ? ['- much may have changed: ask the person before going on'] : []),
+    ...(condition.check.critical ? ['- much may have changed: ask the person before going on'] : []),
   ];
 }

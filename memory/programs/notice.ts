@@ -3,35 +3,35 @@ import { counted } from '../../src/counted.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { progressOf } from '../fold/state.js';
+import type { Look } from '../look/look.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
-import { ago, type Status, stepsOf } from '../show/status.js';
+import { ago } from '../show/status.js';
 
 const LONGEST_PURPOSE = 80;
 
 /** @returns null if the session neither crashed nor is very old */
-export function noticeOf(status: Status, redact: Redact): string | null {
-  const { log, computed } = status;
+export function noticeOf(look: Look, redact: Redact): string | null {
+  const { log, condition } = look;
   const way = `watchkeeper track resume ${log.session_id}`;
-  if (computed.crashed)
-    return `watchkeeper: the last agent here crashed${wordsOf(status, redact)}. The new agent has its record; you can read it with: ${way}`;
-  if (!computed.check.critical) return null;
-  return `watchkeeper: the last session here is old${wordsOf(status, redact)}. Much may have changed: ${way}`;
+  if (condition.agent === 'crashed')
+    return `watchkeeper: the last agent here crashed${wordsOf(look, redact)}. The new agent has its record; you can read it with: ${way}`;
+  if (!condition.check.critical) return null;
+  return `watchkeeper: the last session here is old${wordsOf(look, redact)}. Much may have changed: ${way}`;
 }
 
 /** Of a crash beside the session that the agent comes to. */
-export function noticeBeside(status: Status, redact: Redact): string {
-  return `watchkeeper: another agent here crashed${wordsOf(status, redact)}. You can read its record with: watchkeeper track resume ${status.log.session_id}`;
+export function noticeBeside(look: Look, redact: Redact): string {
+  return `watchkeeper: another agent here crashed${wordsOf(look, redact)}. You can read its record with: watchkeeper track resume ${look.log.session_id}`;
 }
 
-function wordsOf(status: Status, redact: Redact): string {
-  const { log, fold, last, now, computed } = status;
-  const { done, total } = progressOf(stepsOf(status));
+function wordsOf(look: Look, redact: Redact): string {
+  const { log, fold, last, now, condition } = look;
+  const { done, total } = condition.progress;
   const purpose = shorten(redact(oneLine(purposeOf(log, fold))), LONGEST_PURPOSE);
   const progress = total === 0 ? '' : ` (${done} of ${counted(total, 'step')} done)`;
   const when = last === null ? '' : `, ${ago(now - last)}`;
   // What it had answered was not broken off.
-  const asked = computed.crashed && fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
+  const asked = condition.agent === 'crashed' && fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
   const broken = asked === null ? '' : `; last asked: ${shorten(redact(oneLine(asked)), LONGEST_PURPOSE)}`;
   return `${when}${purpose === '' ? '' : `: ${purpose}`}${progress}${broken}`;
 }

@@ -2,9 +2,10 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { openRunOf } from '../fold/runs.js';
+import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
-import { isAdopted, isImplicit, isUndeclared } from '../sessions/adoption.js';
+import { isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import { startConversation } from './conversationStart.js';

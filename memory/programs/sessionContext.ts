@@ -9,14 +9,14 @@ import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
 import { newWorklog } from '../fold/newWorklog.js';
+import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
+import { type Look, lookAt } from '../look/look.js';
 import type { Observed } from '../observed/observed.js';
-import { isUndeclared, isUnused } from '../sessions/adoption.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
-import { lookAt, type Status } from '../show/status.js';
 import { changesSince } from './changesSince.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
@@ -94,15 +94,15 @@ async function contextOfFirst(
   const log = own?.log.state ?? newWorklog();
   const level = levelOf(source, log);
   for (const [index, about] of candidates.entries()) {
-    const status = await lookAt(memory, about);
-    if (isNothing(status)) continue;
+    const look = await lookAt(memory, about);
+    if (isNothing(look)) continue;
     const others = candidates.slice(index + 1);
     const isOwn = about.id === own?.id;
     const beside = isOwn ? await untoldCrash(memory, others) : null;
-    const text = contextOf(memory, status, { level, further: furtherOf(memory, others, beside), isOwn });
+    const text = contextOf(memory, look, { level, further: furtherOf(memory, others, beside), isOwn });
     const { redact } = memory.stamp;
     const notices = [
-      level === 'root' || level === 'resumed' ? noticeOf(status, redact) : null,
+      level === 'root' || level === 'resumed' ? noticeOf(look, redact) : null,
       beside === null ? null : noticeBeside(beside, redact),
     ].filter((line) => line !== null);
     const told = [about.id, ...(beside === null ? [] : [beside.log.session_id ?? ''])];
@@ -111,15 +111,15 @@ async function contextOfFirst(
   return { about: [], given: { level, text: buildNotesContext({ ...common(memory, log), level }), notice: null } };
 }
 
-function isNothing({ log, fold }: Status): boolean {
+function isNothing({ log, fold }: Look): boolean {
   return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold);
 }
 
 /** @returns the first of the sessions that crashed and of which nobody was told; null if none did */
-async function untoldCrash(memory: Memory, others: readonly OpenSession[]): Promise<Status | null> {
+async function untoldCrash(memory: Memory, others: readonly OpenSession[]): Promise<Look | null> {
   for (const other of others.filter((one) => isUntoldCrash(memory, one))) {
-    const status = await lookAt(memory, other);
-    if (!isNothing(status)) return status;
+    const look = await lookAt(memory, other);
+    if (!isNothing(look)) return look;
   }
   return null;
 }
@@ -129,15 +129,14 @@ function isUntoldCrash(memory: Memory, { log: { state } }: OpenSession): boolean
 }
 
 /** @param beside one of the others, of which more is told; null: of none */
-function furtherOf(memory: Memory, others: readonly OpenSession[], beside: Status | null): Section[] {
+function furtherOf(memory: Memory, others: readonly OpenSession[], beside: Look | null): Section[] {
   const here = memory.surroundings.process;
   const more = others.filter(({ id }) => id !== beside?.log.session_id);
   const crashed = more.filter(({ log }) => memory.runsOf(log.state).isLost).length;
   const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
   const count = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
-  const root = memory.workspace.root;
   return [
-    ...(beside === null ? [] : crashBeside(beside, { root, here }, new Words(memory.stamp.redact))),
+    ...(beside === null ? [] : crashBeside(beside, here, new Words(memory.stamp.redact))),
     { title: '', entries: entries('rest', more.length === 0 ? [] : [count]) },
   ];
 }
@@ -204,17 +203,17 @@ function unfinished(memory: Memory, except: string | null): readonly OpenSession
 
 function contextOf(
   memory: Memory,
-  status: Status,
+  look: Look,
   { level, ...more }: Pick<ContextOptions, 'level' | 'further' | 'isOwn'>,
 ): string {
-  const { log, fold, computed, left } = status;
+  const { log, fold, condition } = look;
   const words = new Words(memory.stamp.redact);
   return buildResumeContext(log, {
     ...common(memory, log),
-    ...{ level, fold, crashed: computed.crashed, left, ...more },
+    ...{ level, fold, crashed: condition.agent === 'crashed', left: condition.left, ...more },
     place: level === 'compacted' ? null : placeNow(memory, log, words),
     parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
-    changes: level === 'resumed' ? changesSince(memory, status) : [],
+    changes: level === 'resumed' ? changesSince(memory, look) : [],
   });
 }
 

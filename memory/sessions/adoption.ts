@@ -4,6 +4,7 @@ import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { LOST, openRunOf } from '../fold/runs.js';
+import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { ConversationSource } from '../words.js';
 import { isServer } from './agentProcess.js';
@@ -157,31 +158,6 @@ function isLeftEmpty(state: Worklog): boolean {
 function isEmptyWithout(state: Worklog, bound: BoundConversation): boolean {
   const isGiven = state.conversations.every((one) => one.moved_at !== null || isMeant(one, bound));
   return isImplicit(state) && isGiven && isUndeclared(state);
-}
-
-export function isUndeclared({ steps, files, notes, log, errors, checkpoints, children }: Worklog): boolean {
-  return steps.size + files.size + notes.length + log.length + errors.length + checkpoints.size + children.size === 0;
-}
-
-/** @returns whether the session began by itself, when a conversation was met that no session had */
-export function isImplicit({ facts, lifecycle }: Worklog): boolean {
-  return facts !== null && !facts.explicit && lifecycle !== 'ended';
-}
-
-/**
- * @param seen of its share of the conversation; null: nothing was
- * @returns whether it began by itself, and nobody has asked or declared anything in it
- */
-export function isUnused(
-  log: Worklog,
-  seen: { readonly prompts: number; readonly isTurnOpen: boolean; readonly actions: readonly unknown[] } | null,
-): boolean {
-  if (!isImplicit(log) || !isUndeclared(log) || log.facts?.purpose) return false;
-  // What was seen is gone because of its age.
-  if (seen === null) return log.kept?.removed !== true;
-  // The calls of one that continues an ended session may be the end of that one's last turn.
-  const hasCalled = log.facts?.continues == null && seen.actions.length > 0;
-  return seen.prompts === 0 && !seen.isTurnOpen && !hasCalled;
 }
 
 /** A session that continues one that has ended leaves that one its share of the conversation. */

@@ -1,17 +1,11 @@
 /**
- * Whether a worklog has lost its beginning, or an empty one all its lines. A start that was killed, or is at work just now, leaves one that never had any, which
- * is no fault; so something else must show that there were some.
+ * Whether an empty worklog has lost all its lines. A start that was killed, or is at work just now, leaves one that never had any,
+ * which is no fault; so something else must show that there were some.
  */
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { LogCounts } from '../logs/reader.js';
 import type { Memory } from './memory.js';
 import { IMPLICIT } from './sessions.js';
-
-/** @returns whether the first line is lost of a worklog that has others. What a newer version has written may be a beginning */
-export function hasLostBeginning(isBegun: boolean, { lines, newer }: Pick<LogCounts, 'lines' | 'newer'>): boolean {
-  return !isBegun && lines > 0 && newer === 0;
-}
 
 /** @param folder of a session whose worklog is empty */
 export function hasLostLines({ claims, bindings }: Pick<Memory, 'claims' | 'bindings'>, folder: string): boolean {

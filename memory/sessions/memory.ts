@@ -6,7 +6,10 @@ import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
-import { Runs, type RunsOf } from '../fold/runs.js';
+import { conditionOf } from '../condition/condition.js';
+import { recordedOf } from '../condition/recorded.js';
+import { candidateWords } from '../condition/words.js';
+import { type Ran, Runs, type RunsOf } from '../fold/runs.js';
 import type { Run, Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { absolute, homeFolder, Places } from '../home/places.js';
@@ -100,7 +103,7 @@ export class Memory {
   }
 
   /** @returns the runs of a session, as they are seen from the caller's process */
-  runsOf(log: RunsOf): Runs {
+  runsOf<Known extends Ran>(log: RunsOf<Known>): Runs<Known> {
     return new Runs(log, this.surroundings.process);
   }
 
@@ -180,8 +183,9 @@ export class Memory {
     return [`${missing}. ${name}, or ${begin}:`, ...here];
   }
 
-  #candidate({ id, log: { state } }: OpenSession): string {
-    const how = conditionOf(state, this.runsOf(state));
+  #candidate({ id, log: { state, counts } }: OpenSession): string {
+    const viewpoint = { here: this.surroundings.process, now: this.clock.now(), hours: this.settings.freshness };
+    const how = candidateWords(conditionOf(recordedOf(state, undefined, counts), { ...viewpoint, judged: null }));
     return `  ${[id, how, state.facts?.purpose ?? ''].filter((word) => word !== '').join('  ')}`;
   }
 
@@ -217,11 +221,4 @@ export class Memory {
 function folderOf(variables: Surroundings['variables']): string {
   const { WATCHKEEPER_MEMORY } = variables;
   return WATCHKEEPER_MEMORY ? absolute('WATCHKEEPER_MEMORY', WATCHKEEPER_MEMORY) : homeFolder(variables);
-}
-
-/** @returns how its agent is; empty if nobody can say */
-function conditionOf({ notices }: Worklog, { isLost, liveness }: Runs): string {
-  if (isLost) return 'crashed';
-  if (notices.length > 0) return 'its agent seems stuck';
-  return liveness === 'alive' ? 'its agent is alive' : '';
 }

@@ -1,11 +1,5 @@
 /** The cells of a table of sessions. */
-import type { ListedSession } from './list.js';
-
-/** @returns how its agent is: `ended` if somebody has said so; `dead` says that nobody has */
-export function agentWord({ liveness, run_ended }: ListedSession): string {
-  if (liveness === 'none') return '-';
-  return run_ended ? 'ended' : liveness;
-}
+import type { ListedSession } from '../look/list.js';
 
 /** @param home of the user, which is written as `~`, as shells read it */
 export function directoryWord({ directory }: ListedSession, home: string | undefined): string {

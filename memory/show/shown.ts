@@ -3,20 +3,21 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { sumOf } from '../fold/state.js';
 import { settledCounts } from '../logs/settledCounts.js';
+import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
 import type { ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
-import { stepOf, stepWords } from '../observed/step.js';
+import { stepsOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { lostDirectory } from './directory.js';
-import { ago, lookAt, type Status, statusLines, stepLine, stepsOf } from './status.js';
+import { statusLines, stepLine, stuckLines } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
 const MOST_FILES = 20;
 const MOST_NOTES = 10;
 
 export interface Shown {
-  readonly status: Status;
+  readonly look: Look;
   readonly tree: Tree;
   /** Null if nobody knows any more which one it was. */
   readonly directory: string | null;
@@ -26,39 +27,39 @@ export interface Shown {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-export async function showSession(memory: Memory, session: OpenSession): Promise<Shown> {
+export async function showSession(memory: Memory, session: OpenSession, judge: Judge): Promise<Shown> {
   const counts = await settledCounts(session.log);
-  const status = await lookAt(memory, session, counts);
+  const look = await lookAt(memory, session, { counts, judge });
   const tree = treeOf(memory.sessions, session.log.state);
   const { lines, applied, refused, unreadable } = counts;
   const log = { lines, applied, refused, unreadable };
   const directory = memory.workspaceOf(session.log.state)?.root ?? null;
   const isLost = lostDirectory(memory, session.log.state) !== null;
-  return { status, tree, directory, isLost, value: { ...status.state, ...status.computed, tree, log } };
+  return { look, tree, directory, isLost, value: { ...look.state, ...computedOf(look), tree, log } };
 }
 
 /** @returns the session for a person: how it is, what was kept and what was done last */
 export function shownLines(shown: Shown): string[] {
-  const { status, tree, directory } = shown;
-  const { end, recent, notices } = status.log;
-  const [first = '', axes = '', ...rest] = statusLines(status);
+  const { look, tree, directory } = shown;
+  const { end, recent } = look.log;
+  const [first = '', axes = '', ...rest] = statusLines(look);
   const entries = recent.map(({ at, words }) => oneLine(`${isoTime(at)}  ${words}`));
   return [
     first,
     ...(directory === null ? [] : [`in ${oneLine(directory)}${shown.isLost ? ', which does not exist any more' : ''}`]),
     ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
     axes,
-    ...notices.map(({ at, sentence }) => oneLine(`seems stuck, noticed ${ago(status.now - at)}: ${sentence}`)),
+    ...stuckLines(look).map((words) => oneLine(`seems stuck, ${words}`)),
     ...rest,
     // The others are named as in progress.
     ...section(
       'files:',
       namedFiles(
-        status,
-        changedFiles(status, ({ status: declared }) => declared !== 'working'),
+        look,
+        changedFiles(look, ({ status: declared }) => declared !== 'working'),
       ),
     ),
-    ...section('notes:', firstOf(noteLines(status), MOST_NOTES, 'earlier notes')),
+    ...section('notes:', firstOf(noteLines(look), MOST_NOTES, 'earlier notes')),
     ...section('the last entries:', entries),
     ...treeLines(tree),
   ];
@@ -69,16 +70,15 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 /** @returns a name and lines for each thing that is known; none for what is not */
-export function memoryLines({ status, tree }: Shown): (readonly [name: string, ...lines: string[]])[] {
-  const { log, fold, computed } = status;
-  const steps = stepsOf(status);
-  const step = stepOf(steps);
+export function memoryLines({ look, tree }: Shown): (readonly [name: string, ...lines: string[]])[] {
+  const { log, fold, condition } = look;
+  const { agent, step } = condition;
   const texts: Readonly<Record<string, readonly string[]>> = {
-    crash: computed.crashed ? ['its agent CRASHED: its process is gone, and nobody said that it ended'] : [],
+    crash: agent === 'crashed' ? ['its agent CRASHED: its process is gone, and nobody said that it ended'] : [],
     step: step === null ? [] : [stepWords(step)],
-    steps: steps.map(stepLine),
-    files: namedFiles(status, changedFiles(status)),
-    notes: firstOf(noteLines(status), MOST_NOTES, 'earlier notes'),
+    steps: stepsOf(look).map(stepLine),
+    files: namedFiles(look, changedFiles(look)),
+    notes: firstOf(noteLines(look), MOST_NOTES, 'earlier notes'),
     summary: log.end?.summary ? [oneLine(log.end.summary)] : [],
     tree: treeLines(tree),
     tokens: fold === null || fold.tokens.size === 0 ? [] : [tokenWords(sumOf(fold.tokens))],
@@ -87,13 +87,13 @@ export function memoryLines({ status, tree }: Shown): (readonly [name: string, .
 }
 
 /** The newest first. */
-function noteLines({ log }: Status): string[] {
+function noteLines({ log }: Look): string[] {
   return log.notes
     .map(({ priority, text }) => oneLine(priority === 'normal' ? text : `${priority}: ${text}`))
     .reverse();
 }
 
-function changedFiles({ state }: Status, isNamed: (file: ShownFile) => boolean = () => true): string[] {
+function changedFiles({ state }: Look, isNamed: (file: ShownFile) => boolean = () => true): string[] {
   return Object.entries(state.files).flatMap(([path, file]) => {
     const { change, from, status } = file;
     const isChanged = change !== undefined && change !== 'read';
@@ -104,7 +104,7 @@ function changedFiles({ state }: Status, isNamed: (file: ShownFile) => boolean =
   });
 }
 
-function namedFiles({ fold }: Status, lines: readonly string[]): string[] {
+function namedFiles({ fold }: Look, lines: readonly string[]): string[] {
   const rest = fold?.more.files ? ['there may be others: not every file was recorded'] : [];
   return [...firstOf(lines, MOST_FILES, 'files'), ...rest];
 }

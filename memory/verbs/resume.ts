@@ -7,10 +7,10 @@ import { Words } from '../brief/observedSections.js';
 import { buildResumeContext } from '../brief/resumeContext.js';
 import { transcriptBrief } from '../brief/transcriptBrief.js';
 import { worklogKind } from '../fold/rules/kind.js';
+import { lookAt } from '../look/look.js';
 import { readTranscript } from '../observed/transcript.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeNow } from '../show/directory.js';
-import { lookAt } from '../show/status.js';
 import { flag, word } from './fields.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -52,8 +52,8 @@ async function resumeSession(memory: Memory, named: string | null, isAcknowledge
   const { redact } = memory.stamp;
   const session = memory.which(named);
   if (isAcknowledged) session.log.write(() => [worklogKind.line('acknowledged', {})], memory.stamp, { isFact: true });
-  const { log, fold, last, left, computed, now } = await lookAt(memory, session);
-  const { crashed, freshness, check } = computed;
+  const { log, fold, last, condition, now } = await lookAt(memory, session);
+  const { agent, freshness, check, left } = condition;
   if (check.critical) {
     const since =
       last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
@@ -67,7 +67,7 @@ async function resumeSession(memory: Memory, named: string | null, isAcknowledge
     now,
     root: workspace.root,
     here: memory.surroundings.process,
-    crashed,
+    crashed: agent === 'crashed',
     place: placeNow(memory, log, words),
     fold,
     left,

@@ -6,8 +6,8 @@ export const show = verb({
   name: 'show',
   summary: 'everything that is known of a session',
   fields: { id: MAYBE_ID },
-  async run(memory, input) {
-    const shown = await showSession(memory, meant(memory, input));
+  async run(memory, input, { judge }) {
+    const shown = await showSession(memory, meant(memory, input), judge);
     return { lines: shownLines(shown), value: shown.value };
   },
 });

@@ -5,6 +5,7 @@
 import * as z from 'zod/mini';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
+import type { Judge } from '../look/look.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Fields, Input } from './fields.js';
@@ -46,6 +47,8 @@ export interface Door {
   startDetached(args: readonly string[]): void;
   /** For a verb that serves until it is stopped. @returns a signal that aborts then */
   untilStopped(): AbortSignal;
+  /** Judges an agent's work, as the watchdog does. */
+  readonly judge: Judge;
   /** Shows a line at once. */
   say(line: string): void;
 }

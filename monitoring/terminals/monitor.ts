@@ -2,6 +2,7 @@
  * Watches one session without a bridge: by its transcript, or, without one, by its worklog and its directory. It writes a notice when
  * the session is silent for too long, closes it when that goes on, and ends with the session, or after a day.
  */
+import { isOpenSession } from '../../memory/condition/condition.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { WatchkeeperError } from '../../src/errors.js';
@@ -113,15 +114,15 @@ export class Monitor {
     const now = this.#gaps.now();
     const options = { now, thresholds: this.#thresholds, gaps: this.#gaps.of() };
     let sight = await this.#session.look(options);
-    if (sight === null || !sight.log.isOpen) return null;
+    if (sight === null || !isOpenSession(sight.log.recorded)) return null;
     if (sight.assessment === null && sight.mayWork) {
       const activity = this.#workspace.look();
       if (activity === 'changed') sight = (await this.#session.look(options)) ?? sight;
       if (activity !== 'unknown') sight = judgeQuietly(sight, options);
     }
-    const { notice } = sight.log;
+    const [notice] = sight.log.recorded.notices;
     const [finding] = sight.findings;
-    if (notice !== null) {
+    if (notice !== undefined) {
       if (hasGoneOn(sight) && closeNotice(memory, sessionId, notice)) say(closingText(sight));
     } else if (finding !== undefined && sight.mayWork) {
       const opened = openNotice(memory, sessionId, finding);

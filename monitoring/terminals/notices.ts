@@ -2,11 +2,13 @@
  * A notice is a line in the worklog of the session. Its rules apply the first one only, so that of several watchers one notifies,
  * and each episode is noticed once. It is closed when the session goes on, and may then be noticed again.
  */
+import { hasResumed } from '../../memory/condition/stuck.js';
 import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Notice } from '../../memory/fold/worklog.js';
 import type { Stamp } from '../../memory/logs/line.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { Finding } from '../../src/jobs/findings.js';
+import { judgedOf } from './judge.js';
 import { noticeText } from './noticeText.js';
 import type { Sight } from './terminalSession.js';
 
@@ -29,21 +31,11 @@ export function closeNotice(memory: Memory, sessionId: string, { id }: Notice): 
   return write(memory, sessionId, ({ notices }) => (notices.some((open) => open.id === id) ? [line] : [])).hasWritten;
 }
 
-/**
- * Other watchers may have other limits, so that nothing is wrong by one's own limits says little: the agent must have done something
- * since, or owe nothing any more. To watchers that have not found it, even that says little: who fails or repeats itself does
- * something all the time, and one of several agents may be silent still.
- * @returns whether the session has gone on since it was noticed
- */
-export function hasGoneOn({ log, mayWork, assessment, findings, ...sight }: Sight): boolean {
-  const { notice } = log;
-  if (notice === null) return false;
-  if (!mayWork) return true;
-  if (findings.length > 0) return false;
-  if (assessment?.attention === 'idle') return true;
-  const { hasFound, lastActivity, leastActivity } = sight;
-  const activity = hasFound ? lastActivity : notice.rule === 'silence' ? leastActivity : null;
-  return activity !== null && activity > notice.at;
+/** @returns whether the session has gone on since it was noticed */
+export function hasGoneOn(sight: Sight): boolean {
+  const { mayWork, log } = sight;
+  const [notice] = log.recorded.notices;
+  return notice !== undefined && hasResumed(notice, { mayWork, judged: judgedOf(sight) });
 }
 
 function write(

@@ -8,12 +8,13 @@ import type { LookOptions, Sight } from './terminalSession.js';
 
 /** @returns what was seen, judged; as it is if it can be judged by a transcript, or owes nothing */
 export function judgeQuietly(sight: Sight, { now, thresholds, gaps }: LookOptions): Sight {
-  const { log, assessment, lastActivity, mayWork } = sight;
-  if (assessment !== null || !mayWork || lastActivity === null || log.isWaiting) return sight;
+  const { assessment, lastActivity, mayWork } = sight;
+  const { isWaiting, ping } = sight.log.recorded;
+  if (assessment !== null || !mayWork || lastActivity === null || isWaiting) return sight;
   const countedFrom = Math.max(lastActivity, ...gaps.map(({ until }) => until).filter((until) => until <= now));
   const silentFrom = countedFrom + thresholds.silence_ms + 1;
   if (silentFrom > now) return { ...sight, nextLook: silentFrom };
-  const pingUntil = log.pingUntil ?? now;
+  const pingUntil = ping?.until ?? now;
   if (pingUntil > now) return { ...sight, nextLook: pingUntil + 1 };
   const clockMs = now - countedFrom;
   const finding: Finding = silenceFinding({ clockMs, countedFrom, silentFrom }, thresholds.silence_ms);

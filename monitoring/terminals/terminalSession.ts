@@ -2,13 +2,17 @@
  * A session of a terminal as a watcher sees it: its worklog says who works on it, and the transcript of its present conversation is
  * followed and judged as the journal of a bridge's session is.
  */
-import type { Conversation, Notice, Run, Worklog } from '../../memory/fold/worklog.js';
+import { mayBeAtWork, type Recorded } from '../../memory/condition/condition.js';
+import { recordedOf } from '../../memory/condition/recorded.js';
+import { excusedUntil } from '../../memory/condition/stuck.js';
+import type { Ran } from '../../memory/fold/runs.js';
+import type { Conversation, Notice, Worklog } from '../../memory/fold/worklog.js';
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
-import type { Lifecycle, Liveness } from '../../memory/words.js';
+import type { Liveness } from '../../memory/words.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
@@ -22,30 +26,20 @@ import { judgedTrimmer } from './judgedTrimmer.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What a watcher keeps of a worklog. Instants are UTC epoch milliseconds. */
+/** What a watcher keeps of a worklog. */
 export interface WatchedLog {
-  readonly lifecycle: Lifecycle;
-  /** It has not ended, and is not archived. */
-  readonly isOpen: boolean;
-  readonly runs: readonly Run[];
+  readonly recorded: Recorded;
   /** The present one. */
   readonly conversation: Conversation | null;
   /** In which its agent works. */
   readonly directory: string | null;
-  /** Null: nobody has noticed anything, or it has gone on since. */
-  readonly notice: Notice | null;
-  /** Silence is excused until then; null: by nobody. */
-  readonly pingUntil: number | null;
-  /** Whether a person was asked, as far as the worklog knows. */
-  readonly isWaiting: boolean;
-  readonly lastActivity: number | null;
 }
 
 export interface Sight {
   readonly id: string;
   readonly log: WatchedLog;
   /** The present one. */
-  readonly run: Run | null;
+  readonly run: Ran | null;
   readonly liveness: Liveness;
   /** Whether its agent may be at work. */
   readonly mayWork: boolean;
@@ -141,20 +135,23 @@ export class TerminalSession {
   }
 
   async #judge(log: WatchedLog, options: LookOptions): Promise<Sight> {
-    const { present: run, liveness, mayWork: mayRun } = this.#memory.runsOf(log);
-    const mayWork = log.isOpen && mayRun;
+    const { recorded } = log;
+    const runs = this.#memory.runsOf(recorded);
+    const { present: run, liveness } = runs;
+    const mayWork = mayBeAtWork(recorded, runs);
+    const [notice = null] = recorded.notices;
     this.#follow(mayWork ? log : null);
     this.#isAwaited = mayWork && log.conversation !== null && this.#followed === null;
     const common = { id: this.id, log, run, liveness, mayWork };
     if (this.#followed === null) {
-      const { lastActivity } = log;
-      const hasFound = this.#hasFound(log.notice, []);
+      const { last_activity: lastActivity } = recorded;
+      const hasFound = this.#hasFound(notice, []);
       const activity = { lastActivity, leastActivity: lastActivity };
       return { ...common, ...activity, hasFound, assessment: null, findings: [], nextLook: NEVER };
     }
     const { assessment, ...activity } = await this.#assess(this.#followed, options);
-    const hasFound = this.#hasFound(log.notice, assessment.findings);
-    return { ...common, ...activity, hasFound, assessment, ...excused(log, assessment, options.now) };
+    const hasFound = this.#hasFound(notice, assessment.findings);
+    return { ...common, ...activity, hasFound, assessment, ...excused(recorded, assessment, options.now) };
   }
 
   /** It may have been found before it was noticed, and be over since. */
@@ -200,19 +197,12 @@ export class TerminalSession {
 }
 
 function watchedLog(memory: Memory, { log }: OpenSession): WatchedLog {
-  const { state } = log;
+  const { state, counts } = log;
   const conversation = presentOf(state);
   return {
-    lifecycle: state.lifecycle,
-    isOpen: state.lifecycle !== 'ended' && state.archived === null,
-    // The list goes on with the log, if that is read on.
-    runs: [...state.runs],
+    recorded: recordedOf(state, undefined, counts),
     conversation,
     directory: conversation?.cwd ?? state.facts?.cwd ?? memory.workspaceOf(state)?.root ?? null,
-    notice: state.notices[0] ?? null,
-    pingUntil: state.ping?.until ?? null,
-    isWaiting: state.waits.size > 0,
-    lastActivity: state.last_activity,
   };
 }
 
@@ -223,12 +213,13 @@ function presentOf({ present, conversations }: Worklog): Conversation | null {
 
 /** A ping excuses silence alone: it is no progress. */
 function excused(
-  { pingUntil }: WatchedLog,
+  recorded: Recorded,
   { findings: found, next_deadline }: Assessment,
   now: number,
 ): Pick<Sight, 'findings' | 'nextLook'> {
   const next = next_deadline ?? NEVER;
-  if (pingUntil === null || pingUntil < now) return { findings: found, nextLook: next };
+  const pingUntil = excusedUntil(recorded, now);
+  if (pingUntil === null) return { findings: found, nextLook: next };
   const findings = found.filter(({ rule }) => rule !== 'silence');
   return { findings, nextLook: findings.length < found.length ? Math.min(next, pingUntil + 1) : next };
 }

@@ -5,6 +5,7 @@
  * Nobody says when a transcript grows, so it looks round every few seconds, which costs two looks at the file system for each session
  * that may be at work. Between two rounds it sleeps until the first instant at which a rule could become true.
  */
+import { type Judged, mayAccuse } from '../../memory/condition/stuck.js';
 import type { Notice } from '../../memory/fold/worklog.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { ProjectRules } from '../../src/config/settings.js';
@@ -14,11 +15,13 @@ import type { Finding } from '../../src/jobs/findings.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
 import type { Service } from '../../src/service.js';
-import { type Clock, DAY, giveWay, SECOND } from '../../src/time.js';
+import { type Clock, giveWay, SECOND } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { Deadlines } from '../watch/agenda.js';
 import { ring } from './bell.js';
 import type { DirectoryRules } from './directoryRules.js';
+import { judgedOf } from './judge.js';
+import { type LiveTerminal, liveTerminal } from './liveTerminal.js';
 import { closeNotice, hasGoneOn, openNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { type Sight, TerminalSession } from './terminalSession.js';
@@ -33,8 +36,6 @@ const ASK_AGAIN_MS = SECOND;
 /** Other work gets a turn after this many sessions. */
 const MOST_IN_A_ROW = 50;
 const SURELY_LATER_MS = 2 * SECOND;
-/** Whether such an agent lives cannot be seen from here, and it may be gone for long. */
-const UNKNOWN_FOR_MS = DAY;
 
 /** Somebody's agent in a terminal seems to be stuck. */
 export interface NoticedSession {
@@ -64,13 +65,6 @@ export interface RoundSummary {
   readonly closed: readonly string[];
 }
 
-/** An agent in a terminal, as others may be told of it. */
-export interface LiveTerminal {
-  readonly directory: string | null;
-  /** Since when it has seemed stuck, UTC epoch milliseconds; null: it does not. */
-  readonly stuckSince: number | null;
-}
-
 export class TerminalWatch implements Service {
   readonly name = 'watch of terminals';
   readonly #context: TerminalWatchContext;
@@ -78,6 +72,8 @@ export class TerminalWatch implements Service {
   readonly #deadlines = new Deadlines();
   readonly #told = new Set<string>();
   readonly #troubles: SaidOnce;
+  /** As of the last look, without what is off. */
+  readonly #judged = new WeakMap<TerminalSession, Judged>();
   #memory: Memory | null = null;
   #nextRound = Number.NEGATIVE_INFINITY;
   /** When it asks again whether it may act; null: it may. */
@@ -108,11 +104,9 @@ export class TerminalWatch implements Service {
   get live(): readonly LiveTerminal[] {
     const memory = this.#memory;
     if (memory === null) return [];
-    return [...this.#sessions.values()].flatMap(({ log }) => {
-      if (log === null || !log.isOpen || memory.runsOf(log).alive.length === 0) return [];
-      return [
-        { directory: log.directory, stuckSince: log.notice === null ? null : (log.notice.since ?? log.notice.at) },
-      ];
+    return [...this.#sessions.values()].flatMap((session) => {
+      const { log } = session;
+      return (log === null ? null : liveTerminal(memory, log, this.#judged.get(session) ?? null)) ?? [];
     });
   }
 
@@ -138,7 +132,7 @@ export class TerminalWatch implements Service {
     const due = new Set(this.#deadlines.takeUntil(now));
     let count = 0;
     for (const [id, session] of this.#sessions) {
-      const mustLook = due.has(id) || (isRound && (session.log?.notice != null || session.hasNews));
+      const mustLook = due.has(id) || (isRound && (session.log?.recorded.notices.length || session.hasNews));
       if (!mustLook) continue;
       count += 1;
       if (count % MOST_IN_A_ROW === 0) await giveWay();
@@ -211,10 +205,11 @@ export class TerminalWatch implements Service {
     if (sight === null || this.#memory === null) return;
     this.#deadlines.set(session.id, sight.mayWork ? sight.nextLook : Number.POSITIVE_INFINITY);
     const found = noticeable(sight, rules, now);
-    const open = sight.log.notice;
-    if (open !== null) {
-      // Another watcher may act on what is off here.
-      const findings = sight.findings.filter((each) => each === found || each.rule === open.rule);
+    const [open] = sight.log.recorded.notices;
+    // Another watcher may act on what is off here.
+    const findings = sight.findings.filter((each) => each === found || each.rule === open?.rule);
+    this.#judged.set(session, judgedOf({ ...sight, findings }));
+    if (open !== undefined) {
       if (hasGoneOn({ ...sight, findings }) && closeNotice(this.#memory, session.id, open)) {
         summary.closed.push(session.id);
         this.#told.delete(open.id);
@@ -244,5 +239,5 @@ function noticeable({ findings, liveness, run }: Sight, { actions }: ProjectRule
   if (run === null) return null;
   const found = findings.find(({ rule }) => actions[rule] !== 'off');
   if (found === undefined) return null;
-  return liveness === 'unknown' && now - Date.parse(found.since) > UNKNOWN_FOR_MS ? null : found;
+  return mayAccuse(Date.parse(found.since), liveness === 'unknown', now) ? found : null;
 }

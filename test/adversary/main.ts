@@ -1,5 +1,5 @@
 /**
- * `npm run adversary -- --minutes M --seed N [--out DIR] [--calm]`: bridge, standby and a real Redis with `appendfsync everysec`,
+ * `npm run prove -- adversary --minutes M --seed N [--out DIR] [--calm]`: bridge, standby and a real Redis with `appendfsync everysec`,
  * bash scripts as agents, and an adversary that kills, stops, fills, closes, rolls back and forgets. Exit code 0: in the end
  * people saw what they should, and nothing was left; 1: they did not, and the evidence stays in DIR.
  */

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS] [--checks CRON] [--agents N]`: rounds of faults on real
- * processes, until M of them hit something or the time is over. `npm run chaos -- --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
+ * `npm run prove -- chaos --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS] [--checks CRON] [--agents N]`: rounds of faults on real
+ * processes, until M of them hit something or the time is over. `npm run prove -- chaos --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
  * violated; 1: something was, and its evidence stays below DIR.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Whether each fault of the past can still be put back by hand; that the harness catches it is shown by `npm run mutants`. */
+/** Whether each fault of the past can still be put back by hand; that the harness catches it is shown by `npm run prove -- mutants`. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

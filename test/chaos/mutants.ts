@@ -17,7 +17,7 @@ export interface Edit {
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** What provokes it: rounds of `npm run chaos`, played again and again, or `npm run adversary`. */
+  /** What provokes it: rounds of `npm run prove -- chaos`, played again and again, or `npm run prove -- adversary`. */
   readonly provokedBy: readonly RoundPlan[] | 'adversary';
   /** As that of every run where it is left out. */
   readonly pace?: Partial<Pace>;

@@ -1,5 +1,5 @@
 /**
- * `npm run mutants [-- --only WORDS] [--out DIR]`: puts each fault of `mutants.ts` back, in a copy of the sources, and plays what
+ * `npm run prove -- mutants [--only WORDS] [--out DIR]`: puts each fault of `mutants.ts` back, in a copy of the sources, and plays what
  * provokes it until a violation says so, for three minutes at the most. Exit code 0: every mutant was caught.
  */
 

@@ -87,7 +87,10 @@ export class StoreTrace {
     const { script, by } = this;
     const name = key.replace('{wk}:', '');
     if (command === 'HSET' && name.startsWith('lease:watchdog:')) {
-      const owner = args[args.indexOf('owner') + 1] ?? '';
+      const place = args.indexOf('owner');
+      // A process shortened the lease, which stays its owner's.
+      if (place < 0) return null;
+      const owner = args[place + 1] ?? '';
       if (owner !== this.owner && owner !== '') this.onActing(by);
       this.owner = owner;
       return { what: 'acting', script, by, owner };

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { ListedSession } from '../../memory/show/list.js';
+import type { SessionRow } from '../../memory/look/list.js';
 import type { MessagesRequest } from '../peers/anthropic/messages.js';
 import { userTexts } from '../peers/anthropic/messages.js';
 import { type Block, call, say } from '../peers/modelBlocks.js';
@@ -181,7 +181,7 @@ function tests(claude: string): void {
       const delegated = place.peer.requests.find(({ request }) => !isMain(request) && isInner(request));
       const [context = ''] = contextsIn(delegated?.request ?? {});
       expect(context).toContain(`Session ${id}: "do every deed"\nNext: step t2, "Write the tests"`);
-      expect(shown<ListedSession[]>(place, 'work list --json')).toMatchObject([
+      expect(shown<SessionRow[]>(place, 'work list --json')).toMatchObject([
         { session_id: id, purpose: 'do every deed', crashed: false },
       ]);
     },

@@ -1,4 +1,4 @@
-/** `npm run failures` prints how the words of agent programs are read: the wording, its version, its cause, and its end. */
+/** `npm run prove -- failures` prints how the words of agent programs are read: the wording, its version, its cause, and its end. */
 import { AGENT_PROGRAMS, type AgentProgramName, WORDINGS } from '../../bridge/agents/failures/tables.js';
 import { passes, readWords } from '../../bridge/agents/failures/wording.js';
 import { isoTime } from '../../src/time.js';

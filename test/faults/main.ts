@@ -1,4 +1,4 @@
-/** `npm run faults`: prints how surely and how late injected faults are found in the recorded healthy sessions. */
+/** `npm run prove -- faults`: prints how surely and how late injected faults are found in the recorded healthy sessions. */
 import { join } from 'node:path';
 import { renderTable } from '../../bridge/command/table.js';
 import { packageRoot } from '../../src/host/program.js';

@@ -1,5 +1,5 @@
 /**
- * `npm run house [-- --from COMMIT] [--at FOLDER] [--list] [--english PATH]`: the figures of the product's code beside their
+ * `npm run prove -- house [--from COMMIT] [--at FOLDER] [--list] [--english PATH]`: the figures of the product's code beside their
  * goals, and the patterns of its English per ring. `--at` reads another checkout, `--from` prints what a commit had as well.
  * `--list` names what misses a goal. `--english` prints each place of a pattern below a path such as `memory/show`.
  */

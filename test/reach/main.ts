@@ -1,5 +1,5 @@
 /**
- * `npm run reach [-- --list]`: what an evil agent of each kind reached, beside what docs/agents.md says. `--list` names the
+ * `npm run prove -- reach [--list]`: what an evil agent of each kind reached, beside what docs/agents.md says. `--list` names the
  * attempts that succeeded. Exits with 1 if program and document disagree, or an agent could not do its work.
  */
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * `npm run rows [-- --only ROW] [--verbose]`: proves, with the real command line in a scratch home and a scratch git repository,
+ * `npm run prove -- rows [--only ROW] [--verbose]`: proves, with the real command line in a scratch home and a scratch git repository,
  * what the task worklog and the lifecycle tracker promise. A check passes only by what was observed. Exit code 1 if one fails.
  */
 import { parseArgs } from 'node:util';

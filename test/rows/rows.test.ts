@@ -1,4 +1,4 @@
-/** The rows that take seconds; `npm run rows` proves all of them. */
+/** The rows that take seconds; `npm run prove -- rows` proves all of them. */
 import { afterEach, beforeEach, test } from '@jest/globals';
 import { crashRows } from './crash.js';
 import { nameRows } from './names.js';

@@ -9,7 +9,7 @@ import { at, listAt, type RowScene } from './scene.js';
 
 const WRITERS = 16;
 const KILLED = 8;
-/** Of each writer. Each is a command of its own; `npm run memory-races` has as many as the row, in fewer processes. */
+/** Of each writer. Each is a command of its own; `npm run prove -- memory-races` has as many as the row, in fewer processes. */
 const LINES = 8;
 const LOOKS = 100;
 

@@ -2,7 +2,7 @@
  * How many secrets leak, and how many look-alikes are lost, in each output: now, with another build, and with secretlint; how many
  * forms of a private key leak; and what a character costs.
  *
- * `npm run secrets -- [--seed N] [--before DIST] [--secretlint FOLDER] [--list]`. DIST is the dist/ of a built commit. FOLDER has
+ * `npm run prove -- secrets [--seed N] [--before DIST] [--secretlint FOLDER] [--list]`. DIST is the dist/ of a built commit. FOLDER has
  * @secretlint/core and @secretlint/secretlint-rule-preset-recommend installed (`npm install --prefix FOLDER …`).
  */
 import { createRequire } from 'node:module';

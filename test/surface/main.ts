@@ -1,5 +1,5 @@
 /**
- * `npm run surface -- --from COMMIT`: what differs between the given commit and this one in all that others count on, as lines
+ * `npm run prove -- surface --from COMMIT`: what differs between the given commit and this one in all that others count on, as lines
  * of a diff. `--print` prints the lines of this version instead. Exit code 1 where something differs.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * `npm run upgrade-test -- --from COMMIT [--plain]`: changes between the given commit and this one, both ways, with messages that
+ * `npm run prove -- upgrade-test --from COMMIT [--plain]`: changes between the given commit and this one, both ways, with messages that
  * wait and one that runs, on a real Redis; once by an orderly stop, once by a kill. Every message must be answered once, or the
  * other version must refuse in words and leave everything to the version that wrote it. Exit code 1 if something was lost.
  * `--plain` leaves out of the given commit's configuration what versions without `isolation` refuse.

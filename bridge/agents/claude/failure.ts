@@ -76,11 +76,29 @@ export function isRefusal(retry: { readonly error: string }): boolean {
   return REFUSALS.includes(BY_ERROR[retry.error]);
 }
 
+/** How a turn ended, in the program's words and in ours. */
+const TURN_ENDS: Readonly<Record<string, string>> = {
+  api_error: "got an error from its model's API",
+  model_error: 'got an error from its model',
+  max_turns: 'used up the turns that it may take (max_turns)',
+  error_max_turns: 'used up the turns that it may take (max_turns)',
+  budget_exhausted: 'used up its budget',
+  error_max_budget_usd: 'used up its budget',
+  prompt_too_long: 'found the conversation too long',
+  blocking_limit: 'found the conversation too long',
+  image_error: 'could not use an image',
+  aborted_streaming: 'was interrupted',
+  aborted_tools: 'was interrupted',
+  hook_stopped: 'was stopped by a hook',
+  stop_hook_prevented: 'was stopped by a hook',
+  error_during_execution: 'failed',
+};
+
 /** @returns a sentence for people */
 export function describeResult(result: ResultMessage): string {
-  return [`Claude Code ended its turn with ${result.terminal_reason ?? result.subtype}`, wordsOf(result)]
-    .filter((part) => part !== '')
-    .join(': ');
+  const reason = result.terminal_reason ?? result.subtype;
+  const end = TURN_ENDS[reason] ?? `ended its turn: ${reason.replaceAll('_', ' ')}`;
+  return [`Claude Code ${end}`, wordsOf(result)].filter((part) => part !== '').join(': ');
 }
 
 function wordsOf({ result, errors }: ResultMessage): string {

@@ -23,7 +23,7 @@ export class Retries {
     if (!isRefusal(retry)) return null;
     this.#refusals += 1;
     if (this.#refusals < MOST_REFUSALS) return null;
-    return `the model's provider refused the request ${this.#refusals} times (${retry.error}, status ${retry.error_status ?? 'unknown'})`;
+    return `the model's provider refused the request ${this.#refusals} times (${retry.error.replaceAll('_', ' ')}, status ${retry.error_status ?? 'unknown'})`;
   }
 
   announced(lineage: Lineage, delayMs: number): ProtocolLine[] {

@@ -11,6 +11,12 @@ export const CLAUDE_WORDINGS: Wordings = [
     remedy: PAY,
   },
   { says: /credit balance (?:is )?too low|\bbilling_error\b/i, cause: 'credit', remedy: PAY },
+  // The limit that an account has set for its API keys, and those of a day: the API refuses them like any bad or early request.
+  {
+    says: /\breached your specified (?:[\w-]+ )?API usage limits?\b|\bexceed(?:ed)? your daily rate limit\b/i,
+    cause: 'rate_limit',
+    remedy: 'raise the limit in the settings of the account, or wait for its end',
+  },
   {
     says: /\bhit your (?:[\w'-]+ ){0,3}limit\b|\b(?:usage|5-hour|session|weekly|opus|sonnet|fable) limit reached\b/i,
     cause: 'rate_limit',

@@ -11,7 +11,7 @@ export const CODEX_WORDINGS: Wordings = [
     remedy: LOG_IN,
   },
   {
-    says: /Quota exceeded\. Check your plan|insufficient_quota|out of credits|hit your spend cap|upgrade to Plus: http|spend_limit_exceeded|unexpected status 402\b/i,
+    says: /Quota exceeded\. Check your plan|exceeded your current quota|insufficient_quota|out of credits|hit your spend cap|upgrade to Plus: http|spend_limit_exceeded|unexpected status 402\b/i,
     cause: 'credit',
     remedy: PAY,
   },

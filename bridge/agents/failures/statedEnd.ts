@@ -7,7 +7,7 @@ import { type CalendarDay, dayAfter, dayIn, instantIn, isZone, type TimeOfDay } 
 
 /** Words that say that an end follows. */
 const ENDS =
-  /\b(?:re-?sets?|re-?set (?:at|after|in)|(?:try|retry)(?: it)? again|retry|available again|renews?|try after|come back|until)\b/i;
+  /\b(?:re-?sets?|re-?set (?:at|after|in)|(?:try|retry)(?: it)? again|retry|available again|renews?|try after|come back|regain access|until)\b/i;
 /** After these words, an end is looked for in so many characters. */
 const REACH = 90;
 /** A stated minute is over a minute later. Asked within it, the limit may still hold. */
@@ -22,7 +22,7 @@ const DURATION = new RegExp(`\\b(?:in|after)\\s+(?:about\\s+)?((?:${AMOUNT}(?:\\
 const ONE_UNIT = /\b(?:in|after)\s+(?:about\s+)?(?:an?|one)\s+(minute|hour|day)\b/i;
 const EACH_AMOUNT = new RegExp(AMOUNT, 'gi');
 
-const ISO = /\b(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|UTC|[+-]\d{2}:?\d{2})/;
+const ISO = /\b(\d{4}-\d{2}-\d{2}(?:[T ]| at )\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|UTC|[+-]\d{2}:?\d{2})/;
 const EPOCH_FIELD = /\b(?:resets?_?at|reset_?time)"?\s*[:=|]\s*"?(\d{10}|\d{13})\b/i;
 const EPOCH_AFTER_LIMIT = /\blimit reached\s*\|\s*(\d{10}|\d{13})\b/i;
 const SECONDS_FIELD = /\b(?:resets?_?in_?seconds|retry[-_]after)"?\s*[:=]\s*"?(\d+(?:\.\d+)?)\b/i;
@@ -76,7 +76,7 @@ function followingOf(words: string, reading: Reading): number | null {
 
 function readEnd(words: string, reading: Reading): number | null {
   const [, stamp, offset] = ISO.exec(words) ?? [];
-  if (stamp !== undefined) return Date.parse(`${stamp.replace(' ', 'T')}${offset === 'UTC' ? 'Z' : offset}`);
+  if (stamp !== undefined) return Date.parse(`${stamp.replace(/ at | /, 'T')}${offset === 'UTC' ? 'Z' : offset}`);
   const [, amounts] = DURATION.exec(words) ?? [];
   if (amounts !== undefined) return reading.now + durationOf(amounts);
   const [, unit] = ONE_UNIT.exec(words) ?? [];

@@ -1,10 +1,14 @@
 import { join, resolve } from 'node:path';
+import { conditionOf } from '../../../memory/condition/condition.js';
+import { recordedOf } from '../../../memory/condition/recorded.js';
+import { DOING } from '../../../memory/condition/words.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { ago } from '../../../memory/show/status.js';
 import { choice, option } from '../../../memory/verbs/fields.js';
 import { meant } from '../../../memory/verbs/meant.js';
 import { type Door, type Outcome, verb } from '../../../memory/verbs/verb.js';
+import { judgedOf } from '../../../monitoring/terminals/judge.js';
 import { Monitor, type MonitorLimits, thresholdsOf } from '../../../monitoring/terminals/monitor.js';
 import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
 import { noticeText } from '../../../monitoring/terminals/noticeText.js';
@@ -16,7 +20,6 @@ import { systemCounters } from '../../../src/host/counters.js';
 import { oneLine } from '../../../src/log/visibleText.js';
 import { describeDuration, isoTime, SECOND } from '../../../src/time.js';
 import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
-import { DOING } from './attention.js';
 
 const LOG = 'monitor.log';
 const WHOLE = /^[1-9]\d{0,5}$/;
@@ -83,36 +86,40 @@ async function stop(memory: Memory, session: OpenSession): Promise<Outcome> {
   };
 }
 
-async function check(memory: Memory, { id }: OpenSession, limits: MonitorLimits): Promise<Outcome> {
+async function check(memory: Memory, { id, log }: OpenSession, limits: MonitorLimits): Promise<Outcome> {
   const now = memory.clock.now();
   const look = { now, thresholds: thresholdsOf(limits), gaps: [] };
   const seen = await new TerminalSession(memory, id).look(look);
   const sight = seen === null ? null : judgeQuietly(seen, look);
-  const [finding] = sight?.mayWork ? sight.findings : [];
+  const { stuck, doing, excused_until } = conditionOf(recordedOf(log.state, undefined, log.counts), {
+    here: memory.surroundings.process,
+    now,
+    hours: memory.settings.freshness,
+    judged: sight === null ? null : judgedOf(sight),
+  });
+  const finding = sight?.findings.find(({ rule }) => rule === stuck?.rule);
   const last = sight?.lastActivity ?? null;
-  const pingUntil = sight?.log.pingUntil ?? null;
   const limit = describeDuration(look.thresholds.silence_ms);
   const activity = last === null ? 'no activity' : `last activity ${ago(now - last)} (${isoTime(last)})`;
-  const excused = pingUntil !== null && pingUntil >= now ? `, silence is excused until ${isoTime(pingUntil)}` : '';
-  const doing = sight?.assessment?.attention;
+  const excused = excused_until === null ? '' : `, silence is excused until ${isoTime(excused_until)}`;
   // A call is given its own time, whatever the limit.
   const attention = doing === 'in_tool' || doing === 'waiting' ? `${DOING[doing]}; ` : '';
   const rest = sight?.mayWork === false ? '; no agent is at work' : '';
   return {
     lines:
-      finding === undefined
+      stuck === null
         ? `not stuck: ${attention}${activity}; limit ${limit}${excused}${rest}`
-        : `STUCK: ${noticeText(finding, id)}`,
+        : `STUCK: ${finding === undefined ? stuck.sentence : noticeText(finding, id)}`,
     value: {
       session_id: id,
-      stuck: finding !== undefined,
+      stuck: stuck !== null,
       findings: sight?.findings ?? [],
       last_activity: last,
       limit_ms: look.thresholds.silence_ms,
-      excused_until: pingUntil,
+      excused_until: log.state.ping?.until ?? null,
       monitor: recordedMonitor(memory, id)?.process.pid ?? null,
     },
-    ...(finding !== undefined && { verdict: 'found' }),
+    ...(stuck !== null && { verdict: 'found' }),
   };
 }
 

@@ -7,14 +7,13 @@ import { file } from '../../../memory/verbs/file.js';
 import { log, note, ping } from '../../../memory/verbs/notes.js';
 import { resume } from '../../../memory/verbs/resume.js';
 import { scan } from '../../../memory/verbs/scan.js';
+import { status } from '../../../memory/verbs/status.js';
 import { step } from '../../../memory/verbs/step.js';
 import { sync } from '../../../memory/verbs/sync.js';
 import type { Command } from '../../command/command.js';
 import { verbsCommand } from '../../verbs/verbsCommand.js';
 
 import { monitor } from './monitor.js';
-
-import { status } from './status.js';
 
 export const command: Command = verbsCommand({
   name: 'track',

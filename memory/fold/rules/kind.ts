@@ -87,7 +87,7 @@ function isForeign({ session_id }: Worklog, line: Line): boolean {
 function remember({ recent }: Worklog, line: Line, at: number): void {
   const words = wordsOfLine(line);
   if (words === null) return;
-  recent.push({ at, words, origin: line.origin });
+  recent.push({ at, words, event: line.event, origin: line.origin });
   if (recent.length > MOST_RECENT) recent.shift();
 }
 

@@ -181,6 +181,17 @@ describe('turns', () => {
   });
 });
 
+describe('the sentence about a failure', () => {
+  test.each([
+    ['api_error', "Claude Code got an error from its model's API: API Error: 500"],
+    ['prompt_too_long', 'Claude Code found the conversation too long: API Error: 500'],
+    ['some_new_reason', 'Claude Code ended its turn: some new reason: API Error: 500'],
+  ])('has no machine words: %s', (terminal_reason, detail) => {
+    translate(result({ is_error: true, terminal_reason, result: 'API Error: 500' }));
+    expect(translation.end).toMatchObject({ kind: 'failed', detail });
+  });
+});
+
 describe('a limit', () => {
   const refused = (words: string) => result({ is_error: true, api_error_status: 429, result: words });
 

@@ -12,6 +12,8 @@ export interface Caller {
   readonly surroundings?: Surroundings;
   /** Called for each command that would go on by itself. */
   readonly detached?: (args: readonly string[]) => void;
+  /** Called with each text on standard output, also of a command that fails later. */
+  readonly heard?: (text: string) => void;
   /** Standard input. */
   readonly piped?: string;
   readonly runProgram?: CommandContext['runProgram'];
@@ -22,7 +24,7 @@ const noProgram = () => Promise.reject(new Error('this command runs no program')
 export async function runCommand(
   command: Command,
   args: readonly string[],
-  { surroundings = SOMEWHERE, piped, detached, runProgram = noProgram }: Caller = {},
+  { surroundings = SOMEWHERE, piped, detached, heard, runProgram = noProgram }: Caller = {},
 ): Promise<Said> {
   let out = '';
   let err = '';
@@ -30,6 +32,7 @@ export async function runCommand(
     io: {
       stdout: (text) => {
         out += text;
+        heard?.(text);
       },
       stderr: (text) => {
         err += text;

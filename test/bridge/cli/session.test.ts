@@ -141,7 +141,9 @@ describeScenes('watchkeeper session', () => {
       await recorded(asked.revival);
       await recorded(asked.session);
       const first = await scene.run(['session', asked.session]);
-      expect(first.stdout).toMatch(/^incident .*, closed: revival_failed, \d+ m?s ago$/m);
+      expect(first.stdout).toMatch(/^incident .*, closed: the second attempt failed as well, \d+ m?s ago$/m);
+      expect(first.stdout).toMatch(/^status +failed \(the agent was killed by SIGKILL\)$/m);
+      expect(first.stdout).not.toMatch(/^(?:why|status|incident|it ended) .*[a-z]_[a-z]/m);
       const events = asked.events().map(({ event }) => event);
       expect(events).not.toContain('session_recovered');
       const { closed } = JSON.parse((await scene.run(['incidents', '--json'])).stdout);

@@ -11,7 +11,7 @@ import { refusal } from '../../../bridge/telegram/chatError.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { newIncident } from '../../../monitoring/incident/newIncident.js';
 import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
-import type { LiveTerminal } from '../../../monitoring/terminals/terminalWatch.js';
+import type { LiveTerminal } from '../../../monitoring/terminals/liveTerminal.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { openStore, type Store } from '../../../src/jobs/store.js';
@@ -42,6 +42,8 @@ import { takingIn } from './takingIn.js';
 // covers: bridge/intake/commands.ts
 
 const STRANGER = 99;
+
+const stuckSince = (since: number) => ({ rule: 'silence', since, sentence: 'It said nothing.', noticed_at: since });
 
 describeWithRedis('a message', () => {
   // rule: intake-confirms-last
@@ -513,19 +515,19 @@ describeWithRedis('a command', () => {
     const { directory } = scene.settings.projects.get('popoto') ?? { directory: '' };
     const since = scene.clock.now() - 12 * MINUTE;
     const live: LiveTerminal[] = [
-      { directory: '/elsewhere', stuckSince: null },
-      { directory: `${directory}2`, stuckSince: null },
+      { directory: '/elsewhere', stuck: null },
+      { directory: `${directory}2`, stuck: null },
     ];
     await takingIn(scene, { terminals: live });
     await ask(scene, '/status', {}, /^Nothing is running or waiting here\.$/);
-    live.push({ directory: join(directory, 'below'), stuckSince: null });
+    live.push({ directory: join(directory, 'below'), stuck: null });
     await ask(scene, '/status', {}, /here\.\n\nAn agent in a terminal uses this directory\.$/);
-    live.push({ directory, stuckSince: since });
+    live.push({ directory, stuck: stuckSince(since) });
     const two = '2 agents in terminals use this directory.';
     await ask(scene, '/status', {}, new RegExp(`${two} One has seemed stuck for 12 minutes\\.$`));
-    live.splice(2, 1, { directory, stuckSince: since + MINUTE });
+    live.splice(2, 1, { directory, stuck: stuckSince(since + MINUTE) });
     await ask(scene, '/status', {}, new RegExp(`${two} Both have seemed stuck, one of them for 12 minutes\\.$`));
-    live.push({ directory, stuckSince: null });
+    live.push({ directory, stuck: null });
     await ask(scene, '/status', {}, /use this directory\. 2 have seemed stuck, one of them for 12 minutes\.$/);
   });
 
@@ -537,14 +539,14 @@ describeWithRedis('a command', () => {
       trigger: 'any' as const,
     });
     const places = [own(CHAT, 'popoto/own'), own(OTHER_CHAT, 'popoto/own2')];
-    const live: LiveTerminal[] = [{ directory: '/srv/popoto/own', stuckSince: null }];
+    const live: LiveTerminal[] = [{ directory: '/srv/popoto/own', stuck: null }];
     await takingIn(scene, { settings: testSettings([{ ...root, places }]), terminals: live });
     await ask(scene, '/status', {}, /here\.\n\nAn agent in a terminal uses this directory\.$/);
-    live.splice(0, 1, { directory: '/srv/popoto/own2/below', stuckSince: scene.clock.now() - 12 * MINUTE });
+    live.splice(0, 1, { directory: '/srv/popoto/own2/below', stuck: stuckSince(scene.clock.now() - 12 * MINUTE) });
     const another =
       'An agent in a terminal uses another directory of this project. It has seemed stuck for 12 minutes.';
     await ask(scene, '/status', {}, new RegExp(`here\\.\n\n${another}$`));
-    live.push({ directory: '/srv/popoto', stuckSince: null }, { directory: '/srv/popoto/own', stuckSince: null });
+    live.push({ directory: '/srv/popoto', stuck: null }, { directory: '/srv/popoto/own', stuck: null });
     const others = '2 agents in terminals use other directories of this project. One has seemed stuck for 12 minutes.';
     await ask(scene, '/status', {}, new RegExp(`An agent in a terminal uses this directory\\.\n\n${others}$`));
   });

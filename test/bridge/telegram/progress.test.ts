@@ -6,7 +6,18 @@ import type { AgentSession } from '../../../src/jobs/model.js';
 import { HOUR, isoTime, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { revived } from './revived.js';
-import { activeSession, answered, begun, CHAT, deliveryOf, displayOf, openScene, type Scene } from './scene.js';
+import {
+  activeSession,
+  answered,
+  begun,
+  CHAT,
+  clocksOf,
+  deliveryOf,
+  displayOf,
+  openScene,
+  type Scene,
+  waitingSession,
+} from './scene.js';
 
 /** Turns of the event loop that are given to a loop which should have ended, to show that it has not. */
 const TURNS_FOR_THE_DEAD = 500;
@@ -499,6 +510,36 @@ describeWithRedis('the progress message', () => {
       expect(await delivery.deliver(session.session_id)).toBe('sent');
       await delivery.stop();
       expect(scene.peer.botMessages(CHAT)[0]?.text).toBe('Done in 58 seconds.');
+    },
+  );
+
+  // rule: no-instant-binds-longer-than-its-length
+  test.each([HOUR, -HOUR])(
+    'says how long it took, although the clock was moved by %d ms while it waited',
+    async (ms) => {
+      const scene = await openScene();
+      const clocks = clocksOf(scene);
+      const accept = clocks.noting(async (session: AgentSession) => ({ session, isNew: true, isNext: true }));
+      const { session } = await accept(await waitingSession(scene));
+      scene.clock.moveWallClock(ms);
+      await scene.clock.advance(20 * SECOND);
+      const display = displayOf(scene, clocks);
+      const first = await begun(scene, session);
+      display.begin(first);
+      await scene.peer.waitFor(() => typing(scene) === 1);
+      await runFor(scene, 30 * SECOND);
+      await display.end(first.session_id);
+      // What the second attempt says, too, counts from the acceptance.
+      const second = await begun(scene, await revived(scene, first));
+      display.begin(second);
+      await runFor(scene, 10 * SECOND);
+      await display.end(second.session_id);
+      await answered(scene, second, 'the answer');
+      const delivery = deliveryOf(scene, display);
+      expect(await delivery.deliver(second.session_id)).toBe('sent');
+      await delivery.stop();
+      expect(scene.peer.botMessages(CHAT)[0]?.text).toBe('Done in 60 seconds.');
+      expect(clocks.movedMs(second)).toBe(ms);
     },
   );
 

@@ -1,5 +1,6 @@
 /** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
 
+import { AcceptanceClocks } from '../../../bridge/chat/acceptanceClocks.js';
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
 import { TelegramApi, type TelegramFoundation } from '../../../bridge/telegram/api.js';
 import { BotNumbers } from '../../../bridge/telegram/botNumbers.js';
@@ -105,16 +106,19 @@ export async function openScene(): Promise<Scene> {
   };
 }
 
+/** The boot's clock is the one that tests cannot move. */
+export function clocksOf({ clock }: Pick<Scene, 'clock'>): AcceptanceClocks {
+  return new AcceptanceClocks(clock, { sinceBootMs: () => clock.monotonic() });
+}
+
 /** Shows nothing until a test begins it. */
-export function displayOf(scene: Scene): ProgressDisplay {
+export function displayOf(scene: Scene, clocks = clocksOf(scene)): ProgressDisplay {
   const display = new ProgressDisplay(
     scene,
     scene.edits,
     new ProgressMemory(scene.logsFolder, scene.logger),
     3 * SECOND,
-    {
-      sinceBootMs: () => scene.clock.monotonic(),
-    },
+    clocks,
   );
   afterThisTest(() => display.stop());
   return display;

@@ -8,7 +8,7 @@ import { TelegramIntake } from '../../../bridge/telegram/intake.js';
 import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
 import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
 import { UpdateHandler } from '../../../bridge/telegram/updateHandler.js';
-import type { LiveTerminal } from '../../../monitoring/terminals/terminalWatch.js';
+import type { LiveTerminal } from '../../../monitoring/terminals/liveTerminal.js';
 import type { Settings } from '../../../src/config/settings.js';
 import type { Store } from '../../../src/jobs/store.js';
 import { testFolder } from '../../harness/folder.js';

@@ -467,7 +467,7 @@ function openTerminal(scene: Scene, acceptor = acceptorOf(scene)) {
         look();
       }),
   };
-  const chat = new TerminalChat(scene, terminal.writer);
+  const chat = new TerminalChat(scene, terminal.writer, { movedMs: () => 0 });
   const intake = new TerminalIntake({
     ...scene,
     lines: createInterface({ input }),

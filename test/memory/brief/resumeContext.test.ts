@@ -73,6 +73,15 @@ test('with little room the purpose, the next step and the files in doubt stay', 
   expect(context).not.toContain('- normal');
 });
 
+test('an entry of the log in the words of a note is no note', () => {
+  const scene = busyScene();
+  scene.write('note', { text: 'the API wants UTC', priority: 'critical' });
+  scene.write('log', { message: 'note: the API wants UTC' });
+  const context = contextOf(scene, 'root', 9_000);
+  expect(context).toContain('- critical: "the API wants UTC"');
+  expect(context.match(/Z "note: the API wants UTC"/g)).toHaveLength(1);
+});
+
 test('a sub-agent gets the critical notes and no files, one that is resumed the three first notes', () => {
   expect(contextOf(busyScene(), 'delegated')).not.toMatch(/src\/a\.ts|- high/);
   expect(contextOf(busyScene(), 'resumed').match(/^- (critical|high|normal):/gm)).toHaveLength(3);

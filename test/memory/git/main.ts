@@ -1,5 +1,5 @@
 /**
- * `npm run git-programs [-- --only WORDS]`: one repository for each way to name a program to git. All words of `track` and `work`,
+ * `npm run prove -- git-programs [--only WORDS]`: one repository for each way to name a program to git. All words of `track` and `work`,
  * `doctor` and the hook of a start are called there as people and agents call them; then git itself shows that it runs the program.
  * Exit code 1 if one is run by us, or git runs none.
  */

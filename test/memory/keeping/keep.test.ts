@@ -20,11 +20,11 @@ import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { archiveSession } from '../../../memory/keeping/archive.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
+import { listSessions } from '../../../memory/look/list.js';
+import { lookAt } from '../../../memory/look/look.js';
 import { checkCopy, readSeal } from '../../../memory/observed/keptCopy.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
-import { listSessions } from '../../../memory/show/list.js';
-import { lookAt } from '../../../memory/show/status.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { compiledProgram, packageRoot } from '../../../src/host/program.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
@@ -203,7 +203,12 @@ test('without texts a list, too, has what a session was asked of which nobody ha
   const { session } = startConversation(memory, { ...launch, transcript });
   session.log.close();
   await keepSession(memory, memory.which(session.id), scene.clock.now() + 60_000);
-  const listed = await listSessions(open(), { here: false, which: 'all' }, () => undefined);
+  const listed = await listSessions(open(), {
+    here: false,
+    which: 'all',
+    judge: async () => null,
+    onUnreadable: () => undefined,
+  });
   expect(listed.find(({ session_id }) => session_id === session.id)?.purpose).toMatch(/do the work/);
 });
 

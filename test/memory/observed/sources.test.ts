@@ -4,10 +4,11 @@ import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { lookAt } from '../../../memory/look/look.js';
 import { transcriptOf } from '../../../memory/observed/programFolders.js';
 import { observe } from '../../../memory/observed/sources.js';
 import { shownLines } from '../../../memory/show/shown.js';
-import { lookAt, statusLines } from '../../../memory/show/status.js';
+import { statusLines } from '../../../memory/show/status.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { testFolder } from '../../harness/folder.js';
@@ -52,7 +53,7 @@ test('a conversation without a recorded transcript is found by its id in the fol
   Object.assign(shown.fold?.more ?? {}, { errors: 300, files: 1 });
   expect(
     shownLines({
-      status: { state, ...shown },
+      look: { state, ...shown },
       tree: { depth: 0, parents: [], children: [], more: 0 },
       directory: null,
       isLost: false,

@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { crashLines, crashReport } from '../../../memory/brief/crashReport.js';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { lookAt } from '../../../memory/look/look.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import type { Launch } from '../../../memory/programs/launch.js';
 import { delegatedContext, noteGiven, startContext } from '../../../memory/programs/sessionContext.js';
 import { leftProcesses, wordsOfShell } from '../../../memory/sessions/leftProcesses.js';
 import { type OpenSession, Sessions } from '../../../memory/sessions/sessions.js';
-import { lookAt, statusLines } from '../../../memory/show/status.js';
+import { statusLines } from '../../../memory/show/status.js';
 import type { Priority } from '../../../memory/words.js';
 import { UnreachableError } from '../../../src/errors.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
@@ -25,12 +26,11 @@ const testWithProc = existsSync('/proc/self/environ') ? test : test.skip;
 const living = readProcessIdentity('host');
 const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
 
-const here = ({ directory }: MemoryScene) => ({
-  root: directory,
+const here = {
   place: null,
   here: living,
   way: { command: null, further: [] },
-});
+};
 
 /** As one hook does it: binds, tells, and notes what was told. */
 async function start(scene: MemoryScene, conversation: string, more: Partial<Launch> = {}) {
@@ -253,11 +253,11 @@ testWithProc('what a dead agent has begun and what goes on is told; what others 
   const session = memory.look(id);
   if (session === null) throw new Error('the session is gone');
   const status = await lookAt(memory, session);
-  expect(status.left).toEqual([{ pid: left, command: 'sleep 1001' }]);
+  expect(status.condition.left).toEqual([{ pid: left, command: 'sleep 1001' }]);
   // Not if an agent that lives has begun it.
   expect(leftProcesses([{ provider: 'claude', conversation: 'c-1' }], [process.pid])).toEqual([]);
   expect(statusLines(status)).toContain(`still running, begun by an agent that is gone: process ${left}: sleep 1001`);
-  const report = crashLines(crashReport(status, here(scene)), scene.clock.now());
+  const report = crashLines(crashReport(status, here), scene.clock.now());
   expect(report).toContain(`  process ${left}: sleep 1001`);
   const { text } = await start(scene, 'c-3');
   expect(text).toContain(`before you do the same again:\n- process ${left}: "sleep 1001"\n`);
@@ -359,7 +359,7 @@ test('what the broken turn was asked is told to the next agent, to the person an
   expect((await start(scene, 'c-2', cleared)).id).toBe(id);
   const session = scene.open().look(id);
   if (session === null) throw new Error('the session is gone');
-  const report = crashReport(await lookAt(scene.open(), session), here(scene));
+  const report = crashReport(await lookAt(scene.open(), session), here);
   expect(report).toMatchObject({ purpose: 'first make a b', last_asked: 'then do more' });
   expect(crashLines(report, scene.clock.now())).toContain('last asked:     then do more');
 

@@ -1,5 +1,5 @@
 /**
- * `npm run memory-races`: many processes write one log, half of them are killed at random, and every acknowledged line must be
+ * `npm run prove -- memory-races`: many processes write one log, half of them are killed at random, and every acknowledged line must be
  * there afterwards.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

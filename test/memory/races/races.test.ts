@@ -1,4 +1,4 @@
-/** A few rounds of the races that `npm run memory-races` runs at length, with processes of their own. */
+/** A few rounds of the races that `npm run prove -- memory-races` runs at length, with processes of their own. */
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';

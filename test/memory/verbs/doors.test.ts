@@ -24,6 +24,7 @@ const NOTHING: Door = {
   read: () => Promise.reject(new Error('no files')),
   startDetached: () => undefined,
   untilStopped: () => AbortSignal.abort(),
+  judge: async () => null,
   say: () => undefined,
 };
 async function answer(memory: Memory, request: string): Promise<string> {

@@ -480,9 +480,11 @@ describe('a watch', () => {
     const agent = scene.agent();
     agent.writes(...hangingTurn(scene.seconds));
     await scene.pass(SECOND, watch);
-    expect(watch.live).toEqual([{ directory: scene.memory.directory, stuckSince: null }]);
+    expect(watch.live).toEqual([{ directory: scene.memory.directory, stuck: null }]);
     await scene.pass(DAY, watch);
-    expect(watch.live).toEqual([{ directory: scene.memory.directory, stuckSince: expect.any(Number) }]);
+    expect(watch.live).toEqual([
+      { directory: scene.memory.directory, stuck: expect.objectContaining({ rule: 'silence' }) },
+    ]);
     expect(readFileSync(join(scene.memory.home, 'sessions', agent.id, 'worklog.jsonl'), 'utf8')).toContain('"notice"');
   });
 });

@@ -53,7 +53,31 @@ const CLAUDE: readonly Row[] = [
   ['2.1.329 (bundle)', "You've hit your org's limit · resets in 3h 20m", 'rate_limit', '2026-10-08T13:20:30.000Z'],
   ['before 2.1.150', 'Claude AI usage limit reached|1791460800', 'rate_limit', '2026-10-08T12:00:00.000Z'],
   ['2.1.150', '5-hour limit reached ∙ resets 3pm', 'rate_limit', '2026-10-08T19:00:59.000Z'],
+  [
+    '1.0.24 to 2.1.81 (reported)',
+    'API Error: 400 {"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-10-09 at 00:00 UTC."}}',
+    'rate_limit',
+    '2026-10-09T00:00:00.000Z',
+  ],
+  [
+    '2.1.329 (api)',
+    'API Error: 400 You have reached your specified workspace API usage limits. You will regain access on 2026-11-01 at 00:00 UTC.',
+    'rate_limit',
+    '2026-11-01T00:00:00.000Z',
+  ],
+  [
+    '2.1.329 (api)',
+    'API Error: Request rejected (429) · Number of request tokens has exceeded your daily rate limit',
+    'rate_limit',
+  ],
   ['2.1.329 (bundle)', "You've hit your monthly spend limit.", 'credit'],
+  ['2.1.329 (api)', 'API Error: Request rejected (429) · Spend limit reached.', 'credit'],
+  // Of an API key, these words say no more than that.
+  [
+    '2.1.329 (bundle)',
+    'API Error: Request rejected (429) · This request would exceed your rate limit.',
+    'provider_unavailable',
+  ],
   ['2.1.329 (bundle)', 'Credit balance is too low', 'credit'],
   [
     '2.1.329 (api)',
@@ -183,6 +207,11 @@ const CODEX: readonly Row[] = [
     '2026-10-08T12:00:00.000Z',
   ],
   ['0.169.0 (bundle)', 'Quota exceeded. Check your plan and billing details.', 'credit'],
+  [
+    '0.171.0 (api)',
+    'unexpected status 429 Too Many Requests: You exceeded your current quota, please check your plan and billing details.',
+    'credit',
+  ],
   [
     '0.169.0 (bundle)',
     'Your workspace is out of credits. Ask your workspace owner to refill in order to continue.',

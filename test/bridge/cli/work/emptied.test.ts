@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { rebuildSession } from '../../../../memory/keeping/rebuild.js';
+import { listSessions, rowValue } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
-import { listSessions } from '../../../../memory/show/list.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../../src/host/identity.js';
 import { testFolder } from '../../../harness/folder.js';
 import { type MemoryScene, memoryScene } from '../../../memory/scene.js';
@@ -38,8 +38,10 @@ function emptied({ open }: MemoryScene, agent: ProcessIdentity | null) {
   return { id, folder };
 }
 
-const listed = ({ open }: Pick<MemoryScene, 'open'>) =>
-  listSessions(open(), { here: true, which: 'unfinished' }, () => undefined);
+const listed = async ({ open }: Pick<MemoryScene, 'open'>) => {
+  const options = { here: true, which: 'unfinished', judge: async () => null, onUnreadable: () => undefined } as const;
+  return (await listSessions(open(), options)).map(rowValue);
+};
 
 describe('a worklog that was emptied', () => {
   test('is listed as damaged, here, too, and everything names its session and its directory', async () => {

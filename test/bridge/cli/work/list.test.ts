@@ -1,4 +1,4 @@
-// covers: bridge/cli/work/list.ts memory/show/list.ts memory/show/rowWords.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
+// covers: memory/verbs/list.ts memory/look/list.ts memory/show/rowWords.ts memory/sessions/stateFile.ts memory/keeping/rebuild.ts
 /** The list of sessions, and the generated files from which it is made where they are valid. */
 
 import { spawnSync } from 'node:child_process';
@@ -17,10 +17,10 @@ import {
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../../memory/fold/rules/kind.js';
+import type { SessionRow } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
 import { Memory } from '../../../../memory/sessions/memory.js';
-import type { ListedSession } from '../../../../memory/show/list.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
 import { redactShapes } from '../../../../src/log/redact.js';
@@ -175,7 +175,7 @@ test('a row names the directory, and whether an agent is at work', async () => {
   const working = record('working', living);
   const killed = record('killed', { ...living, pid_start: '1' });
   const declared = await scene.begin('declared');
-  const rows: ListedSession[] = await all();
+  const rows: SessionRow[] = await all();
   expect(new Map(rows.map((row) => [row.session_id, [row.directory, row.liveness, row.run_ended]]))).toEqual(
     new Map([
       [working.id, [working.directory, 'alive', false]],
@@ -204,7 +204,7 @@ test('a session that was not reopened keeps its place in the list', async () => 
   const old = await endedSession('old');
   const holder = await scene.begin('holder');
   const rows = async () =>
-    (await all()).map(({ session_id, last_activity }: ListedSession) => [session_id, last_activity]);
+    (await all()).map(({ session_id, last_activity }: SessionRow) => [session_id, last_activity]);
   const before = await rows();
   expect(await scene.say('work', ['reopen', old])).toMatchObject({ code: 1, err: expect.stringContaining(holder) });
   expect(await rows()).toEqual(before);

@@ -283,7 +283,9 @@ describeWithRedis('a failure that cannot be reported to anyone', () => {
       },
     };
     const redact = (text: string) => text;
-    const chat = new TerminalChat({ store, clock, logger, events, redact, here: readProcessIdentity(HOST) }, writer);
+    const chat = new TerminalChat({ store, clock, logger, events, redact, here: readProcessIdentity(HOST) }, writer, {
+      movedMs: () => 0,
+    });
     const report = { state: 'given_up', url: null, tries: 9, due_at: null, last_error: 'GitHub refused' } as const;
     const saga = scene.saga({ chat, reporter: { report: async () => report, noteOutcome: async () => undefined } });
     const session = await activeSession(scene);

@@ -80,7 +80,7 @@ export async function openSagaScene(url?: string): Promise<SagaScene> {
   const said: string[] = [];
   const here = readProcessIdentity(HOST);
   const writer = { write: (text: string) => void said.push(text) };
-  const chat = new TerminalChat({ store, clock, logger, redact, here, events }, writer);
+  const chat = new TerminalChat({ store, clock, logger, redact, here, events }, writer, { movedMs: () => 0 });
   const lease = must(await store.leases.hold('watchdog:test', 'this test', 1_000 * MINUTE));
   const wanted: { incidentId: string; instant: number }[] = [];
   const reporter = incidentReporter({ store, clock, logger, folder });

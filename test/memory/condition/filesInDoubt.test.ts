@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { filesInDoubt } from '../../../memory/brief/filesInDoubt.js';
+import { filesInDoubt } from '../../../memory/condition/filesInDoubt.js';
 import { newWorklog } from '../../../memory/fold/newWorklog.js';
 import { Observed } from '../../../memory/observed/observed.js';
 import { testFolder } from '../../harness/folder.js';

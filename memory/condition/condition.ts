@@ -1,0 +1,120 @@
+/**
+ * How a session is: one value, which every surface reads. Nothing of it is stored, because it depends on this host and on the time.
+ */
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import { type FreshnessHours, freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
+import { type Ran, Runs, type RunsOf } from '../fold/runs.js';
+import type { Progress } from '../fold/state.js';
+import type { Worklog } from '../fold/worklog.js';
+import type { EndReason, Freshness, Lifecycle, Liveness } from '../words.js';
+import type { Damage } from './damage.js';
+import { type BrokenRule, brokenNow, type Doing, excusedUntil, type Judged, type Stuck, stuckOf } from './stuck.js';
+
+/**
+ * `crashed`: its process is gone, and its end is not written. `ended`: its end is written, or nothing was ever asked of it.
+ * `elsewhere`: it is of another host. `unknown`: what it does cannot be seen. `none`: no agent is known.
+ */
+export type AgentCondition = Doing | 'crashed' | 'ended' | 'elsewhere' | 'unknown' | 'none';
+
+/** What a session's record says, as far as its condition follows from it. */
+export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'> {
+  readonly end: EndReason | null;
+  readonly archived: boolean;
+  readonly progress: Progress;
+  /** Declared or observed, UTC epoch milliseconds. */
+  readonly last_activity: number | null;
+  readonly acknowledged_at: number | null;
+  /** It began by itself, and nothing was asked or declared in it. */
+  readonly isUnused: boolean;
+  /** A person or the model is waited for, as far as the worklog knows. */
+  readonly isWaiting: boolean;
+  readonly damage: Damage;
+}
+
+/** From where, when and by whose eyes a session is looked at. */
+export interface Viewpoint {
+  /** The identity of a process of this host. */
+  readonly here: ProcessIdentity;
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+  readonly hours: FreshnessHours;
+  /** Null if there is no judge. */
+  readonly judged: Judged | null;
+}
+
+export interface Condition {
+  readonly lifecycle: Lifecycle;
+  readonly end: EndReason | null;
+  readonly archived: boolean;
+  readonly agent: AgentCondition;
+  /** Null if nothing of its work can be seen, or it crashed. */
+  readonly doing: Doing | null;
+  /** Of the process of the present run. */
+  readonly liveness: Liveness;
+  /** Whether the end of the present run is written. */
+  readonly run_ended: boolean;
+  readonly stuck: Stuck | null;
+  /** Rules that are broken now, by the judge; the leading one first. */
+  readonly broken: readonly BrokenRule[];
+  /** Until when silence is excused, UTC epoch milliseconds. Null if it is not. */
+  readonly excused_until: number | null;
+  readonly freshness: Freshness;
+  readonly check: StateCheck;
+  readonly progress: Progress;
+  readonly damage: Damage;
+}
+
+export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Viewpoint): Condition {
+  const { lifecycle, end, archived, progress, damage, isUnused } = recorded;
+  const runs = new Runs(recorded, here);
+  const mayWork = mayBeAtWork(recorded, runs);
+  const broken = brokenNow({ mayWork, judged }, { isUnseen: runs.liveness === 'unknown', now });
+  const isCrashed = runs.isLost && !isUnused;
+  const doing = isCrashed ? null : doingOf(recorded, mayWork, judged);
+  const last = lastActive(recorded);
+  return {
+    ...{ lifecycle, end, archived, progress, damage },
+    agent: isCrashed ? 'crashed' : agentOf(recorded, runs, doing),
+    doing,
+    liveness: runs.liveness,
+    run_ended: runs.hasEnded,
+    stuck: stuckOf(recorded, { mayWork, judged }, broken, now),
+    broken,
+    excused_until: excusedUntil(recorded, now),
+    freshness: freshnessOf(last, now, hours),
+    check: isStateStale(last, now, hours),
+  };
+}
+
+/** @returns the last activity or acknowledgement, UTC epoch milliseconds. Null if there was none */
+export function lastActive({
+  last_activity,
+  acknowledged_at,
+}: Pick<Recorded, 'last_activity' | 'acknowledged_at'>): number | null {
+  return Math.max(last_activity ?? 0, acknowledged_at ?? 0) || null;
+}
+
+/** @returns whether an agent may be at work: the session is open, and no run is known or the present one is going */
+export function mayBeAtWork(
+  { lifecycle, archived }: Pick<Recorded, 'lifecycle' | 'archived'>,
+  { mayWork }: Pick<Runs<Ran>, 'mayWork'>,
+): boolean {
+  return isOpenSession({ lifecycle, archived }) && mayWork;
+}
+
+/** @returns whether it has not ended, and is not in the archive */
+export function isOpenSession({ lifecycle, archived }: Pick<Recorded, 'lifecycle' | 'archived'>): boolean {
+  return lifecycle !== 'ended' && !archived;
+}
+
+function doingOf({ lifecycle, isWaiting }: Recorded, mayWork: boolean, judged: Judged | null): Doing | null {
+  if (!mayWork || lifecycle === 'planned') return 'idle';
+  return judged?.doing ?? (isWaiting ? 'waiting' : null);
+}
+
+function agentOf({ lifecycle, isUnused }: Recorded, runs: Runs<Ran>, doing: Doing | null): AgentCondition {
+  if (runs.hasEnded || lifecycle === 'ended' || (isUnused && runs.liveness === 'dead')) return 'ended';
+  if (runs.elsewhere !== null) return 'elsewhere';
+  if (runs.present === null && (doing === null || lifecycle === 'planned')) return 'none';
+  return doing ?? 'unknown';
+}

@@ -1,0 +1,71 @@
+/** The words for how a session is. No other file has any. */
+import { counted } from '../../src/counted.js';
+import type { Lifecycle, Liveness } from '../words.js';
+import type { Condition } from './condition.js';
+import { type Damage, isDamaged } from './damage.js';
+import type { Doing } from './stuck.js';
+
+const LIVES: Readonly<Record<Liveness, string>> = {
+  alive: 'its agent is alive',
+  dead: 'its agent has ended',
+  unknown: 'whether its agent lives is unknown',
+  none: 'no agent is known',
+};
+
+/** What an agent does. */
+export const DOING: Readonly<Record<Doing, string>> = {
+  working: 'its agent is working',
+  in_tool: 'a call of its agent is running',
+  waiting: 'its agent waits for a person or the model',
+  idle: 'idle',
+};
+
+/** After a notice of a session that is not stuck. */
+export const OVER = ' (over, or excused)';
+
+type Row = Pick<Condition, 'agent' | 'stuck' | 'end' | 'lifecycle' | 'damage'>;
+
+/** @returns the cell of a table: its worst side, and whether its record is whole */
+export function stateWords({ agent, stuck, end, lifecycle, damage }: Row): string {
+  const words = agent === 'crashed' ? 'crashed' : stuck !== null ? 'stuck' : (end ?? lifecycle);
+  const rest = [...(isDamaged(damage) ? ['damaged'] : []), ...(damage.newer > 0 ? ['newer version'] : [])];
+  return [words, ...rest].join(', ');
+}
+
+/** @returns the cell of a table: `ended` if the end of its run is written; `dead` if it is not */
+export function agentWord({ liveness, run_ended }: Pick<Condition, 'liveness' | 'run_ended'>): string {
+  if (liveness === 'none') return '-';
+  return run_ended ? 'ended' : liveness;
+}
+
+/** @returns a clause on its agent */
+export function agentClause({ agent, liveness }: Pick<Condition, 'agent' | 'liveness'>): string {
+  if (agent === 'crashed') return 'its agent CRASHED';
+  return LIVES[agent === 'ended' ? 'dead' : liveness];
+}
+
+/** @returns what sets it apart from others, for a reader who picks one. Empty if nothing is known */
+export function candidateWords({ agent, stuck, liveness, run_ended }: Omit<Row, 'damage'> & Condition): string {
+  if (agent === 'crashed') return 'crashed';
+  if (stuck !== null) return 'its agent seems stuck';
+  return liveness === 'alive' && !run_ended ? LIVES.alive : '';
+}
+
+/** @returns its lifecycle and end, in the past tense: a brief is read later */
+export function pastClause(lifecycle: Lifecycle, end: Condition['end']): string {
+  return end === null ? `it was ${lifecycle}` : `it had ended as ${end}`;
+}
+
+/**
+ * @param path of its worklog
+ * @returns sentences
+ */
+export function damageLines({ unreadable, newer, isEmptied }: Damage, path: string): string[] {
+  return [
+    ...(isEmptied ? [`its log is empty: ${path}`] : []),
+    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of its log cannot be read: ${path}`] : []),
+    ...(newer > 0
+      ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: update this one`]
+      : []),
+  ];
+}

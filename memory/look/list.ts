@@ -1,0 +1,222 @@
+/** The sessions of a memory, for a reader who picks one. */
+import { basename } from 'node:path';
+import * as z from 'zod';
+import { UnreachableError } from '../../src/errors.js';
+import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
+import { damageOf } from '../condition/damage.js';
+import { recordedOf } from '../condition/recorded.js';
+import type { Judged } from '../condition/stuck.js';
+import { processSchema } from '../fold/rules/runs.js';
+import { LOST_BEGINNING } from '../fold/state.js';
+import { isUnused } from '../fold/unused.js';
+import { settledCounts } from '../logs/settledCounts.js';
+import type { Observed } from '../observed/observed.js';
+import { purposeOf, readPurpose } from '../observed/purpose.js';
+import { observe, observeKept } from '../observed/sources.js';
+import { hasLostLines } from '../sessions/lostLines.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { presentState } from '../sessions/stateFile.js';
+import { END_REASONS, LIFECYCLES } from '../words.js';
+import type { Workspace } from '../workspaces/workspace.js';
+import type { Judge } from './look.js';
+
+/** A session in a list. */
+export interface ListedSession {
+  readonly session_id: string;
+  readonly purpose: string;
+  readonly name: string | null;
+  readonly workspace: string | null;
+  /** The top of its workspace. Null if it is unknown which one it was. */
+  readonly directory: string | null;
+  readonly created_at: number | null;
+  readonly last_activity: number | null;
+  readonly condition: Condition;
+}
+
+/** @returns the row as JSON */
+export function rowValue({ created_at, last_activity, condition, ...session }: ListedSession) {
+  const { lifecycle, end, agent, liveness, run_ended, stuck, progress, damage } = condition;
+  return {
+    ...session,
+    lifecycle,
+    end_reason: end,
+    crashed: agent === 'crashed',
+    liveness,
+    run_ended,
+    stuck: stuck !== null,
+    progress,
+    created_at,
+    last_activity,
+    unreadable: damage.unreadable,
+    emptied: damage.isEmptied,
+    newer: damage.newer,
+  };
+}
+
+export type SessionRow = ReturnType<typeof rowValue>;
+
+/** What a row needs of `state.json`. */
+const stateSchema = z.object({
+  purpose: z.string(),
+  name: z.string().nullable(),
+  workspace: z.string().nullable(),
+  lifecycle: z.enum(LIFECYCLES),
+  end: z.object({ reason: z.enum(END_REASONS) }).nullable(),
+  archived: z.boolean(),
+  runs: z.array(z.object({ process: processSchema, ended_at: z.number().nullable() })),
+  progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.string().nullable() }),
+  created_at: z.number().nullable(),
+  last_activity: z.number().nullable(),
+  acknowledged_at: z.number().nullable().default(null),
+  notices: z.array(z.unknown()).default([]),
+  log: z.object({ lines: z.number(), unreadable: z.number(), newer: z.number().default(0) }),
+});
+
+/** What is known of a session before it is a row. */
+interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
+  readonly recorded: Recorded;
+  readonly judged: Judged | null;
+}
+
+export interface ListOptions {
+  /** Only those of the caller's workspace. */
+  readonly here: boolean;
+  /** Also those that have ended, or those in the archive. */
+  readonly which: 'unfinished' | 'all' | 'archived';
+  /** Of the agents that may be at work. */
+  readonly judge: Judge;
+  /** Called for each session whose log cannot be read, or whose workspace's log cannot. */
+  onUnreadable(error: UnreachableError): void;
+}
+
+/** @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them */
+export async function listSessions(memory: Memory, options: ListOptions): Promise<ListedSession[]> {
+  const { sessions } = memory;
+  const { here, which } = options;
+  // One whose way to the archive was interrupted still lies among the sessions.
+  const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
+  const rows: ListedSession[] = [];
+  const directoryOf = directories(memory, options);
+  for (const folder of folders) {
+    const id = basename(folder);
+    const entry = writtenEntry(memory, folder) ?? (await foldedEntry(memory, id, options));
+    if (entry === null || (entry.recorded.damage.isEmptied && !hasLostLines(memory, folder))) continue;
+    const { workspace, recorded } = entry;
+    if (isArchived(memory, folder, entry) !== (which === 'archived')) continue;
+    if (here && workspace !== memory.workspace.id) continue;
+    if (recorded.end !== null && (which === 'unfinished' || recorded.end === 'superseded')) continue;
+    rows.push(rowOf(memory, id, { ...entry, directory: entry.directory ?? directoryOf(workspace) }));
+  }
+  return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+}
+
+/** Where the beginning is lost, the line that archived it may be, too. */
+function isArchived({ places }: Memory, folder: string, { recorded, created_at }: Entry): boolean {
+  return recorded.archived || (created_at === null && folder !== places.sessionFolder(basename(folder)));
+}
+
+function rowOf(memory: Memory, id: string, { recorded, judged, ...entry }: Entry): ListedSession {
+  const { clock, settings, surroundings } = memory;
+  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged };
+  return {
+    session_id: id,
+    ...entry,
+    purpose: entry.created_at === null ? LOST_BEGINNING : entry.purpose,
+    last_activity: recorded.last_activity,
+    condition: conditionOf(recorded, viewpoint),
+  };
+}
+
+/**
+ * @returns null unless `state.json` was made from all that there is, and says all that a row needs: what an agent does is in its
+ *   transcript only, and whether a notice still holds depends on more. Then the logs must be folded
+ */
+function writtenEntry(memory: Memory, folder: string): Entry | null {
+  const state = writtenState(folder);
+  if (state === null || state.created_at === null || state.notices.length > 0 || mayBeUnused(state)) return null;
+  const { end, log, name, workspace, purpose, created_at, ...rest } = state;
+  const { liveness } = memory.runsOf(state);
+  const isAtWork = liveness === 'none' ? state.lifecycle === 'active' : liveness !== 'dead';
+  if (state.lifecycle !== 'ended' && isAtWork) return null;
+  const recorded = { ...rest, end: end?.reason ?? null, notices: [], ping: null, isWaiting: false, isUnused: false };
+  const damage = damageOf(log, true);
+  return { purpose, name, workspace, directory: null, created_at, recorded: { ...recorded, damage }, judged: null };
+}
+
+function writtenState(folder: string): z.output<typeof stateSchema> | null {
+  try {
+    return stateSchema.safeParse(presentState(folder)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Only its logs show it. */
+function mayBeUnused({ purpose, lifecycle }: z.output<typeof stateSchema>): boolean {
+  return purpose === '' && lifecycle !== 'ended';
+}
+
+async function foldedEntry(
+  memory: Memory,
+  id: string,
+  { judge, onUnreadable }: Pick<ListOptions, 'judge' | 'onUnreadable'>,
+): Promise<Entry | null> {
+  try {
+    const session = memory.sessions.read(id);
+    session?.log.close();
+    if (session === null) return null;
+    const { log, folder } = session;
+    const { state } = log;
+    const workspace = tried(() => memory.workspaceOf(state), onUnreadable);
+    const kept = { log: state, folder, workspace };
+    const { fold } =
+      state.lifecycle === 'ended'
+        ? await observeKept(kept)
+        : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
+    if (isLeftUnused(memory, log, fold)) return null;
+    const recorded = recordedOf(state, fold, await settledCounts(log));
+    const isJudged = state.conversations.length + state.notices.length > 0;
+    const isAtWork = isJudged && mayBeAtWork(recorded, memory.runsOf(state));
+    const purpose = state.facts === null ? '' : purposeOf(state, fold);
+    return {
+      purpose: purpose === '' ? await readPurpose(state, memory.programs, memory.stamp.redact) : purpose,
+      name: state.facts?.name ?? null,
+      workspace: workspace?.id ?? state.facts?.workspace ?? null,
+      directory: workspace?.root ?? null,
+      created_at: state.created_at,
+      recorded,
+      judged: isAtWork ? await judge(memory, id, memory.clock.now()) : null,
+    };
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    onUnreadable(error);
+    return null;
+  }
+}
+
+/** Whether an agent was closed or killed before it was asked anything. What cannot be read may have been declared. */
+function isLeftUnused(memory: Memory, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
+  return !memory.runsOf(state).mayWork && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
+}
+
+/** @returns the directory of a workspace by its id; each log is looked at once */
+function directories({ claims }: Memory, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
+  const known = new Map<string, string | null>();
+  return (id: string | null): string | null => {
+    if (id === null) return null;
+    if (!known.has(id)) known.set(id, tried(() => claims.find(id), onUnreadable)?.root ?? null);
+    return known.get(id) ?? null;
+  };
+}
+
+/** @returns null also if the log of the workspace cannot be read, which hides no session */
+function tried(look: () => Workspace | null, onUnreadable: (error: UnreachableError) => void): Workspace | null {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    onUnreadable(error);
+    return null;
+  }
+}

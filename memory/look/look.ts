@@ -1,0 +1,107 @@
+/** Looks at one session: its worklog, what was observed of it, and what follows from now and this host. */
+import { type Condition, conditionOf, lastActive } from '../condition/condition.js';
+import { type DoubtfulFile, filesInDoubt } from '../condition/filesInDoubt.js';
+import { recordedOf } from '../condition/recorded.js';
+import type { Judged } from '../condition/stuck.js';
+import { type SessionState, sessionStateOf } from '../fold/freshness.js';
+import { lostRun } from '../fold/runs.js';
+import type { Worklog } from '../fold/worklog.js';
+import type { LogCounts } from '../logs/reader.js';
+import { type CombinedState, combinedState } from '../observed/combined.js';
+import type { Observed } from '../observed/observed.js';
+import { observe } from '../observed/sources.js';
+import { type Step, stepOf, stepsOf } from '../observed/step.js';
+import { type LeftProcess, leftProcesses, wordsOfShell } from '../sessions/leftProcesses.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+
+/**
+ * Judges the work of a session's agent by the rules of the watchdog.
+ * @param now UTC epoch milliseconds
+ * @returns null if there is no such session any more
+ */
+export type Judge = (memory: Memory, sessionId: string, now: number) => Promise<Judged | null>;
+
+/** The condition, and what costs a look at processes and files. */
+export interface WholeCondition extends Condition {
+  /** In the word of an older tracker. */
+  readonly session_state: SessionState;
+  /** That is in progress, or comes next. Null if every one is settled. */
+  readonly step: Step | null;
+  /** Processes that agents which crashed have left running; their commands are redacted. */
+  readonly left: readonly LeftProcess[];
+  /** Files that may be half written. */
+  readonly doubtful: readonly DoubtfulFile[];
+}
+
+export interface Look {
+  readonly log: Worklog;
+  readonly state: CombinedState;
+  /** What was observed. Null if nothing was. */
+  readonly fold: Observed | null;
+  /** The last activity or acknowledgement, UTC epoch milliseconds. */
+  readonly last: number | null;
+  readonly now: number;
+  /** Of its worklog. */
+  readonly path: string;
+  readonly condition: WholeCondition;
+}
+
+export interface LookOptions {
+  /** Of its worklog, if the caller has the time to wait for `settledCounts`. */
+  readonly counts?: Readonly<LogCounts>;
+  readonly judge?: Judge;
+}
+
+export async function lookAt(
+  memory: Memory,
+  { id, log: written, folder }: OpenSession,
+  { counts = written.counts, judge }: LookOptions = {},
+): Promise<Look> {
+  const { state: log, at, path } = written;
+  const { clock, settings, stamp, surroundings } = memory;
+  const now = clock.now();
+  const workspace = memory.workspaceOf(log);
+  const observation = await observe({ log, folder, workspace }, { folders: memory.programs, redact: stamp.redact });
+  const state = combinedState(log, at, observation);
+  const { fold } = observation;
+  const recorded = recordedOf(log, fold, counts);
+  const judged = (await judge?.(memory, id, now)) ?? null;
+  const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged });
+  const { root } = workspace ?? memory.workspace;
+  const whole = {
+    ...condition,
+    session_state: sessionStateOf(condition.freshness, {
+      isUsed: isUsed(log, fold),
+      isCompacted: fold?.isCompacted ?? false,
+    }),
+    step: stepOf(stepsOf({ log, fold })),
+    // Another agent may have come; what the first one began continues.
+    left: condition.agent === 'crashed' || lostRun(log) !== null ? leftBy(memory, log) : [],
+    get doubtful() {
+      return filesInDoubt({ log, fold }, root);
+    },
+  };
+  return { log, state, fold, last: lastActive(recorded), now, path, condition: whole };
+}
+
+function leftBy(memory: Memory, log: Worklog): LeftProcess[] {
+  const named = log.conversations.map(({ provider, id }) => ({ provider, conversation: id }));
+  const living = memory.runsOf(log).living.map(({ process }) => process.pid);
+  return leftProcesses(named, living).map(({ pid, command }) => ({
+    pid,
+    command: wordsOfShell(memory.stamp.redact(command)),
+  }));
+}
+
+/** Whether an agent has used a tool, as far as it can be seen; without an observation, whether anything was begun. */
+function isUsed(log: Worklog, fold: Observed | null): boolean {
+  if (fold !== null) return fold.firstTool !== null;
+  return log.files.size > 0 || [...log.steps.values()].some(({ started_at }) => started_at !== null);
+}
+
+/** @returns the part of the condition that `--json` shows beside the state */
+export function computedOf({ condition }: Look) {
+  const { liveness, agent, freshness, check, session_state } = condition;
+  return { liveness, crashed: agent === 'crashed', freshness, check, session_state };
+}

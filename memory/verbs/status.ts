@@ -1,0 +1,72 @@
+import { isoTime } from '../../src/time.js';
+import { DOING, OVER } from '../condition/words.js';
+import { settledCounts } from '../logs/settledCounts.js';
+import { computedOf, type Look, lookAt } from '../look/look.js';
+import { IS_GONE, lostDirectory } from '../show/directory.js';
+import { changeLines, lastScan, type SinceScan, sinceScan } from '../show/scan.js';
+import { ago, statusLines } from '../show/status.js';
+import { meant } from './meant.js';
+import { type Outcome, verb } from './verb.js';
+
+/** Of each kind; `track scan` names them all. */
+const MOST_CHANGES = 5;
+
+export const status = verb({
+  name: 'status',
+  summary:
+    'the task, the steps, the files in progress, changes since the last\nscan, waits, notices; exit 1 if the agent is stuck',
+  fields: {},
+  async run(memory, input, door): Promise<Outcome> {
+    const session = meant(memory, input);
+    const counts = await settledCounts(session.log);
+    const look = await lookAt(memory, session, { counts, judge: door.judge });
+    const before = lastScan(session);
+    const lost = lostDirectory(memory, session.log.state);
+    const since = before === null || lost !== null ? null : sinceScan(memory, session, before);
+    const { log, now, condition } = look;
+    const { agent, doing, stuck, excused_until, broken: findings } = condition;
+    // No hook says when a dialog is answered; the transcript shows that its agent has continued.
+    const mayWait = (doing === null || doing === 'waiting') && agent !== 'crashed';
+    const waits = mayWait ? waitsOf(look) : [];
+    const lines = [
+      ...statusLines(look),
+      ...(lost === null ? [] : [`${IS_GONE}: ${lost}`]),
+      ...(doing === null ? [] : [`attention: ${DOING[doing]}`]),
+      ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${kind}`),
+      ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${stuck === null ? OVER : ''}`),
+      ...(excused_until === null ? [] : [`silence is excused until ${isoTime(excused_until)}`]),
+      ...findings.map(({ rule, sentence }) => `STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`),
+      ...(since === null ? [] : scanLines(since)),
+    ];
+    const value = {
+      ...look.state,
+      ...computedOf(look),
+      attention: doing,
+      stuck: stuck !== null,
+      findings,
+      waits,
+      notices: log.notices,
+      changes: since === null ? null : changesOf(since),
+      log: counts,
+    };
+    return { lines, value, ...(stuck !== null && { verdict: 'found' }) };
+  },
+});
+
+/** Those that were declared, and those that the transcript shows. */
+function waitsOf({ log, fold }: Look): { readonly kind: string; readonly since: number }[] {
+  const declared = [...log.waits.values()].map(({ kind, since }) => ({ kind, since }));
+  return [...declared, ...[...(fold?.waits ?? [])].map(([kind, since]) => ({ kind, since }))];
+}
+
+function scanLines({ since, changes }: SinceScan): string[] {
+  if (since === null || changes === null) return [];
+  const lines = changeLines(changes, MOST_CHANGES);
+  return lines.length === 0
+    ? [`no changes since the scan of ${isoTime(since)}`]
+    : [`changes since the scan of ${isoTime(since)}:`, ...lines];
+}
+
+function changesOf({ since, complete, changes }: SinceScan) {
+  return { since: since === null ? null : isoTime(since), complete, ...changes };
+}

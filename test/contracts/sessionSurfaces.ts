@@ -1,0 +1,145 @@
+/** Every surface that says how a session is, asked for one, and what it says in short. */
+import { command as session } from '../../bridge/cli/session.js';
+import { command as sessions } from '../../bridge/cli/sessions.js';
+import { command as track } from '../../bridge/cli/track/track.js';
+import { command as work } from '../../bridge/cli/work/work.js';
+import type { Command } from '../../bridge/command/command.js';
+import { checkMemory } from '../../bridge/doctor/memoryChecks.js';
+import { answerOf } from '../../bridge/hook/answers.js';
+import { terminalNote } from '../../bridge/intake/terminalNote.js';
+import { OwnGaps } from '../../monitoring/lateness/ownGaps.js';
+import { rulesIn } from '../../monitoring/terminals/directoryRules.js';
+import { TerminalWatch } from '../../monitoring/terminals/terminalWatch.js';
+import type { Project } from '../../src/config/settings.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import { createLogger } from '../../src/log/logger.js';
+import { createRedactor } from '../../src/log/redact.js';
+import { MINUTE, systemClock } from '../../src/time.js';
+import { runCommand } from '../bridge/cli/inProcess.js';
+import type { SessionScene } from './sessionScenes.js';
+
+type Surface = (scene: SessionScene) => Promise<string>;
+
+/** A row of a table: the state, and how the agent is. */
+const ROW = '(.+?) (alive|dead|unknown|ended|-) (?:-|\\d)';
+
+async function say(scene: SessionScene, command: Command, ...args: readonly string[]) {
+  let out = '';
+  const heard = (text: string) => {
+    out += text;
+  };
+  const asked = runCommand(command, args, { surroundings: scene.surroundings, heard });
+  // `sessions` goes on to the bridge, for which it has no settings here.
+  const code = await asked.then((said) => said.code).catch(() => null);
+  return { code, out };
+}
+
+/** @returns what each pattern finds: its last group, or the whole of it */
+function found(out: string, ...patterns: readonly RegExp[]): string {
+  return patterns
+    .flatMap((pattern) => [...out.matchAll(new RegExp(pattern, 'gm'))].map((match) => match.findLast(Boolean) ?? ''))
+    .join('; ')
+    .replace(/\s+/g, ' ');
+}
+
+async function rowOf(scene: SessionScene, command: Command, ...args: readonly string[]): Promise<string> {
+  const { out } = await say(scene, command, ...args);
+  const row = out.replaceAll(/\s+/g, ' ');
+  const cells = new RegExp(`${scene.id} ${ROW}`).exec(row);
+  return cells === null ? '-' : `${cells[1]}, ${cells[2]}`;
+}
+
+/** Freshness, and whether a tool was used, have tests of their own. */
+const AXES = /((?:planned|active|ended)(?:, completed)?); \w+(?:, [^;]*)?; ([^;\n]*); last activity/;
+const axesOf = (out: string) => {
+  const [, lifecycle, agent] = AXES.exec(out) ?? [];
+  return `${lifecycle}; ${agent}`;
+};
+const withMore = (...parts: readonly string[]) => parts.filter((part) => part !== '').join('; ');
+
+/** In an order in which none changes what the next one sees. */
+export const SURFACES: Readonly<Record<string, Surface>> = {
+  'work list': (scene) => rowOf(scene, work, 'list'),
+  'work show': async (scene) => {
+    const { code, out } = await say(scene, work, 'show', scene.id);
+    return withMore(`${code}`, axesOf(out), found(out, /^seems stuck/, /^silence is excused/, /cannot be read/));
+  },
+  'track status': async (scene) => {
+    const { code, out } = await say(scene, track, 'status', '--session', scene.id);
+    const stuck = found(out, /^(STUCK): /, /^(notice), [^:]*: .*(?=\.$)/, /^notice, .*(\(over, or excused\))$/);
+    const more = found(out, /^attention: (.*)$/, /^waiting, since/, /^silence is excused/, /cannot be read/);
+    return withMore(`${code}`, axesOf(out), stuck, more);
+  },
+  session: async (scene) => {
+    const { code, out } = await say(scene, session, scene.id);
+    return withMore(`${code}`, axesOf(out), found(out, /^(stuck|crash|excused)\b/, /cannot be read/));
+  },
+  sessions: (scene) => rowOf(scene, sessions),
+  'monitor --check': async (scene) => {
+    const { code, out } = await say(scene, track, 'monitor', '--check', '--session', scene.id);
+    const stuck = found(out, /^(?:not stuck|STUCK)(?=:)/, /silence is excused/, /no agent is at work/);
+    return withMore(`${code}`, stuck, found(out, /its agent waits|a call of its agent/));
+  },
+  'crash-detect': async (scene) => {
+    const { code, out } = await say(scene, track, 'crash-detect');
+    return withMore(`${code}`, found(out, / (crashed): /, /^no crashed session/, /ran on host/, /still running/));
+  },
+  'track resume': async (scene) => {
+    const { code, out } = await say(scene, track, 'resume', scene.id);
+    const head = found(
+      out,
+      /[Ii]t (?:was|had ended as) (planned|active|completed)/,
+      /^Its agent crashed/,
+      /Its agent ran on host/,
+    );
+    return withMore(
+      `${code}`,
+      head,
+      found(out, /was at work when|waited for a person|Its last turn ended/, /seems stuck/),
+    );
+  },
+  doctor: async (scene) => {
+    const checks = await checkMemory(scene.surroundings, false);
+    const { verdict = '', found: what = '' } = checks.find(({ name }) => name === 'memory logs') ?? {};
+    return withMore(verdict, found(what, /unreadable/));
+  },
+  '/status': async (scene) => {
+    const watch = watchOf(scene);
+    await watch.runOnce();
+    const project = { directory: '/elsewhere', places: [] } as unknown as Project;
+    const [note = '-'] = terminalNote(watch.live, { project, directory: scene.directory }, systemClock.now());
+    return found(note, /^-$/, /An agent in a terminal uses this directory/, /seemed stuck/);
+  },
+  'the hook of the next agent': async (scene) => {
+    const agent = { ...readProcessIdentity('host'), pid_start: 'next' };
+    const payload = { event: 'SessionStart', provider: 'claude', conversation: 'c2', transcript: null } as const;
+    const rest = { directory: null, source: 'startup', reason: null, tool: null, inputDigest: null, subAgent: null };
+    const answer = await answerOf({
+      memory: scene.open(),
+      payload: { ...payload, ...rest },
+      agent,
+      launchedIn: null,
+      keepLater: () => undefined,
+      roundLater: () => undefined,
+      report: (error) => Promise.reject(error),
+    });
+    const text = JSON.stringify(answer).replaceAll('\\n', '\n');
+    if (!text.includes(scene.id)) return '-';
+    return `named; ${found(text, /[Ii]t (?:was|had ended as) (planned|active|completed)/, /Its agent crashed/, /ran on host/, /the last agent here crashed/)}`;
+  },
+};
+
+/** As a bridge watches the terminals of its user. */
+function watchOf(scene: SessionScene): TerminalWatch {
+  const counters = { sinceBootMs: () => systemClock.monotonic(), processorMs: () => 0 };
+  const gaps = new OwnGaps({ clock: systemClock, counters, here: scene.surroundings.process, boundMs: MINUTE });
+  return new TerminalWatch({
+    clock: systemClock,
+    logger: createLogger({ level: 'fatal', redact: createRedactor([]), clock: systemClock, destinations: [] }),
+    gaps,
+    openMemory: () => scene.open(),
+    rulesIn: (directory) => rulesIn([], directory),
+    mayAct: () => true,
+    onNotice: async () => undefined,
+  });
+}
