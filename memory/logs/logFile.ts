@@ -16,7 +16,7 @@ const BEGIN = WRITE | constants.O_CREAT | constants.O_EXCL;
 export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
 /** Error codes of opening a file for writing if its user may only read it. */
 const UNWRITABLE = ['EROFS', 'EACCES', 'EPERM'];
-/** What opening a link, a folder or a pipe answers. */
+/** Error codes of opening a link, a folder or a pipe. */
 const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
 
 export interface LogFile {
@@ -25,7 +25,7 @@ export interface LogFile {
   readonly file: string;
   /** In bytes. */
   readonly size: number;
-  /** Why it was opened only to be read, although somebody may want to write; null if that is not so. */
+  /** Why it was opened only to be read, although it was to be written. Null if it can be written, or was not to be. */
   readonly unwritable: UnreachableError | null;
 }
 
