@@ -45,7 +45,7 @@ import type { ChatParts } from './chat.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
 import { judgeContext } from './judging.js';
 
-/** What the surrounding process provides to a watchdog. */
+/** The parts that the surrounding process provides to a watchdog. */
 export interface WatchdogSurroundings {
   readonly store: Store;
   readonly wakes: Wakes;
@@ -145,7 +145,7 @@ function buildActors(foundation: Foundation, { store, events, standsBy, onActing
   return { agenda, gaps, judge, lease, folders };
 }
 
-/** What follows a finding: the saga of each incident, and the reports that it files. */
+/** The parts that act on a finding: the saga of each incident, and the reports that it files. */
 function buildSaga(
   foundation: Foundation,
   { store, queue, chat, events, stopping }: WatchdogSurroundings,

@@ -1,6 +1,6 @@
 /**
  * A conversation that cannot continue: the provider refuses it, it is too long, or its file is gone. Each message in it would
- * fail, so the second attempt begins a new one, with a record of what was said in the old one.
+ * fail, so the second attempt begins a new one, with a record of the old one's words.
  */
 import { fenced, quoted } from '../../memory/brief/fence.js';
 import { CorruptRecordError } from '../../src/errors.js';

@@ -94,7 +94,7 @@ export class RunJob {
       display.begin(session);
       return await this.#runAgent(begun, givingUp);
     } finally {
-      // What could not be ended stays with the reaper, which tries again when this process is gone.
+      // Processes that could not be ended stay with the reaper, which tries again when this process is gone.
       if (this.#isGone) reaper.unwatch(this.runId);
     }
   }
