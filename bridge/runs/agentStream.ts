@@ -28,7 +28,7 @@ import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
 import type { RunWorklog } from './runWorklog.js';
 
-/** What is written of a run as it goes on. */
+/** The files that are written while a run works. */
 export interface RunFiles {
   readonly journal: RunJournal;
   readonly worklog: RunWorklog;
@@ -46,7 +46,7 @@ export class AgentStream {
   readonly #quiet: QuietWord;
   readonly #repeated = new RepeatedCalls();
   #hasSucceeded = false;
-  /** What the agent was told of its first attempt. */
+  /** The words about the first attempt that the agent was given. */
   #given = '';
   readonly #learning: Promise<void>[] = [];
   /** Aborted when the stream ends; null if no torn journal is being noted. */
@@ -81,7 +81,7 @@ export class AgentStream {
 
   /**
    * Reads the agent's stream to its end.
-   * @param conversationId the provider's id of the conversation to continue; null: a new one
+   * @param conversationId the provider's id of the conversation to continue; null if a new one begins
    */
   async follow(conversationId: string | null): Promise<AgentEnd> {
     const context = this.#context;
