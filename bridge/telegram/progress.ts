@@ -61,7 +61,7 @@ export class ProgressDisplay implements ProgressView {
     const forgotten = this.#known.forgotten(session);
     const shown = newlyShown(session, forgotten, this.#base.clock, this.#clocks);
     this.#shown.set(id, shown);
-    const handedOver = this.#waiting.handOver(id, shown.abandoned.signal);
+    const handedOver = this.#waiting.handOver(session, shown.abandoned.signal);
     shown.loop = Promise.all([handedOver, former?.loop]).then(([messageId]) => {
       shown.messageId ??= messageId;
       return this.#run(shown);
