@@ -60,7 +60,8 @@ export function rowValue(session: ListedSession) {
   };
 }
 
-type SessionRow = ReturnType<typeof rowValue>;
+/** @internal for tests */
+export type SessionRow = ReturnType<typeof rowValue>;
 
 /** What a row needs of `state.json`. */
 const stateSchema = z.object({
