@@ -22,7 +22,7 @@ const FULL_LIMIT_MS = 40 * SECOND;
 
 /**
  * Checks everything that is configured. Faults are results, not exceptions.
- * @param quick for health checks: takes at most two seconds, asks nobody outside, writes nothing
+ * @param quick for health checks: takes at most two seconds, asks no service outside, writes nothing
  * @param asker where this user keeps session memory, and how agents are asked for their plugins
  * @returns the results; `isRedisReachable` is false if a Redis should answer and does not
  */

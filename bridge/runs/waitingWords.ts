@@ -1,6 +1,6 @@
 /**
- * Tells people what their messages wait for, if it is more than their turn: a directory that is missing, or a message before
- * theirs that waits for a provider or for this host. The head of a lane that waits was told by its own run.
+ * Shows people the reason why their messages wait, if it is more than their turn: a directory that is missing, or a message
+ * before theirs that waits for a provider or for this host. A waiting head of a lane was notified by its own run.
  */
 import { behindText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -28,7 +28,7 @@ export interface WaitingWordsParts {
   readonly logger: Logger;
   readonly chat: Pick<WaitingChat, 'showWaiting'>;
   readonly directories: { isMissing(path: string): boolean };
-  /** What the queue knows of sessions that wait: a record that changes must change there, too. */
+  /** The queue's copies of sessions that wait: a record that changes must change there, too. */
   readonly waiting: Pick<WaitingSessions, 'has' | 'keep'>;
 }
 
@@ -41,7 +41,7 @@ export class WaitingWords implements Service {
   readonly name = 'words for those who wait';
   readonly #parts: WaitingWordsParts;
   readonly #rounds: Rounds;
-  /** What this process has said, by session. */
+  /** The last words that this process has said, by session. */
   #said: ReadonlyMap<string, string> = new Map();
 
   constructor(parts: WaitingWordsParts) {

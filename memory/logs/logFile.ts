@@ -75,7 +75,8 @@ function opened(path: string, flags: number, otherwise: string): LogFile | null 
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new NotPlainError(linkWords(path));
     requireOwn(path, stat);
-    requireOwnFolder(dirname(path));
+    // The folder of a log that is begun was looked at before: only its owner can have changed it.
+    if (flags !== BEGIN) requireOwnFolder(dirname(path));
     if (flags !== READ) requireOneName(path, stat);
     return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size, unwritable: null };
   } catch (error) {

@@ -60,7 +60,7 @@ export function rowValue(session: ListedSession) {
   };
 }
 
-export type SessionRow = ReturnType<typeof rowValue>;
+type SessionRow = ReturnType<typeof rowValue>;
 
 /** What a row needs of `state.json`. */
 const stateSchema = z.object({
