@@ -60,7 +60,8 @@ export function rowValue(session: ListedSession) {
   };
 }
 
-type SessionRow = ReturnType<typeof rowValue>;
+/** @public for tests that read the JSON of a list */
+export type SessionRow = ReturnType<typeof rowValue>;
 
 /** What a row needs of `state.json`. */
 const stateSchema = z.object({
