@@ -25,8 +25,9 @@ const SEND_MS = 30 * SECOND;
 const SMALL_MS = 10 * SECOND;
 /** Beyond the requested time of a long poll. */
 const POLL_GRACE_MS = 15 * SECOND;
-/** What counts towards the limit of a group. */
-const SPENDS = ['sendMessage', 'sendDocument', 'editMessageText'];
+/** The methods that count towards the limit of a group. */
+const SENDS = ['sendMessage', 'sendDocument'];
+const SPENDS = [...SENDS, 'editMessageText'];
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
 export interface Destination {
@@ -45,13 +46,13 @@ interface MessageOptions {
 /** grammY's type is that of an older polyfill; at run time it takes Node's own signal. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
-/** `html` null: shown literally, and Telegram turns what looks like links and mentions into them. */
+/** If `html` is null, the text is shown literally, and Telegram makes links and mentions of words that look like them. */
 export interface Text {
   readonly plain: string;
   readonly html: string | null;
 }
 
-/** What all parts of the chat in Telegram work with. */
+/** The base that all parts of the chat in Telegram share. */
 export interface TelegramFoundation extends ChatFoundation {
   readonly api: TelegramApi;
   /** Missing where sessions have no folders. */
@@ -60,7 +61,7 @@ export interface TelegramFoundation extends ChatFoundation {
   readonly numbers: MessageNumbers;
 }
 
-/** Whose numbers the ids of messages are. Both methods throw ioredis' error if Redis is unreachable. */
+/** The owner of the numbers in messages' ids. Both methods throw ioredis' error if Redis is unreachable. */
 export interface MessageNumbers {
   /** @returns the bot that messages of the chat, received or sent now, are marked with; null if with none */
   markIn(chatId: string): Promise<string | null>;
@@ -81,7 +82,7 @@ export class TelegramApi {
     this.spending = new ChatSpending(clock);
     this.#api = new Api(token, { apiRoot: apiRoot.replace(/\/+$/, '') });
     this.#api.config.use(async (call, method, payload, given) => {
-      if (SPENDS.includes(method)) this.spending.note(String((payload as { chat_id?: unknown }).chat_id));
+      if (SPENDS.includes(method)) this.spending.note(chatOf(payload));
       const limit = new AbortController();
       const timer = clock.after(limitMs(method, payload), () => limit.abort());
       const signals = [limit.signal, given as AbortSignal | undefined].filter((each) => each !== undefined);
@@ -90,8 +91,11 @@ export class TelegramApi {
           throw noAnswer(method, thrown, token);
         })
         .finally(() => timer.cancel());
-      if (!answer.ok) throw refusal(method, answer, token);
-      return answer;
+      if (answer.ok) return answer;
+      const failure = refusal(method, answer, token);
+      if (SENDS.includes(method) && failure.kind === 'limited')
+        this.spending.ban(chatOf(payload), failure.pauseMs ?? 0);
+      throw failure;
     });
   }
 
@@ -100,7 +104,7 @@ export class TelegramApi {
   }
 
   /**
-   * @param offset the first update wanted; null: the oldest that is not confirmed
+   * @param offset the first update wanted; null for the oldest that is not confirmed
    * @param timeout how long the server waits for one, in seconds
    */
   getUpdates(offset: number | null, timeout: number, signal: AbortSignal): Promise<Update[]> {
@@ -165,6 +169,10 @@ export class TelegramApi {
 
 function forGrammy(signal: AbortSignal | undefined): GrammySignal | undefined {
   return signal as unknown as GrammySignal | undefined;
+}
+
+function chatOf(payload: object): string {
+  return String((payload as { chat_id?: unknown }).chat_id);
 }
 
 function limitMs(method: string, payload: object): number {

@@ -14,7 +14,7 @@ const MOST_REMEMBERED = 500;
 export class KnownMessages {
   readonly #base: Pick<TelegramFoundation, 'store'>;
   readonly #memory: ProgressMemory;
-  /** What is left of displays that have ended, oldest first. */
+  /** Remains of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
   constructor(base: Pick<TelegramFoundation, 'store'>, memory: ProgressMemory) {

@@ -1,4 +1,4 @@
-/** Why a message is worked on a second time: it stays on the progress message, whichever process has told the chat first. */
+/** Why a message is worked on a second time: it stays on the progress message, whichever process has notified the chat first. */
 
 import { progressText, reasonText } from '../../monitoring/incident/texts/chatTexts.js';
 import { leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';

@@ -1,6 +1,6 @@
 /**
- * What people read while their message waits: a silent progress message, before there is a run. The run that begins takes it
- * over, so the words are replaced by what the agent does.
+ * The words that people read while their message waits: a silent progress message, before there is a run. The run that begins
+ * takes it over, so its words are then replaced by the agent's activity.
  */
 import type { AgentSession } from '../../src/jobs/model.js';
 import { Newest } from '../../src/newest.js';

@@ -2,7 +2,7 @@
  * Translates the messages of the SDK's stream into lines of the protocol.
  *
  * Included: messages, every call and its result, what calls did with tasks and files, tokens, sub-agents, retries as waits for a
- * rate limit, compactions, signs that the stream goes on. Left out: cost, and messages that only show that the harness is alive
+ * rate limit, compactions, signs that the stream continues. Left out: cost, and messages that only show that the harness is alive
  * (`status`, `heartbeat` of a tool's progress), because it is alive even while the model hangs.
  */
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
@@ -131,7 +131,7 @@ export class Translation {
   #user(message: UserMessage): ProtocolLine[] {
     const lineage = this.#subAgents.lineage(message);
     const results = blocksOf(message.message.content).filter(({ type }) => type === 'tool_result');
-    // A message has one typed result: of several, nobody knows whose it is.
+    // A message has one typed result. If it carries the results of several calls, the typed one's call is unknown.
     const done = results.length === 1 ? toldOf(message.tool_use_result, asItIs, results[0]?.content) : {};
     return results.flatMap((block): ProtocolLine[] => {
       const call = textAt(block, 'tool_use_id');

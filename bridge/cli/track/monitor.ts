@@ -146,7 +146,7 @@ async function watch(memory: Memory, { id, log }: OpenSession, limits: MonitorLi
     ...limits,
   });
   const end = await watching.run(door.untilStopped()).catch((error: unknown) => {
-    // In the background nobody reads standard error.
+    // In the background, standard error is not read.
     say(`the monitor ends: ${describeError(error)}`);
     throw error;
   });
