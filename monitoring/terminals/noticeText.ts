@@ -1,4 +1,4 @@
-/** What the person at a terminal reads if their agent seems to be stuck: what happened, in minutes, and what to try. */
+/** The notice to the person at a terminal whose agent seems to be stuck: the facts, in minutes, and a remedy. */
 import { isOpen } from '../../memory/fold/runs.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import { inPlainWords } from '../incident/texts/plainWords.js';
@@ -9,7 +9,7 @@ export function noticeText(finding: Finding, sessionId: string): string {
   return `${inPlainWords(finding)} ${adviceFor(finding, sessionId)}`;
 }
 
-/** @returns why a notice is closed: the session goes on, or its agent is gone */
+/** @returns why a notice is closed: the session works again, or its agent is gone */
 export function closingText({ id, mayWork, liveness, run }: Sight): string {
   if (mayWork) return `session ${id} goes on`;
   if (liveness === 'dead' && run !== null && isOpen(run))
