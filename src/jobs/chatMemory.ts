@@ -1,6 +1,5 @@
 /**
- * What is remembered of chats: their current conversation, which messages are ours, and how far a bot's updates have been
- * processed.
+ * The memory of chats: their current conversation, which messages are ours, and how far a bot's updates have been processed.
  */
 import { FencedError } from '../errors.js';
 import { botOfSession } from '../ids.js';
@@ -20,7 +19,7 @@ export class ChatMemory extends StorePart {
     await this.redis.incr(this.keys.conversationEpoch(projectKey, chatId, threadId));
   }
 
-  /** A conversation that cannot go on is not continued by later messages. Changes nothing if the run lost its lane. */
+  /** Keeps later messages from continuing a conversation that fails. Changes nothing if the run lost its lane. */
   async leaveConversation(session: AgentSession, conversationId: string): Promise<void> {
     const { redis, keys } = this.context;
     if (session.run === null) return;
