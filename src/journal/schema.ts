@@ -42,7 +42,7 @@ export type PlanStatus = (typeof PLAN_STATUSES)[number];
 export type ObservedEvent =
   /** `replace`: the whole list; otherwise the tasks that were added or changed. */
   | { readonly event: 'plan'; readonly mode: 'merge' | 'replace'; readonly items: readonly PlanItem[] }
-  /** A call's changes of files; absolute paths, or relative to the working directory. */
+  /** The files that a call read or changed; absolute paths, or relative to the working directory. */
   | {
       readonly event: 'files';
       readonly tool_use_id?: string;
