@@ -39,6 +39,9 @@ const CLI_PROGRAMS = {
 const MAIN = /\b(main|\w+Main)\.js$/;
 /** The demo runs on parts of the tests. Its programs get a folder of their own. */
 const DEMO_PROGRAMS = ['test/demo/main.js', 'test/e2e/sweeperMain.js'];
+/** What other programs import, and the declarations of its types, in the folder of the module. */
+const LIBRARY = 'bridge/library/logs';
+const TYPES = 'bridge/library/types';
 /** Native code. msgpackr works without it. */
 const NOT_BUNDLED = ['msgpackr-extract'];
 /**
@@ -57,7 +60,7 @@ const LICENCES = 'third-party-licenses.txt';
 const LICENCE = /^(licen[cs]e|copying|notice|third[-_]party)/i;
 /** The part of a build that a package contains. The programs hold the other modules of `bridge/`. */
 const SHIPPED = new RegExp(
-  `^bridge/(parts/|hook/flags$|.*(${MAIN.source}|\\.(cjs|cache)$|/redis_lua\\.))|^demo/|^${LICENCES}$`,
+  `^bridge/(parts/|library/(logs\\.js$|types/)|hook/flags$|.*(${MAIN.source}|\\.(cjs|cache)$|/redis_lua\\.))|^demo/|^${LICENCES}$`,
 );
 const COMPILED_EVENTS = [
   ['SessionStart', 'a', { source: 'startup' }],
@@ -144,7 +147,8 @@ function compile(sources) {
     fs.rmSync(aside, { recursive: true });
     return status ?? 1;
   }
-  writeLicences(aside, [...bundle(aside), ...bundleDemo(aside), ...copyBeside(aside)]);
+  writeLicences(aside, [...bundle(aside), ...bundleLibrary(aside), ...bundleDemo(aside), ...copyBeside(aside)]);
+  declareLibrary(aside);
   compileCommands(aside);
   compileHook(aside);
   const programs = Object.keys(CLI_PROGRAMS).map(olderName);
@@ -196,6 +200,37 @@ function bundle(folder) {
     makeAscii(join(folder, 'bridge', olderName(program)));
   }
   return bundled;
+}
+
+/**
+ * In a file of its own, so that the programs share no more parts than they need.
+ * @returns the files in the bundle, relative to the folder
+ */
+function bundleLibrary(folder) {
+  const file = `${LIBRARY}.js`;
+  return fs.existsSync(join(folder, file))
+    ? esbuild(folder, { entryPoints: [file], outfile: file, format: 'esm', keepNames: true })
+    : [];
+}
+
+/** Keeps the declarations that those of the library lead to. */
+function declareLibrary(folder) {
+  const source = join(root, `${LIBRARY}.ts`);
+  if (!fs.existsSync(source)) return;
+  const [outDir, config] = [join(folder, 'declared'), join(folder, 'declared.json')];
+  const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir };
+  fs.writeFileSync(config, JSON.stringify({ extends: settings, compilerOptions, include: [], files: [source] }));
+  const { status } = spawnSync(process.execPath, [compiler, '-p', config], { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`the types of ${LIBRARY}.ts cannot be declared`);
+  const reached = new Set([`${LIBRARY}.d.ts`]);
+  for (const path of reached) {
+    const text = fs.readFileSync(join(outDir, path), 'utf8');
+    fs.mkdirSync(join(folder, TYPES, dirname(path)), { recursive: true });
+    fs.writeFileSync(join(folder, TYPES, path), text);
+    for (const [, other] of text.matchAll(/\bfrom '(\.[^']+)\.js'/g)) reached.add(join(dirname(path), `${other}.d.ts`));
+  }
+  fs.rmSync(outDir, { recursive: true });
+  fs.rmSync(config);
 }
 
 /** @returns the files in the bundles, relative to the folder; none where there is no demo */

@@ -13,6 +13,7 @@ export default {
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.builds/'],
   watchPathIgnorePatterns: ['<rootDir>/logs/', '<rootDir>/.builds/'],
+  reporters: ['default', '<rootDir>/test/harness/tally.mjs'],
   testTimeout: 30_000,
   // More than the two cores of CI: half of the files mostly wait for programs.
   maxWorkers: 5,

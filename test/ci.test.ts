@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,14 @@ import { describe, expect, it } from '@jest/globals';
 import { testFolder } from './harness/folder.js';
 
 const CI = fileURLToPath(new URL('../.ci/run', import.meta.url));
+
+it('is all that the workflow calls, on the Node that a checkout names', () => {
+  const workflow = readFileSync(fileURLToPath(new URL('../.github/workflows/ci.yml', import.meta.url)), 'utf8');
+  expect([...workflow.matchAll(/\brun: (.*)/g)].map(([, line]) => line)).toEqual(['.ci/run']);
+  expect(workflow).toContain('node-version-file: .node-version');
+  const version = readFileSync(fileURLToPath(new URL('../.node-version', import.meta.url)), 'utf8');
+  expect(version).toMatch(/^\d+\n$/);
+});
 
 describe('the last line of CI', () => {
   it('is the number of tests when all pass', async () => {

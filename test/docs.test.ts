@@ -56,6 +56,7 @@ const REPEATED_KEYS = ['projects.KEY.thresholds', 'projects.KEY.actions'];
 
 const MOST_WORDS = 70;
 const MOST_CHARACTERS = 300;
+const MOST_CHANGES = 6;
 /** Documents with longer paragraphs or items. Any other one has to be short, and so has one of these once it is. */
 const STILL_LONG = ['docs/secrets.md'];
 
@@ -68,6 +69,16 @@ describe('the README', () => {
     const linkedByDesign = linksIn(read('docs/design.md')).map((link) => `docs/${link}`);
     expect(pages.filter((page) => !isInternal(page) && !linksIn(README).includes(page))).toEqual([]);
     expect(pages.filter((page) => isInternal(page) && !linkedByDesign.includes(page))).toEqual([]);
+  });
+});
+
+describe('the changelog', () => {
+  test(`has at most ${MOST_CHANGES} lines below a heading`, () => {
+    const headings = read('CHANGELOG.md').split('\n### ').slice(1);
+    expect(headings.length).toBeGreaterThan(5);
+    expect(
+      headings.filter((text) => proseIn(text).filter(({ kind }) => kind === 'item').length > MOST_CHANGES),
+    ).toEqual([]);
   });
 });
 

@@ -72,7 +72,8 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
   const { runLeaseMs, backlogMs } = timings;
   const proofs = new RunProofs(judge);
   const issues = new StoredIssueRecords<IssueRecord>(store.redis, store.keys, join(logsFolder, 'issue-marker-key'));
-  const saga = buildSaga(foundation, surroundings, { ...actors, proofs, issues });
+  const reporter = buildReporter(foundation, surroundings, issues);
+  const saga = buildSaga(foundation, surroundings, { ...actors, proofs, reporter });
   const shared = { store, clock, logger, events, folders };
   const mayHaveProcesses = (lane: string, runId: string) => proofs.mayHaveProcesses(lane, runId);
   const unreadable = new UnreadableRecords({ ...shared, here, runLeaseMs, gaps, mayHaveProcesses });
@@ -89,7 +90,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     backlog: new BacklogWatch({ ...judge, ...shared, backlogMs, lease, saga, isFolder: isDirectory }),
     blockedLanes: new BlockedLaneWatch(shared, (blocked) => proofs.ofBlocked(blocked)),
     rounds: [
-      new StrayRound({ ...shared, runLeaseMs, unreadable, eventsFile: eventsFileOf(settings) }),
+      new StrayRound({ ...shared, runLeaseMs, unreadable, reporter, eventsFile: eventsFileOf(settings) }),
       new ExpiryRound({ ...shared, issues, logsFolder, keptMs: retention.keptMs }),
       new RetentionRound({ clock, logger, logsFolder, retention, requireActing }),
     ],
@@ -145,17 +146,26 @@ function buildActors(foundation: Foundation, { store, events, standsBy, onActing
   return { agenda, gaps, judge, lease, folders };
 }
 
-/** The parts that act on a finding: the saga of each incident, and the reports that it files. */
+function buildReporter(
+  foundation: Foundation,
+  { store, events, stopping }: WatchdogSurroundings,
+  records: IssueRecords,
+): IncidentReporter {
+  const { settings, clock } = foundation;
+  const noted = { troubles: store.reportTroubles, events };
+  const issues = new ConfiguredIssues({ ...foundation, records, stopping, noted });
+  return new IncidentReporter(clock, settings.logsFolder, issues, events);
+}
+
+/** The parts that act on a finding: the saga of each incident. */
 function buildSaga(
   foundation: Foundation,
-  { store, queue, chat, events, stopping }: WatchdogSurroundings,
-  given: ReturnType<typeof buildActors> & { readonly proofs: RunProofs; readonly issues: IssueRecords },
+  { store, queue, chat, events }: WatchdogSurroundings,
+  given: ReturnType<typeof buildActors> & { readonly proofs: RunProofs; readonly reporter: IncidentReporter },
 ): IncidentSaga {
   const { settings, clock, logger, here } = foundation;
   const { logsFolder, timings } = settings;
-  const { agenda, gaps, judge, folders, proofs, issues: records } = given;
-  const noted = { troubles: store.reportTroubles, events };
-  const issues = new ConfiguredIssues({ ...foundation, records, stopping, noted });
+  const { agenda, gaps, judge, folders, proofs, reporter } = given;
   const stopMark = new StopMark(logsFolder, here, logger);
   return new IncidentSaga({
     ...foundation,
@@ -167,7 +177,7 @@ function buildSaga(
     folders,
     agenda,
     chat: chat.router,
-    reporter: new IncidentReporter(clock, logsFolder, issues, events),
+    reporter,
     keptBack: (session) => keptBack(settings, session),
     proveDead: (session) => proofs.ofSession(session),
     wasCutDown: (session) => wasCutDown(witnessHere(settings, here, readLogsFolderId(logsFolder)), session),

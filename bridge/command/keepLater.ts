@@ -40,10 +40,11 @@ export function roundLater(context: Starter, memory: Memory): void {
 /**
  * Marks the beginning of a round. If two commands try at once, one takes the old mark away and makes the new one. A third one may
  * find no mark in that instant, and begin as well: a second round finds nothing left to do.
+ * @public for a test of several processes at once
  * @param now UTC epoch milliseconds
  * @returns whether the caller begins it; false also if it cannot be marked: the start has succeeded, and a later one begins it
  */
-function takeRound(root: string, now: number): boolean {
+export function takeRound(root: string, now: number): boolean {
   const path = join(root, ROUND_FILE);
   const taken = join(root, `.${ROUND_FILE}.${ulid({ now: () => now })}`);
   try {

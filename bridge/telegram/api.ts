@@ -26,7 +26,8 @@ const SMALL_MS = 10 * SECOND;
 /** Beyond the requested time of a long poll. */
 const POLL_GRACE_MS = 15 * SECOND;
 /** The methods that count towards the limit of a group. */
-const SPENDS = ['sendMessage', 'sendDocument', 'editMessageText'];
+const SENDS = ['sendMessage', 'sendDocument'];
+const SPENDS = [...SENDS, 'editMessageText'];
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
 export interface Destination {
@@ -81,7 +82,7 @@ export class TelegramApi {
     this.spending = new ChatSpending(clock);
     this.#api = new Api(token, { apiRoot: apiRoot.replace(/\/+$/, '') });
     this.#api.config.use(async (call, method, payload, given) => {
-      if (SPENDS.includes(method)) this.spending.note(String((payload as { chat_id?: unknown }).chat_id));
+      if (SPENDS.includes(method)) this.spending.note(chatOf(payload));
       const limit = new AbortController();
       const timer = clock.after(limitMs(method, payload), () => limit.abort());
       const signals = [limit.signal, given as AbortSignal | undefined].filter((each) => each !== undefined);
@@ -90,8 +91,11 @@ export class TelegramApi {
           throw noAnswer(method, thrown, token);
         })
         .finally(() => timer.cancel());
-      if (!answer.ok) throw refusal(method, answer, token);
-      return answer;
+      if (answer.ok) return answer;
+      const failure = refusal(method, answer, token);
+      if (SENDS.includes(method) && failure.kind === 'limited')
+        this.spending.ban(chatOf(payload), failure.pauseMs ?? 0);
+      throw failure;
     });
   }
 
@@ -165,6 +169,10 @@ export class TelegramApi {
 
 function forGrammy(signal: AbortSignal | undefined): GrammySignal | undefined {
   return signal as unknown as GrammySignal | undefined;
+}
+
+function chatOf(payload: object): string {
+  return String((payload as { chat_id?: unknown }).chat_id);
 }
 
 function limitMs(method: string, payload: object): number {

@@ -3,9 +3,11 @@
  * of a forum are one group (core.telegram.org/bots/faq, "My bot is hitting limits"). A progress line must not use up what an answer
  * needs, so progress gets what is left when the final messages of all running work are set aside.
  */
+import { Newest } from '../../src/newest.js';
 import { type Clock, MINUTE } from '../../src/time.js';
 
 const LIMIT = 20;
+const MOST_BANNED = 1_000;
 /** A final message, and the last line of its progress message. */
 const KEPT_FOR_EACH = 2;
 /** However much is running, something moves. */
@@ -15,6 +17,8 @@ export class ChatSpending {
   readonly #clock: Clock;
   /** The instants of the last minute's calls, by group. */
   readonly #calls = new Map<string, number[]>();
+  /** Chats that asked for a pause. */
+  readonly #bannedUntil = new Newest<string, number>(MOST_BANNED);
   /** The last progress line in each group. */
   readonly #lastLine = new Map<string, number>();
 
@@ -30,14 +34,21 @@ export class ChatSpending {
     this.#forgetOld(now);
   }
 
+  /** The chat asked for a pause: what can wait is not sent there before its end. */
+  ban(chatId: string, lengthMs: number): void {
+    this.#bannedUntil.set(chatId, this.#clock.monotonic() + lengthMs);
+  }
+
   /**
    * @param running how many messages of the chat are being worked on
    * @param kind the first line of a message is not held back for the sake of an even pace
    * @returns how long a progress line has to wait, in milliseconds; 0: it may be shown, and counts as shown
    */
   waitForLine(chatId: string, running: number, kind: 'first' | 'edit'): number {
-    if (!isGroup(chatId)) return 0;
     const now = this.#clock.monotonic();
+    const bannedMs = (this.#bannedUntil.get(chatId) ?? now) - now;
+    if (bannedMs > 0) return bannedMs;
+    if (!isGroup(chatId)) return 0;
     const share = Math.max(LIMIT - KEPT_FOR_EACH * running, LEAST_FOR_PROGRESS);
     const recent = this.#recent(chatId);
     const tooEarly = (this.#lastLine.get(chatId) ?? Number.NEGATIVE_INFINITY) + MINUTE / share - now;

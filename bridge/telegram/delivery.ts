@@ -28,6 +28,7 @@ import { finalTextOf } from '../chat/sendLine.js';
 import type { SendMemory } from '../chat/sendMemory.js';
 import { answerParts, isFile, messagesIn, partsDone } from './answerParts.js';
 import type { TelegramFoundation } from './api.js';
+import { ChatTurns } from './chatTurns.js';
 import { ClosingLines } from './closingLines.js';
 import { CLAIM_MS, DeliveryRecord } from './deliveryRecord.js';
 import { type Outcome, PartSender } from './partSender.js';
@@ -43,6 +44,7 @@ export class TelegramDelivery implements WaitingChat, Service {
   readonly #memory: SendMemory;
   readonly #drainMs: number;
   readonly #sender: PartSender;
+  readonly #turns: ChatTurns;
   /** Sessions that this object is working on. */
   readonly #underWay = new Set<string>();
   /** Interrupted by the store: a claim of ours may be left that this process no longer works on. */
@@ -63,6 +65,7 @@ export class TelegramDelivery implements WaitingChat, Service {
     this.#progress = progress;
     this.#memory = memory;
     this.#drainMs = drainMs;
+    this.#turns = new ChatTurns(base);
     this.#sender = new PartSender(base.api, memory, this.#ending.signal);
     this.#closing = new ClosingLines(base, progress.edits, this.#ending.signal);
     this.#record = new DeliveryRecord(base, this.#closing);
@@ -155,8 +158,16 @@ export class TelegramDelivery implements WaitingChat, Service {
         const later = { inDoubt, delayMs: 0, reason: 'the bridge was stopped' };
         entry = await this.#record.postpone(entry, session, later);
       } else {
+        const turn = await this.#turns.take(entry.chat_id, sessionId);
+        if (turn.kind === 'wait') {
+          // Nothing was tried.
+          const untried = { ...entry, tries: entry.tries - 1 };
+          entry = await this.#record.postpone(untried, session, { inDoubt, ...turn });
+          continue;
+        }
         const mayMove = session === null || session.request.chat_id === entry.chat_id;
         const outcome: Outcome = await this.#sender.place({ entry, text, part, inDoubt, mayMove });
+        await this.#turns.note(entry.chat_id, turn, pauseOf(outcome));
         inDoubt = outcome.kind === 'again' && outcome.inDoubt;
         hasArrived = outcome.kind === 'placed' && partsDone(parts, entry.parts_done + 1, true) === parts.length;
         const isTooLate = isFile(part) && outcome.kind === 'later' && this.#record.isTooOld(entry);
@@ -184,4 +195,9 @@ export class TelegramDelivery implements WaitingChat, Service {
     else if (isDue && !this.#isStopping) this.#closing.write(entry, session);
     return deliveryState(store, sessionId);
   }
+}
+
+/** @returns the pause that the chat asked for, in milliseconds; null if it asked for none */
+function pauseOf(outcome: Outcome): number | null {
+  return outcome.kind === 'later' && outcome.isLimited === true ? (outcome.delayMs ?? 0) : null;
 }

@@ -42,6 +42,8 @@ export type Outcome =
       readonly delayMs: number | null;
       readonly longestMs?: number;
       readonly reason: string;
+      /** The chat asked for a pause of `delayMs`. */
+      readonly isLimited?: true;
     }
   | { readonly kind: 'never'; readonly inDoubt: boolean; readonly reason: string };
 
@@ -215,5 +217,7 @@ function again(patch: Partial<OutboxEntry>, inDoubt: boolean, failure: ChatError
 }
 
 function later(failure: ChatError, inDoubt: boolean) {
-  return { kind: 'later', patch: {}, inDoubt, delayMs: failure.pauseMs, reason: failure.description } as const;
+  const { kind, pauseMs: delayMs, description: reason } = failure;
+  const isLimited = kind === 'limited' ? ({ isLimited: true } as const) : {};
+  return { kind: 'later', patch: {}, inDoubt, delayMs, reason, ...isLimited } as const;
 }

@@ -73,7 +73,9 @@ export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Vi
   const doing = isCrashed ? null : doingOf(recorded, mayWork, judged);
   const last = lastActive(recorded);
   return {
-    ...{ lifecycle, end, archived, progress, damage },
+    lifecycle,
+    end,
+    archived,
     agent: isCrashed ? 'crashed' : agentOf(recorded, runs, doing),
     doing,
     liveness: runs.liveness,
@@ -83,6 +85,8 @@ export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Vi
     excused_until: excusedUntil(recorded, now),
     freshness: freshnessOf(last, now, hours),
     check: isStateStale(last, now, hours),
+    progress,
+    damage,
   };
 }
 

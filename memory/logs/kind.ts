@@ -1,4 +1,4 @@
-/** What the lines of a kind of log mean. The protocol (log.ts) knows nothing else about them. */
+/** A kind of log gives its lines their meaning. The protocol (log.ts) knows nothing else about them. */
 import type { Line, LineMaker } from './line.js';
 
 /** Why a line changes nothing. */

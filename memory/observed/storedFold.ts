@@ -17,6 +17,7 @@ import type { OpenCall } from './calls.js';
 import type { Seal } from './keptCopy.js';
 import { Observed } from './observed.js';
 import { type Share, sharesOf } from './shares.js';
+import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
 /** To be raised with every change of what a fold makes of the same lines. */
@@ -24,12 +25,17 @@ export const FOLD_VERSION = 4;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
+type Maps = 'files' | 'tokens' | 'waits';
+type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'openCalls';
+type EntryOf<Known> = Known extends Map<infer Key, infer Value> ? readonly [Key, Value] : never;
+
 interface StoredFold {
   readonly key: string;
-  readonly plain: Readonly<Record<string, unknown>>;
-  readonly maps: Readonly<Record<string, readonly (readonly [string, unknown])[]>>;
+  /** What is JSON as it is. */
+  readonly plain: Omit<Observed, Apart>;
+  readonly maps: { readonly [Name in Maps]: readonly EntryOf<Observed[Name]>[] };
   readonly touched: readonly string[];
-  readonly todos: readonly unknown[];
+  readonly todos: readonly Todo[];
   readonly agents: readonly Agent[];
   readonly calls: readonly OpenCall[];
 }
@@ -53,10 +59,10 @@ interface FoldedSession extends Place {
 export function storeFold(places: Places, { id, log, ...place }: FoldedSession, seal: Seal, fold: Observed): void {
   const key = keyOf(place, sharesOf(log, journalIn(place.folder), null, seal));
   if (key === null || fold.lines === 0 || storedIn(place.folder)?.key === key) return;
-  const { more, todos, agents, files, tokens, waits, touched, nameOf: _, ...rest } = fold;
+  const { todos, agents, files, tokens, waits, touched, nameOf: _, ...plain } = fold;
   const stored: StoredFold = {
     key,
-    plain: { ...rest, more },
+    plain,
     maps: { files: [...files], tokens: [...tokens], waits: [...waits] },
     touched: [...touched],
     todos: todos.list,
@@ -121,12 +127,14 @@ class RecalledFold extends Observed {
   constructor({ plain, maps, touched, todos, agents, calls }: StoredFold) {
     super();
     this.#calls = calls;
-    const named = Object.entries(maps).map(([name, entries]) => [name, new Map(entries)]);
-    Object.assign(this, plain, Object.fromEntries(named), {
+    Object.assign(this, plain, {
+      files: new Map(maps.files),
+      tokens: new Map(maps.tokens),
+      waits: new Map(maps.waits),
       touched: new Set(touched),
       agents: new RecalledAgents(agents),
     });
-    this.todos.list.push(...(todos as typeof this.todos.list));
+    this.todos.list.push(...todos);
   }
 
   override take(): never {

@@ -125,7 +125,7 @@ async function untoldCrash(memory: Memory, others: readonly OpenSession[]): Prom
 }
 
 function isUntoldCrash(memory: Memory, { log: { state } }: OpenSession): boolean {
-  return state.told_at === null && memory.runsOf(state).isLost;
+  return state.reported_at === null && memory.runsOf(state).isLost;
 }
 
 /** @param beside one of the others, of which more is told; null: of none */

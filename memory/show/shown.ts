@@ -1,16 +1,18 @@
 /** All that is known of a session, as JSON, and as named lines for a page that says more than the memory knows. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import { CRASHED, SEEMS_STUCK } from '../condition/words.js';
 import { sumOf } from '../fold/state.js';
+import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
-import type { ShownFile } from '../observed/combined.js';
+import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepsOf, stepWords } from '../observed/step.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { lostDirectory } from './directory.js';
-import { statusLines, stepLine, stuckLines } from './status.js';
+import { axesLine, detailLines, stepLine, stuckLines, titleLine } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
 const MOST_FILES = 20;
@@ -24,7 +26,8 @@ export interface Shown {
   /** Whether it is gone. */
   readonly isLost: boolean;
   /** As `work show --json` prints it. */
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: CombinedState &
+    ReturnType<typeof computedOf> & { readonly tree: Tree; readonly log: Omit<LogCounts, 'newer'> };
 }
 
 export async function showSession(memory: Memory, session: OpenSession, judge: Judge): Promise<Shown> {
@@ -39,26 +42,19 @@ export async function showSession(memory: Memory, session: OpenSession, judge: J
 }
 
 /** @returns the session for a person: how it is, what was kept and what was done last */
-export function shownLines(shown: Shown): string[] {
+export function shownLines(shown: Omit<Shown, 'value'>): string[] {
   const { look, tree, directory } = shown;
   const { end, recent } = look.log;
-  const [first = '', axes = '', ...rest] = statusLines(look);
   const entries = recent.map(({ at, words }) => oneLine(`${isoTime(at)}  ${words}`));
   return [
-    first,
+    titleLine(look),
     ...(directory === null ? [] : [`in ${oneLine(directory)}${shown.isLost ? ', which does not exist any more' : ''}`]),
     ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
-    axes,
-    ...stuckLines(look).map((words) => oneLine(`seems stuck, ${words}`)),
-    ...rest,
+    axesLine(look),
+    ...stuckLines(look).map((words) => oneLine(`${SEEMS_STUCK}, ${words}`)),
+    ...detailLines(look),
     // The others are named as in progress.
-    ...section(
-      'files:',
-      namedFiles(
-        look,
-        changedFiles(look, ({ status: declared }) => declared !== 'working'),
-      ),
-    ),
+    ...section('files:', namedFiles(look, restingFiles(look))),
     ...section('notes:', firstOf(noteLines(look), MOST_NOTES, 'earlier notes')),
     ...section('the last entries:', entries),
     ...treeLines(tree),
@@ -74,7 +70,7 @@ export function memoryLines({ look, tree }: Shown): (readonly [name: string, ...
   const { log, fold, condition } = look;
   const { agent, step } = condition;
   const texts: Readonly<Record<string, readonly string[]>> = {
-    crash: agent === 'crashed' ? ['its agent CRASHED: its process is gone, and nobody said that it ended'] : [],
+    crash: agent === 'crashed' ? [CRASHED] : [],
     step: step === null ? [] : [stepWords(step)],
     steps: stepsOf(look).map(stepLine),
     files: namedFiles(look, changedFiles(look)),
@@ -93,15 +89,21 @@ function noteLines({ log }: Look): string[] {
     .reverse();
 }
 
-function changedFiles({ state }: Look, isNamed: (file: ShownFile) => boolean = () => true): string[] {
-  return Object.entries(state.files).flatMap(([path, file]) => {
-    const { change, from, status } = file;
-    const isChanged = change !== undefined && change !== 'read';
-    if (!isNamed(file) || (!isChanged && (status === null || status === 'reading'))) return [];
-    const what = isChanged ? [changeWords(change, from)] : [];
-    const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
-    return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
-  });
+function changedFiles({ state }: Look): string[] {
+  return Object.entries(state.files).flatMap(changedFile);
+}
+
+function restingFiles({ state }: Look): string[] {
+  return Object.entries(state.files).flatMap((entry) => (entry[1].status === 'working' ? [] : changedFile(entry)));
+}
+
+/** @returns nothing for a file that was only read */
+function changedFile([path, { change, from, status }]: readonly [string, ShownFile]): string[] {
+  const isChanged = change !== undefined && change !== 'read';
+  if (!isChanged && (status === null || status === 'reading')) return [];
+  const what = isChanged ? [changeWords(change, from)] : [];
+  const words = [...what, ...(status === 'working' ? ['in progress'] : [])];
+  return [oneLine(words.length === 0 ? path : `${path} (${words.join(', ')})`)];
 }
 
 function namedFiles({ fold }: Look, lines: readonly string[]): string[] {

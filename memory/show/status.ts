@@ -46,6 +46,15 @@ export function stuckLines({ condition: { stuck }, now }: Look): string[] {
 }
 
 export function statusLines(look: Look): string[] {
+  return [titleLine(look), axesLine(look), ...detailLines(look)];
+}
+
+export function titleLine({ log, fold }: Look): string {
+  return oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log, fold)}`);
+}
+
+/** @returns what is damaged, what still runs, the steps, the files in progress, and what the agent did */
+export function detailLines(look: Look): string[] {
   const { log, fold, path, condition } = look;
   const { left, damage, progress } = condition;
   const { done, total, current } = progress;
@@ -53,8 +62,6 @@ export function statusLines(look: Look): string[] {
   const title = steps.find(({ id }) => id === current)?.title ?? '';
   const working = [...log.files].filter(([, { status }]) => status === 'working').map(([path]) => path);
   return [
-    oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log, fold)}`),
-    axesLine(look),
     ...damageLines(damage, path),
     ...left.map((process) => `still running, begun by an agent that is gone: ${leftLine(process)}`),
     ...(log.facts === null ? ['what it is for is not known any more'] : []),

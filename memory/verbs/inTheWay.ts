@@ -11,7 +11,7 @@ import { heldLines, WAYS_AROUND } from '../show/status.js';
 export async function inTheWay(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
   // An agent whose hook has begun its session was told then.
   if (hasSession(memory)) return holder === null ? [] : [holder];
-  return allHere(memory, holder, ({ log }) => log.state.told_at === null);
+  return allHere(memory, holder, ({ log }) => log.state.reported_at === null);
 }
 
 /** @returns the session that holds the directory, and those that crashed here */

@@ -3,8 +3,8 @@
  * end as it should is reported as a critical event. The acting watchdog's tick does a bounded round every five minutes.
  */
 
-import { describeError, FencedError } from '../../src/errors.js';
-import { revivalSessionId } from '../../src/ids.js';
+import { CorruptRecordError, describeError, FencedError, WatchkeeperError } from '../../src/errors.js';
+import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Stray } from '../../src/jobs/straySessions.js';
 import { Newest } from '../../src/newest.js';
@@ -19,6 +19,8 @@ const ROUND_EVERY_MS = 5 * MINUTE;
 const WINDOW_BYTES = 8 * 1024 * 1024;
 /** More than an outage has. */
 const MOST_REVIVED = 1_000;
+/** An hour of rounds. */
+const MOST_TRIES = 12;
 const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
 
 export interface StrayContext extends ActingContext {
@@ -26,6 +28,15 @@ export interface StrayContext extends ActingContext {
   readonly unreadable: UnreadableRecords;
   /** The path of `critical_events.jsonl`. */
   readonly eventsFile: string;
+  readonly reporter: ForgottenReporter;
+}
+
+interface ForgottenReporter {
+  /**
+   * Says on the issue of an incident that its record is lost, and what became of its message. Idempotent.
+   * @throws WatchkeeperError, which says whether a retry may help
+   */
+  noteForgotten(latest: CriticalEvent, end: 'answered' | 'cancelled' | 'unknown'): Promise<void>;
 }
 
 export class StrayRound {
@@ -35,7 +46,7 @@ export class StrayRound {
 
   constructor(context: StrayContext) {
     this.#context = context;
-    this.#forgottenIncidents = new ForgottenIncidents(context, context.eventsFile);
+    this.#forgottenIncidents = new ForgottenIncidents(context);
   }
 
   async runIfDue(): Promise<void> {
@@ -93,16 +104,18 @@ export class StrayRound {
  * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
 class ForgottenIncidents {
-  readonly #context: ActingContext;
+  readonly #context: StrayContext;
   readonly #tail: Tail;
   /** By incident: its latest line, if it has no end. */
   readonly #open = new Map<string, CriticalEvent>();
   /** Sessions whose second attempt has its line. */
   readonly #revived = new Newest<string, true>(MOST_REVIVED);
+  /** How often an issue could not be changed, by incident. */
+  readonly #tries = new Newest<string, number>(MOST_REVIVED);
 
-  constructor(context: ActingContext, eventsFile: string) {
+  constructor(context: StrayContext) {
     this.#context = context;
-    this.#tail = new Tail(eventsFile, WINDOW_BYTES);
+    this.#tail = new Tail(context.eventsFile, WINDOW_BYTES);
   }
 
   /**
@@ -146,6 +159,8 @@ class ForgottenIncidents {
       await events.logCriticalEvent(revived);
       this.#note(revived);
     }
+    // Without its last line, the incident is found again in the next round.
+    if (!(await this.#isNotedOnIssue(latest))) return;
     await events.logCriticalEvent({
       ...latest,
       id: `${incident_id}.closed`,
@@ -156,6 +171,33 @@ class ForgottenIncidents {
     });
     this.#open.delete(incident_id);
     logger.warn({ incident_id, session_id }, `incident ${incident_id} is closed: Redis has lost its record`);
+  }
+
+  /** @returns false if that is to be tried again */
+  async #isNotedOnIssue(latest: CriticalEvent): Promise<boolean> {
+    const { reporter, logger } = this.#context;
+    const { incident_id, github_issue: url } = latest;
+    if (url === null) return true;
+    try {
+      await reporter.noteForgotten(latest, await this.#endOf(latest));
+      return true;
+    } catch (err) {
+      if (!(err instanceof WatchkeeperError) || err instanceof FencedError) throw err;
+      const tries = (this.#tries.get(incident_id) ?? 0) + 1;
+      this.#tries.set(incident_id, tries);
+      if (err.retryable && tries < MOST_TRIES) return false;
+      const said = `incident ${incident_id}: ${url} does not say that its record is lost, after ${tries} tries: ${describeError(err)}`;
+      logger.error({ err, incident_id }, said);
+      return true;
+    }
+  }
+
+  async #endOf({ session_id }: CriticalEvent) {
+    if (session_id === null) return 'unknown';
+    const first = firstAttemptId(session_id);
+    const [last] = await this.#context.store.records.sessions([revivalSessionId(first), first]);
+    if (last === undefined || last instanceof CorruptRecordError) return 'unknown';
+    return last.status === 'completed' ? 'answered' : last.status === 'cancelled' ? 'cancelled' : 'unknown';
   }
 
   /** @returns the second attempt that the store has, although no line says so; null if there is none */

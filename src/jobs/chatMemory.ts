@@ -4,12 +4,14 @@
 import { FencedError } from '../errors.js';
 import { botOfSession } from '../ids.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
-import { isAhead } from '../time.js';
+import { isAhead, MINUTE } from '../time.js';
 import type { AgentSession } from './model.js';
 import { markedNumber } from './names.js';
 import { ENDED_KEPT_MS, holderCheck } from './sessionChange.js';
 import { type StoreContext, StorePart } from './storePart.js';
 
+/** A message that is tried within this time after a ban may meet it again. */
+const SEND_BAN_REMEMBERED_MS = 10 * MINUTE;
 /** In place of the first bot, if only that there was one is known. */
 const UNKNOWN_BOT = '0';
 
@@ -79,7 +81,39 @@ export class ChatMemory extends StorePart {
 
   /** @returns how much longer Telegram wants no edits in a chat, in milliseconds; 0 if it takes them */
   async editBanMs(chatId: string): Promise<number> {
-    const [until = 0, lengthMs = 0] = ((await this.redis.get(this.keys.editBan(chatId))) ?? '').split(' ').map(Number);
+    return (await this.#banMs(this.keys.editBan(chatId))) ?? 0;
+  }
+
+  /** Telegram wants no messages in a chat for so long. Whoever is the first to send afterwards has its turn again. */
+  async banSends(chatId: string, lengthMs: number): Promise<void> {
+    const { redis, keys } = this;
+    const until = this.clock.now() + lengthMs;
+    const keptMs = Math.ceil(lengthMs) + SEND_BAN_REMEMBERED_MS;
+    await redis.set(keys.sendBan(chatId), `${until} ${lengthMs}`, 'PX', keptMs);
+    await redis.del(keys.firstSend(chatId));
+  }
+
+  /** @returns how much longer Telegram wants no messages, in milliseconds; 0: it is over, and nothing was taken since; null: none */
+  async sendBanMs(chatId: string): Promise<number | null> {
+    return this.#banMs(this.keys.sendBan(chatId));
+  }
+
+  /** @returns whether the session's message is the one that is tried after the ban */
+  async takeFirstSend(chatId: string, sessionId: string, forMs: number): Promise<boolean> {
+    const key = this.keys.firstSend(chatId);
+    if ((await this.redis.set(key, sessionId, 'PX', forMs, 'NX')) !== null) return true;
+    return (await this.redis.get(key)) === sessionId;
+  }
+
+  /** The chat takes messages again. */
+  async endSendBan(chatId: string): Promise<void> {
+    await this.redis.del(this.keys.sendBan(chatId), this.keys.firstSend(chatId));
+  }
+
+  async #banMs(key: string): Promise<number | null> {
+    const found = await this.redis.get(key);
+    if (found === null) return null;
+    const [until = 0, lengthMs = 0] = found.split(' ').map(Number);
     const now = this.clock.now();
     return isAhead(until, lengthMs, now) ? until - now : 0;
   }

@@ -121,6 +121,10 @@ function processKeys(root: string) {
     memoryMark: (era: string) => `${root}memory-mark:${era}`,
     /** String with an expiry: until when Telegram wants no edits in a chat, epoch ms, and how long that was to be, in ms. */
     editBan: (chatId: string) => `${root}edit-ban:${chatId}`,
+    /** String with an expiry: until when Telegram wants no messages in a chat, epoch ms, and for how long, as it was asked. */
+    sendBan: (chatId: string) => `${root}send-ban:${chatId}`,
+    /** String with an expiry: the session whose final message is tried first after that. */
+    firstSend: (chatId: string) => `${root}first-send:${chatId}`,
     /** String with an expiry: the {@link Presence} of the bridge that fetches a bot's messages. */
     poller: (botId: string) => `${root}poller:${botId}`,
   };

@@ -32,8 +32,17 @@ export function markUnsent(logsFolder: string, sessionId: string, bootId: string
   }
 }
 
+/** Removes the mark of a run of this process, before its answer is stored. Never throws. */
+export function dropUnsent(logsFolder: string, sessionId: string): void {
+  try {
+    unlinkSync(unsentPath(logsFolder, sessionId));
+  } catch {
+    // Another process has taken it, or the answer is in doubt.
+  }
+}
+
 /**
- * Removes the mark. Called before the answer is stored. Never throws.
+ * Removes the mark that another process has left. Called before the answer is stored. Never throws.
  * @param bootId of this host
  * @returns whether the answer has certainly not been sent
  */

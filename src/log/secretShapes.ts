@@ -30,6 +30,7 @@ import {
   hintsOf,
   JAR,
   JOINED,
+  LINE,
   MARK,
   NAME,
   NUMBER,
@@ -163,9 +164,8 @@ function findInWord(text: string, word: Word, hints: number, free: number): Foun
     ((hints & SHORT) === 0 ? null : findShortName(text, start, end)) ??
     ((hints & JAR) === 0 ? null : findInCookieJar(text, end)) ??
     ((hints & (NAME | QUALIFIED)) === 0 ? null : findNamed(text, { start, end, scan }, hints, free)) ??
-    ((hints & UNKNOWN) === 0
-      ? null
-      : (findUnknown(text, { start, end, scan }) ?? findKeyMiddle(text, { start, end, scan })))
+    ((hints & UNKNOWN) === 0 ? null : findUnknown(text, { start, end, scan })) ??
+    ((hints & LINE) === 0 ? null : findKeyMiddle(text, { start, end, scan }))
   );
 }
 

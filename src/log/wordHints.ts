@@ -18,8 +18,8 @@ for (let code = 0; code < 128; code += 1) {
 for (const [first, last] of OTHERS) SORTS.fill(OTHER, first, last + 1);
 for (const letter of FOREIGN_LETTERS) SORTS[letter.charCodeAt(0)] = FOREIGN;
 /** The roles that a word may have. */
-export const [NAME, TOKEN, MARK, JOINED, DASHES, NUMBER, SHORT, JAR, UNKNOWN, QUALIFIED] = [
-  1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
+export const [NAME, TOKEN, MARK, JOINED, DASHES, NUMBER, SHORT, JAR, UNKNOWN, QUALIFIED, LINE] = [
+  1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
 ];
 const [
   COLON,
@@ -59,6 +59,8 @@ export function hintsOf(codes: Uint16Array, start: number, end: number, found: n
   if (sorts === LOWER) return end - start < 3 && mayBeShortName(codes[start] ?? 0) ? hints | SHORT : hints;
   if ((sorts & DIGIT) !== 0 && end - start >= SHORTEST_TOKEN) {
     hints |= (sorts & UPPER) !== 0 || end - start >= SHORTEST_IN_LOWER_CASE ? TOKEN | UNKNOWN : TOKEN;
+    // Of as many characters of a key, one in thousands has no lower case. Identifiers of one case are in nearly every line of a log.
+    if ((sorts & UPPER) !== 0 && (sorts & LOWER) !== 0) hints |= LINE;
   }
   if (last === LAST_OF_FLAG && (behind === TAB || behind === BACKSLASH)) hints |= JAR;
   const first = codes[start] ?? 0;

@@ -101,6 +101,15 @@ describeScenes("the bridge's own Redis", () => {
       expect(await listed(scene)).toHaveLength(3);
       await bridge.kill();
       await scene.startBridge();
+      // Nothing is missing any more; what deleted it may do so again.
+      const { checks } = JSON.parse((await scene.run(['doctor', '--quick', '--json'])).stdout);
+      expect(checks).toContainEqual(
+        expect.objectContaining({
+          name: 'deleted files',
+          verdict: 'warning',
+          found: expect.stringContaining('while the bridge ran'),
+        }),
+      );
       for (const asked of waiting) await asked.answered('worked through', 40_000);
       expect(running.repliesWith('worked through')).toHaveLength(1);
       for (const asked of waiting) expect(asked.repliesWith('worked through')).toHaveLength(1);

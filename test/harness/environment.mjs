@@ -1,7 +1,9 @@
 // The surroundings of every test file: runs what afterThisTest() registered (scope.ts) once the verdict on the test is
 // known, and fails a file that leaves sockets, servers, child processes or watchers open.
+import { appendFileSync } from 'node:fs';
 import { types } from 'node:util';
 import { TestEnvironment } from 'jest-environment-node';
+import { processorMs } from './processorTime.mjs';
 
 // What a test makes for the product must not be writable by a group, whatever the umask of whoever runs it.
 process.umask(0o022);
@@ -18,6 +20,13 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
   #handlesBefore = new Set();
   #scopes = { current: [], file: [] };
   #failed = false;
+  #processorBefore = processorMs();
+  #path;
+
+  constructor(config, context) {
+    super(config, context);
+    this.#path = context.testPath;
+  }
 
   async setup() {
     await super.setup();
@@ -27,6 +36,12 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
     openStandardStreams();
     this.#before = countHandles();
     this.#handlesBefore = new Set(process._getActiveHandles());
+  }
+
+  async teardown() {
+    await super.teardown();
+    const file = process.env.WATCHKEEPER_TEST_PROCESSOR;
+    if (file) appendFileSync(file, `${JSON.stringify([this.#path, processorMs() - this.#processorBefore])}\n`);
   }
 
   async handleTestEvent(event, state) {

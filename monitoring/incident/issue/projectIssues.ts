@@ -64,6 +64,9 @@ export interface ReportOutcome {
   readonly refused?: true;
 }
 
+/** Where an occurrence goes that is in no issue yet. */
+type Placing<Outcome> = (record: IssueRecord, occurrence: Occurrence) => Promise<Outcome>;
+
 const REOPEN_WITHIN_MS = 14 * DAY;
 const NEW_ISSUE_EVERY_MS = HOUR;
 /** How long a list may lag behind a POST whose answer was lost. */
@@ -101,16 +104,28 @@ export class ProjectIssues {
    * @throws the records' error if they cannot be reached, and ConflictError; the sink's errors become the outcome
    */
   createInvestigationIssue(occurrence: Occurrence): Promise<ReportOutcome> {
-    const report = this.#turn.then(() => this.#report(storable(occurrence, this.#redact)));
+    return this.#inTurn(occurrence, (record, storable) => this.#place(record, storable));
+  }
+
+  /** As {@link createInvestigationIssue}, but only in an open issue, without a comment. @returns null if there is none */
+  noteInOpenIssue(occurrence: Occurrence): Promise<ReportOutcome | null> {
+    return this.#inTurn(occurrence, (record, storable) => this.#noteWhereOpen(record, storable));
+  }
+
+  #inTurn<Outcome extends ReportOutcome | null>(occurrence: Occurrence, place: Placing<Outcome>) {
+    const report = this.#turn.then(() => this.#report(storable(occurrence, this.#redact), place));
     this.#turn = report.catch(() => {});
     return report;
   }
 
-  async #report(occurrence: Occurrence): Promise<ReportOutcome> {
+  async #report<Outcome extends ReportOutcome | null>(
+    occurrence: Occurrence,
+    place: Placing<Outcome>,
+  ): Promise<Outcome | ReportOutcome> {
     try {
       const record = await this.#ledger.homeOf(occurrence);
-      const outcome = (await this.#reportAgain(record, occurrence)) ?? (await this.#place(record, occurrence));
-      if (outcome.error === null) await this.#watch?.accepted();
+      const outcome = (await this.#reportAgain(record, occurrence)) ?? (await place(record, occurrence));
+      if (outcome?.error === null) await this.#watch?.accepted();
       return outcome;
     } catch (error) {
       if (!(error instanceof SinkError)) throw error;
@@ -142,6 +157,15 @@ export class ProjectIssues {
     if (issue.state === 'closed') await this.#writer.reopen(topic, issue.number);
     else await this.#writer.noteOpen(topic);
     return this.#join(topic, issue, stateIn(record, occurrence), occurrence);
+  }
+
+  async #noteWhereOpen(record: IssueRecord, occurrence: Occurrence): Promise<ReportOutcome | null> {
+    const issue = await this.#ledger.issueOf(record);
+    if (issue === null || issue.state === 'closed') return null;
+    await this.#ledger.adopt(record.rule, issue);
+    await this.#ledger.join(record.rule, occurrence);
+    await this.#writer.writeText(record.rule);
+    return finished(stateIn(record, occurrence), issue.url);
   }
 
   #isLongOver({ closedAs, closedAt }: IssueSummary): boolean {

@@ -3,7 +3,8 @@
 import { readStep } from '../../../memory/observed/step.js';
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
-import type { AgentName, Incident, IncidentReport } from '../../../src/jobs/incidents.js';
+import { firstAttemptId } from '../../../src/ids.js';
+import type { AgentName, CriticalEvent, Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { journalPath } from '../../../src/journal/path.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../../src/journal/readRecentToolCalls.js';
@@ -23,6 +24,16 @@ const WAITS = 'Only reported: waiting messages keep their place and start as soo
 const LOG_TAKES_NOTHING =
   'The log of critical events could not be written at that time; its lines are kept in Redis until it can.';
 const NO_MORE = 'Nothing was done; the rule is no longer true.';
+
+/** What became of the message of an incident whose record is lost, as far as the records of its session say. */
+export type ForgottenEnd = 'answered' | 'cancelled' | 'unknown';
+
+const FORGOTTEN: Readonly<Record<ForgottenEnd, (sessionId: string) => string>> = {
+  answered: () => 'The message was answered.',
+  cancelled: () => 'A person cancelled the message.',
+  unknown: (id) =>
+    `Redis lost the record of this incident: \`watchkeeper session ${id}\` says what became of the message.`,
+};
 
 /** The issues of each project; null for a project that is no longer configured. */
 interface IssuesOfProjects {
@@ -52,11 +63,34 @@ export class IncidentReporter implements Reporter {
   }
 
   async noteOutcome(incident: Incident): Promise<void> {
-    const { state, error, refused } = await this.#file(incident, null);
-    if (error === null) return;
-    const said = `the issue does not show how it ended: ${error}`;
-    if (state === 'given_up') throw new UsageError(said);
-    throw refused === true ? new RefusedError(said) : new UnreachableError(said);
+    throwUnlessNoted(await this.#file(incident, null));
+  }
+
+  /**
+   * The issue of an incident whose record is lost says so: nothing else would change what it says.
+   * @param latest the incident's last line
+   * @throws as {@link noteOutcome}
+   */
+  async noteForgotten(latest: CriticalEvent, end: ForgottenEnd): Promise<void> {
+    const { project_key, session_id, rule } = latest;
+    const issues = project_key === null ? null : this.#issues.of(project_key);
+    if (issues === null || project_key === null || session_id === null || rule === null) return;
+    const words = FORGOTTEN[end](session_id);
+    const outcome = await issues.noteInOpenIssue({
+      ...{ incident_id: latest.incident_id, session_id, project_key, rule },
+      at: Date.parse(latest.timestamp),
+      duration_ms: null,
+      attempt: firstAttemptId(session_id) === session_id ? 1 : 2,
+      step: latest.step ?? null,
+      finding: `The rule ${rule} was true.`,
+      needs: { who: end === 'unknown' ? 'person' : 'nobody', what: words },
+      host: null,
+      journal: journalPath(this.#logsFolder, session_id),
+      done: 'Redis lost the record of this incident, and nothing follows it any more.',
+      excerpt: latest.untrusted_excerpt ?? null,
+      calls: [],
+    });
+    throwUnlessNoted(outcome);
   }
 
   async #file(incident: Incident, session: AgentSession | null): Promise<ReportOutcome> {
@@ -92,6 +126,13 @@ export class IncidentReporter implements Reporter {
       calls: calls.map(reportedCall),
     };
   }
+}
+
+function throwUnlessNoted(outcome: ReportOutcome | null): void {
+  if (outcome === null || outcome.error === null) return;
+  const said = `the issue does not show how it ended: ${outcome.error}`;
+  if (outcome.state === 'given_up') throw new UsageError(said);
+  throw outcome.refused === true ? new RefusedError(said) : new UnreachableError(said);
 }
 
 /** @returns what the watchdog did about the incident so far, in a sentence */

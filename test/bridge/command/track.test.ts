@@ -1,4 +1,4 @@
-// covers: bridge/cli/track/checkpoint.ts bridge/cli/track/init.ts bridge/cli/track/notes.ts bridge/cli/work/lifecycle.ts memory/git/git.ts memory/plans/todoList.ts memory/show/status.ts memory/look/list.ts
+// covers: memory/verbs/checkpoint.ts memory/verbs/begin.ts memory/verbs/notes.ts memory/verbs/lifecycle.ts memory/git/git.ts memory/plans/todoList.ts memory/show/status.ts memory/look/list.ts
 /** The commands of session memory, as people and agents call them. */
 
 import { spawn } from 'node:child_process';

@@ -209,7 +209,8 @@ describeWithRedis('the memory of sends, with a file', () => {
     const key = scene.store.keys.outbox(session.session_id);
     const before = await scene.store.redis.hgetall(key);
     const forget = async () => {
-      await scene.store.redis.del(key);
+      // With the pause that the chat has asked for.
+      await scene.store.redis.del(key, scene.store.keys.sendBan(String(CHAT)));
       await scene.store.redis.hset(key, before);
     };
     scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 7, method: 'sendDocument' });

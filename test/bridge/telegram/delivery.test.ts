@@ -391,6 +391,65 @@ describeWithRedis('the final message', () => {
     expect(scene.told).toMatchObject([{ event: 'message_undelivered', reason: 'answer_unknown' }]);
   });
 
+  // rule: nobody-sends-within-a-ban
+  test('is the only one that is tried after a ban of its chat, in whichever process; the others follow once it is taken', async () => {
+    const scene = await openScene();
+    const answers: AgentSession[] = [];
+    for (const directory of ['/srv/a', '/srv/b', '/srv/c'])
+      answers.push(await answered(scene, await activeSession(scene, { directory }), ANSWER));
+    const deliveries = [deliveryOf(scene), deliveryOf(scene)];
+    const tryAll = () =>
+      Promise.all(answers.map(({ session_id }, index) => deliveries[index % 2]?.deliver(session_id)));
+    const ban = scene.peer.inject({
+      kind: 'too_many_requests',
+      retryAfterS: 10,
+      method: 'sendMessage',
+      times: Infinity,
+    });
+    await deliveries[0]?.deliver(answers[0]?.session_id ?? '');
+    let tried = sends(scene, '<b>42</b>');
+    // During the ban, nobody.
+    await tryAll();
+    expect(sends(scene, '<b>42</b>')).toBe(tried);
+    for (let bans = 0; bans < 3; bans += 1) {
+      await scene.clock.advance(10 * SECOND);
+      await tryAll();
+      tried += 1;
+      expect(sends(scene, '<b>42</b>')).toBe(tried);
+      // Those that waited look again before the ban is over.
+      await scene.clock.advance(6 * SECOND);
+      await tryAll();
+      expect(sends(scene, '<b>42</b>')).toBe(tried);
+      await scene.clock.advance(4 * SECOND);
+      await tryAll();
+      tried += 1;
+      expect(sends(scene, '<b>42</b>')).toBe(tried);
+    }
+    ban.remove();
+    for (let looks = 0; looks < 3; looks += 1) {
+      await scene.clock.advance(10 * SECOND);
+      await tryAll();
+    }
+    expect(shown(scene)).toEqual([SHOWN, SHOWN, SHOWN]);
+    // What was not tried is no attempt.
+    const tries = await Promise.all(answers.map(async (session) => (await entryOf(scene, session)).tries));
+    expect(tries.reduce((sum, each) => sum + each)).toBe(tried + answers.length);
+  });
+
+  test('that waits in a banned chat leaves its progress messages unsent, too', async () => {
+    const scene = await openScene();
+    const session = await answered(scene, await activeSession(scene), ANSWER);
+    scene.peer.inject({ kind: 'too_many_requests', retryAfterS: 60, method: 'sendMessage' });
+    expect(await deliveryOf(scene).deliver(session.session_id)).toBe('queued');
+    const { length } = scene.peer.calls.filter(({ method }) => method === 'sendMessage');
+    const display = displayOf(scene);
+    const working = await activeSession(scene, { directory: '/srv/b' });
+    display.begin(working);
+    await scene.peer.waitFor(() => scene.peer.calls.some(({ method }) => method === 'sendChatAction'));
+    expect(scene.peer.calls.filter(({ method }) => method === 'sendMessage')).toHaveLength(length);
+    await display.end(working.session_id);
+  });
+
   // rule: no-instant-binds-longer-than-its-length
   test.each(['nobody yet', 'a pause', 'a claim'])(
     'that has to wait for %s does not wait longer because the clock is set back',

@@ -1,4 +1,4 @@
-// covers: memory/observed/transcript.ts bridge/cli/track/resume.ts
+// covers: memory/observed/transcript.ts memory/verbs/resume.ts
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

@@ -1,4 +1,4 @@
-// covers: memory/keeping/copyCheck.ts memory/keeping/runs.ts
+// covers: memory/keeping/copyCheck.ts memory/fold/runs.ts
 
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

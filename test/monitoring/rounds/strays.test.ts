@@ -6,6 +6,7 @@ import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js'
 import { RecordedGaps } from '../../../monitoring/lateness/knownGaps.js';
 import { StrayRound } from '../../../monitoring/rounds/strayRound.js';
 import { UnreadableRecords } from '../../../monitoring/rounds/unreadableRecords.js';
+import { UnreachableError } from '../../../src/errors.js';
 import { revivalSessionId } from '../../../src/ids.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { HOUR, isoTime, MINUTE } from '../../../src/time.js';
@@ -16,6 +17,7 @@ import {
   eventLines,
   HOST,
   incidentNow,
+  issueText,
   LANE,
   LEASE_MS,
   must,
@@ -62,6 +64,7 @@ async function openStrayScene(): Promise<StrayScene> {
     }),
     eventsFile: events.file,
     folders,
+    reporter: scene.reporter,
   });
   const mended = async () => (await round.runOnce()).map(({ reason }) => reason);
   return { ...scene, round, mended };
@@ -359,6 +362,82 @@ describeWithRedis('an incident that the store has forgotten', () => {
     const ids = eventLines(scene).map(({ id }) => id);
     expect(ids.filter((id) => id.endsWith('.revived'))).toEqual([`${opened.incident_id}.revived`]);
     expect(ids.filter((id) => id.endsWith('.closed'))).toHaveLength(3);
+  });
+});
+
+describeWithRedis('the issue of an incident that the store has forgotten', () => {
+  /** @returns the session, whose second attempt runs, as its issue says, and whose incident is forgotten */
+  async function forgottenWhileRunning(scene: StrayScene) {
+    const saga = scene.saga();
+    const session = await activeSession(scene);
+    const opened = await openIncident(scene, session);
+    await settle(saga, opened.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, opened.incident_id);
+    const revival = await startRun(scene, must(await scene.store.records.session(`${session.session_id}_r1`)));
+    await settle(saga, opened.incident_id);
+    expect(issueText(scene)).toMatch(/the second attempt is running/);
+    await scene.store.redis.del(scene.store.keys.incident(opened.incident_id));
+    return { opened, revival };
+  }
+
+  // rule: a-stray-incident-is-closed
+  test.each([
+    ['', false],
+    [', also if the record of the issue is lost, too', true],
+  ])('no longer says that a second attempt is running, but what a person can do%s', async (_, isLost) => {
+    const scene = await openStrayScene();
+    const { revival } = await forgottenWhileRunning(scene);
+    const { redis, keys } = scene.store;
+    const records = await redis.keys(`${keys.issue('*')}`);
+    expect(records).toHaveLength(1);
+    if (isLost) await redis.del(records);
+    await scene.mended();
+    // What is below the line is the former text of an issue that is only known by its mark.
+    const [, text = ''] = issueText(scene).split('\n---\n');
+    expect(text).not.toMatch(/second attempt is running|that attempt is running/);
+    expect(text).toContain('Redis lost the record of this incident, and nothing follows it any more.');
+    expect(text).toContain(`\`watchkeeper session ${revival.session_id.replace(/_r1$/, '')}\``);
+  });
+
+  // rule: a-stray-incident-is-closed
+  test('says that the message was answered, if it was', async () => {
+    const scene = await openStrayScene();
+    const { revival } = await forgottenWhileRunning(scene);
+    await scene.store.transitions.complete(revival.session_id, runIdOf(revival), 'forty-two');
+    await scene.mended();
+    expect(issueText(scene)).not.toMatch(/second attempt is running/);
+    expect(issueText(scene)).toContain('The message was answered.');
+  });
+
+  // rule: a-stray-incident-is-closed
+  test('is changed in a later round if that fails, before the incident has its last line, for an hour', async () => {
+    const scene = await openStrayScene();
+    const away = { isAway: true, asked: 0 };
+    const { noteForgotten } = scene.reporter;
+    scene.reporter.noteForgotten = async (...given) => {
+      away.asked += 1;
+      if (away.isAway) throw new UnreachableError('GitHub is away');
+      await noteForgotten.apply(scene.reporter, given);
+    };
+    const { opened } = await forgottenWhileRunning(scene);
+    const last = () => eventLines(scene).filter(({ id }) => id === `${opened.incident_id}.closed`);
+    await scene.mended();
+    expect(last()).toEqual([]);
+    away.isAway = false;
+    await scene.mended();
+    expect(last()).toHaveLength(1);
+    expect(issueText(scene)).toContain('Redis lost the record of this incident');
+    expect(away.asked).toBe(2);
+
+    const other = await openStrayScene();
+    other.reporter.noteForgotten = async () => {
+      throw new UnreachableError('GitHub is away');
+    };
+    const { opened: second } = await forgottenWhileRunning(other);
+    for (let round = 0; round < 12; round += 1) await other.mended();
+    expect(eventLines(other).filter(({ id }) => id === `${second.incident_id}.closed`)).toHaveLength(1);
+    expect(other.logged.join()).toContain('does not say that its record is lost, after 12 tries');
   });
 });
 

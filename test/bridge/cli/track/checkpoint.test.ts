@@ -1,4 +1,4 @@
-// covers: bridge/cli/track/checkpoint.ts memory/git/git.ts
+// covers: memory/verbs/checkpoint.ts memory/git/git.ts
 /** What a checkpoint is compared by, besides commits. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

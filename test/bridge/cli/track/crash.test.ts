@@ -1,4 +1,4 @@
-// covers: memory/brief/goOn.ts bridge/cli/track/inTheWay.ts
+// covers: memory/brief/goOn.ts memory/verbs/inTheWay.ts
 /** An agent that recorded itself is dead: what a person reads in its directory, and what another agent does. */
 
 import { rmSync } from 'node:fs';

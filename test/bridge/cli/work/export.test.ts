@@ -1,4 +1,4 @@
-// covers: bridge/cli/work/export.ts memory/exchange/export.ts memory/exchange/sessionTracker.ts memory/exchange/idumb.ts
+// covers: memory/verbs/export.ts memory/exchange/export.ts memory/exchange/sessionTracker.ts memory/exchange/idumb.ts
 /** The record of a session for others. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

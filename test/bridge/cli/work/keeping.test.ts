@@ -1,4 +1,4 @@
-// covers: bridge/cli/work/lifecycle.ts memory/keeping/purge.ts memory/keeping/rebuild.ts memory/home/sessionFile.ts memory/fold/state.ts memory/show/shown.ts
+// covers: memory/verbs/lifecycle.ts memory/verbs/keeping.ts memory/keeping/purge.ts memory/keeping/rebuild.ts memory/home/sessionFile.ts memory/fold/state.ts memory/show/shown.ts
 /** What becomes of a session's record, as people and agents ask for it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
