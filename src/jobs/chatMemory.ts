@@ -84,7 +84,7 @@ export class ChatMemory extends StorePart {
     return (await this.#banMs(this.keys.editBan(chatId))) ?? 0;
   }
 
-  /** Telegram wants no messages in a chat for so long. Whoever is the first to send afterwards has its turn again. */
+  /** Telegram wants no messages in a chat for so long. Afterwards the first sender takes the turn again. */
   async banSends(chatId: string, lengthMs: number): Promise<void> {
     const { redis, keys } = this;
     const until = this.clock.now() + lengthMs;
@@ -93,7 +93,7 @@ export class ChatMemory extends StorePart {
     await redis.del(keys.firstSend(chatId));
   }
 
-  /** @returns how much longer Telegram wants no messages, in milliseconds; 0: it is over, and nothing was taken since; null: none */
+  /** @returns milliseconds for which Telegram still wants no messages; 0 if they are over and no turn was taken; null without a ban */
   async sendBanMs(chatId: string): Promise<number | null> {
     return this.#banMs(this.keys.sendBan(chatId));
   }

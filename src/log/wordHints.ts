@@ -59,7 +59,7 @@ export function hintsOf(codes: Uint16Array, start: number, end: number, found: n
   if (sorts === LOWER) return end - start < 3 && mayBeShortName(codes[start] ?? 0) ? hints | SHORT : hints;
   if ((sorts & DIGIT) !== 0 && end - start >= SHORTEST_TOKEN) {
     hints |= (sorts & UPPER) !== 0 || end - start >= SHORTEST_IN_LOWER_CASE ? TOKEN | UNKNOWN : TOKEN;
-    // Of as many characters of a key, one in thousands has no lower case. Identifiers of one case are in nearly every line of a log.
+    // A word this long from a key has both cases, but for one in thousands. Identifiers of one case are in most lines of a log.
     if ((sorts & UPPER) !== 0 && (sorts & LOWER) !== 0) hints |= LINE;
   }
   if (last === LAST_OF_FLAG && (behind === TAB || behind === BACKSLASH)) hints |= JAR;
