@@ -114,8 +114,8 @@ export class CriticalEventLog {
   }
 
   async #isKnown(id: string): Promise<boolean> {
-    const { events, anew } = await this.#tail.next();
-    if (anew) this.#ids.clear();
+    const { events, restarted } = await this.#tail.next();
+    if (restarted) this.#ids.clear();
     for (const event of events) this.#ids.add(event.id);
     return this.#ids.has(id);
   }

@@ -48,8 +48,9 @@ export class CleanStart implements Service {
 
   async start(): Promise<void> {
     const { store, queue, stopMark, lost, logger } = this.#parts;
-    const told = await lost.endHere();
-    if (told.length > 0) logger.error({ sessions: told }, `Redis had lost open messages: ${told.join(', ')}`);
+    const reported = await lost.endHere();
+    if (reported.length > 0)
+      logger.error({ sessions: reported }, `Redis had lost open messages: ${reported.join(', ')}`);
     const ended = await endPredecessorsRuns(this.#parts);
     await stopMark.clearUnlessNeeded(await store.records.sessions(await store.records.sessionIds('active')));
     if (ended.length > 0) logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);

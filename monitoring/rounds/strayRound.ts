@@ -123,8 +123,8 @@ class ForgottenIncidents {
    * @throws ioredis' error; UnreachableError if the file cannot be read or written; FencedError
    */
   async end(): Promise<void> {
-    const { events, anew } = await this.#tail.next();
-    if (anew) {
+    const { events, restarted } = await this.#tail.next();
+    if (restarted) {
       this.#open.clear();
       this.#revived.clear();
     }

@@ -57,7 +57,7 @@ const COPIES = /\b(?:scp|rsync|ssh|sftp|git|mailto)\b/;
  * @param free the text before it is replaced already
  * @returns the password next to it: `admin:SECRET@10.0.0.5`, `me@example.org:SECRET`
  */
-export function findBesideAt(text: string, at: number, free: number): FoundSecret | null {
+export function findAroundAt(text: string, at: number, free: number): FoundSecret | null {
   const colon = colonBefore(text, at);
   const before = text.slice(Math.max(free, at - LONGEST_LOGIN), at);
   const [, , password = ''] = (colon > free ? LOGIN_BEFORE.exec(before) : null) ?? [];
