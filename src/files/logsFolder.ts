@@ -79,7 +79,7 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
   const temporary = join(logsFolder, `.${ID_FILE}.${own}`);
   await writeFile(temporary, `${own}\n`, { flush: true, flag: 'wx', mode: PRIVATE_FILE });
   try {
-    // Whole or not at all: of two processes that start at once, the second reads what the first linked.
+    // Whole or not at all: if two processes start at once, the second reads the file that the first linked.
     await link(temporary, file).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });

@@ -8,7 +8,7 @@ export function keysIn(namespace = '') {
     ...sessionKeys(root),
     ...incidentKeys(root),
     ...processKeys(root),
-    /** Channel on which writers announce what to check. */
+    /** Channel where writers announce necessary checks. */
     wakeChannel: `${root}wake`,
     /** Matches all of our keys, for Redis' SCAN. */
     pattern: `${root}*`,
@@ -54,7 +54,7 @@ function sessionKeys(root: string) {
   };
 }
 
-/** Incidents, final messages, leases, issues, and what was set aside. */
+/** Incidents, final messages, leases, issues, and records that were set aside. */
 function incidentKeys(root: string) {
   return {
     /** Hash `rev`, `doc`. */

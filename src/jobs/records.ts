@@ -1,4 +1,4 @@
-/** Reads what is stored. Nothing here writes. */
+/** Reads stored records. Nothing here writes. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
 import { Script } from '../redis/script.js';

@@ -1,7 +1,7 @@
 /**
  * Tokens that begin with the prefix of their issuer, its mark, as the issuers document them. Each body is one class of characters with
  * a minimum length, so that a match ends with the token. A mark may occur anywhere in a word, thousands of times if the text is an
- * attacker's: what a body takes without being a token is bounded, so that all of them together take linear time.
+ * attacker's: the length of a body that is no token is bounded, so that all of them together take linear time.
  *
  * A token that consists of a mark and of many letters in both cases with digits needs no row here, see unknownTokens.ts.
  */

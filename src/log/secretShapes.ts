@@ -1,5 +1,5 @@
 /**
- * Finds what looks like a secret: a token with its issuer's prefix, a value after a name that suggests a secret, a login in a
+ * Finds texts that look like a secret: a token with its issuer's prefix, a value after a name that suggests a secret, a login in a
  * URL, a private key.
  *
  * It reads the text word by word and tries a pattern only at words that may name a secret or begin one, by a few of their

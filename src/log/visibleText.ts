@@ -76,7 +76,7 @@ function isUnseenPair(text: string, at: number): boolean {
   return point >= CODES && UNSEEN_PAIR.test(String.fromCodePoint(point));
 }
 
-/** Whether the character at `begin` joins or colours what stands next to it. */
+/** Whether the character at `begin` joins or colours its neighbour. */
 function isNeeded(text: string, begin: number, code: number): boolean {
   if (code !== JOINER && code !== NON_JOINER && code !== COLOURED) return false;
   const last = begin === 0 ? 0 : text.charCodeAt(begin - 1);

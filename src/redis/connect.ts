@@ -26,8 +26,8 @@ const OLDEST_VERSION = [6, 2] as const;
 
 /**
  * - `commands`: a command fails after {@link COMMAND_LIMIT_MS} at the latest, so that nothing hangs silently while Redis is
- *   away. Its answer may be lost then although it was executed; and what was sent on a connection that broke is sent again
- *   on the next one. So commands must be safe to repeat.
+ *   away. Its answer may be lost then although it was executed. A command that was sent on a connection that broke is sent
+ *   again on the next one. So commands must be safe to repeat.
  * - `blocking`: waits for ever, as BullMQ's workers demand.
  * - `subscriber`: waits for ever; subscriptions are restored by themselves, messages in between are lost.
  */
