@@ -28,7 +28,7 @@ export type Dispatch = (
 const STARTED_AGAIN =
   'this container restarts until that is corrected. Meanwhile, run the doctor with `docker compose run --rm bridge doctor`';
 
-/** Does what this process was called for, and ends it. */
+/** Runs the command that this process was called for, and ends the process. */
 export async function runCommandLine(dispatch: Dispatch): Promise<void> {
   // Stays if the command never ends, as Node reports it of a module.
   process.exitCode = 13;

@@ -99,7 +99,7 @@ export class Admission {
     this.#answeredBefore.forget(refusalKey(message, refused));
   }
 
-  /** Never throws: what could not be written is in the log. */
+  /** Never throws: an event that could not be written is in the log. */
   #reportUnroutable({ chatId: chat_id, threadId: thread_id, messageId: message_id, text }: ChatMessage): void {
     const { events, clock, logger } = this.#base;
     const details = { chat_id, thread_id, message_id };

@@ -115,7 +115,7 @@ async function isPutBack(
   return true;
 }
 
-/** Retries what could not be ended before; if that fails again, the lane stays blocked. */
+/** Retries processes that could not be ended before; if that fails again, the lane stays blocked. */
 async function freeBlockedLanes(context: PredecessorContext): Promise<void> {
   const { blockedLanes } = context.store;
   for (const blocked of await blockedLanes.all()) {

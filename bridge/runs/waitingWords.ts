@@ -61,7 +61,7 @@ export class WaitingWords implements Service {
     await this.#rounds.stop();
   }
 
-  /** One round. Never throws: what could not be said is said in a later one. */
+  /** One round. Never throws: words that could not be sent are sent in a later one. */
   async runOnce(): Promise<void> {
     const { logger } = this.#parts;
     await this.#sayAll().catch((err: unknown) =>

@@ -43,8 +43,8 @@ export function progressText(
 }
 
 /**
- * @returns what a run that has done nothing yet shows in a message that an earlier run or a wait has left; null if the text there
- * is to stay
+ * @returns the words of a run that has done nothing yet, in a message that an earlier run or a wait has left; null if the text
+ * there is to stay
  */
 export function begunText({ attempt }: AgentSession, redact: Redact, reason: string | null): Text | null {
   if (attempt === 1) return { plain: STARTED, html: null };

@@ -12,7 +12,7 @@ const ENDS =
 const REACH = 90;
 /** A stated minute is over a minute later. Asked within it, the limit may still hold. */
 const WITHIN_MINUTE_MS = 59 * SECOND;
-/** A time of day that has just passed is meant: what was said needed a moment to be read. */
+/** A time of day that has just passed is meant: the words needed a moment to be read. */
 const JUST_PASSED_MS = 5 * MINUTE;
 
 const UNITS: Readonly<Record<string, number>> = { d: DAY, h: HOUR, m: MINUTE, s: SECOND, ms: 1 };

@@ -14,7 +14,7 @@ const MOST_ON_PATH = 200;
 
 /**
  * @param path absolute
- * @returns the path and what it links to; for a program of npm the outermost folder of packages, and for one of a virtual
+ * @returns the path and the target of its link; for a program of npm the outermost folder of packages, and for one of a virtual
  *   environment of Python that environment, because these have all that it imports
  */
 export function wholeProgram(path: string, realPath: RealPath): string[] {

@@ -88,7 +88,7 @@ export class ProgramOutput {
     const held: Buffer[] = [];
     let bytes = 0;
     for (let next = first; ; next = take()) {
-      // After a suspension, a process's timers fire before it reads what is in the pipe.
+      // After a suspension, a process's timers fire before it reads the pipe.
       const timely = await atMost(this.#clock, SILENCE_MS, next, 'nothing' as const);
       const chunk = timely === 'nothing' ? await soon(next) : timely;
       if (chunk === null || chunk === 'nothing') return held;
