@@ -36,7 +36,7 @@ export class CriticalEventLog {
   readonly file: string;
   readonly #redact: Redact;
   readonly #tail: Tail;
-  /** Those in the file; each append first reads what was appended since the one before. */
+  /** Those in the file; each append first reads the lines appended since the one before. */
   readonly #ids = new Set<string>();
   #lastAppend: Promise<void> = Promise.resolve();
   readonly #live: LiveFile;

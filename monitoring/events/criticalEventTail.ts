@@ -20,7 +20,7 @@ export class Tail {
     this.#windowBytes = windowBytes;
   }
 
-  /** @returns what was appended since the last call; `restarted` if the file is another one, or shorter than before */
+  /** @returns the lines appended since the last call; `restarted` if the file is another one, or shorter than before */
   async next(): Promise<{ events: CriticalEvent[]; restarted: boolean }> {
     const found = await withFile(this.#path, async (file) => {
       const { dev, ino, birthtimeMs, size } = await file.stat();

@@ -127,7 +127,7 @@ export class IssueLedger {
    * @returns when the project may last have got a new issue, UTC epoch milliseconds; 0 if not within the hour
    */
   async lastNewBeside(topic: IssueTopic): Promise<number> {
-    // In this order: what is settled in between moves from the first to the second.
+    // In this order: a creation that is settled in between moves from the first to the second.
     const others = await Promise.all(INCIDENT_RULES.filter((rule) => rule !== topic).map((rule) => this.of(rule)));
     const last = await this.#records.lastCreated(this.#projectKey);
     return Math.max(last ?? 0, ...others.map(({ creating_since }) => creating_since ?? 0));

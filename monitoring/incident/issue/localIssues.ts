@@ -17,7 +17,7 @@ import { type Clock, isoTime } from '../../../src/time.js';
 import { namedIn } from './issueMarker.js';
 import { type IssueSink, type IssueSummary, SinkError, WATCHDOG_LABEL } from './issueSink.js';
 
-/** The head of an issue's file. A person may have edited it: what is missing counts as open and ours. */
+/** The head of an issue's file. A person may have edited it: without the field, an issue counts as open and ours. */
 const HEAD = z.object({
   title: z.string().catch(''),
   labels: z.array(z.string()).catch([WATCHDOG_LABEL]),

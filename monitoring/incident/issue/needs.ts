@@ -26,7 +26,7 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
     'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
 };
 
-/** The agent did nothing wrong: what its conversation says would lead nowhere. */
+/** The agent did nothing wrong: the words of its conversation would lead nowhere. */
 const SERVICE_ENDED =
   'Find out why the service that ran the agent ended: see the end of its log, and what its supervisor and the kernel logged. The message is not tried again.';
 

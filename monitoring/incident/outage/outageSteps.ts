@@ -149,7 +149,7 @@ export class OutageSteps {
   }
 }
 
-/** @returns what the issue says about the handling */
+/** @returns the issue's words about the handling */
 export function whatWasDoneAboutOutage(outage: Incident): string {
   const { outcome } = outage;
   switch (outcome) {
