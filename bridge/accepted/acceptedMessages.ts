@@ -78,7 +78,7 @@ export class AcceptedMessages {
     }
   }
 
-  /** @returns the open messages, the oldest first; of a disk that cannot be read, those that were read before */
+  /** @returns the open messages, the oldest first; if the disk cannot be read, those that were read before */
   async open(): Promise<OpenMessage[]> {
     this.flush();
     try {

@@ -43,7 +43,7 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
     if (code === 2 && isStartedAgain(name)) sayLines(context.io, `watchkeeper: ${STARTED_AGAIN}`);
     return code;
   });
-  // Flushes the output, then exits: whatever a command left open must not keep a finished command alive.
+  // Flushes the output, then exits: a resource that a command left open must not keep it alive when it has finished.
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit();
 }

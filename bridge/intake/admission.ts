@@ -57,7 +57,7 @@ export class Admission {
     this.#reportedBefore = new OncePer(base.clock, HOUR);
   }
 
-  /** @returns whether any project lists the chat, in whatever topic */
+  /** @returns whether any project lists the chat, in any topic */
   isListed(chatId: string): boolean {
     const projects = [...this.#settings.projects.values()];
     return projects.some(({ places }) => places.some((place) => place.chatId === chatId));

@@ -1,5 +1,5 @@
 /**
- * A run's journal. A full disk must not end a healthy run: the fault is logged once, whatever lines fit are written, and the
+ * A run's journal. A full disk must not end a healthy run: the fault is logged once, all lines that fit are written, and the
  * run's record says that the journal is too incomplete to judge by.
  */
 

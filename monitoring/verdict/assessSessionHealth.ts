@@ -40,7 +40,7 @@ export interface Assessment extends Next {
   /** The latest request or result of a tool, ISO 8601. */
   readonly last_tool_call: string | null;
   readonly clock: {
-    /** The main agent's; of the sub-agent that is silent first, if only sub-agents owe. Null while nothing is owed. */
+    /** The main agent's; if only sub-agents owe, that of the one that is silent first. Null while nothing is owed. */
     readonly silence_ms: number | null;
     readonly owed_ms: number;
     /** The longest streak of any agent. */

@@ -93,7 +93,7 @@ function processKeys(root: string) {
     gaps: (logsId: string) => `${root}gaps:${logsId}`,
     /** List of critical events that could not be written to the file of a logs folder yet, the oldest first. */
     owedEvents: (logsId: string) => `${root}owed-events:${logsId}`,
-    /** String: the bot whose numbers of messages stand for themselves; those of another one are marked with its id. */
+    /** String: the bot whose numbers of messages carry no mark; those of another one are marked with its id. */
     firstBot: `${root}first-bot`,
     /** String: the next Telegram update to ask for. */
     updateOffset: (botId: string) => `${root}update-offset:${botId}`,

@@ -17,7 +17,7 @@ const END_OF_TEXT = /'\s?[,;:)\]}+]|[,;)\]}]\s?'/;
 const LONE_LOGIN = /:\/\/([^\s/:@"'\\[]{20,})@/y;
 /** A port, followed by a path, a query or a fragment with an `@` in it. */
 const PORT = /^\d{1,5}[/?#]/;
-/** The address at which errors are reported stands in web pages. */
+/** Addresses for error reports are in web pages. */
 const PUBLIC_LOGIN = /[0-9a-f]{32}@[\w.-]{0,60}(?:\bsentry\.io|\.ingest\.)/y;
 /** A URL that everyone who knows it can post to; sticky, from the host's name on. */
 const WEBHOOK = new RegExp(

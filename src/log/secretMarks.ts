@@ -18,7 +18,7 @@ const BASE64 = '[A-Za-z0-9+/=_-]';
 const HEX = '[0-9a-f]';
 const UUID = `${HEX}{8}-${HEX}{4}-${HEX}{4}-${HEX}{4}-${HEX}{12}`;
 const LINE = '[A-Za-z0-9+/]{32,}={0,2}';
-/** `PRIVATE`, behind what may stand before it. */
+/** `PRIVATE`, behind the text allowed before it. */
 const ENCODED_MARK =
   '(?:BQUklWQVRF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVEUg|BFTkNSWVBURUQgUFJJVkFURS|BEU0EgUFJJVkFURS|BQR1AgUFJJVkFURS)';
 /** Not a word: a digit comes soon. */

@@ -11,7 +11,7 @@ const CONNECT_LIMIT_MS = 5 * SECOND;
 /** The limit of a whole command, even on a server that accepts connections and then does not reply. */
 const COMMAND_LIMIT_MS = 10 * SECOND;
 /**
- * A connection on which nothing at all comes back after a request is given up, whatever TCP says: a device in between may have
+ * A connection that returns nothing at all after a request is given up, whatever TCP says: a device in between may have
  * forgotten it, while a new one would work. A worker's request for jobs normally takes 10 s.
  */
 const SILENT_LIMIT_MS = 10 * SECOND;

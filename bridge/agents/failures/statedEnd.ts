@@ -61,7 +61,7 @@ function delayOf(words: string, { now }: Reading): number | null {
   return seconds === undefined ? null : now + Number(seconds) * SECOND;
 }
 
-/** @returns the first end that stands after a word that announces one */
+/** @returns the first end that follows a word announcing one */
 function followingOf(words: string, reading: Reading): number | null {
   for (let from = 0; from < words.length; ) {
     const found = ENDS.exec(words.slice(from));

@@ -7,7 +7,7 @@ import { outermost } from './mounts.js';
 type RealPath = (path: string) => string | null;
 
 const PACKAGES = '/node_modules/';
-/** A mount costs; of a folder to which more links lead, the whole is shown. */
+/** A mount costs: if more links lead to a folder, the whole folder is shown. */
 const MOST_OF_A_FOLDER = 8;
 /** Bubblewrap takes a few thousand arguments. */
 const MOST_ON_PATH = 200;

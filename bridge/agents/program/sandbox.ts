@@ -77,7 +77,7 @@ export function whyNoSandbox(user: AgentUser | null = null): Trouble | null {
 }
 
 function findTrouble(user: AgentUser | null): Trouble | null {
-  // Files of the kernel, such as /proc/sys, obey whoever is root outside, whatever it may do inside.
+  // Files of the kernel, such as /proc/sys, obey the user that is root outside, whatever it may do inside.
   if (user === null && process.getuid?.() === 0)
     return { why: 'no sandbox can hold an agent that runs as root', isMissing: false };
   if (systemProgram('bwrap') === null) return { why: 'bubblewrap is not installed', isMissing: true };

@@ -17,7 +17,7 @@ export const PERSONS: ReadonlySet<string | null> = new Set(['human', 'user', nul
 const HOOK_FEEDBACK = /^Stop hook feedback/;
 /** A command that a person typed. Many run locally; some become a prompt, whose text follows as a separate record. */
 export const TYPED_COMMAND = /^<command-(?:name|message)>/;
-/** The program ends, and with it whatever works in the background. */
+/** The program ends, and with it all background work. */
 const LEAVING_COMMAND = /<command-name>\/(?:exit|quit)<\/command-name>/;
 /** Some versions first write it as the person typed it. */
 const BARE_COMMAND = /^\/compact(?:\s|$)/;

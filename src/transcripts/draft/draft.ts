@@ -24,7 +24,7 @@ export interface Hints {
   /** For a result: the sub-agent that its call started, and whether it continues in the background. */
   readonly subAgent?: string;
   readonly inBackground?: boolean;
-  /** These sub-agents have ended; of some the program says it twice. */
+  /** These sub-agents have ended; the program says so twice about some. */
   readonly endedAgents?: readonly string[];
   /** For the end of a turn: how many sub-agents work on in the background, zero if the program does not say. */
   readonly pendingAgents?: number;
