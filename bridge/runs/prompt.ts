@@ -87,7 +87,6 @@ async function recordOf(
       now: clock.now(),
       root,
       here,
-      crashed: false,
       fold,
       end,
       pinned: [],

@@ -4,6 +4,7 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
+import type { AgentCondition } from '../condition/condition.js';
 import { filesInDoubt } from '../condition/filesInDoubt.js';
 import { pastClause } from '../condition/words.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
@@ -43,7 +44,8 @@ export interface ContextOptions {
   /** Of the session's workspace, without links; relative paths are meant in it. */
   readonly root: string;
   readonly here: ProcessIdentity;
-  readonly crashed: boolean;
+  /** Missing if it is not known. */
+  readonly agent?: AgentCondition;
   /** What became of its directory, in a clause; null: nothing. */
   readonly place?: string | null;
   /** What was observed of the session; null: nothing was. */
@@ -127,7 +129,7 @@ export function unshownContext(id: string | null): string {
 }
 
 function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
-  const { fold, here, crashed, place = null, end = null, level } = options;
+  const { fold, here, agent, place = null, end = null, level } = options;
   // Without `texts`, a prompt is not kept.
   const purpose = purposeOf(log, fold);
   return {
@@ -137,7 +139,7 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
         ...(holds(level, 'times') ? [timesOf(log, options)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
-        ...(crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...(agent === 'crashed' ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(holds(level, 'way_on') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(log, options),
         ...(place === null ? [] : [sentence(place)]),
@@ -171,8 +173,8 @@ function isLeft({ level, fold }: ContextOptions): boolean {
 }
 
 /** As long as it matters, an agent that crashed is named also when another one has come. */
-function lostLines(log: Worklog, { crashed, fold, level, left = [] }: ContextOptions): string[] {
-  const run = crashed || level === 'revival' || level === 'compacted' ? null : lostRun(log);
+function lostLines(log: Worklog, { agent, fold, level, left = [] }: ContextOptions): string[] {
+  const run = agent === 'crashed' || level === 'revival' || level === 'compacted' ? null : lostRun(log);
   if (run?.ended_at == null) return [];
   if (left.length === 0 && !fold?.isTurnOpen && !fold?.leftTurns.length) return [];
   const gone = `process ${run.process.pid} was gone at ${isoTime(run.ended_at)} and had not reported its end`;

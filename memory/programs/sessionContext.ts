@@ -169,7 +169,7 @@ function delegated(
 ): GivenContext {
   const last = subAgent === null ? undefined : log.state.given.get(subAgent);
   const level = last === undefined ? 'delegated' : 'resumed_delegated';
-  const options = { ...common(memory, log.state), level, crashed: false, fold, subAgent } as const;
+  const options = { ...common(memory, log.state), level, fold, subAgent } as const;
   const text = buildResumeContext(log.state, options);
   return { level, text: last === digestOf(text) ? '' : text, notice: null, subAgent };
 }
@@ -210,7 +210,7 @@ function contextOf(
   const words = new Words(memory.stamp.redact);
   return buildResumeContext(log, {
     ...common(memory, log),
-    ...{ level, fold, crashed: condition.agent === 'crashed', left: condition.left, ...more },
+    ...{ level, fold, agent: condition.agent, left: condition.left, ...more },
     place: level === 'compacted' ? null : placeNow(memory, log, words),
     parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
     changes: level === 'resumed' ? changesSince(memory, look) : [],

@@ -67,7 +67,7 @@ async function resumeSession(memory: Memory, named: string | null, isAcknowledge
     now,
     root: workspace.root,
     here: memory.surroundings.process,
-    crashed: agent === 'crashed',
+    agent,
     place: placeNow(memory, log, words),
     fold,
     left,

@@ -15,7 +15,7 @@ import { isReplaced, recordMonitor } from './monitorRecord.js';
 import { closeNotice, hasResumedSinceNotice, openNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { judgeQuietly } from './quietSession.js';
-import { type Sight, TerminalSession } from './terminalSession.js';
+import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 import { WorkspaceActivity } from './workspaceActivity.js';
 
 /** So that no monitor is left behind if the session is never ended. */
@@ -115,7 +115,7 @@ export class Monitor {
     const options = { now, thresholds: this.#thresholds, gaps: this.#gaps.of() };
     let sight = await this.#session.look(options);
     if (sight === null || !isOpenSession(sight.log.recorded)) return null;
-    if (sight.assessment === null && sight.mayWork) {
+    if (sight.assessment === null && mayWork(sight)) {
       const activity = this.#workspace.look();
       if (activity === 'changed') sight = (await this.#session.look(options)) ?? sight;
       if (activity !== 'unknown') sight = judgeQuietly(sight, options);
@@ -124,13 +124,13 @@ export class Monitor {
     const [finding] = sight.findings;
     if (notice !== undefined) {
       if (hasResumedSinceNotice(sight) && closeNotice(memory, sessionId, notice)) say(closingText(sight));
-    } else if (finding !== undefined && sight.mayWork) {
+    } else if (finding !== undefined && mayWork(sight)) {
       const opened = openNotice(memory, sessionId, finding);
       if (opened === null) return sight;
       say(opened.sentence);
       const { process: here } = memory.surroundings;
       // The terminal of the agent, and that of the monitor, if it has one.
-      for (const process of [sight.run?.process, here]) if (process !== undefined) ring(process, here);
+      for (const process of [sight.runs.present?.process, here]) if (process !== undefined) ring(process, here);
     }
     return sight;
   }

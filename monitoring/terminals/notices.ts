@@ -2,7 +2,7 @@
  * A notice is a line in the worklog of the session. The log's rules apply only the first one, so that one of several watchers
  * notifies, and each episode is noticed once. A notice is closed when the session resumes; the next episode gets a new one.
  */
-import { hasResumed } from '../../memory/condition/stuck.js';
+import { hasResumed, isNoticed } from '../../memory/condition/stuck.js';
 import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Notice } from '../../memory/fold/worklog.js';
 import type { Stamp } from '../../memory/logs/line.js';
@@ -10,7 +10,7 @@ import type { Memory } from '../../memory/sessions/memory.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import { judgedOf } from './judge.js';
 import { noticeText } from './noticeText.js';
-import type { Sight } from './terminalSession.js';
+import { mayWork, type Sight } from './terminalSession.js';
 
 /**
  * @returns the notice, if this call has written it; null if there is one already, or the session has ended
@@ -19,7 +19,7 @@ import type { Sight } from './terminalSession.js';
 export function openNotice(memory: Memory, sessionId: string, finding: Finding): Notice | null {
   const { rule, since } = finding;
   const line = worklogKind.line('notice', { rule, since, sentence: noticeText(finding, sessionId) });
-  return write(memory, sessionId, ({ notices }) => (notices.length > 0 ? [] : [line])).notice;
+  return write(memory, sessionId, (log) => (isNoticed(log) ? [] : [line])).notice;
 }
 
 /**
@@ -33,9 +33,8 @@ export function closeNotice(memory: Memory, sessionId: string, { id }: Notice): 
 
 /** @returns whether the session has resumed since it was noticed */
 export function hasResumedSinceNotice(sight: Sight): boolean {
-  const { mayWork, log } = sight;
-  const [notice] = log.recorded.notices;
-  return notice !== undefined && hasResumed(notice, { mayWork, judged: judgedOf(sight) });
+  const [notice] = sight.log.recorded.notices;
+  return notice !== undefined && hasResumed(notice, { mayWork: mayWork(sight), judged: judgedOf(sight) });
 }
 
 function write(

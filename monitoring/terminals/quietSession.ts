@@ -5,13 +5,13 @@
  */
 import type { Finding } from '../../src/jobs/findings.js';
 import { silenceFinding } from '../verdict/detectors/silence.js';
-import type { LookOptions, Sight } from './terminalSession.js';
+import { type LookOptions, mayWork, type Sight } from './terminalSession.js';
 
 /** @returns what was seen, judged; as it is if it can be judged by a transcript, or owes nothing */
 export function judgeQuietly(sight: Sight, { now, thresholds, gaps }: LookOptions): Sight {
-  const { assessment, lastActivity, mayWork } = sight;
+  const { assessment, lastActivity } = sight;
   const { isWaiting, ping } = sight.log.recorded;
-  if (assessment !== null || !mayWork || lastActivity === null || isWaiting) return sight;
+  if (assessment !== null || !mayWork(sight) || lastActivity === null || isWaiting) return sight;
   const countedFrom = Math.max(lastActivity, ...gaps.map(({ until }) => until).filter((until) => until <= now));
   const silentFrom = countedFrom + thresholds.silence_ms + 1;
   if (silentFrom > now) return { ...sight, nextLook: silentFrom };

@@ -5,14 +5,13 @@
 import { mayBeAtWork, type Recorded } from '../../memory/condition/condition.js';
 import { recordedOf } from '../../memory/condition/recorded.js';
 import { excusedUntil } from '../../memory/condition/stuck.js';
-import type { Ran } from '../../memory/fold/runs.js';
+import type { Ran, Runs } from '../../memory/fold/runs.js';
 import type { Conversation, Notice, Worklog } from '../../memory/fold/worklog.js';
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
-import type { Liveness } from '../../memory/words.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
@@ -38,11 +37,7 @@ export interface WatchedLog {
 export interface Sight {
   readonly id: string;
   readonly log: WatchedLog;
-  /** The present one. */
-  readonly run: Ran | null;
-  readonly liveness: Liveness;
-  /** Whether its agent may be at work. */
-  readonly mayWork: boolean;
+  readonly runs: Runs<Ran>;
   /** Null if nothing of its work can be seen. */
   readonly assessment: Assessment | null;
   /** Those that nothing excuses, in the leading order of rules. */
@@ -55,6 +50,11 @@ export interface Sight {
   readonly leastActivity: number | null;
   /** When a rule could become true if nothing more happens, UTC epoch milliseconds; infinite: never. */
   readonly nextLook: number;
+}
+
+/** @returns whether its agent may be at work */
+export function mayWork({ log, runs }: Pick<Sight, 'log' | 'runs'>): boolean {
+  return mayBeAtWork(log.recorded, runs);
 }
 
 export interface LookOptions {
@@ -137,12 +137,11 @@ export class TerminalSession {
   async #judge(log: WatchedLog, options: LookOptions): Promise<Sight> {
     const { recorded } = log;
     const runs = this.#memory.runsOf(recorded);
-    const { present: run, liveness } = runs;
-    const mayWork = mayBeAtWork(recorded, runs);
+    const isAtWork = mayWork({ log, runs });
     const [notice = null] = recorded.notices;
-    this.#follow(mayWork ? log : null);
-    this.#isAwaited = mayWork && log.conversation !== null && this.#followed === null;
-    const common = { id: this.id, log, run, liveness, mayWork };
+    this.#follow(isAtWork ? log : null);
+    this.#isAwaited = isAtWork && log.conversation !== null && this.#followed === null;
+    const common = { id: this.id, log, runs };
     if (this.#followed === null) {
       const { last_activity: lastActivity } = recorded;
       const hasFound = this.#hasFound(notice, []);

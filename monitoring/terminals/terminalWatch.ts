@@ -24,7 +24,7 @@ import { judgedOf } from './judge.js';
 import { type LiveTerminal, liveTerminal } from './liveTerminal.js';
 import { closeNotice, hasResumedSinceNotice, openNotice } from './notices.js';
 import { closingText } from './noticeText.js';
-import { type Sight, TerminalSession } from './terminalSession.js';
+import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 
 /** A silence is found at its instant all the same, because that is known from the last round; a recovery this much later. */
 const ROUND_EVERY_MS = 15 * SECOND;
@@ -203,7 +203,7 @@ export class TerminalWatch implements Service {
     const now = gaps.now();
     const sight = await session.look({ now, thresholds: rules.thresholds, gaps: gaps.of(null) });
     if (sight === null || this.#memory === null) return;
-    this.#deadlines.set(session.id, sight.mayWork ? sight.nextLook : Number.POSITIVE_INFINITY);
+    this.#deadlines.set(session.id, mayWork(sight) ? sight.nextLook : Number.POSITIVE_INFINITY);
     const found = noticeable(sight, rules, now);
     const [open] = sight.log.recorded.notices;
     // Another watcher may act on rules that are off here.
@@ -220,7 +220,7 @@ export class TerminalWatch implements Service {
     const notice = found === null ? null : openNotice(this.#memory, session.id, found);
     if (notice === null) return;
     summary.noticed.push(session.id);
-    if (sight.run !== null) ring(sight.run.process, this.#memory.surroundings.process);
+    if (sight.runs.present !== null) ring(sight.runs.present.process, this.#memory.surroundings.process);
     // So that a caller who asks now is shown the notice.
     session.readLog();
     await this.#notify({ notice, sight, project });
@@ -235,9 +235,9 @@ export class TerminalWatch implements Service {
 }
 
 /** @returns the leading finding; null if there is none, or it cannot be known whether the agent still exists */
-function noticeable({ findings, liveness, run }: Sight, { actions }: ProjectRules, now: number): Finding | null {
-  if (run === null) return null;
+function noticeable({ findings, runs }: Sight, { actions }: ProjectRules, now: number): Finding | null {
+  if (runs.present === null) return null;
   const found = findings.find(({ rule }) => actions[rule] !== 'off');
   if (found === undefined) return null;
-  return mayAccuse(Date.parse(found.since), liveness === 'unknown', now) ? found : null;
+  return mayAccuse(Date.parse(found.since), runs.liveness === 'unknown', now) ? found : null;
 }

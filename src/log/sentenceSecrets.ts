@@ -49,9 +49,10 @@ const CHANGED_TO = new RegExp(`${WORDS}${SPACE}{1,2}to${SPACE}{1,2}${VALUE}`, 'y
 const WITH = /(?:^|[^\w])(?:with|using|use|mit)(?: (?:the|this|a|dem|das))?[ \t]$/i;
 const LOGIN =
   /[ \t]{0,2}(?::| are| is)[ \t]{1,3}["'`]?[\w@.+-]{1,60}["'`]?[ \t]{0,2}[/|:,][ \t]{0,2}["'`]?([^\s"'`\\|]{6,200})/y;
-const BASE64_BEFORE = /[A-Za-z0-9+/]+$/;
 /** Enough of one line to recognise base64. */
 const [SHORTEST_BASE64, LONGEST_BASE64] = [24, 48];
+/** Tried only where the signs begin, not at each of them. */
+const BASE64_BEFORE = new RegExp(`(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{${SHORTEST_BASE64},}$`);
 /** Also text right behind it in other scripts, without a space. */
 const END_OF_SENTENCE = /[.,;:!?)\]}]*[^\x20-\x7e]+$|[.,;:!?)\]}]+$/;
 
@@ -141,8 +142,8 @@ export function findBeforeName(text: string, start: number, free: number): Found
 
 /** @returns whether the name is the end of a line of base64 by chance; signs of base64 are in no word, so the word alone may be short */
 function isEndOfBase64(text: string, end: number): boolean {
-  const [run = ''] = BASE64_BEFORE.exec(text.slice(Math.max(0, end - LONGEST_BASE64), end)) ?? [];
-  return run.length >= SHORTEST_BASE64 && isVeryRandom(run.replace(/[+/]/g, ''));
+  const run = BASE64_BEFORE.exec(text.slice(Math.max(0, end - LONGEST_BASE64), end))?.[0];
+  return run !== undefined && isVeryRandom(run.replace(/[+/]/g, ''));
 }
 
 const OF_AUTHENTICATION =

@@ -95,10 +95,12 @@ describeScenes('an agent whose loop is only reported', () => {
       await asked.event(({ action_taken }) => action_taken === 'reported');
       await asked.answered('done after all');
       await expectUnharmed(scene, asked, asked.session);
-      const [issue] = scene.github.issues();
-      await scene.until('the closed issue', () => issue?.state === 'closed');
-      expect(issue?.body).toContain('**Needs nobody:** the run was interrupted, and the message is back in its queue.');
-      expect(issue?.body).toContain('its message is back in its queue.');
+      const issue = () => scene.github.issues()[0];
+      await scene.until('the closed issue', () => issue()?.state === 'closed');
+      expect(issue()?.body).toContain(
+        '**Needs nobody:** the run was interrupted, and the message is back in its queue.',
+      );
+      expect(issue()?.body).toContain('its message is back in its queue.');
     },
     SCENE_TIMEOUT_MS,
   );
