@@ -13,7 +13,7 @@ export const INSTANT = words(...EDITS, 'Read NotebookRead Glob Grep LS view_imag
 export const QUESTIONS = words('AskUserQuestion ExitPlanMode request_user_input');
 /** They start a sub-agent of Claude Code; newest name first. */
 export const STARTERS = words('Agent Task');
-/** They pass on words between agents. */
+/** They pass messages between agents. */
 export const SPEECH = words('SendMessage TaskOutput spawn_agent send_input wait_agent');
 /** No permission is asked for them: they wait for something else, or for nothing. Those that start sub-agents ask for these. */
 export const NEVER_ASKED = words(

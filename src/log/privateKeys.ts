@@ -139,7 +139,7 @@ function reversedKey(text: string, at: number, end: number): FoundSecret | null 
   return { from: at, to: last + begin.index + begin[0].length, replacement: REPLACEMENT };
 }
 
-/** @returns the end of the last line of the key whose mark is at `at` to `begun`; `begun` if there is none */
+/** @returns the end of the last line of the key whose mark extends from `at` to `begun`; `begun` if there is none */
 function endOfKey(text: string, at: number, begun: number): number {
   const chain = new Chain(gapsAround(text, at, begun));
   const last = endOfLines(text, begun, chain);

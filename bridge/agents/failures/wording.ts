@@ -10,7 +10,7 @@ export interface Wording {
   /** Typographic apostrophes are made straight before. */
   readonly says: RegExp;
   readonly cause: FailureCause;
-  /** A person's remedy, as a clause; absent if the cause says all. */
+  /** The remedy for a person, as a clause; absent if the cause says all. */
   readonly remedy?: string;
 }
 

@@ -10,7 +10,7 @@ export interface Needs {
   readonly what: string;
 }
 
-/** Remedies of a person before the message is sent again. */
+/** Remedies for a person to apply before the message is sent again. */
 const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_to_start: "The agent's program cannot be started: `watchkeeper doctor` says why.",
   run_failed_authentication: "Renew the agent's credentials: they were refused.",
