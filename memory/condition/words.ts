@@ -51,7 +51,12 @@ export function agentClause({ agent, liveness }: Pick<Condition, 'agent' | 'live
 }
 
 /** @returns what sets it apart from others, for a reader who picks one. Empty if nothing is known */
-export function candidateWords({ agent, stuck, liveness, run_ended }: Omit<Row, 'damage'> & Condition): string {
+export function candidateWords({
+  agent,
+  stuck,
+  liveness,
+  run_ended,
+}: Pick<Condition, 'agent' | 'stuck' | 'liveness' | 'run_ended'>): string {
   if (agent === 'crashed') return 'crashed';
   if (stuck !== null) return 'its agent seems stuck';
   return liveness === 'alive' && !run_ended ? LIVES.alive : '';
