@@ -184,7 +184,7 @@ function spawnJavaScriptServer(folder: string, place: Place): ChildProcess {
   );
 }
 
-/** The environment is empty: the server does not need the bridge's secrets. Only its own user can read its files. */
+/** Gives an empty environment: the server does not need the bridge's secrets. Only its own user can read its files. */
 function spawnDetached(program: string, argument: string, folder: string, input: string): ChildProcess {
   const log = openLog(folder);
   const mask = process.umask(SHARED_BITS);

@@ -87,7 +87,7 @@ export class WaitingWords implements Service {
   async #words(): Promise<Word[]> {
     const { settings, store } = this.#parts;
     const lanes = await store.records.lanesWorthALook(settings.host);
-    // What the watchdog has not reported yet may be over in a moment.
+    // A block that the watchdog has not reported yet may be over in a moment.
     const reported = (await store.blockedLanes.all()).filter(({ is_told }) => is_told);
     const held = new Set(reported.map(({ lane }) => lane));
     const words: Word[] = [];

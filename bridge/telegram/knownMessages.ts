@@ -27,6 +27,11 @@ export class KnownMessages {
     this.#left.set(sessionId, left);
   }
 
+  /** A run takes over a message that was sent before there was a run. Never throws. */
+  async takeOver(session: AgentSession, messageId: string): Promise<void> {
+    if (this.#memory.messageOf(session) === null) await this.#memory.remember(session, messageId);
+  }
+
   /** @returns what is left of the session's display, which has ended */
   async leftOf(sessionId: string): Promise<QuietProgress> {
     const left = this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };

@@ -78,7 +78,13 @@ export class WaitingMessages {
    * @param abandoned aborts the send that may be in progress
    * @returns the message, once no send of it is in progress; null if there is none
    */
-  async handOver(sessionId: string, abandoned: AbortSignal): Promise<string | null> {
+  async handOver(session: AgentSession, abandoned: AbortSignal): Promise<string | null> {
+    const messageId = session.request.progress_message_id ?? (await this.#sentFor(session.session_id, abandoned));
+    if (messageId !== null) await this.#known.takeOver(session, messageId);
+    return messageId;
+  }
+
+  async #sentFor(sessionId: string, abandoned: AbortSignal): Promise<string | null> {
     const sending = this.#sent.get(sessionId);
     if (sending === undefined) return null;
     const abandon = () => sending.abandoned.abort();

@@ -60,7 +60,7 @@ export function rowValue(session: ListedSession) {
   };
 }
 
-/** @public for tests that read the JSON of a list */
+/** @internal for tests */
 export type SessionRow = ReturnType<typeof rowValue>;
 
 /** What a row needs of `state.json`. */

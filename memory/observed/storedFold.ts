@@ -1,5 +1,5 @@
 /**
- * What was folded of a kept copy, beside it: a start in a directory waits for one small file then, however long the copy is. It is
+ * The fold of a kept copy, stored next to it: a start in a directory waits for one small file then, however long the copy is. It is
  * generated, and is used only if the copy, and the session's share of it, are those that it was made from.
  */
 import { statSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { type Share, sharesOf } from './shares.js';
 import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
-/** To be raised with every change of what a fold makes of the same lines. */
+/** To be raised whenever the same lines fold into something else. */
 export const FOLD_VERSION = 4;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
@@ -31,7 +31,7 @@ type EntryOf<Known> = Known extends Map<infer Key, infer Value> ? readonly [Key,
 
 interface StoredFold {
   readonly key: string;
-  /** What is JSON as it is. */
+  /** The members that are JSON as they are. */
   readonly plain: Omit<Observed, Apart>;
   readonly maps: { readonly [Name in Maps]: readonly EntryOf<Observed[Name]>[] };
   readonly touched: readonly string[];
@@ -42,7 +42,7 @@ interface StoredFold {
 
 interface Place {
   readonly folder: string;
-  /** In which paths were named. */
+  /** Paths are relative to it. */
   readonly workspace: Pick<Workspace, 'root'> | null;
 }
 
@@ -53,8 +53,8 @@ interface FoldedSession extends Place {
 }
 
 /**
- * Stores what was folded of a kept copy. A failure is ignored: the copy can be folded again.
- * @param seal of that copy, which another process may have replaced since
+ * Stores the fold of a kept copy. A failure is ignored: the copy can be folded again.
+ * @param seal of that copy, which another process may have replaced in the meantime
  */
 export function storeFold(places: Places, { id, log, ...place }: FoldedSession, seal: Seal, fold: Observed): void {
   const key = keyOf(place, sharesOf(log, journalIn(place.folder), null, seal));
@@ -77,8 +77,8 @@ export function storeFold(places: Places, { id, log, ...place }: FoldedSession, 
 }
 
 /**
- * @param shares of the session, all of which its kept copy has
- * @returns what was folded of them, which takes no more lines; null if that is not stored, or damaged
+ * @param shares of the session; its kept copy has all of them
+ * @returns their fold, which takes no more lines. Null if it is not stored, or damaged
  */
 export function recallFold(place: Place, shares: readonly Share[]): Observed | null {
   const key = keyOf(place, shares);

@@ -1,6 +1,6 @@
 /**
- * Watches one session without a bridge: by its transcript, or, without one, by its worklog and its directory. It writes a notice when
- * the session is silent for too long, closes it when that goes on, and ends with the session, or after a day.
+ * Watches one session without a bridge: by its transcript, or, without one, by its worklog and its directory. It writes a notice
+ * when the session is silent for too long, closes it when the session works again, and ends with the session, or after a day.
  */
 import { isOpenSession } from '../../memory/condition/condition.js';
 import type { Memory } from '../../memory/sessions/memory.js';
@@ -12,13 +12,13 @@ import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
 import { isReplaced, recordMonitor } from './monitorRecord.js';
-import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { closeNotice, hasResumedSinceNotice, openNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { judgeQuietly } from './quietSession.js';
 import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 import { WorkspaceActivity } from './workspaceActivity.js';
 
-/** So that none is left behind if nobody ends the session. */
+/** So that no monitor is left behind if the session is never ended. */
 const LONGEST_MS = DAY;
 
 export interface MonitorLimits {
@@ -46,7 +46,7 @@ export class Monitor {
   readonly #workspace: WorkspaceActivity;
   readonly #gaps: OwnGaps;
   readonly #thresholds: Thresholds;
-  /** Why the last check failed; null: it did not. */
+  /** Why the last check failed; null if it did not. */
   #trouble: string | null = null;
 
   constructor(options: MonitorOptions) {
@@ -61,7 +61,7 @@ export class Monitor {
   }
 
   /**
-   * Checks until there is nothing to watch any more. What cannot be read or written at one check is tried again at the next.
+   * Checks until there is nothing to watch any more. If a check cannot read or write, the next one tries again.
    * @throws UnreachableError if it cannot be recorded that this process monitors the session
    */
   async run(signal: AbortSignal): Promise<MonitorEnd> {
@@ -123,7 +123,7 @@ export class Monitor {
     const [notice] = sight.log.recorded.notices;
     const [finding] = sight.findings;
     if (notice !== undefined) {
-      if (hasGoneOn(sight) && closeNotice(memory, sessionId, notice)) say(closingText(sight));
+      if (hasResumedSinceNotice(sight) && closeNotice(memory, sessionId, notice)) say(closingText(sight));
     } else if (finding !== undefined && mayWork(sight)) {
       const opened = openNotice(memory, sessionId, finding);
       if (opened === null) return sight;

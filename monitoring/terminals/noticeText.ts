@@ -1,4 +1,4 @@
-/** What the person at a terminal reads if their agent seems to be stuck: what happened, in minutes, and what to try. */
+/** The notice to the person at a terminal whose agent seems to be stuck: the facts, in minutes, and a remedy. */
 import type { Finding } from '../../src/jobs/findings.js';
 import { inPlainWords } from '../incident/texts/plainWords.js';
 import { mayWork, type Sight } from './terminalSession.js';
@@ -8,7 +8,7 @@ export function noticeText(finding: Finding, sessionId: string): string {
   return `${inPlainWords(finding)} ${adviceFor(finding, sessionId)}`;
 }
 
-/** @returns why a notice is closed: the session goes on, or its agent is gone */
+/** @returns why a notice is closed: the session works again, or its agent is gone */
 export function closingText(sight: Sight): string {
   const { id, runs } = sight;
   if (mayWork(sight)) return `session ${id} goes on`;

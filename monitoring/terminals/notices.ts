@@ -1,6 +1,6 @@
 /**
- * A notice is a line in the worklog of the session. Its rules apply the first one only, so that of several watchers one notifies,
- * and each episode is noticed once. It is closed when the session goes on, and may then be noticed again.
+ * A notice is a line in the worklog of the session. The log's rules apply only the first one, so that one of several watchers
+ * notifies, and each episode is noticed once. A notice is closed when the session resumes; the next episode gets a new one.
  */
 import { hasResumed, isNoticed } from '../../memory/condition/stuck.js';
 import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
@@ -31,8 +31,8 @@ export function closeNotice(memory: Memory, sessionId: string, { id }: Notice): 
   return write(memory, sessionId, ({ notices }) => (notices.some((open) => open.id === id) ? [line] : [])).hasWritten;
 }
 
-/** @returns whether the session has gone on since it was noticed */
-export function hasGoneOn(sight: Sight): boolean {
+/** @returns whether the session has resumed since it was noticed */
+export function hasResumedSinceNotice(sight: Sight): boolean {
   const [notice] = sight.log.recorded.notices;
   return notice !== undefined && hasResumed(notice, { mayWork: mayWork(sight), judged: judgedOf(sight) });
 }

@@ -1,6 +1,7 @@
 /**
- * A session without a transcript, such as one that an unknown agent or a person tracks by hand: nobody can see when work is owed, so
- * it is from the session's start to its end. Activity is what its worklog says, changes in its directory among it.
+ * A session without a transcript, such as one that an unknown agent or a person tracks by hand. It does not show when work is
+ * owed, so work counts as owed from the session's start to its end. The lines of its worklog are its activity; changes in its
+ * directory are among them.
  */
 import type { Finding } from '../../src/jobs/findings.js';
 import { silenceFinding } from '../verdict/detectors/silence.js';

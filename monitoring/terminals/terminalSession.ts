@@ -25,12 +25,12 @@ import { judgedTrimmer } from './judgedTrimmer.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What a watcher keeps of a worklog. */
+/** The part of a worklog that a watcher keeps. */
 export interface WatchedLog {
   readonly recorded: Recorded;
   /** The present one. */
   readonly conversation: Conversation | null;
-  /** In which its agent works. */
+  /** Where its agent works. */
   readonly directory: string | null;
 }
 
@@ -38,9 +38,9 @@ export interface Sight {
   readonly id: string;
   readonly log: WatchedLog;
   readonly runs: Runs<Ran>;
-  /** Null: nothing of its work can be seen. */
+  /** Null if nothing of its work can be seen. */
   readonly assessment: Assessment | null;
-  /** Those that nothing excuses, in the order in which rules lead. */
+  /** Those that nothing excuses, in the leading order of rules. */
   readonly findings: readonly Finding[];
   /** Whether this watcher has found, by its own limits, what the open notice says. */
   readonly hasFound: boolean;
@@ -61,7 +61,7 @@ export interface LookOptions {
   /** UTC epoch milliseconds. */
   readonly now: number;
   readonly thresholds: Thresholds;
-  /** In which the watcher could see nothing. */
+  /** When the watcher could see nothing. */
   readonly gaps: readonly WatchdogGap[];
 }
 
@@ -126,7 +126,7 @@ export class TerminalSession {
     const [worklog] = this.#seen;
     if (this.#log !== null && worklog !== undefined && !hasChanged(worklog)) return this.#log;
     const folder = this.#memory.places.findSession(this.id);
-    // What is written while it is read is news for the next look.
+    // A line that is written during the read is news for the next look.
     this.#seen = folder === null ? [] : [seen(worklogIn(folder))];
     const session = this.#memory.sessions.read(this.id);
     session?.log.close();
@@ -153,7 +153,7 @@ export class TerminalSession {
     return { ...common, ...activity, hasFound, assessment, ...excused(recorded, assessment, options.now) };
   }
 
-  /** It may have been found before it was noticed, and be over since. */
+  /** The fault may have been found before its notice, and be over by now. */
   #hasFound(notice: Notice | null, findings: readonly Finding[]): boolean {
     const broken = findings.map(({ rule }) => rule);
     if (notice !== null && [...this.#broken, ...broken].some((rule) => rule === notice.rule))
@@ -182,7 +182,7 @@ export class TerminalSession {
     journal.remember(tailFor(thresholds));
     await journal.look(now);
     const { refused, newer_lines: newer } = journal.diagnostics;
-    // A part of the story that cannot be read accuses nobody.
+    // If a part of the story cannot be read, there is no accusation.
     const known = refused === null && newer === 0 ? journal.timeline : new Timeline();
     const limits = woven.tellsOfDialogs ? { ...thresholds, inferred_wait_ms: 0 } : thresholds;
     const { run } = known.at(now);

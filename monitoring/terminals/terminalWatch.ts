@@ -2,8 +2,8 @@
  * Watches the sessions of a user's terminals: judges them by the rules for a bridge's sessions, and notices, at most. Nothing is
  * signalled, revived or filed as an issue.
  *
- * Nobody says when a transcript grows, so it looks round every few seconds, which costs two looks at the file system for each session
- * that may be at work. Between two rounds it sleeps until the first instant at which a rule could become true.
+ * No event announces that a transcript grows, so it looks round every few seconds. That costs two looks at the file system for
+ * each session that may be at work. Between two rounds it sleeps until the first instant at which a rule could become true.
  */
 import { type Judged, mayAccuse } from '../../memory/condition/stuck.js';
 import type { Notice } from '../../memory/fold/worklog.js';
@@ -22,7 +22,7 @@ import { ring } from './bell.js';
 import type { DirectoryRules } from './directoryRules.js';
 import { judgedOf } from './judge.js';
 import { type LiveTerminal, liveTerminal } from './liveTerminal.js';
-import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { closeNotice, hasResumedSinceNotice, openNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 
@@ -37,7 +37,7 @@ const ASK_AGAIN_MS = SECOND;
 const MOST_IN_A_ROW = 50;
 const SURELY_LATER_MS = 2 * SECOND;
 
-/** Somebody's agent in a terminal seems to be stuck. */
+/** An agent in a terminal that seems to be stuck. */
 export interface NoticedSession {
   readonly notice: Notice;
   readonly sight: Sight;
@@ -57,7 +57,7 @@ export interface TerminalWatchContext {
   onNotice(noticed: NoticedSession): Promise<void>;
 }
 
-/** What a round found. */
+/** The findings of a round. */
 export interface RoundSummary {
   readonly sessions: number;
   readonly looked: number;
@@ -70,15 +70,15 @@ export class TerminalWatch implements Service {
   readonly #context: TerminalWatchContext;
   readonly #sessions = new Map<string, TerminalSession>();
   readonly #deadlines = new Deadlines();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #troubles: SaidOnce;
   /** As of the last look, without what is off. */
   readonly #judged = new WeakMap<TerminalSession, Judged>();
   #memory: Memory | null = null;
   #nextRound = Number.NEGATIVE_INFINITY;
-  /** When it asks again whether it may act; null: it may. */
+  /** When it asks again whether it may act; null if it may. */
   #standsByUntil: number | null = null;
-  /** When the folder of sessions had changed last as it was listed; null: it must be listed again. */
+  /** The last change of the folder of sessions when it was listed; null if it must be listed again. */
   #listedAs: number | null = null;
   #stopping: AbortController | null = null;
   #loop: Promise<void> | null = null;
@@ -192,7 +192,7 @@ export class TerminalWatch implements Service {
     } catch (err) {
       const said = `the session ${session.id} of a terminal could not be looked at: ${describeError(err)}`;
       this.#troubles.error(session.id, said, { err, session_id: session.id });
-      // What was found may be half done, as a notice on a full disk.
+      // The work on a finding may be half done, such as a notice on a full disk.
       this.#deadlines.set(session.id, this.#nextRound);
     }
   }
@@ -210,9 +210,9 @@ export class TerminalWatch implements Service {
     const findings = sight.findings.filter((each) => each === found || each.rule === open?.rule);
     this.#judged.set(session, judgedOf({ ...sight, findings }));
     if (open !== undefined) {
-      if (hasGoneOn({ ...sight, findings }) && closeNotice(this.#memory, session.id, open)) {
+      if (hasResumedSinceNotice({ ...sight, findings }) && closeNotice(this.#memory, session.id, open)) {
         summary.closed.push(session.id);
-        this.#told.delete(open.id);
+        this.#reported.delete(open.id);
         logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
       } else await this.#notify({ notice: open, sight, project });
       return;
@@ -221,20 +221,20 @@ export class TerminalWatch implements Service {
     if (notice === null) return;
     summary.noticed.push(session.id);
     if (sight.runs.present !== null) ring(sight.runs.present.process, this.#memory.surroundings.process);
-    // Who asks now is told.
+    // So that a caller who asks now is shown the notice.
     session.readLog();
     await this.#notify({ notice, sight, project });
   }
 
-  /** The notice stays until its session goes on, so that what cannot be told now is told at a later round. */
+  /** The notice stays until its session works again, so that a later round reports it if this one cannot. */
   async #notify(noticed: NoticedSession): Promise<void> {
-    if (this.#told.has(noticed.notice.id)) return;
+    if (this.#reported.has(noticed.notice.id)) return;
     await this.#context.onNotice(noticed);
-    this.#told.add(noticed.notice.id);
+    this.#reported.add(noticed.notice.id);
   }
 }
 
-/** @returns the leading finding; null if there is none, or nobody can know whether the agent still exists */
+/** @returns the leading finding; null if there is none, or it cannot be known whether the agent still exists */
 function noticeable({ findings, runs }: Sight, { actions }: ProjectRules, now: number): Finding | null {
   if (runs.present === null) return null;
   const found = findings.find(({ rule }) => actions[rule] !== 'off');

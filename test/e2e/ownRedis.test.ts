@@ -42,7 +42,7 @@ describeScenes("the bridge's own Redis", () => {
       const line = `(redis-server, process ${killed}) was gone; process ${server.pid} serves its data again`;
       expect(bridge.stderr.split(line)).toHaveLength(2);
       expect(await listed(scene)).toEqual(['completed', 'completed']);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(await bridge.stop()).toMatchObject({ code: 0 });
     },
     SCENE_TIMEOUT_MS,
@@ -71,7 +71,7 @@ describeScenes("the bridge's own Redis", () => {
         expect(asked.starts()).toHaveLength(1);
         expect(asked.repliesWith('worked through')).toHaveLength(1);
       }
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(await bridge.stop()).toMatchObject({ code: 0 });
     },
     SCENE_TIMEOUT_MS,

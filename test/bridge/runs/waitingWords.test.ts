@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { DIRECTORY_HELD_TEXT, DIRECTORY_MISSING_TEXT, WaitingWords } from '../../../bridge/runs/waitingWords.js';
 import type { ProgressDisplay } from '../../../bridge/telegram/progress.js';
+import { ProgressMemory } from '../../../bridge/telegram/progressMemory.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { clockTime, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
@@ -84,6 +85,9 @@ describeWithRedis('a message behind one that waits for its provider', () => {
     const active = await begun(scene, (await sessionNow(scene, session)) ?? session);
     display.begin(active);
     await scene.peer.waitFor(() => saidTo(scene, session)[0]?.text === 'Started.');
+    // A store that is restored to an older state may forget it.
+    const remembered = new ProgressMemory(scene.logsFolder, scene.logger).messageOf(active);
+    expect(remembered).toBe(String(saidTo(scene, session)[0]?.messageId));
     await answered(scene, active, 'forty-two');
     const delivery = deliveryOf(scene, display);
     expect(await delivery.deliver(active.session_id)).toBe('sent');
