@@ -104,7 +104,5 @@ async function recordOf(
 
 /** @returns what was declared; nothing if there is no worklog */
 function worklogAt(folder: string, sessionId: string): Worklog {
-  const log = Log.read(worklogIn(folder), worklogKind);
-  log?.close();
-  return log?.state ?? { ...newWorklog(), session_id: sessionId };
+  return Log.read(worklogIn(folder), worklogKind)?.state ?? { ...newWorklog(), session_id: sessionId };
 }

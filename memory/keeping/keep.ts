@@ -14,7 +14,7 @@ import { withoutTexts } from '../../src/journal/texts.js';
 import { HOUR } from '../../src/time.js';
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { importedLine } from '../../src/transcripts/importTranscript.js';
-import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
@@ -32,6 +32,8 @@ import { type FoldedCopy, keptLines } from './keptLines.js';
 import { rebuildSession } from './rebuild.js';
 
 const TIME_UP = 'it took too long';
+/** No activity. */
+const BY_ITSELF = { by: 'watchkeeper' } as const;
 
 export interface KeepResult {
   readonly session_id: string;
@@ -72,11 +74,7 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   // Of one that continues none, a transcript that cannot be seen from here may show something.
   const isSeen = (state: Worklog) => (copy !== null && state.runs.length > 0) || state.facts?.continues != null;
   const end = [worklogKind.line('session_ended', { reason: 'superseded' })];
-  log.write(
-    (state) => (isOver(state) && isSeen(state) ? end : []),
-    { ...memory.stamp, origin: 'watchkeeper' },
-    { isFact: true },
-  );
+  memory.sessions.addFacts(session, (state) => (isOver(state) && isSeen(state) ? end : []), BY_ITSELF);
   const before = log.state.kept;
   const isKnown =
     before !== null &&
@@ -87,7 +85,7 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   const digests = isKnown ? [] : digestsOf(memory.workspaceOf(log.state), paths);
   const isNothing = copy === null && digests.length === 0;
   if (!isKnown && !isNothing) {
-    write(memory, session, keptLines(copy, digests, complete));
+    memory.sessions.addFacts(session, keptLines(copy, digests, complete), BY_ITSELF);
     await rebuildSession(memory, session).catch((error: unknown) => {
       // A newer version has written it, and keeps it.
       if (!(error instanceof UsageError)) throw error;
@@ -197,13 +195,9 @@ function removeRests(folder: string, now: number): void {
 /** On a full disk it cannot be noted either; then the check of the session finds that nothing was kept. */
 function noteFailure(memory: Memory, session: OpenSession, failure: string): void {
   try {
-    if (session.log.state.kept?.failure !== failure) write(memory, session, [worklogKind.line('kept', { failure })]);
+    if (session.log.state.kept?.failure !== failure)
+      memory.sessions.addFacts(session, [worklogKind.line('kept', { failure })], BY_ITSELF);
   } catch {
     // The caller's error says more.
   }
-}
-
-/** Facts of Watchkeeper's own: no activity, and legal at any time. */
-export function write({ stamp }: Memory, { log }: OpenSession, lines: readonly WorklogLine[]): void {
-  log.write(() => lines, { ...stamp, origin: 'watchkeeper' }, { isFact: true });
 }

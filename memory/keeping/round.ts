@@ -17,7 +17,7 @@ import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { archiveSession, dueSessions } from './archive.js';
-import { keepSession, write } from './keep.js';
+import { keepSession } from './keep.js';
 import { finishRemovals } from './purge.js';
 
 export interface Round {
@@ -39,14 +39,10 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
   const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };
   const failures: { session_id: string | null; message: string }[] = [];
   const tried = async (id: string, work: (session: OpenSession) => Promise<void> | void) => {
-    let session: OpenSession | null = null;
     try {
-      session = clock.now() < until ? sessions.open(id) : null;
-      if (session !== null) await work(session);
+      await sessions.withSession(clock.now() < until ? id : null, work);
     } catch (error) {
       failures.push({ session_id: id, message: describeError(error) });
-    } finally {
-      session?.log.close();
     }
   };
   try {
@@ -97,7 +93,7 @@ function removeOldCopy(memory: Memory, session: OpenSession): boolean {
   const path = journalIn(session.folder);
   if (!existsSync(path) || readSeal(path) === null || !isTooOld(memory, session.log.state)) return false;
   // The line first: without it, a copy that is gone is a fault.
-  write(memory, session, [worklogKind.line('kept', { removed: true })]);
+  memory.sessions.addFacts(session, [worklogKind.line('kept', { removed: true })], { by: 'watchkeeper' });
   // Without the copy, nobody looks for what was folded of it.
   for (const file of [join(session.folder, FOLD_FILE), path]) rmSync(file, { force: true });
   syncFolderSync(session.folder);

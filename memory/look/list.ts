@@ -190,7 +190,6 @@ async function foldedEntry(
 ): Promise<Entry | null> {
   try {
     const session = memory.sessions.read(id);
-    session?.log.close();
     if (session === null) return null;
     const { log, folder } = session;
     const { state } = log;

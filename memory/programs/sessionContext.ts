@@ -25,8 +25,8 @@ import { wasNeverAsked } from './runEnd.js';
 
 /** Of one workspace, the newest first. */
 const MOST_LOOKED_AT = 50;
-/** Who was told, in a power failure: then it is told once more. */
-const MAY_BE_LOST = { isFact: true, isDurable: false } as const;
+/** May be lost in a power failure; the crash is then reported twice. */
+const REPORTED = { by: 'watchkeeper', isDurable: false } as const;
 
 export interface GivenContext {
   readonly level: ContextLevel;
@@ -175,9 +175,12 @@ function delegated(
 }
 
 /** Notes in the session's worklog what was given. */
-export function noteGiven({ stamp }: Memory, { log }: OpenSession, { level, text, subAgent }: GivenContext): void {
-  if (text !== '')
-    log.write(() => [contextGiven(level, text, subAgent)], { ...stamp, origin: 'watchkeeper' }, MAY_BE_LOST);
+export function noteGiven(
+  { sessions }: Pick<Memory, 'sessions'>,
+  session: OpenSession,
+  { level, text, subAgent }: GivenContext,
+): void {
+  if (text !== '') sessions.addFacts(session, [contextGiven(level, text, subAgent)], REPORTED);
 }
 
 function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
@@ -220,13 +223,8 @@ function contextOf(
 /** Whoever starts next need not hear of the crash first again; of what cannot be seen here, its own host may still say that it crashed. */
 function markTold(memory: Memory, about: string, to: string): void {
   try {
-    const session = memory.sessions.open(about);
-    session?.log.write(
-      (state) => (memory.runsOf(state).elsewhere === null ? [contextTold(to)] : []),
-      { ...memory.stamp, origin: 'watchkeeper' },
-      MAY_BE_LOST,
-    );
-    session?.log.close();
+    const isHere = (state: Worklog) => memory.runsOf(state).elsewhere === null;
+    memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextTold(to)] : []), REPORTED);
   } catch (error) {
     // Its record takes no line, so it is told once more. The start itself is recorded.
     if (!(error instanceof UnreachableError)) throw error;

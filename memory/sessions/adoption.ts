@@ -48,10 +48,11 @@ export function adopt(memory: Memory, session: OpenSession, adopted: Adopted): v
 
 function adoptConversation(
   memory: Memory,
-  { id, log }: OpenSession,
+  session: OpenSession,
   bound: BoundConversation,
   { source, transcript, process }: Adopted,
 ): void {
+  const { id, log } = session;
   const { provider, conversation } = bound;
   const before = memory.bindings.bind(bound, id);
   const former = loserOf(memory, log.state, before);
@@ -68,44 +69,35 @@ function adoptConversation(
     transcript: transcript ?? theirs?.transcript ?? undefined,
     process: process ?? undefined,
   });
-  log.write((state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]), memory.stamp, {
-    isFact: true,
-  });
+  memory.sessions.addFacts(session, (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]));
   tell(memory, former, (state) =>
     hasConversation(state, bound) ? [worklogKind.line('conversation_moved', { provider, conversation, to: id })] : [],
   );
 }
 
 /** Ends the runs whose process is proven dead, so that the session does not count as crashed any more. */
-function endLostRuns(memory: Memory, { log }: OpenSession): void {
-  if (memory.runsOf(log.state).dead.length === 0) return;
-  log.write(
-    (state) => memory.runsOf(state).dead.map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST })),
-    { ...memory.stamp, origin: 'watchkeeper' },
-    { isFact: true },
-  );
+function endLostRuns(memory: Memory, session: OpenSession): void {
+  if (memory.runsOf(session.log.state).dead.length === 0) return;
+  const lines = (state: Worklog) =>
+    memory.runsOf(state).dead.map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
+  memory.sessions.addFacts(session, lines, { by: 'watchkeeper' });
 }
 
-function adoptProcess(
-  memory: Memory,
-  { id, log }: OpenSession,
-  process: ProcessIdentity,
-  agent: string | undefined,
-): void {
-  const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, id);
-  log.write(
-    (state) => (hasRun(state, process) ? [] : [worklogKind.line('run_started', { process, agent })]),
-    memory.stamp,
-    {
-      isFact: true,
-    },
-  );
-  tell(memory, former, (state) => movedRun(state, process, id));
+function adoptProcess(memory: Memory, session: OpenSession, process: ProcessIdentity, agent: string | undefined): void {
+  const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, session.id);
+  const line = worklogKind.line('run_started', { process, agent });
+  memory.sessions.addFacts(session, (state) => (hasRun(state, process) ? [] : [line]));
+  tell(memory, former, (state) => movedRun(state, process, session.id));
 }
 
 /** Ends the run of a process in a session that it has left for another one. */
-export function endMovedRun(memory: Memory, log: OpenSession['log'], process: ProcessIdentity, to: string): void {
-  log.write((state) => movedRun(state, process, to), memory.stamp, { isFact: true });
+export function endMovedRun(
+  { sessions }: Pick<Memory, 'sessions'>,
+  session: OpenSession,
+  process: ProcessIdentity,
+  to: string,
+): void {
+  sessions.addFacts(session, (state) => movedRun(state, process, to));
 }
 
 function movedRun(state: Worklog, process: ProcessIdentity, to: string): WorklogLine[] {
@@ -136,13 +128,13 @@ export function isAdopted(
  * ends.
  */
 function tell(memory: Memory, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
-  const session = id === null ? null : memory.sessions.open(id);
-  if (session === null) return;
-  session.log.write(lines, memory.stamp, { isFact: true });
   const ending = worklogKind.line('session_ended', { reason: 'superseded' });
-  // What a newer version wrote may be more than is known here.
-  if (session.log.counts.newer === 0) session.log.write((state) => (isLeftEmpty(state) ? [ending] : []), memory.stamp);
-  session.log.close();
+  memory.sessions.withSession(id, (session) => {
+    const { log } = session;
+    memory.sessions.addFacts(session, lines);
+    // What a newer version wrote may be more than is known here.
+    if (log.counts.newer === 0) log.write((state) => (isLeftEmpty(state) ? [ending] : []), memory.stamp);
+  });
 }
 
 /** @returns whether a session that nobody has begun on purpose has nothing that anybody could want to see */
@@ -169,15 +161,16 @@ function loserOf(memory: Memory, { facts }: Worklog, former: string | null): str
 }
 
 /** Writes to a session that goes on which of its conversations another one has. */
-export function tellWhatMoved(memory: Memory, { id, log }: OpenSession): void {
-  log.write(
-    ({ conversations }) =>
-      conversations.flatMap(({ provider, id: conversation, moved_at }) => {
-        const to = moved_at === null ? memory.bindings.sessionOf({ provider, conversation }) : null;
-        return to === null || to === id ? [] : [worklogKind.line('conversation_moved', { provider, conversation, to })];
-      }),
-    memory.stamp,
-    { isFact: true },
+export function tellWhatMoved(
+  { sessions, bindings }: Pick<Memory, 'sessions' | 'bindings'>,
+  session: OpenSession,
+): void {
+  sessions.addFacts(session, ({ conversations }) =>
+    conversations.flatMap(({ provider, id: conversation, moved_at }) => {
+      const to = moved_at === null ? bindings.sessionOf({ provider, conversation }) : null;
+      const isOwn = to === null || to === session.id;
+      return isOwn ? [] : [worklogKind.line('conversation_moved', { provider, conversation, to })];
+    }),
   );
 }
 

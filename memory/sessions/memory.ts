@@ -190,15 +190,13 @@ export class Memory {
   }
 
   /**
-   * Looks at one of many sessions, closed at once. One whose log cannot be read keeps nobody from the others: it is remembered in
+   * Looks at one of many sessions. One whose log cannot be read keeps nobody from the others: it is remembered in
    * {@link leftOut}.
    * @returns null if there is none, or it cannot be read
    */
   look(id: string): OpenSession | null {
     try {
-      const session = this.sessions.read(id);
-      session?.log.close();
-      return session;
+      return this.sessions.read(id);
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
       if (!this.leftOut.includes(error.message)) this.leftOut.push(error.message);
@@ -207,14 +205,8 @@ export class Memory {
   }
 
   #mayHold(id: string): boolean {
-    const state = this.#state(id);
-    return state !== null && mayHold(state);
-  }
-
-  #state(id: string): Worklog | null {
-    const session = this.sessions.read(id);
-    session?.log.close();
-    return session?.log.state ?? null;
+    const state = this.sessions.read(id)?.log.state;
+    return state !== undefined && mayHold(state);
   }
 }
 

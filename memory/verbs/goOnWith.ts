@@ -3,7 +3,7 @@
 import { UsageError } from '../../src/errors.js';
 import { runWords } from '../fold/runs.js';
 import { unarchiveSession } from '../keeping/archive.js';
-import { RefusedError } from '../logs/log.js';
+import { RefusedError } from '../logs/kind.js';
 import { adoptCaller, isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';

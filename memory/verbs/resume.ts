@@ -51,7 +51,7 @@ async function resumeTranscript(memory: Memory, path: string): Promise<Outcome> 
 async function resumeSession(memory: Memory, named: string | null, isAcknowledged: boolean): Promise<Outcome> {
   const { redact } = memory.stamp;
   const session = memory.which(named);
-  if (isAcknowledged) session.log.write(() => [worklogKind.line('acknowledged', {})], memory.stamp, { isFact: true });
+  if (isAcknowledged) memory.sessions.addFacts(session, [worklogKind.line('acknowledged', {})]);
   const { log, fold, last, condition, now } = await lookAt(memory, session);
   const { agent, freshness, check, left } = condition;
   if (check.critical) {

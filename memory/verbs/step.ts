@@ -1,6 +1,6 @@
 import { UsageError } from '../../src/errors.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import { RefusedError } from '../logs/log.js';
+import { RefusedError } from '../logs/kind.js';
 import { addSteps, freeStepId } from '../plans/addedSteps.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';

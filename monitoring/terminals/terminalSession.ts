@@ -129,7 +129,6 @@ export class TerminalSession {
     // What is written while it is read is news for the next look.
     this.#seen = folder === null ? [] : [seen(worklogIn(folder))];
     const session = this.#memory.sessions.read(this.id);
-    session?.log.close();
     this.#log = session === null ? null : watchedLog(this.#memory, session);
     return this.#log;
   }
