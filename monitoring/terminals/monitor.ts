@@ -12,7 +12,7 @@ import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
 import { isReplaced, recordMonitor } from './monitorRecord.js';
-import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { driveNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { judgeQuietly } from './quietSession.js';
 import { type Sight, TerminalSession } from './terminalSession.js';
@@ -110,7 +110,7 @@ export class Monitor {
    * @throws UnreachableError if the session cannot be read or written
    */
   async runOnce(): Promise<Sight | null> {
-    const { memory, sessionId, say } = this.#options;
+    const { memory, say } = this.#options;
     const now = this.#gaps.now();
     const options = { now, thresholds: this.#thresholds, gaps: this.#gaps.of() };
     let sight = await this.#session.look(options);
@@ -120,17 +120,14 @@ export class Monitor {
       if (activity === 'changed') sight = (await this.#session.look(options)) ?? sight;
       if (activity !== 'unknown') sight = judgeQuietly(sight, options);
     }
-    const [notice] = sight.log.recorded.notices;
-    const [finding] = sight.findings;
-    if (notice !== undefined) {
-      if (hasGoneOn(sight) && closeNotice(memory, sessionId, notice)) say(closingText(sight));
-    } else if (finding !== undefined && sight.mayWork) {
-      const opened = openNotice(memory, sessionId, finding);
-      if (opened === null) return sight;
-      say(opened.sentence);
+    const [finding = null] = sight.findings;
+    const driven = driveNotice(memory, sight, sight.mayWork ? finding : null);
+    if (driven?.change === 'closed') say(closingText(sight));
+    if (driven?.change === 'opened') {
+      say(driven.notice.sentence);
       const { process: here } = memory.surroundings;
-      // The terminal of the agent, and that of the monitor, if it has one.
-      for (const process of [sight.run?.process, here]) if (process !== undefined) ring(process, here);
+      // The terminal of the monitor, too, if it has one.
+      ring(here, here);
     }
     return sight;
   }

@@ -18,11 +18,10 @@ import type { Service } from '../../src/service.js';
 import { type Clock, giveWay, SECOND } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { Deadlines } from '../watch/agenda.js';
-import { ring } from './bell.js';
 import type { DirectoryRules } from './directoryRules.js';
 import { judgedOf } from './judge.js';
 import { type LiveTerminal, liveTerminal } from './liveTerminal.js';
-import { closeNotice, hasGoneOn, openNotice } from './notices.js';
+import { driveNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { type Sight, TerminalSession } from './terminalSession.js';
 
@@ -209,20 +208,20 @@ export class TerminalWatch implements Service {
     // Another watcher may act on what is off here.
     const findings = sight.findings.filter((each) => each === found || each.rule === open?.rule);
     this.#judged.set(session, judgedOf({ ...sight, findings }));
-    if (open !== undefined) {
-      if (hasGoneOn({ ...sight, findings }) && closeNotice(this.#memory, session.id, open)) {
-        summary.closed.push(session.id);
-        this.#told.delete(open.id);
-        logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
-      } else await this.#notify({ notice: open, sight, project });
+    const driven = driveNotice(this.#memory, { ...sight, findings }, found);
+    if (driven === null) return;
+    const { notice, change } = driven;
+    if (change === 'closed') {
+      summary.closed.push(session.id);
+      this.#told.delete(notice.id);
+      logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
       return;
     }
-    const notice = found === null ? null : openNotice(this.#memory, session.id, found);
-    if (notice === null) return;
-    summary.noticed.push(session.id);
-    if (sight.run !== null) ring(sight.run.process, this.#memory.surroundings.process);
-    // Who asks now is told.
-    session.readLog();
+    if (change === 'opened') {
+      summary.noticed.push(session.id);
+      // A reader that asks now sees it.
+      session.readLog();
+    }
     await this.#notify({ notice, sight, project });
   }
 
