@@ -3,6 +3,7 @@
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
+import { changesSince } from '../brief/changesSince.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
 import { crashBeside } from '../brief/crashBeside.js';
 import type { ContextLevel } from '../brief/levels.js';
@@ -17,7 +18,6 @@ import { hasScreen } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
-import { changesSince } from './changesSince.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
 import { noticeBeside, noticeOf } from './notice.js';

@@ -2,9 +2,9 @@
 import { counted } from '../../src/counted.js';
 import { shorten } from '../../src/log/shorten.js';
 import { HOUR, isoTime } from '../../src/time.js';
-import { quoted } from '../brief/fence.js';
 import type { Look } from '../look/look.js';
 import type { Memory } from '../sessions/memory.js';
+import { quoted } from './fence.js';
 
 const LONGEST_ENTRY = 80;
 
