@@ -23,9 +23,9 @@ import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
 import { nameFilesIn } from '../observed/sources.js';
 import { storeFold } from '../observed/storedFold.js';
-import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import { CopyFile } from './copyFile.js';
 import { digestsOf } from './digests.js';
 import { type FoldedCopy, keptLines } from './keptLines.js';
@@ -54,7 +54,7 @@ interface Copy extends FoldedCopy {
  * @throws UnreachableError if it could not be kept; the worklog says why, if it can be written
  * @throws RefusedError for the session of a bridge
  */
-export async function keepSession(memory: Memory, session: OpenSession, until: number): Promise<KeepResult> {
+export async function keepSession(memory: Viewer, session: OpenSession, until: number): Promise<KeepResult> {
   requireOwnMemory(memory.places);
   try {
     return await keep(memory, session, until);
@@ -65,7 +65,7 @@ export async function keepSession(memory: Memory, session: OpenSession, until: n
   }
 }
 
-async function keep(memory: Memory, session: OpenSession, until: number): Promise<KeepResult> {
+async function keep(memory: Viewer, session: OpenSession, until: number): Promise<KeepResult> {
   const { id, log } = session;
   const complete = memory.runsOf(log.state).going.length === 0;
   const copy = await writeCopy(memory, session, until);
@@ -112,7 +112,7 @@ function changedFiles(copy: Copy | null): string[] {
  * @returns null if there is nothing to copy
  */
 async function writeCopy(
-  memory: Memory,
+  memory: Viewer,
   session: OpenSession,
   until: number,
   replaced: readonly string[] = [],
@@ -169,7 +169,7 @@ async function writeCopy(
   }
 }
 
-function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp, settings }: Memory): JournalRecord[] {
+function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp, settings }: Viewer): JournalRecord[] {
   const name = journalName(transcript?.path ?? '');
   return records.flatMap((record) => {
     const line = format === 'copy' ? record : importedLine(record, format, name, stamp.redact);
@@ -193,7 +193,7 @@ function removeRests(folder: string, now: number): void {
 }
 
 /** On a full disk it cannot be noted either; then the check of the session finds that nothing was kept. */
-function noteFailure(memory: Memory, session: OpenSession, failure: string): void {
+function noteFailure(memory: Viewer, session: OpenSession, failure: string): void {
   try {
     if (session.log.state.kept?.failure !== failure)
       memory.sessions.addFacts(session, [worklogKind.line('kept', { failure })], BY_ITSELF);

@@ -5,7 +5,7 @@ import { openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
-import { isAdopted } from '../sessions/adoption.js';
+import { type Adopting, isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import { startAgain } from './conversationStart.js';
@@ -26,14 +26,19 @@ export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'la
 }
 
 /** Whether the hook or command that bound the conversation came to its last line, as far as that matters. */
-function isWhole(memory: Memory, session: OpenSession, launch: Omit<Launch, 'source' | 'launchedIn'>): boolean {
+function isWhole(memory: Adopting, session: OpenSession, launch: Omit<Launch, 'source' | 'launchedIn'>): boolean {
   const { lifecycle, archived } = session.log.state;
   if (lifecycle === 'ended' || archived !== null) return true;
   return !isUnbegun(session) && isAdopted(memory, session, { bound: launch, process: launch.agent });
 }
 
 /** @param reason in the program's word */
-export function endRun(memory: Memory, session: OpenSession, agent: ProcessIdentity, reason: string): void {
+export function endRun(
+  memory: Pick<Memory, 'sessions' | 'programs'>,
+  session: OpenSession,
+  agent: ProcessIdentity,
+  reason: string,
+): void {
   const { sessions } = memory;
   sessions.addFacts(session, ({ runs }) =>
     openRunOf(runs, agent) === undefined ? [] : [worklogKind.line('run_ended', { process: agent, reason })],
@@ -43,7 +48,7 @@ export function endRun(memory: Memory, session: OpenSession, agent: ProcessIdent
 }
 
 /** @returns whether nobody has asked anything in a session that began by itself: its program keeps no transcript of it */
-export function wasNeverAsked({ programs }: Memory, state: Worklog): boolean {
+export function wasNeverAsked({ programs }: Pick<Memory, 'programs'>, state: Worklog): boolean {
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
   return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
 }

@@ -12,6 +12,7 @@ import type { BoundConversation } from './bindings.js';
 import type { Memory } from './memory.js';
 import { requireOwnMemory } from './ownMemory.js';
 import type { OpenSession } from './sessions.js';
+import type { Caller, Viewer } from './views.js';
 
 export interface Adopted {
   /** Null: nobody knows it. */
@@ -23,13 +24,16 @@ export interface Adopted {
   readonly transcript: string | null;
 }
 
+/** Gives sessions what they did not have, and reports it to those that had it. */
+export type Adopting = Viewer & Pick<Memory, 'bindings' | 'look'>;
+
 /** @returns whether there is an agent in whose shell the caller runs */
-export function isInAgent({ conversation, agentProcess }: Memory): boolean {
+export function isInAgent({ conversation, agentProcess }: Caller): boolean {
   return conversation !== null || agentProcess !== null;
 }
 
 /** The conversation and the process are those of the agent in whose shell the caller runs. */
-export function adoptCaller(memory: Memory, session: OpenSession): void {
+export function adoptCaller(memory: Adopting & Caller, session: OpenSession): void {
   const { conversation, agentProcess: process } = memory;
   adopt(memory, session, { conversation, process, source: 'bind', transcript: null });
 }
@@ -38,7 +42,7 @@ export function adoptCaller(memory: Memory, session: OpenSession): void {
  * Writes nothing that holds already.
  * @throws RefusedError in the memory of a bridge, which knows which run works on its sessions
  */
-export function adopt(memory: Memory, session: OpenSession, adopted: Adopted): void {
+export function adopt(memory: Adopting, session: OpenSession, adopted: Adopted): void {
   requireOwnMemory(memory.places);
   const { conversation, process } = adopted;
   if (process !== null) endLostRuns(memory, session);
@@ -47,7 +51,7 @@ export function adopt(memory: Memory, session: OpenSession, adopted: Adopted): v
 }
 
 function adoptConversation(
-  memory: Memory,
+  memory: Adopting,
   session: OpenSession,
   bound: BoundConversation,
   { source, transcript, process }: Adopted,
@@ -76,14 +80,19 @@ function adoptConversation(
 }
 
 /** Ends the runs whose process is proven dead, so that the session does not count as crashed any more. */
-function endLostRuns(memory: Memory, session: OpenSession): void {
+function endLostRuns(memory: Adopting, session: OpenSession): void {
   if (memory.runsOf(session.log.state).dead.length === 0) return;
   const lines = (state: Worklog) =>
     memory.runsOf(state).dead.map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
   memory.sessions.addFacts(session, lines, { by: 'watchkeeper' });
 }
 
-function adoptProcess(memory: Memory, session: OpenSession, process: ProcessIdentity, agent: string | undefined): void {
+function adoptProcess(
+  memory: Adopting,
+  session: OpenSession,
+  process: ProcessIdentity,
+  agent: string | undefined,
+): void {
   const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, session.id);
   const line = worklogKind.line('run_started', { process, agent });
   memory.sessions.addFacts(session, (state) => (hasRun(state, process) ? [] : [line]));
@@ -109,7 +118,7 @@ function movedRun(state: Worklog, process: ProcessIdentity, to: string): Worklog
  * @returns whether every line of an adoption was written; a killed hook or command leaves some out, also in the former session
  */
 export function isAdopted(
-  memory: Memory,
+  memory: Adopting,
   { log: { state } }: OpenSession,
   { bound, process }: { readonly bound: BoundConversation; readonly process: ProcessIdentity | null },
 ): boolean {
@@ -127,7 +136,7 @@ export function isAdopted(
  * Writes to a session that has lost a conversation or a process what it was not told before: it must not look crashed when that process
  * ends.
  */
-function tell(memory: Memory, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
+function tell(memory: Adopting, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
   const ending = worklogKind.line('session_ended', { reason: 'superseded' });
   memory.sessions.withSession(id, (session) => {
     const { log } = session;
@@ -153,7 +162,7 @@ function isEmptyWithout(state: Worklog, bound: BoundConversation): boolean {
 }
 
 /** A session that continues one that has ended leaves that one its share of the conversation. */
-function loserOf(memory: Memory, { facts }: Worklog, former: string | null): string | null {
+function loserOf(memory: Adopting, { facts }: Worklog, former: string | null): string | null {
   if (former === null || former !== facts?.continues) return former;
   const lifecycle = memory.look(former)?.log.state.lifecycle;
   // It may have been reopened since.

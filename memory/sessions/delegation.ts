@@ -10,11 +10,18 @@ import type { OpenSession, Sessions } from './sessions.js';
 /** The deepest that is followed: a damaged record must not end in a cycle here. */
 const DEEPEST = 100;
 
+/** Gives parts of a session's work to sessions of their own. */
+export type Delegating = Pick<Memory, 'settings' | 'sessions' | 'lifecycle' | 'stamp'>;
+
 /**
  * Begins a session for a part of its parent's work. Its own line is first; the parent's log decides whether it is one too many.
  * @throws RefusedError if it would be too deep or one too many, or if the parent has ended
  */
-export function beginChild(memory: Memory, parent: OpenSession, beginning: Beginning): OpenSession {
+export function beginChild(
+  memory: Delegating & Pick<Memory, 'workspace'>,
+  parent: OpenSession,
+  beginning: Beginning,
+): OpenSession {
   const { max_depth, max_children } = memory.settings.delegation;
   const depth = depthOf(memory.sessions, parent.log.state) + 1;
   if (depth > max_depth)
@@ -35,7 +42,7 @@ export function beginChild(memory: Memory, parent: OpenSession, beginning: Begin
 }
 
 /** A child whose beginning was killed before its parent's log knew of it. That log decides now: one too many is superseded. */
-export function settleChild(memory: Memory, { id, log }: OpenSession): void {
+export function settleChild(memory: Delegating & Pick<Memory, 'claims'>, { id, log }: OpenSession): void {
   const { facts, lifecycle } = log.state;
   const { max_children: most } = memory.settings.delegation;
   const line = worklogKind.line('child', { child: id, step: facts?.parent_step ?? undefined, most });

@@ -3,7 +3,7 @@
  * the session is silent for too long, closes it when that goes on, and ends with the session, or after a day.
  */
 import { isOpenSession } from '../../memory/condition/condition.js';
-import type { Memory } from '../../memory/sessions/memory.js';
+import type { Viewer } from '../../memory/sessions/views.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import type { HostCounters } from '../../src/host/counters.js';
@@ -29,7 +29,7 @@ export interface MonitorLimits {
 }
 
 export interface MonitorOptions extends MonitorLimits {
-  readonly memory: Memory;
+  readonly memory: Viewer;
   readonly sessionId: string;
   readonly clock: Clock;
   readonly counters: HostCounters;

@@ -3,8 +3,8 @@
  * somebody works there.
  */
 import { worklogKind } from '../../memory/fold/rules/kind.js';
-import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
+import type { Viewer } from '../../memory/sessions/views.js';
 import { type SinceScan, sinceScan } from '../../memory/show/scan.js';
 import type { Changed } from '../../memory/workspaces/changes.js';
 
@@ -15,11 +15,11 @@ const MOST_NAMED = 20;
 export type Activity = 'changed' | 'unchanged' | 'unknown';
 
 export class WorkspaceActivity {
-  readonly #memory: Memory;
+  readonly #memory: Viewer;
   readonly #sessionId: string;
   #before: SinceScan['scan'] | null = null;
 
-  constructor(memory: Memory, sessionId: string) {
+  constructor(memory: Viewer, sessionId: string) {
     this.#memory = memory;
     this.#sessionId = sessionId;
   }
