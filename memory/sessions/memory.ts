@@ -24,6 +24,7 @@ import { Lifecycle, mayHold } from './lifecycle.js';
 import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { conversationIn, originOf, type Surroundings } from './surroundings.js';
+import { unfinishedIn } from './unfinished.js';
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
@@ -170,10 +171,7 @@ export class Memory {
   }
 
   #candidates(): string | string[] {
-    const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].flatMap((id) => {
-      const session = this.look(id);
-      return session !== null && mayHold(session.log.state) ? [this.#candidate(session)] : [];
-    });
+    const here = unfinishedIn(this, this.workspace).map((session) => this.#candidate(session));
     const begin = 'begin one with `watchkeeper track init "TASK"`';
     const missing = `no session holds ${this.workspace.root}`;
     if (here.length === 0) return `${missing}; ${begin}, or name one with --session`;
