@@ -93,7 +93,7 @@ export class CriticalEventLog {
     }
   }
 
-  /** @returns false if the file was replaced meanwhile: the line may be lost with the old one */
+  /** @returns false if the file was replaced during the append: the line may be lost with the old one */
   async #appendOnce(event: CriticalEvent): Promise<boolean> {
     const madeFolder = await mkdir(dirname(this.file), { recursive: true, mode: PRIVATE_FOLDER });
     const file = await openPlainFile(this.file, APPEND_FLAGS, PRIVATE_FILE);

@@ -44,7 +44,7 @@ export interface WatchdogContext extends LookContext {
   onTick?(): void;
 }
 
-/** What one full check found. */
+/** The findings of one full check. */
 export interface TickSummary {
   readonly sessions: number;
   readonly healthy: number;
@@ -178,7 +178,7 @@ export class SessionWatchdog implements Service {
         if (due.tick) this.#tickedAt = clock.now();
         continue;
       }
-      // New messages wake nobody from here on, so they are found at this instant.
+      // New messages send no wake from here on, so they are found at this instant.
       if (due.tick || due.lanes) agenda.lookAtLanes(backlog.newcomersAt());
       try {
         if (due.tick) await this.#tick();

@@ -1,6 +1,6 @@
 /**
- * What is behind an error. Node reports a connection that failed on every address of a host as an `AggregateError` without words
- * whose `errors` say it; `fetch` and the libraries nest the real error in `cause` or `error`, or keep only its code.
+ * Finds the errors behind an error. Node reports a connection that failed on every address of a host as an `AggregateError`
+ * without words whose `errors` say it. `fetch` and the libraries nest the real error in `cause` or `error`, or keep its code.
  */
 import { errorCode } from './errno.js';
 

@@ -22,7 +22,7 @@ export abstract class WatchkeeperError extends Error {
   }
 }
 
-/** What was typed or configured is not usable; nothing was changed. The command line exits with 2. */
+/** The typed words or the configuration cannot be used; nothing was changed. The command line exits with 2. */
 export class UsageError extends WatchkeeperError {
   readonly code = 'usage';
   readonly retryable = false;
@@ -34,7 +34,7 @@ export class UnreachableError extends WatchkeeperError {
   readonly retryable = true;
 }
 
-/** Another process changed the record first: read it again and decide anew. */
+/** Another process changed the record first: read it again and decide again. */
 export class ConflictError extends WatchkeeperError {
   readonly code = 'conflict';
   readonly retryable = true;

@@ -29,7 +29,7 @@ export class Rounds {
   start(begins: 'with a round' | 'with a pause' = 'with a round'): void {
     if (this.#running !== null) return;
     this.#stopping = new AbortController();
-    this.#running = this.#goOn(begins, this.#stopping.signal);
+    this.#running = this.#repeat(begins, this.#stopping.signal);
   }
 
   /** Cuts a pause short. Resolves when the current round has ended; idempotent. */
@@ -39,7 +39,7 @@ export class Rounds {
     this.#running = null;
   }
 
-  async #goOn(begins: 'with a round' | 'with a pause', stopped: AbortSignal): Promise<void> {
+  async #repeat(begins: 'with a round' | 'with a pause', stopped: AbortSignal): Promise<void> {
     if (begins === 'with a pause') await this.#clock.sleep(this.#pauseMs(), stopped);
     while (!stopped.aborted) {
       await this.#round();

@@ -1,4 +1,4 @@
-/** What people take for one character, and may be several code points: a flag, a family, a coloured hand, a letter with its accents. */
+/** Signs that people take for one character, but may be several code points: a flag, a family, a letter with its accents. */
 
 /** Made late: that takes some 10 ms, and few texts need it. */
 let segmenter: Intl.Segmenter | undefined;

@@ -6,7 +6,7 @@ const CONNECTION_WORDS =
   /Connection is closed|Stream isn't writeable|Socket timeout\.|\b(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b|getaddrinfo|connect ENOENT/;
 /** A server that keeps the connection open and does not reply. */
 const TIMEOUT_WORDS = /Command timed out/;
-/** Replies by which Redis says that it cannot serve any client now. */
+/** Replies of a Redis that cannot serve any client now. */
 const SERVER_WORDS =
   /\b(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM)\b/;
 const CONNECTION_ERRORS = ['MaxRetriesPerRequestError', 'AbortError', 'InterruptError', 'ClusterAllFailedError'];
@@ -39,7 +39,7 @@ export function isCommandTimeout(thrown: unknown): boolean {
   return thrown instanceof Error && TIMEOUT_WORDS.test(thrown.message);
 }
 
-/** Words by which Redis refuses its work as a whole, with a remedy for the operator. */
+/** Words of a Redis that refuses its work as a whole, with a remedy for the operator. */
 const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/\bOOM\b/, 'it is full: raise `maxmemory`, or move other data elsewhere; running work continues, messages wait'],
   [/\bREADONLY\b/, 'it is a replica and accepts no writes: set REDIS_URL to the primary'],
@@ -61,5 +61,5 @@ export function refusalIn(thrown: unknown): string | null {
   return remedy === undefined ? null : `${thrown.message.replace(/\.?(?: script: .*)?$/s, '')}: ${remedy}`;
 }
 
-/** What sockets throw. */
+/** Names of the errors that sockets throw. */
 const RAW_ERRORS = ['Error', 'AggregateError'];

@@ -57,7 +57,7 @@ const LAST_DATE_MS = 8.64e15;
 /**
  * @param instant epoch milliseconds, stored earlier
  * @param lengthMs how far ahead of its writer's clock it was at most
- * @returns whether it is still to come. One that is further ahead was stored before the clock was set back, and binds nobody
+ * @returns whether it is still to come. One that is further ahead was stored before the clock was set back, and does not count
  */
 export function isAhead(instant: number, lengthMs: number, now: number): boolean {
   return instant > now && instant - now <= lengthMs;
@@ -69,7 +69,7 @@ export function giveWay(): Promise<void> {
 }
 
 /**
- * Waits for `work`, but only for a limited time; late work goes on, and its failure is then ignored.
+ * Waits for `work`, but only for a limited time; late work continues, and its failure is then ignored.
  * @param limitMs in milliseconds
  * @param late returned once the limit is over
  * @throws what `work` throws in time

@@ -9,7 +9,7 @@ interface Seen {
 
 /**
  * How long the states of others have not changed, by this process's own clock; theirs are not used. If this process was away or
- * could not look, it begins anew, because they may have changed meanwhile.
+ * could not look, it begins again, because they may have changed in the meantime.
  */
 export class Unchanged {
   readonly #clock: Clock;

@@ -3,8 +3,8 @@
  * logs folder. Only a bridge begins a new file, with a line for each open message. So the two newest files together always say
  * everything, and older ones are removed.
  *
- * Nothing is synced, because a killed process loses nothing of what it wrote, and the register costs an accepted message one
- * write. Limit: a power failure may lose the lines of the last seconds.
+ * Nothing is synced, because a killed process loses no line that it wrote, and the register costs an accepted message one write.
+ * Limit: a power failure may lose the lines of the last seconds.
  */
 import { closeSync, fstatSync, readdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';

@@ -1,9 +1,9 @@
 /**
  * Notes on disk which messages were accepted, which progress message each has, and which of them have their final message in
- * the chat. What is left is open. A bridge that starts beside an empty Redis learns from it which chats wait for an answer.
+ * the chat. The others are open. A bridge that starts with an empty Redis learns from it which chats wait for an answer.
  *
- * A disk that refuses a line delays no message. What is missing is noted by the next round of a bridge
- * (`bridge/runs/acceptedRounds.ts`).
+ * A disk that refuses a line delays no message. The next round of a bridge (`bridge/runs/acceptedRounds.ts`) writes missing
+ * lines.
  */
 import { join } from 'node:path';
 import type { Settings } from '../../src/config/settings.js';

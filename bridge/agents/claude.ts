@@ -22,7 +22,7 @@ const NO_SDK_WARNING = '--disable-warning=CLAUDE_SDK_CAN_USE_TOOL_SHADOWED';
 
 /**
  * @param sdk the required package
- * @returns the agent; each run checks anew whether the package is installed
+ * @returns the agent; each run checks again whether the package is installed
  */
 export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemClock, sdk = SDK_PACKAGE): Agent {
   return {

@@ -21,7 +21,7 @@ export function isAgentKind(where: string, kind: string, faults: Faults): kind i
   return false;
 }
 
-/** A command line may hold somebody else's secret, so no text of an agent's options is shown. */
+/** A command line may hold another party's secret, so no text of an agent's options is shown. */
 export const checkAgentOptions: CheckAgent = (where, { kind, ...options }, faults) => {
   if (!isAgentKind(where, kind, faults)) return;
   const schema: z.ZodType = AGENT_OPTIONS[kind];

@@ -23,7 +23,7 @@ const count = z.int().positive();
 const call = {
   tool: text.min(1),
   input: z.unknown().exactOptional(),
-  /** What the call declares, not how long it takes. */
+  /** The limit that the call declares, not how long it takes. */
   timeout_ms: z.number().exactOptional(),
   polling: z.boolean().exactOptional(),
   /** `ok` if absent. */

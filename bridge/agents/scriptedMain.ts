@@ -17,7 +17,7 @@ import { DEFAULT_STEPS, ScenarioPlayer } from './scenarioPlayer.js';
 
 const STDIN = 0;
 const STDOUT = 1;
-/** Of the conversations, below the working directory. */
+/** The folder of the conversations, below the working directory. */
 const FOLDER = '.watchkeeper-scripted';
 const SAFE_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 
@@ -55,7 +55,7 @@ function readSteps(): readonly Step[] {
   return file.scenarios[Number(given.place)]?.steps ?? DEFAULT_STEPS;
 }
 
-/** What we add for a second attempt is below the message; a chat need not read it again. */
+/** The words that we add for a second attempt are below the message; a chat need not read them again. */
 function firstLine(prompt: string): string {
   const [first = '', ...rest] = prompt.trim().split('\n');
   return rest.length === 0 ? first : `${first.trimEnd()} […]`;
@@ -63,7 +63,7 @@ function firstLine(prompt: string): string {
 
 /**
  * Adds a turn. Only one run at a time may work in a directory; the lanes ensure that.
- * @returns the turn's number, from 1; an unknown conversation begins anew under its id
+ * @returns the turn's number, from 1; an unknown conversation begins under its id
  */
 function addTurn(conversationId: string, session: string, run: string): number {
   const folder = environment.SCRIPTED_STATE ?? FOLDER;

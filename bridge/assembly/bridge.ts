@@ -33,7 +33,7 @@ const LOG_FILE = 'bridge.log';
 export interface BridgeStreams {
   readonly terminal: Terminal;
   readonly logStream: TerminalStream;
-  /** By which the terminals of this process's user are found. */
+  /** Where the terminals of this process's user are found. */
   readonly surroundings: Surroundings;
 }
 
@@ -116,7 +116,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
     await ground.close();
   };
   return {
-    /** Aborted, with the error that ends the process as its reason, when the bridge cannot go on. */
+    /** Aborted, with the error that ends the process as its reason, when the bridge cannot continue. */
     lost: AbortSignal.any([ground.redis.lost, work.canaries.lost, ground.only.lost]),
     log: (sentence: string) => logger.info(sentence),
     /** Reads the configuration again; never throws. */
@@ -141,7 +141,7 @@ function bridgeOf(source: ConfigSource, parts: BridgeParts) {
     async stopNow() {
       chat.telegram?.chat.stopSoon();
       await work.runner.killAll();
-      // It leads a process group of its own, and would go on unseen.
+      // It leads a process group of its own, and would stay alive unseen.
       await ground.redis.stop();
     },
   };

@@ -25,7 +25,7 @@ import type { Foundation } from './foundation.js';
 
 export type ChatParts = ReturnType<typeof buildChat>;
 
-/** @param writer the terminal; null if nobody reads it: its messages wait for the next bridge */
+/** @param writer the terminal; null if no person reads it: its messages wait for the next bridge */
 export function buildChat(foundation: Foundation, store: Store, events: DurableEvents, writer: TerminalWriter | null) {
   const { settings, logger, here } = foundation;
   const { logsFolder, timings } = settings;

@@ -13,7 +13,7 @@ import { createRedactor, type Redact } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { RedisOutage } from '../redis/redisOutage.js';
 
-/** Rotated ones beside the log itself. */
+/** Rotated ones besides the log itself. */
 const LOGS_KEPT = 5;
 
 export interface Foundation {
@@ -26,7 +26,7 @@ export interface Foundation {
   readonly outage: RedisOutage;
   /** Where log lines go besides {@link logPath}. */
   readonly logStream: TerminalStream;
-  /** Null: log lines go to the stream alone. */
+  /** Null if log lines go to the stream alone. */
   readonly logPath: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What only one bridge may hold: its host id, its logs folder, its Redis; and its stores in there. */
+/** The parts that only one bridge may hold: its host id, its logs folder, its Redis; and its stores in there. */
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import { claimSchema } from '../../src/jobs/schema.js';
 import { openStore } from '../../src/jobs/store.js';

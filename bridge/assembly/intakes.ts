@@ -19,7 +19,7 @@ import type { Work } from './work.js';
 
 export interface Terminal {
   write(text: string): void;
-  /** Lines that a person types; null if nobody can. */
+  /** Lines that a person types; null if there is no terminal for that. */
   readonly lines: AsyncIterable<string> | null;
 }
 

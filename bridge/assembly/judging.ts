@@ -1,4 +1,4 @@
-/** What a session is judged by: the same in the bridge, in the standby, and for a command that only shows the verdict. */
+/** The parts that judge a session: the same in the bridge, in the standby, and for a command that only shows the verdict. */
 import { type KnownGaps, RecordedGaps } from '../../monitoring/lateness/knownGaps.js';
 import type { JudgeContext } from '../../monitoring/watch/sessionJudge.js';
 import { WatchedSessions } from '../../monitoring/watch/watchedSessions.js';

@@ -1,4 +1,4 @@
-/** The watchdog as a process of its own: a standby beside a bridge, or a single look. */
+/** The watchdog as a process of its own: a standby next to a bridge, or a single look. */
 
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
@@ -146,7 +146,7 @@ function servicesOf(
     logsGauge(logsFolder, events),
   ];
   return [
-    // If it shares the environment of the bridge beside it, the port belongs to the bridge.
+    // If it shares the environment of a bridge, the port belongs to the bridge.
     ...buildVitals(foundation, gauges, false),
     new StorePulse({ ...foundation, store, events }, outage),
     wakes,

@@ -45,7 +45,7 @@ import type { ChatParts } from './chat.js';
 import { eventsFileOf, type Foundation, reviewsFolderOf } from './foundation.js';
 import { judgeContext } from './judging.js';
 
-/** What the surrounding process provides to a watchdog. */
+/** The parts that the surrounding process provides to a watchdog. */
 export interface WatchdogSurroundings {
   readonly store: Store;
   readonly wakes: Wakes;
@@ -157,7 +157,7 @@ function buildReporter(
   return new IncidentReporter(clock, settings.logsFolder, issues, events);
 }
 
-/** What follows a finding: the saga of each incident. */
+/** The parts that act on a finding: the saga of each incident. */
 function buildSaga(
   foundation: Foundation,
   { store, queue, chat, events }: WatchdogSurroundings,

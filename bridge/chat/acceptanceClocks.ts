@@ -1,6 +1,6 @@
 /**
- * By how much the wall clock was ahead of the boot's clock when each message was accepted. The boot's clock goes on while the host
- * sleeps, as people's do, and nobody can set it: if the wall clock is moved before the end, that shows here, and nobody reads
+ * How far the wall clock was ahead of the boot's clock when each message was accepted. The boot's clock continues while the host
+ * sleeps, as people's do, and cannot be set: if the wall clock is moved before the end, that shows here, and people do not read
  * that a minute was an hour. Only for messages that this process accepted.
  */
 import { type HostCounters, systemCounters } from '../../src/host/counters.js';
@@ -9,7 +9,7 @@ import type { AcceptedMessage } from '../../src/jobs/transitions.js';
 import { Newest } from '../../src/newest.js';
 import type { Clock } from '../../src/time.js';
 
-/** Of an older message, only a move of the clock during its run is seen. */
+/** For an older message, only a move of the clock during its run is seen. */
 const MOST_REMEMBERED = 10_000;
 
 export class AcceptanceClocks {
@@ -22,7 +22,7 @@ export class AcceptanceClocks {
     this.#uptime = uptime;
   }
 
-  /** @returns the same way into the store, which also notes the clocks of what it has accepted */
+  /** @returns the same way into the store, which also notes the clocks of each message that it accepts */
   noting<Given extends unknown[]>(accept: (...given: Given) => Promise<AcceptedMessage>): typeof accept {
     return async (...given) => {
       const accepted = await accept(...given);

@@ -22,7 +22,7 @@ export interface FirstWord {
   giveBack(): Promise<void>;
 }
 
-/** A chat that tells people what their messages wait for. */
+/** A chat that shows people the reason why their messages wait. */
 export interface WaitingChat extends Chat {
   /**
    * Shows without a sound, where the session's progress will be shown, what it waits for. The run that begins replaces it.
@@ -61,7 +61,7 @@ export class ChatRouter implements WaitingChat {
    */
   async deliver(sessionId: string): Promise<DeliveryState> {
     const isRepeated = this.#base.worklogs.isEndExpected(sessionId);
-    // Not asked for what nobody needs: it costs as much as a tenth of all that a message costs.
+    // Not read if no chat needs it: the read costs as much as a tenth of a message's whole work.
     const session = isRepeated && this.#telegram === null ? null : await this.#sessionOf(sessionId);
     const chat = await this.#chatOf(sessionId, session);
     if (chat === null) throw nothingToDeliver(sessionId);

@@ -1,6 +1,6 @@
 /**
- * What every chat says about a final message: for how long it was waited for, a log line when its delivery has ended, and a
- * critical event if it did not arrive.
+ * Every chat's report of a final message: for how long it was waited for, a log line when its delivery has ended, and a critical
+ * event if it did not arrive.
  */
 
 import { noticeEvent } from '../../monitoring/events/notice.js';

@@ -5,7 +5,7 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
 
-/** What all parts of the chats of a process work with. */
+/** The base that all parts of the chats of a process share. */
 export interface ChatFoundation {
   readonly store: Store;
   readonly clock: Clock;

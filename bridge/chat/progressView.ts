@@ -5,11 +5,11 @@ import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { clockTime, describeDuration, SECOND } from '../../src/time.js';
 
-/** What an agent is doing right now. */
+/** The present activity of an agent. */
 export interface Activity {
   /** The call in flight in a few words, `Bash: npm test`; null between calls. */
   readonly tool: string | null;
-  /** What the agent last said to the person; null if nothing yet. */
+  /** The agent's last words to the person; null if it has said nothing yet. */
   readonly note: string | null;
   /** Null without a list of tasks, and if every one is settled. */
   readonly step: Step | null;
@@ -17,14 +17,14 @@ export interface Activity {
   readonly calls: number;
   /** Start of this activity, in milliseconds on the monotonic clock: people read how long it has lasted. */
   readonly startedAt: number;
-  /** Whether the model's provider has refused the last request, and the agent will ask again; missing: it has not. */
+  /** Whether the model's provider has refused the last request, and the agent will ask again; missing if it has not. */
   readonly isRefused?: boolean;
-  /** Since when the model has been silent for long, in epoch milliseconds; null or missing: it has not. */
+  /** Since when the model has been silent for long, in epoch milliseconds; null or missing if it has not. */
   readonly quietSince?: number | null;
 }
 
 /**
- * Shows people that work goes on. Nothing here blocks a run or makes it fail: what cannot be shown is dropped. One view serves
+ * Shows people that work continues. Nothing here blocks a run or makes it fail: a display that fails is dropped. One view serves
  * many sessions.
  */
 export interface ProgressView {

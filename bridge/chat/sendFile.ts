@@ -33,7 +33,7 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const APPEND = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW;
 const MAKE = APPEND | constants.O_CREAT | constants.O_EXCL;
 
-/** The end of what was read: enough to distinguish it from every other place. */
+/** How much is kept of the last text read: enough to distinguish it from every other place. */
 const LAST_BYTES = 256;
 
 /** How far a file was read. */

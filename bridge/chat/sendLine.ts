@@ -14,7 +14,7 @@ export interface FinalText {
   readonly of: number;
 }
 
-/** What happened to one part of a text. */
+/** An event in the sending of one part of a text. */
 export interface SendLine extends FinalText {
   readonly part: number;
   /** `not_sent`: the claim is withdrawn, nothing was sent. */
@@ -75,11 +75,11 @@ export function readLine(text: string): SendLine | null {
 
 /**
  * Folds older files of the memory into one, without the tries that were certainly not sent: a chat outage of hours makes many of
- * those, and they must not push out what was sent.
+ * those, and they must not push out the lines of sent texts.
  * @param removed lines of the files that are removed once the new one is there, oldest first
  * @param replaced lines of the file that the new one replaces
  * @param later lines of newer files, which stay
- * @returns the lines of the new file. If a crash leaves some of the removed files beside it, all of them together still mean
+ * @returns the lines of the new file. If a crash leaves some of the removed files next to it, all of them together still mean
  *   the same
  */
 export function foldedLines(

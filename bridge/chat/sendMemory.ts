@@ -1,5 +1,5 @@
 /**
- * Which texts were sent, or are being sent, kept on disk beside the logs. A Redis that loses its last second, or is restored to
+ * Which texts were sent, or are being sent, kept on disk next to the logs. A Redis that loses its last second, or is restored to
  * an older state, forgets them, and every process that shares the folder would send again.
  *
  * A line is on the disk before its part is sent. All lines of a folder have one order: if two processes claim the same part,

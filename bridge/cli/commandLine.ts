@@ -1,4 +1,4 @@
-/** What the programs of the command line share. Among the code of commands, only this reads the environment and ends the process. */
+/** The common part of the command line's programs. Only this part of them reads the environment and ends the process. */
 import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
@@ -30,7 +30,7 @@ const STARTED_AGAIN =
 
 /** Does what this process was called for, and ends it. */
 export async function runCommandLine(dispatch: Dispatch): Promise<void> {
-  // Of a command that never ends, as Node says of a module.
+  // Stays if the command never ends, as Node reports it of a module.
   process.exitCode = 13;
   const context = new ProcessContext();
   const [name, ...args] = process.argv.slice(2);
@@ -70,7 +70,7 @@ function isStartedAgain(name: string | undefined): boolean {
   return process.env.WATCHKEEPER_CONTAINER_DIES_WHOLE === 'yes' && (name === 'bridge' || name === 'watchdog');
 }
 
-/** What the process gives a command, and how a command's error is shown. */
+/** The process as a command sees it. Also shows a command's error. */
 class ProcessContext implements CommandContext {
   readonly io: CommandIo;
   readonly logStream = process.stderr;
@@ -105,7 +105,7 @@ class ProcessContext implements CommandContext {
     };
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       this.#stdoutFault = error;
-      // A bridge goes on without its terminal.
+      // A bridge continues without its terminal.
       if (this.#isServing) return;
       // A reader that closes the pipe early (`| head`) is no failure.
       if (error.code === 'EPIPE') process.exit(0);

@@ -66,8 +66,8 @@ export function openStep({ step }: Incident, revival: AgentSession | null): stri
 }
 
 /**
- * Earlier versions called an incident recovered at the first successful call of its second attempt, so nobody may ever have got
- * an answer.
+ * Earlier versions called an incident recovered at the first successful call of its second attempt, so its chat may never have
+ * got an answer.
  * @param revival the second attempt, null if there is none or its record is gone
  * @returns how it ended after its incident was closed as recovered, as a clause; null if that adds nothing
  */

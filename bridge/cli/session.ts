@@ -110,7 +110,7 @@ example:
   },
 };
 
-/** What cannot be read is said, and hides nothing else. */
+/** A session that cannot be read is reported, and hides nothing else. */
 async function memoryOf(session: AgentSession, logsFolder: string, context: CommandContext): Promise<Shown | null> {
   // Paths are shown as in the agent's directory.
   const surroundings = { ...context.surroundings, directory: session.working_directory };

@@ -1,4 +1,4 @@
-/** What memory knows of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
+/** The memory of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
 import { Places } from '../../memory/home/places.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';

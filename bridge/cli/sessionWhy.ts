@@ -1,4 +1,4 @@
-/** Why a session is as it is, for the operator: at least as much as the person in the chat was told. */
+/** Why a session is as it is, for the operator: at least as much as the person in the chat was shown. */
 import { stepWords } from '../../memory/observed/step.js';
 import { whatWasDone } from '../../monitoring/incident/saga/incidentReporter.js';
 import { endWords, leadingFinding } from '../../monitoring/incident/texts/incidentEvents.js';
@@ -23,13 +23,13 @@ import { laterEnd, openStep } from './incidents.js';
 
 /** Programs rely on this shape. */
 export interface Why {
-  /** What is or was wrong, in a sentence of ours. */
+  /** The present or past fault, in a sentence of ours. */
   readonly finding: string;
   /** How the run ended, in the words of the agent or its program. Untrusted; null if they add nothing. */
   readonly untrusted_end: string | null;
   /** The last calls, oldest first. Untrusted. */
   readonly calls: readonly RecentToolCall[];
-  /** What was done about it; null if nothing was. */
+  /** The actions that were taken; null if there were none. */
   readonly done: string | null;
   readonly issue: string | null;
 }

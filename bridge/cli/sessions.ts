@@ -69,7 +69,7 @@ async function bridgeSessions(all: boolean, { io, readSettings }: CommandContext
   });
 }
 
-/** What cannot be read is said, and hides nothing else. */
+/** A session that cannot be read is reported, and hides nothing else. */
 async function terminalSessions(context: CommandContext): Promise<ListedSession[]> {
   const said = new Set<string>();
   const say = ({ message }: WatchkeeperError) => {

@@ -16,20 +16,20 @@ export interface CommandIo {
   readonly columns?: number | undefined;
 }
 
-/** What the process gives a command. */
+/** The process as a command sees it. */
 export interface CommandContext {
   readonly io: CommandIo;
   /** Removes secrets, first of all those of this process; for text that does not go to `io`. */
   readonly redact: Redact;
   /** Read, validated and frozen at each call. Throws UsageError with every fault. Commands may call it without its object. */
   readonly readSettings: () => Promise<Settings>;
-  /** Who calls, from where: by this the commands of session memory find their session. */
+  /** The caller and its place: the commands of session memory find their session by them. */
   readonly surroundings: Surroundings;
-  /** @returns lines that a person types; null if nobody can */
+  /** @returns lines that a person types; null if there is no terminal for that */
   openInput(): AsyncIterable<string> | null;
   /** Standard input, raw, for a command whose options ask for it. */
   readonly input: AsyncIterable<Uint8Array>;
-  /** Begins another command of this program, which goes on by itself when this one has ended. Nobody reads what it prints. */
+  /** Begins another command of this program, which outlives this one. Its output is not read. */
   startDetached(args: readonly string[]): void;
   /** Runs another program to its end, with the environment of this one. */
   readonly runProgram: RunProgram;
@@ -40,7 +40,7 @@ export interface CommandContext {
    * @returns a signal that aborts when they are; from then on no signal ends the process silently
    */
   untilStopped(): AbortSignal;
-  /** What a service does on the other signals, and on a second request to stop. */
+  /** Sets a service's answers to the other signals, and to a second request to stop. */
   handleSignals(handlers: SignalHandlers): void;
 }
 

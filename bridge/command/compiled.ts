@@ -1,6 +1,6 @@
 /**
  * Starts a program from code that V8 compiled when it was built: compiling takes longer than most commands, and an agent waits for
- * its hooks. Another Node, or other flags of V8, compile it anew.
+ * its hooks. Another Node, or other flags of V8, compile it again.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { constants, Script } from 'node:vm';
@@ -11,7 +11,7 @@ type Program = (require: (name: string) => unknown, filename: string) => void;
 /**
  * @param filename of the program, which the build has made ASCII
  * @param require loads what is not in the program
- * @param code the file of its code; beside the program if missing
+ * @param code the file of its code; next to the program if missing
  * @throws the file system's error if it cannot be read; what its modules throw while they load
  */
 export function startCompiled(filename: string, require: (name: string) => unknown, code?: string): void {

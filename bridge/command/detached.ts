@@ -1,4 +1,4 @@
-/** Commands that go on by themselves. */
+/** Commands that outlive their caller. */
 import { spawn } from 'node:child_process';
 import { compiledProgram } from '../../src/host/program.js';
 import { SECRET_VARIABLES } from '../../src/log/redact.js';
@@ -7,8 +7,8 @@ import { SECRET_VARIABLES } from '../../src/log/redact.js';
 const VARIABLES = ['HOME', 'PATH', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'WATCHKEEPER_HOST', ...SECRET_VARIABLES];
 
 /**
- * Begins another command of this program. It outlives this process, and nobody reads what it prints.
- * @param environment of this process, of which it gets what it needs
+ * Begins another command of this program. It outlives this process, and its output is not read.
+ * @param environment of this process; the command gets the variables that it needs
  */
 export function startDetached(
   args: readonly string[],

@@ -1,7 +1,7 @@
-/** The directory in which a command runs. */
+/** The working directory of a command. */
 import { UsageError } from '../../src/errors.js';
 
-/** @throws UsageError if it was deleted meanwhile */
+/** @throws UsageError if it was deleted */
 export function currentDirectory(): string {
   try {
     return process.cwd();

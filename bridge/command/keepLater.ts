@@ -1,4 +1,4 @@
-/** What a command leaves to a process of its own, so that nobody waits for it. */
+/** Work that a command leaves to a process of its own, so that its caller need not wait. */
 import { constants, futimesSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Memory } from '../../memory/sessions/memory.js';
@@ -9,7 +9,7 @@ import { ulid } from '../../src/ids.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
 
-/** Whoever can begin a command of its own. */
+/** A command's means to begin another one. */
 type Starter = Pick<CommandContext, 'startDetached'>;
 
 type Begun = Pick<Memory, 'places' | 'isBridges'>;
@@ -20,8 +20,8 @@ const BETWEEN_ROUNDS_MS = HOUR;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /**
- * The session's work is over, or its agent died: what its transcripts show is kept. Also of the session that it continues: the last
- * turn of that one went on after its end.
+ * The session's work is over, or its agent died: the facts of its transcripts are kept. The session that it continues is kept as
+ * well, because that one's last turn continued after its end.
  */
 export function keepLater(context: Starter, memory: Begun, { id, log }: OpenSession): void {
   const { conversations, facts } = log.state;
@@ -40,8 +40,8 @@ export function roundLater(context: Starter, memory: Begun & Pick<Memory, 'clock
 }
 
 /**
- * Marks the beginning of a round. Of two that try at once, one takes the old mark away and makes the new one. A third one may find
- * no mark in that instant, and begin as well: a second round finds nothing left to do.
+ * Marks the beginning of a round. If two commands try at once, one takes the old mark away and makes the new one. A third one may
+ * find no mark in that instant, and begin as well: a second round finds nothing left to do.
  * @public for a test of several processes at once
  * @param now UTC epoch milliseconds
  * @returns whether the caller begins it; false also if it cannot be marked: the start has succeeded, and a later one begins it
@@ -54,7 +54,7 @@ export function takeRound(root: string, now: number): boolean {
       if (isRecent(path, now)) return false;
       renameSync(path, taken);
       if (isRecent(taken, now)) {
-        // Somebody else was first, and this is the new one.
+        // Another command was first, and this is the new one.
         renameSync(taken, path);
         return false;
       }

@@ -63,7 +63,7 @@ export async function readOptionFile(option: string, path: string, longestBytes:
 }
 
 /**
- * @param path the file of `--thresholds`; null: the defaults
+ * @param path the file of `--thresholds`; null for the defaults
  * @throws UsageError with every fault of the file
  */
 export async function readThresholds(path: string | null): Promise<Thresholds> {

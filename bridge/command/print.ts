@@ -1,6 +1,7 @@
 /**
- * What commands print. Names, paths and words of others are in most lines, and a line end within one would let it look like a line of
- * ours: each line is printed as one. Nothing else of `bridge/cli` and `bridge/command` writes to the streams of a command.
+ * Prints the output of commands. Names, paths and words of others are in most lines, and a line end within one would let it look
+ * like a line of ours: each line is printed as one. Nothing else in `bridge/cli` and `bridge/command` writes to a command's
+ * streams.
  */
 import { oneLine } from '../../src/log/visibleText.js';
 import type { CommandIo } from './command.js';
@@ -15,7 +16,7 @@ export function printJson({ stdout }: Pick<CommandIo, 'stdout'>, value: unknown)
   stdout(`${JSON.stringify(value)}\n`);
 }
 
-/** Says something beside the result, on standard error. @param lines one, or several */
+/** Says something that is not the result, on standard error. @param lines one, or several */
 export function sayLines({ stderr }: Pick<CommandIo, 'stderr'>, lines: string | readonly string[]): void {
   stderr(textOf(lines));
 }

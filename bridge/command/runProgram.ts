@@ -5,7 +5,7 @@ import { SECRET_VARIABLES } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
 import { signalGroup } from '../agents/program/probe.js';
 
-/** What is printed beyond this is not kept, in UTF-16 units. */
+/** Output beyond this is not kept, in UTF-16 units. */
 const LONGEST_OUTPUT = 4 * 1024 * 1024;
 
 export interface ProgramCall {

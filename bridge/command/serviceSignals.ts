@@ -1,5 +1,5 @@
 /**
- * What signals mean to a command that serves until it is asked to stop:
+ * The meaning of signals for a command that serves until it is asked to stop:
  *
  * SIGTERM, SIGINT, SIGQUIT   stop in order; the second time, at once
  * SIGHUP                     the terminal was closed: stop in order, and say why. Without a terminal: read the configuration again
@@ -7,7 +7,7 @@
  */
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 
-/** What a service does on them once it runs. */
+/** A service's answers to them once it runs. */
 export interface SignalHandlers {
   log(sentence: string): void;
   /** Reads the configuration again. Never throws. */

@@ -1,6 +1,6 @@
 /**
- * Texts for people, as wide as their terminal, or 80 columns. Nothing of a cell is left out unless its table says so: what does
- * not fit beside the rest goes below it, because people copy ids, addresses and paths. Scripts read `--json`.
+ * Texts for people, as wide as their terminal, or 80 columns. Nothing of a cell is left out unless its table says so: a cell that
+ * does not fit next to the others continues below, because people copy ids, addresses and paths. Scripts read `--json`.
  */
 import type { Redact } from '../../src/log/redact.js';
 import { oneLine } from '../../src/log/visibleText.js';
@@ -18,7 +18,7 @@ const CUT = '…';
 export interface TableLook {
   /** Maximum width of a line; unlimited if missing. */
   readonly columns?: number;
-  /** What happens to a last cell that is too long: it stays, it is cut, or its words continue below. */
+  /** A last cell that is too long stays as it is, is cut, or its words continue below. */
   readonly last?: 'stays' | 'cut' | 'wraps';
 }
 
@@ -98,7 +98,7 @@ function cutToWidth(text: string, width: number): string {
 }
 
 /**
- * @param parts of a line for a person, each of which becomes one line
+ * @param parts of a line for a person; each becomes one line
  * @param indent of the lines below
  * @returns the line; in a terminal its parts continue below if it is too long
  */

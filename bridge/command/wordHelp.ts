@@ -1,4 +1,4 @@
-/** What the help of a command says of one of its words, such as `step` of `track`. */
+/** The help of one word of a command, such as `step` of `track`. */
 
 /**
  * @param help if its usage has a WORD: the usage, what the command is for, its words, and what goes for all of them

@@ -9,6 +9,7 @@ import { checkLogsFolder, checkProjectDirectories } from './folderChecks.js';
 import { checkGitHub } from './githubChecks.js';
 import { checkGrowth } from './growthChecks.js';
 import { checkIsolation, checkMarks } from './isolationChecks.js';
+import { checkLosses } from './lossChecks.js';
 import { checkMemory } from './memoryChecks.js';
 import { checkConfigurationFiles } from './ownershipChecks.js';
 import { checkPlugin } from './pluginChecks.js';
@@ -22,7 +23,7 @@ const FULL_LIMIT_MS = 40 * SECOND;
 
 /**
  * Checks everything that is configured. Faults are results, not exceptions.
- * @param quick for health checks: takes at most two seconds, asks nobody outside, writes nothing
+ * @param quick for health checks: takes at most two seconds, asks no service outside, writes nothing
  * @param asker where this user keeps session memory, and how agents are asked for their plugins
  * @returns the results; `isRedisReachable` is false if a Redis should answer and does not
  */
@@ -45,6 +46,7 @@ export async function examine(settings: Settings, quick: boolean, clock: Clock, 
     part('marks of agents', Promise.resolve(checkMarks())),
     part('isolation', Promise.resolve(checkIsolation(settings))),
     part('logs folder', checkLogsFolder(settings.logsFolder, !quick)),
+    part('losses', checkLosses(settings.logsFolder, clock)),
     part('torn lines', quick ? Promise.resolve([]) : checkTornLines(settings.logsFolder)),
     part(
       'privacy of the logs',

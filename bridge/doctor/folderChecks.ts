@@ -59,7 +59,7 @@ export function judgeSpace(freeBytes: number): CheckResult {
 
 /**
  * Checks every directory that agents may work in.
- * @param settings for the directories, and for the environment in which agents call git
+ * @param settings for the directories, and for the environment of agents' calls of git
  */
 export async function checkProjectDirectories({
   projects,

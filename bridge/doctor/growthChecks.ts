@@ -12,7 +12,7 @@ const MEBIBYTE = KIBIBYTE * KIBIBYTE;
 const MOST_ENTRIES = 20_000;
 const OVERDUE_MS = 6 * HOUR;
 
-/** @returns the sizes of what is kept, the largest first, and whether retention works */
+/** @returns the sizes of all that is kept, the largest first, and whether retention works */
 export async function checkGrowth({ logsFolder, retention }: Settings, clock: Clock): Promise<CheckResult> {
   const name = 'retention';
   const sizes = await sizesIn(logsFolder);

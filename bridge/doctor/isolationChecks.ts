@@ -1,4 +1,4 @@
-/** What keeps each project's agents away from the bridge, and what their processes are found by. */
+/** Checks the walls between each project's agents and the bridge, and the means to find their processes. */
 import type { AgentUser } from '../../src/config/agentUser.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { whyNotAs } from '../agents/program/agentUser.js';

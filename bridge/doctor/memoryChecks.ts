@@ -27,10 +27,10 @@ const HOME = 'memory home';
 const OWNERS = 'memory files';
 const SETTINGS = 'memory settings';
 const LOGS = 'memory logs';
-/** What can be done for a damaged log. */
+/** The remedy for a damaged log. */
 const PUT_BACK = 'put them back if you have a copy';
 const NEWER = 'newer memory';
-/** Of each kind the last by name: ids of sessions begin with their day. */
+/** The last logs of each kind by name are checked: ids of sessions begin with their day. */
 const MOST_LOGS = 1_000;
 const MOST_NAMED = 3;
 /** To the files of a session in the archive. */
@@ -60,7 +60,7 @@ export async function checkMemory(
     places = new Places(homeFolder(variables));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    // Who runs nothing but the bridge needs no home.
+    // A user who runs only the bridge needs no home.
     return [warning(HOME, error.message, 'correct that; until then no session of this user can be recorded')];
   }
   if (agentUser !== null && (await isHomeOf(agentUser, places))) return [foreignHome(agentUser, places)];
@@ -114,7 +114,7 @@ function checkSettings(places: Places): CheckResult {
     : fault(SETTINGS, trouble.found, trouble.remedy);
 }
 
-/** What is wrong with the logs, as paths or sentences about them. */
+/** The faults of the logs, as paths or sentences about them. */
 interface LogTrouble {
   readonly torn: string[];
   readonly newer: string[];
@@ -183,14 +183,14 @@ function named(make: typeof fault, paths: readonly string[], found: string, reme
   return paths.length === 0 ? [] : [make(LOGS, `${found}: ${firstOf(paths)}`, remedy)];
 }
 
-/** @returns whether a log in which no line can be read has lost the record of a session; only a worklog has one */
+/** @returns whether a log without a readable line has lost the record of a session; only a worklog has one */
 function lostIn(places: Places): (path: string, lines: number) => boolean {
   const stamp = { clock: systemClock, redact: (text: string) => text, origin: 'watchkeeper' } as const;
   const shared = { claims: new Claims(places, stamp, () => true), bindings: new Bindings(places, stamp) };
   return (path, lines) => basename(path) === WORKLOG && (lines > 0 || hasLostLines(shared, dirname(path)));
 }
 
-/** @returns the logs of the youngest sessions, of workspaces, and of what belongs to which session */
+/** @returns the logs of the youngest sessions, of workspaces, and of bindings */
 async function logsOf(places: Places, onTrouble: (error: UnreachableError) => void): Promise<string[]> {
   const folders = [() => places.archivedFolders(), () => places.sessionFolders()].flatMap((list) => {
     try {

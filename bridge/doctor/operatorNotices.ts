@@ -1,4 +1,4 @@
-/** What the operator should know about the configuration: logged at the start of a service, and after each reload. */
+/** Notices to the operator about the configuration: logged at the start of a service, and after each reload. */
 import { join } from 'node:path';
 import { type ConfigSource, describeReload } from '../../src/config/configSource.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -44,7 +44,7 @@ export async function reloadConfiguration(
   }
 }
 
-/** What agents can reach, and for each directory in which they cannot work properly, what to do. */
+/** Warns of all that agents can reach, and of each directory where they cannot work properly, with a remedy. */
 async function warnOfAgents(settings: Settings, logger: Logger): Promise<void> {
   warnOfOpenAgents(settings, logger);
   for (const { name, found, remedy } of await checkProjectDirectories(settings)) {

@@ -18,13 +18,13 @@ const WRITTEN_BY_GROUP = 0o020;
 
 export interface SeenFile {
   readonly path: string;
-  /** Of a link itself. */
+  /** A link's own. */
   readonly stat: Stats;
 }
 
 /** @returns what is at the path, and in it down to so many levels; of each folder the last by name. Sockets are left out */
 export async function filesIn(path: string, levels: number): Promise<SeenFile[]> {
-  // A file that is gone meanwhile does not matter.
+  // A file that is gone by now does not matter.
   const stat = await lstat(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EACCES') return null;
     throw error;
@@ -56,7 +56,7 @@ export async function checkConfigurationFiles({ ownFiles }: Pick<Settings, 'ownF
 /**
  * Looks at a file or folder and at the folders above it, beyond which no other user gets in. A group that is this process's own
  * does not count: on many systems it is the user's alone, and may write everything.
- * @returns how another user can change what is at the path, with the path of what is open in `found`; null if none can
+ * @returns how another user can change the file or folder at the path, with the open path in `found`; null if none can
  */
 export async function wayTo(path: string): Promise<OwnershipFault | null> {
   const places = withFoldersAbove(await realpath(path)).map((at) => ({ path: at, stat: statSync(at) }));

@@ -194,7 +194,7 @@ async function checkChat(api: TelegramApi, chatId: string): Promise<CheckResult>
   }
 }
 
-/** Checks whether anybody may send messages. */
+/** Checks whether at least one person may send messages. */
 export function checkAllowLists({ projects, telegram }: Settings): CheckResult[] {
   if (telegram === null)
     return [skipped('allow-list', 'TELEGRAM_BOT_TOKEN is not set: messages come from the terminal')];

@@ -1,6 +1,6 @@
 /**
- * Watches that the bridge's files stay under it. Somebody may delete the logs folder while the bridge works: what is in memory, in its
- * own Redis above all, is written again at once, and operators are told.
+ * Watches that the bridge's files stay under it. A person or program may delete the logs folder while the bridge works: all that
+ * is in memory, in its own Redis above all, is then written again at once, and operators are notified.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface OwnRedis {
   missingFile(): string | null;
   /**
    * Writes the server's data and its record again.
-   * @param client connected since before: nobody can connect anew to a server whose socket is gone
+   * @param client connected since before: no new connection can reach a server whose socket is gone
    */
   saveAgain(client: Redis): Promise<void>;
 }
@@ -43,7 +43,7 @@ export class FolderWatch implements Service {
   readonly name = 'files of the bridge';
   readonly #parts: FolderWatchParts;
   readonly #rounds: Rounds;
-  /** What could not be restored, as last logged. */
+  /** The files that could not be restored, as last logged. */
   #trouble: string | null = null;
   #isReported = false;
 

@@ -19,7 +19,7 @@ export interface IntakeSigns {
   readonly lastPollAt: number | null;
   /** Whether it is another bridge's turn to fetch messages. */
   readonly isStandingBy: boolean;
-  /** What prevents messages from being received, in a word or two; null if nothing does. */
+  /** The trouble that prevents messages from being received, in a word or two; null if there is none. */
   readonly trouble: string | null;
 }
 

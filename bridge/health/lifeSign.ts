@@ -12,7 +12,7 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { type Clock, DAY } from '../../src/time.js';
 
-/** The socket that a killed process leaves proves its death; after this time nobody needs the proof. */
+/** The socket that a killed process leaves proves its death; after this time the proof is not needed any more. */
 const KEPT_MS = DAY;
 
 export interface LifeSignOptions {
@@ -20,7 +20,7 @@ export interface LifeSignOptions {
   readonly containerDiesWhole: boolean;
   readonly logsFolder: string;
   readonly here: ProcessIdentity;
-  /** Of this process's parent. */
+  /** The id of this process's parent. */
   readonly parentPid: number;
   readonly clock: Clock;
   readonly logger: Logger;

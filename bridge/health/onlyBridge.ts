@@ -4,7 +4,7 @@
  *
  * There are two marks, because each has a gap. A claim in Redis, renewed while its bridge lives, works between machines and
  * containers, but is lost if Redis is flushed. A claim file of this user on this machine does not need Redis. A killed bridge
- * keeps nobody out: on the same machine its process is seen to be gone; otherwise its claim in Redis expires.
+ * keeps no other one out: on the same machine its process is seen to be gone; otherwise its claim in Redis expires.
  */
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';

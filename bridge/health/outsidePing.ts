@@ -1,6 +1,6 @@
 /**
- * Notifies an address outside after each full check of the watchdog, so that somebody notices when the checks stop: the one
- * failure of this host that nothing on this host can report.
+ * Notifies an address outside after each full check of the watchdog, so that a service there notices when the checks stop: the
+ * one failure of this host that nothing on this host can report.
  */
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -9,7 +9,7 @@ import { type Clock, SECOND } from '../../src/time.js';
 const PING_WITHIN_MS = 10 * SECOND;
 
 export class OutsidePing {
-  /** Anybody who knows it could send pings instead of us, so only its origin is logged. */
+  /** Everyone who knows it could send pings instead of us, so only its origin is logged. */
   readonly #url: string;
   readonly #clock: Clock;
   readonly #logger: Logger;

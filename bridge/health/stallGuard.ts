@@ -23,7 +23,7 @@ export interface StallGuardData {
   /** How long the loop may be blocked, in milliseconds. */
   readonly limitMs: number;
   readonly tickMs: number;
-  /** Where the last message goes besides standard error; null: nowhere else. */
+  /** Where the last message goes besides standard error; null if nowhere else. */
   readonly logFile: string | null;
   /** Whether a person reads standard error. */
   readonly isTerminal: boolean;

@@ -3,7 +3,7 @@
  * writes the last message itself, because the loop cannot write any more.
  *
  * A thread cannot choose the exit code of its process, so it kills the process with SIGKILL, which a shell and Docker show as
- * 137. What remains (agents, its own Redis) is handled as after any death of a bridge.
+ * 137. Remaining processes (agents, its own Redis) are handled as after any death of a bridge.
  */
 import { writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
@@ -27,7 +27,7 @@ function say(msg: string): void {
     try {
       write();
     } catch {
-      // The other output may still work; there is nobody to report this to.
+      // The other output may still work; there is no other place to report this.
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Writes a meaningless value every few seconds, so that a Redis that answers but refuses writes is noticed soon, and so is its
- * recovery, even while nobody has anything to store. The same write finds out whether Redis has forgotten something.
+ * recovery, even while there is nothing to store. The same write finds out whether Redis has forgotten something.
  */
 import { MemoryMark } from '../../src/jobs/memoryMark.js';
 import { publishWake } from '../../src/jobs/wakes.js';
@@ -51,7 +51,7 @@ export class StorePulse implements Service {
       this.#hasFailed = true;
       return;
     }
-    // What failed meanwhile may be worth another try.
+    // Work that failed during the outage may be worth another try.
     if (this.#hasFailed) this.#lookAtEverything();
     this.#hasFailed = false;
   }

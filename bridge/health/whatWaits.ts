@@ -4,7 +4,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 
 /**
- * A standby ends runs and revives messages, but runs no agents: its log says what is not done meanwhile.
+ * A standby ends runs and revives messages, but runs no agents: its log says which work waits for a bridge.
  * @param here the identity of this process
  */
 export function logWhatWaits({ records, presences }: Store, here: ProcessIdentity, logger: Logger): void {

@@ -1,4 +1,4 @@
-/** What is written and answered for each event of a program. Each loads what it needs: an agent waits. */
+/** Writes and answers each event of a program. Each event loads only the modules that it needs: an agent waits. */
 import { closeAfter } from '../../memory/logs/scoped.js';
 import type { Launch } from '../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
@@ -12,13 +12,13 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { atMost, SECOND } from '../../src/time.js';
 import type { Payload } from './payload.js';
 
-/** Of the two seconds that a person may wait for an agent's start, the rest is for starting this program. */
+/** A person may wait two seconds for an agent's start; the rest of them is for starting this program. */
 const CONTEXT_WITHIN_MS = 1.5 * SECOND;
 
 export interface HookCall {
   readonly memory: Memory;
   readonly payload: Payload;
-  /** The program that started the hook; null: it is gone already. */
+  /** The program that started the hook; null if it is gone already. */
   readonly agent: ProcessIdentity | null;
   readonly launchedIn: Launch['launchedIn'];
   /** Begins the keeping of a session, or of all whose runs have ended, in a process of its own. */
@@ -29,7 +29,7 @@ export interface HookCall {
 }
 
 /**
- * @returns what the program is answered, as JSON; null: nothing
+ * @returns the answer to the program, as JSON; null if there is none
  * @throws Error for an unknown event; UnreachableError if the memory cannot be written, except at a start
  */
 export async function answerOf(call: HookCall): Promise<object | null> {
@@ -81,7 +81,7 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   }).finally(call.roundLater);
 }
 
-/** What takes nothing more may still be read: a crash is told, and the person learns that nothing is recorded. */
+/** A memory that takes no more lines may still be read: a crash is reported, and the person learns that nothing is recorded. */
 async function unrecordedStart(
   { memory, payload }: HookCall,
   launch: Launch,
@@ -94,7 +94,7 @@ async function unrecordedStart(
     throw fault;
   });
   const given = await atMost(memory.clock, Math.max(0, withinMs), context, late);
-  // Nobody has typed a command here.
+  // A person who has typed no command reads this, so it names the program.
   const said = oneLine(`watchkeeper: this session is not recorded: ${memory.stamp.redact(error.message)}`);
   return answer(payload.event, {
     ...given,
@@ -116,7 +116,7 @@ async function atSubagent(call: HookCall): Promise<object | null> {
 
 function atEnd(call: HookCall): void {
   const { memory, payload, agent } = call;
-  // The same program goes on with another conversation.
+  // The same program continues with another conversation.
   if (payload.reason === 'clear' || agent === null) return;
   withSession(call, (session) => {
     endRun(memory, session, agent, payload.reason ?? 'ended');

@@ -1,4 +1,4 @@
-/** What a program sends to its hooks, as far as it is used. Nobody guarantees its shape, so each field is looked at alone. */
+/** The used part of a program's payload to its hooks. Its shape is not guaranteed, so each field is looked at alone. */
 import { basename, isAbsolute } from 'node:path';
 import { senderOf } from '../../src/agents/programs.js';
 import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
@@ -13,13 +13,13 @@ export interface Payload {
   readonly provider: string;
   readonly conversation: string;
   readonly transcript: string | null;
-  /** In which the agent works now; null: it does not say. */
+  /** Where the agent works now; null if it does not say. */
   readonly directory: string | null;
-  /** Of a start. */
+  /** The reason of a start. */
   readonly source: string | null;
-  /** Of an end. */
+  /** The reason of an end. */
   readonly reason: string | null;
-  /** Of a permission dialog: the tool that is to be called, and a digest of its input. */
+  /** In a permission dialog: the tool that is to be called, and a digest of its input. */
   readonly tool: string | null;
   readonly inputDigest: string | null;
   /** The sub-agent that begins, or that asks. */

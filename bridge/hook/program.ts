@@ -27,7 +27,7 @@ const STDIN = 0;
 const STDOUT = 1;
 const CHUNK_BYTES = 64 * 1024;
 const END_OF_OBJECT = 0x7d;
-/** Of the characters that JSON calls white space, the last one. */
+/** The last of the characters that JSON calls white space. */
 const SPACE = 0x20;
 /** Together two seconds. */
 const [WAIT_MS, MOST_WAITS] = [5, 400];
@@ -39,7 +39,7 @@ const redact = createRedactor(ownSecretsIn(env));
 
 /**
  * Reads to the end of the payload, which need not be that of the input. One that is too long is read to its end, too: the agent
- * may not expect that nobody listens.
+ * may not expect that its reader leaves early.
  * @throws Error if it is too long, or cannot be read
  */
 function readPayload(agent: string | null): Payload | null {
@@ -102,7 +102,7 @@ function currentDirectory(): string {
   }
 }
 
-/** @returns what the agent is answered; null: nothing */
+/** @returns the answer to the agent; null if there is none */
 async function main(): Promise<object | null> {
   // The bridge sees its own runs itself.
   if (env.WATCHKEEPER_RUN) return null;
@@ -135,7 +135,7 @@ function report(error: unknown): void {
   process.stderr.write(`watchkeeper: the hook has recorded nothing: ${oneLine(redact(describeError(error)))}\n`);
 }
 
-/** Written as to a file: `process.stdout` takes as long to load as a hook to do its work. It waits if nobody reads at once. */
+/** Written as to a file: `process.stdout` takes as long to load as a hook to do its work. It waits for a late reader. */
 async function say(answer: object): Promise<void> {
   const bytes = Buffer.from(`${JSON.stringify(answer)}\n`);
   let at = 0;

@@ -29,7 +29,7 @@ export interface Order {
   /** A ULID of its own: the same order given again, because Redis' answer was lost, is accepted once. */
   readonly id: string;
   readonly projectKey: string;
-  /** A chat of the project that gets the answer; null: the terminal. */
+  /** A chat of the project that gets the answer; null for the terminal. */
   readonly chatId: string | null;
   readonly sender: Sender;
   readonly text: string;

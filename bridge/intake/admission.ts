@@ -1,4 +1,7 @@
-/** Who may start work from which chat, by the configuration alone; a message from an unlisted chat is a critical event. */
+/**
+ * Decides by the configuration alone which person may start work from which chat. A message from an unlisted chat is a critical
+ * event.
+ */
 import { noticeEvent } from '../../monitoring/events/notice.js';
 import { type Place, type Project, placeOf, type Settings, type Trigger } from '../../src/config/settings.js';
 import { ulid } from '../../src/ids.js';
@@ -73,7 +76,7 @@ export class Admission {
       const answer = `This chat is not connected to any project, so nothing was started. An operator can add its id ${place} to watchkeeper.config.json.`;
       return { admitted: false, why: 'unlisted_chat', answer };
     }
-    // An empty list means nobody.
+    // An empty list allows no one.
     if (!found.project.senders.includes(sender.id)) {
       const answer = `You are not allowed to start work here. ${howToBeAllowed(chatId, sender, found.project)}`;
       return { admitted: false, why: 'sender_not_allowed', answer };

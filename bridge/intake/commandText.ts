@@ -18,7 +18,7 @@ export interface Command {
 /** Where a command was typed. */
 export interface CommandPlace {
   readonly project: Project;
-  /** The one in which the place's messages are run. */
+  /** The directory of the runs of the place's messages. */
   readonly directory: string;
   readonly chatId: string;
   readonly threadId: string | null;

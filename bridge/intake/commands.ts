@@ -162,9 +162,9 @@ export class Commands {
   }
 
   /**
-   * The unfinished sessions of a topic, or of a chat outside its topics, in the order in which they came; `elsewhere` counts
-   * those in the other topics. A person who writes in one topic need not be able to read the others: `hidden` says of each lane
-   * that one of their messages, or of another chat's, uses it, and nothing else.
+   * The unfinished sessions of a topic, or of a chat outside its topics, in the order of their arrival; `elsewhere` counts those
+   * in the other topics. A person who writes in one topic need not be able to read the others: `hidden` only says of each lane
+   * that a message of theirs, or of another chat, uses it.
    */
   async #sessionsOf({ project, chatId, threadId }: CommandPlace) {
     const { records } = this.#base.store;

@@ -1,4 +1,4 @@
-/** What a chat is told of agents in terminals: that they are there, and nothing that anybody has typed. */
+/** A chat's note about agents in terminals: that they are there, and nothing that a person has typed. */
 import { isOfProject, isWithin } from '../../monitoring/terminals/directoryRules.js';
 import type { LiveTerminal } from '../../monitoring/terminals/liveTerminal.js';
 import type { Project } from '../../src/config/settings.js';

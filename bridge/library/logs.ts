@@ -50,7 +50,7 @@ export function readCriticalEvents(file: string, since?: number): Promise<Critic
 }
 
 /**
- * Reads a journal to its present end. What is no line, a line of a newer version, and an event that this version does not know
+ * Reads a journal to its present end. Text that is no line, lines of newer versions, and events that this version does not know
  * are skipped.
  * @param file the path of `sessions/ID/tool_use.jsonl`, or of a kept copy
  */

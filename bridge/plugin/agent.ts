@@ -1,4 +1,4 @@
-/** What the installer knows of an agent that can load the plugin. */
+/** An agent that can load the plugin, as the installer knows it. */
 import type * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { SECOND } from '../../src/time.js';
@@ -25,7 +25,7 @@ export interface Asker {
 export interface FoundPlugin {
   /** `watchkeeper@watchkeeper`: the plugin, and the marketplace that it came from. */
   readonly id: string;
-  /** Of Claude Code: `user`, `project` or `local`. */
+  /** In Claude Code: `user`, `project` or `local`. */
   readonly scope: string;
   readonly enabled: boolean;
   /** The project, if it is installed for one. */
@@ -35,13 +35,13 @@ export interface FoundPlugin {
 /** `untrusted`: they run only after a person has trusted them. `unknown`: the agent did not say. */
 export type HookState = 'on' | 'off' | 'untrusted' | 'unknown' | 'none';
 
-/** What one has that was installed by `plugin install`. */
+/** The state of an agent after `plugin install`. */
 export const AS_INSTALLED = {
   plugins: [{ id: PLUGIN_ID, scope: 'user', enabled: true, project: null }],
   marketplace: 'the package',
 } satisfies Pick<AgentLook, 'plugins' | 'marketplace'>;
 
-/** What an agent has of the plugin. */
+/** The plugin as it is found in an agent. */
 export interface AgentLook {
   readonly agent: AgentName;
   readonly plugins: readonly FoundPlugin[];
@@ -61,12 +61,12 @@ export interface PluginAgent {
   look(asker: Asker): Promise<AgentLook>;
   /**
    * @param root of the package
-   * @param look null: nothing is known, as before a first installation
+   * @param look null if nothing is known, as before a first installation
    */
   installing(root: string, look: AgentLook | null): AgentCommand[];
-  /** @param look null: as it is after a first installation */
+  /** @param look null for the state after a first installation */
   removing(look: AgentLook | null): AgentCommand[];
-  /** What a person has to know after an installation; null: what is amiss then says all. */
+  /** A hint for the person after an installation; null if the troubles say all. */
   readonly next: string | null;
 }
 

@@ -6,7 +6,7 @@ import { removeInstallation, writeInstallation } from './installation.js';
 /** A command that was run. */
 export interface Done {
   readonly command: AgentCommand;
-  /** Null: it worked. */
+  /** Null if it worked. */
   readonly fault: string | null;
 }
 
@@ -52,7 +52,7 @@ export async function remove(
   return { done: all.flat(), wasInstalled };
 }
 
-/** What comes after a command that failed would only fail, too. */
+/** Stops at a command that fails: those after it would only fail, too. */
 async function inTurn(commands: readonly AgentCommand[], asker: Asker): Promise<Done[]> {
   const done: Done[] = [];
   for (const command of commands) {

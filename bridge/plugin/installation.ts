@@ -1,4 +1,4 @@
-/** The file by which the launcher of the plugin finds the program: two lines in the home of session memory. */
+/** The file that leads the plugin's launcher to the program: two lines in the home of session memory. */
 import { accessSync, constants, rmSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Places } from '../../memory/home/places.js';
@@ -15,7 +15,7 @@ const LONGEST_FILE_BYTES = 64 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
 const REPEAT = 'run `watchkeeper plugin install` of the installation that you use';
 
-/** What is amiss, and what to do. */
+/** A fault, and its remedy. */
 export interface Trouble {
   readonly found: string;
   readonly remedy: string;
@@ -32,7 +32,7 @@ export interface Installation {
 
 export interface InstallationLook {
   readonly file: string;
-  /** Null: there is none, or it cannot be read. */
+  /** Null if there is none, or it cannot be read. */
   readonly installation: Installation | null;
   /** Everything for which the launcher does nothing. */
   readonly trouble: readonly Trouble[];

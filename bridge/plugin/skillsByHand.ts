@@ -1,4 +1,4 @@
-/** Skills of ours that somebody has copied into an agent's own folders. They come without hooks, so nothing is recorded. */
+/** Skills of ours that a person has copied into an agent's own folders. They come without hooks, so nothing is recorded. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlessAbsent } from './absent.js';
@@ -7,7 +7,7 @@ import { unlessAbsent } from './absent.js';
 const MARK = /\bwatchkeeper (?:track|work)\b/;
 
 /**
- * @param folders in which an agent looks for skills, one folder each
+ * @param folders where an agent looks for skills, one folder each
  * @returns the folders of the skills that call Watchkeeper
  */
 export function skillsByHand(folders: readonly string[]): string[] {

@@ -11,9 +11,9 @@ export const AGENTS: Readonly<Record<AgentName, PluginAgent>> = { claude, codex 
 
 export interface PluginStatus {
   readonly installation: InstallationLook;
-  /** Of the agents on PATH. */
+  /** The plugin in each agent on PATH. */
   readonly agents: readonly AgentLook[];
-  /** Everything that is amiss, each with the agent that it is about; null: it is about none alone. */
+  /** Every fault with its agent; null if it concerns no single one. */
   readonly trouble: readonly (Trouble & { readonly agent: AgentName | null })[];
 }
 

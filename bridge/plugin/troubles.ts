@@ -1,9 +1,9 @@
-/** What can be amiss with the plugin in any agent. */
+/** Faults that the plugin can have in any agent. */
 import type { FoundPlugin } from './agent.js';
 import type { Trouble } from './installation.js';
 
 /**
- * One of a single project beside that of another project is not twice.
+ * Finds a plugin that is installed twice. Those of two projects are not one too many.
  * @param remove the command that takes one of them away
  */
 export function twiceTrouble(found: readonly FoundPlugin[], remove: (plugin: FoundPlugin) => string): Trouble[] {

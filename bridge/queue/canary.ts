@@ -12,8 +12,7 @@ import type { WorkerSigns } from '../health/gauges.js';
 
 const CANARY_EVERY_MS = 30 * SECOND;
 /**
- * Looks in a row that found a canary added and none taken. A count, so that time in which the process was stopped does not add
- * to it.
+ * Looks in a row that found a canary added and none taken. A count, so that a suspension of the process does not add to it.
  */
 const MOST_LEFT = 10;
 

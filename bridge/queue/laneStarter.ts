@@ -62,7 +62,7 @@ export class LaneStarter implements Lanes {
   }
 
   /**
-   * @param store by which messages are accepted; it may have a connection of its own
+   * @param store accepts messages; it may have a connection of its own
    * @param host this one: its lanes start here, without a wake
    * @returns how the intake stores a message
    */
@@ -78,13 +78,13 @@ export class LaneStarter implements Lanes {
         void this.restoreAndStartAll();
       } else if (isNext && isHere) void this.#insist(() => queue.enqueueJob(session));
       else if (isNew && isHere) queue.waiting.keep(session);
-      // An earlier try stored it, and its answer was lost: perhaps nobody has started it.
+      // An earlier try stored it, and its answer was lost: perhaps it was never started.
       if (!isNew) void this.#insist(() => publishWake(store, { lane: session.lane }));
       return accepted;
     };
   }
 
-  /** Nobody else starts a lane of this host, so one refusal by Redis must not leave it to the next tick. */
+  /** Only this process starts the lanes of this host, so one refusal by Redis must not leave a lane to the next tick. */
   async #insist(work: () => Promise<unknown>): Promise<void> {
     const { clock, logger } = this.#options;
     for (let triesLeft = MOST_TRIES - 1; ; triesLeft -= 1) {

@@ -27,7 +27,7 @@ export interface JobQueueParts {
 }
 
 export interface JobData {
-  /** Null: a canary, which represents no session; see `canary.ts`. */
+  /** Null for a canary, which represents no session; see `canary.ts`. */
   readonly session_id: string | null;
 }
 
@@ -71,8 +71,8 @@ export class JobQueue implements WorkQueue {
 
   /**
    * Gives the head of one lane its job. A lane of another host is left to that host.
-   * @param head the recent head while nobody held the lane: if remembered, it is not looked up, because its start finds out
-   * whether it has changed
+   * @param head the recent head while the lane was free: if remembered, it is not looked up, because its start finds out whether
+   * it has changed
    * @returns how many jobs the lane has now, 0 or 1
    */
   async pumpLane(lane: string, head?: string): Promise<number> {
@@ -163,7 +163,7 @@ export class JobQueue implements WorkQueue {
 
   /**
    * One unreadable record stops no other lane. In its own lane nothing overtakes it: the acting watchdog sets it aside, with an
-   * event and a message to its chat, and the lane goes on.
+   * event and a message to its chat, and the lane continues.
    * @returns whether there is a job for the lane's head now
    */
   async #pumpLane(lane: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Takes jobs and hands each to the runner. What a run is, and how it ends, is not the queue's concern. */
+/** Takes jobs and hands each to the runner. The queue does not care about a run's work or its end. */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describeError } from '../../src/errors.js';

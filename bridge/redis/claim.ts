@@ -2,8 +2,8 @@
  * Decides which process may start, adopt and stop the Redis of a logs folder. Claim file names are never reused, so removing a
  * dead process's claim can never remove a living one's, whenever a process is killed.
  *
- * A starter first writes its claim, then looks for others. Of two starters, at least the later writer sees the other. The one
- * whose name sorts first stays; the other gives up. A starter goes on only if it sees no other claim.
+ * A starter first writes its claim, then looks for others. If there are two, at least the later writer sees the other. The one
+ * whose name sorts first stays; the other gives up. A starter continues only if it sees no other claim.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -69,7 +69,7 @@ async function findRival(folder: string, ownName: string, lives: Lives): Promise
 }
 
 /**
- * @returns null if the claim was released meanwhile or is damaged; claims appear whole, so a damaged one is not being written
+ * @returns null if the claim was released by now or is damaged; claims appear whole, so a damaged one is not being written
  */
 function readClaim(path: string): ProcessIdentity | null {
   try {

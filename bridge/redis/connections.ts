@@ -15,7 +15,7 @@ import { atMost, type Clock, SECOND } from '../../src/time.js';
 import type { RedisOutage } from './redisOutage.js';
 
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 30 * SECOND };
-/** Longer than it takes to find out that nobody answers. A server that is still loading a large file answers just that. */
+/** Longer than it takes to find out that no server answers. One that is still loading a large file answers with just that. */
 const READY_WITHIN_MS = 30 * SECOND;
 
 export class Connections {
@@ -38,7 +38,7 @@ export class Connections {
   }
 
   /**
-   * @throws UnreachableError if nobody answers and the wait is over or was not wanted
+   * @throws UnreachableError if no server answers and the wait is over or was not wanted
    * @throws UsageError if the server is unsuitable
    */
   async open(purpose: ConnectionPurpose): Promise<Redis> {

@@ -3,7 +3,7 @@
  * survives a killed bridge; the next bridge adopts it, or starts another on the same data.
  *
  * If the server is killed or hangs, its bridge starts another one at the same address and on the same data, as long as that
- * makes sense. Clients reconnect by themselves. Runs go on, because their leases are far longer.
+ * makes sense. Clients reconnect by themselves. Runs continue, because their leases are far longer.
  *
  *     up ──gone──▶ starting ──answers──▶ up
  *     │ ▲             │ fails, or is gone again within a minute: counted
@@ -41,8 +41,7 @@ const MOST_QUICK_ENDS = 5;
 /** Before the second start in a row, and longer before each further one. The first start does not wait. */
 const PAUSE_MS = SECOND;
 /**
- * Consecutive pings without an answer. Counted rather than timed, so that time in which this process was suspended does not
- * count.
+ * Consecutive pings without an answer. Counted rather than timed, so that a suspension of this process does not count.
  */
 const MOST_UNANSWERED = 6;
 
@@ -139,8 +138,8 @@ export class EmbeddedRedis {
   }
 
   /**
-   * Somebody deleted the server's files. It still has everything in memory: it writes that into the folder, which is made again, and
-   * ends; its successor reads it and has a socket that everybody can find. A server that keeps nothing is only recorded again.
+   * The server's files were deleted. It still has everything in memory: it writes that into the folder, which is made again, and
+   * ends; its successor reads it and has a socket that clients can find. A server that keeps nothing is only recorded again.
    * @param client connected since before
    * @throws ioredis' error if the server refuses; UnreachableError if it does not write its data in time
    */

@@ -1,4 +1,4 @@
-/** What the operator reads of the bridge's own Redis. */
+/** Notices to the operator about the bridge's own Redis. */
 import { describeDuration } from '../../src/time.js';
 import { type Endpoint, logPath } from './endpoint.js';
 

@@ -18,7 +18,7 @@ import type { ServerProgram } from './programs.js';
 const START_LIMIT_MS = 2 * MINUTE;
 const STOP_LIMIT_MS = 10 * SECOND;
 const LOOK_AGAIN_MS = 20;
-/** The first version in which no client may change the folder unless the settings allow it. */
+/** Since this version no client may change the folder unless the settings allow it. */
 const FIRST_PROTECTED_MAJOR = 7;
 const LARGEST_LOG_BYTES = 1024 * 1024;
 
@@ -38,7 +38,7 @@ export interface ServerStart extends ServerFolder {
   /** Null starts the JavaScript server. */
   readonly program: ServerProgram | null;
   readonly place: Place;
-  /** What is recorded of the server, but for its process. */
+  /** The server's record, but for its process. */
   readonly about: Omit<Endpoint, 'server'>;
 }
 
@@ -169,7 +169,7 @@ function spawnServer(folder: string, program: ServerProgram, place: Place): Chil
     'appendonly yes',
     'appendfsync everysec',
     'maxmemory-policy noeviction',
-    // So that the bridge can give the server its folder again after somebody deleted that; older versions know no such setting.
+    // So that the bridge can give the server its folder again after that was deleted; older versions know no such setting.
     ...(program.major >= FIRST_PROTECTED_MAJOR ? ['enable-protected-configs local'] : []),
   ];
   return spawnDetached(program.path, '-', folder, `${settings.join('\n')}\n`);
@@ -184,7 +184,7 @@ function spawnJavaScriptServer(folder: string, place: Place): ChildProcess {
   );
 }
 
-/** The environment is empty: the server does not need the bridge's secrets. Its files are readable by its own user only. */
+/** Gives an empty environment: the server does not need the bridge's secrets. Only its own user can read its files. */
 function spawnDetached(program: string, argument: string, folder: string, input: string): ChildProcess {
   const log = openLog(folder);
   const mask = process.umask(SHARED_BITS);

@@ -1,4 +1,4 @@
-/** What a run is doing now, for the progress message, `/status` and the lease. Kept in memory only. */
+/** The present activity of a run, for the progress message, `/status` and the lease. Kept in memory only. */
 import { stepOf, withPlan } from '../../memory/observed/step.js';
 import { subjectOf } from '../../src/journal/agentVocabulary.js';
 import type { JournalEvent, PlanItem } from '../../src/journal/schema.js';

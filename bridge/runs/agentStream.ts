@@ -28,7 +28,7 @@ import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
 import type { RunWorklog } from './runWorklog.js';
 
-/** What is written of a run as it goes on. */
+/** The files that are written while a run works. */
 export interface RunFiles {
   readonly journal: RunJournal;
   readonly worklog: RunWorklog;
@@ -46,7 +46,7 @@ export class AgentStream {
   readonly #quiet: QuietWord;
   readonly #repeated = new RepeatedCalls();
   #hasSucceeded = false;
-  /** What the agent was told of its first attempt. */
+  /** The words about the first attempt that the agent was given. */
   #given = '';
   readonly #learning: Promise<void>[] = [];
   /** Aborted when the stream ends; null if no torn journal is being noted. */
@@ -81,7 +81,7 @@ export class AgentStream {
 
   /**
    * Reads the agent's stream to its end.
-   * @param conversationId the provider's id of the conversation to continue; null: a new one
+   * @param conversationId the provider's id of the conversation to continue; null if a new one begins
    */
   async follow(conversationId: string | null): Promise<AgentEnd> {
     const context = this.#context;
@@ -92,6 +92,9 @@ export class AgentStream {
     if (agent === undefined)
       return failedToStart(`no project "${session.project_key}" is configured`, undefined, 'crash');
     const over = new AbortController();
+    // Without a reason, each abort would create an error with its stack; and `AbortSignal.any` costs as much as a write to a file.
+    const stopLooking = () => over.abort('over');
+    signal.addEventListener('abort', stopLooking, { once: true });
     let end = failedToStart('the agent ended without saying so', undefined, 'crash');
     try {
       const request = await untilStored(context.clock, signal, known.warnAway, () => this.#request(conversationId));
@@ -106,7 +109,7 @@ export class AgentStream {
       // Before anything is awaited, so that the agent's own commands find their session.
       this.#worklog.begin(this.#given);
       if (noting !== null) this.#remember(await noting);
-      void this.#keepLooking(AbortSignal.any([signal, over.signal]));
+      void this.#keepLooking(over.signal);
       for await (const event of running.events) {
         if (event.type === 'end') end = this.#heard(event.end);
         else this.#take(event, conversationId);
@@ -115,8 +118,8 @@ export class AgentStream {
       const reason = known.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
       end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
     } finally {
-      over.abort();
-      this.#noting?.abort();
+      stopLooking();
+      this.#noting?.abort('over');
     }
     return end;
   }

@@ -4,8 +4,8 @@
  * bridge.
  *
  * Silence alone proves nothing: a plain program says nothing of its work, a bridge that stood still has not read what its agent
- * said, and journals can be deleted. So the run's own start must be in its journal, nothing may have been heard of its agent
- * since, and the run must have been too young for work. Every other lost run was an attempt.
+ * said, and journals can be deleted. So the run's own start must be in its journal without a later word of its agent, and the
+ * run must have been too young for work. Every other lost run was an attempt.
  */
 import type { Settings } from '../../src/config/settings.js';
 import { systemCounters } from '../../src/host/counters.js';
@@ -17,7 +17,7 @@ import { journalPath } from '../../src/journal/path.js';
 import { JournalTail } from '../../src/journal/reader.js';
 import type { JournalRecord } from '../../src/journal/record.js';
 
-/** What the bridge itself writes at a run's start, whatever its agent does. */
+/** Lines that the bridge itself writes at a run's start, whatever its agent does. */
 const WRITTEN_BY_US: ReadonlySet<unknown> = new Set(['session_start', 'user_prompt']);
 
 /** Where lost runs left their journals, and what time it is there. */
@@ -46,8 +46,8 @@ export function witnessHere(
 
 /**
  * @param session active; its run is proven dead
- * @returns whether that happened; false if the journal does not prove it, and if the first attempt failed: a second one has
- *   begun since, which the store has forgotten
+ * @returns whether that happened; false if the journal does not prove it, and if the first attempt failed: the store has then
+ *   forgotten that a second one began
  */
 export function wasCutDown(witness: RunWitness, session: AgentSession): boolean {
   const { run, session_id, interruptions } = session;

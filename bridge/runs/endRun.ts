@@ -63,7 +63,7 @@ export async function endRun(target: RunTarget, options: EndOptions): Promise<En
       look = forced ? ending.kill() : ending.ask();
     } catch (error) {
       if (clock.monotonic() - begun >= graceMs + giveUpMs) throw error;
-      // For example no free file descriptors right now: nobody else would try again, and the remaining processes would live on.
+      // For example no free file descriptors right now. Only this loop tries again; without it the other processes would live on.
       await clock.sleep(LONGEST_PAUSE_MS);
       continue;
     }

@@ -61,8 +61,8 @@ export async function reclaimEnd(context: EndContext, known: AgentSession, ended
 }
 
 /**
- * What is known of the final message: `cancelled` if a person's cancellation was the end; `perhaps_sent` if the message may be in
- * the chat already; `unsent` if it is not.
+ * The known state of the final message: `cancelled` if a person's cancellation was the end; `perhaps_sent` if the message may be
+ * in the chat already; `unsent` if it is not.
  */
 type KnownFinal = 'cancelled' | 'perhaps_sent' | 'unsent';
 

@@ -1,6 +1,6 @@
 /**
  * Reports that the store has forgotten accepted messages, with one critical event for everything found missing within a moment.
- * What this bridge still knows is stored again and goes on. What it does not know is lost, and must be reported.
+ * Messages that this bridge still knows are stored again and continue. The others are lost, and must be reported.
  */
 
 import { type EventLog, noticeEvent } from '../../monitoring/events/notice.js';

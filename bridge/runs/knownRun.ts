@@ -1,4 +1,4 @@
-/** What the process that runs a session knows of the run: its stored records, and its agent's process. */
+/** A run as the process that runs its session knows it: its stored records, and its agent's process. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { ulid } from '../../src/ids.js';
@@ -9,7 +9,7 @@ import { type LiveActivity, startActivity } from './activity.js';
 import type { RunContext } from './runContext.js';
 import { type RunTarget, targetOf } from './runProcesses.js';
 
-/** What a run can add to its session's record while it runs. */
+/** Facts that a run can add to its session's record while it runs. */
 export type Learned = Parameters<Store['transitions']['recordRun']>[2];
 
 export class KnownRun {

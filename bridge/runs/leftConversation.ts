@@ -1,6 +1,6 @@
 /**
- * A conversation that cannot go on: the provider refuses it, it is too long, or its file is gone. Each message in it would fail, so
- * the second attempt begins a new one, with a record of what was said in the old one.
+ * A conversation that cannot continue: the provider refuses it, it is too long, or its file is gone. Each message in it would
+ * fail, so the second attempt begins a new one, with a record of the old one's words.
  */
 import { fenced, quoted } from '../../memory/brief/fence.js';
 import { CorruptRecordError } from '../../src/errors.js';
@@ -18,14 +18,14 @@ const MOST_EXCHANGES = 6;
 const LONGEST_REQUEST = 500;
 const LONGEST_ANSWER = 1_500;
 
-/** Ends that tell nothing of the conversation: the agent was killed, or never ran. */
+/** Ends that say nothing about the conversation: the agent was killed, or never ran. */
 const OF_OTHER_REASONS = /^run_(?:lost|interrupted|failed_signal|failed_to_start)/;
 
 export interface FailedTurn {
   readonly cause: FailureCause;
   readonly reason: string;
   readonly attempt: 1 | 2;
-  /** Whether it went on with the conversation of an earlier message. */
+  /** Whether it continued the conversation of an earlier message. */
   readonly hasContinued: boolean;
   /** Calls that its agent made. */
   readonly calls: number;
@@ -40,7 +40,7 @@ export function isConversationOver({ cause, reason, attempt, hasContinued, calls
       // A first message that is too long by itself is too long everywhere.
       return hasContinued || calls > 0;
     case 'crash':
-      // In words that nobody knows: both attempts to continue it ended before the agent did anything.
+      // The failure's words are unknown, but both attempts to continue it ended before the agent did anything.
       return attempt === 2 && hasContinued && calls === 0 && !OF_OTHER_REASONS.test(reason);
     default:
       return false;

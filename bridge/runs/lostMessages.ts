@@ -1,12 +1,12 @@
 /**
- * Gives messages their end that Redis has lost together with the bridge that knew them. What was accepted stands in the
- * register beside the logs (`bridge/accepted/`); what Redis does not know of that is forgotten. If an answer is on disk, it is
- * delivered, and the other chats are notified. No message runs again: its text is lost, and nobody knows how far its run got.
+ * Gives messages an end if Redis has lost them together with the bridge that knew them. The register next to the logs
+ * (`bridge/accepted/`) lists each accepted message; one that Redis does not know is forgotten. If an answer is on disk, it is
+ * delivered, and the other chats are notified. No message runs again: its text is lost, and how far its run got is unknown.
  *
  * A record may also be missing for a reason that is no loss: the messages were accepted over another Redis or by another bot,
  * or so long ago that Redis no longer keeps their ends. Those are left alone.
  *
- * A start that is killed midway is continued by the next one: what is stored by then is not missing any more, and for the rest
+ * If a start is killed midway, the next one continues it: messages stored by then are not missing any more, and for the others
  * the event is repeated.
  */
 
@@ -95,13 +95,13 @@ export class LostMessages {
     return isOurs && store === origin.store && clock.now() - seenAt < settings.retention.keptMs;
   }
 
-  /** Of both attempts. */
+  /** @returns whether Redis has neither attempt */
   async #isMissing({ session_id }: AgentSession): Promise<boolean> {
     const { regain } = this.#parts.store;
     return (await regain.isMissing(session_id)) && (await regain.isMissing(revivalSessionId(session_id)));
   }
 
-  /** Nothing of a lost run works on while its chat reads that it has ended. The runner sweeps each lane again before a run. */
+  /** No process of a lost run may still work when its chat reads that it has ended. The runner sweeps each lane before a run. */
   async #sweep(lost: readonly OpenMessage[]): Promise<void> {
     const { settings } = this.#parts;
     const swept = new SweptLanes(this.#parts);

@@ -43,7 +43,7 @@ interface FailedRun extends RunThatEnded {
   readonly proof: DeathProof;
 }
 
-/** @returns whether the message waits for the end of what made its run fail */
+/** @returns whether the message now waits until the cause of its run's failure has passed */
 export async function isPutBackToWait(
   context: WaitContext,
   { sessionId, runId, end, proof }: RunThatEnded,

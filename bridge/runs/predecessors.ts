@@ -34,7 +34,7 @@ export interface PredecessorContext {
 export interface CleanStartParts extends PredecessorContext {
   readonly queue: JobQueue;
   readonly stopMark: StopMark;
-  /** What Redis lost together with a dead predecessor. */
+  /** The messages that Redis lost together with a dead predecessor. */
   readonly lost: { endHere(): Promise<string[]> };
 }
 

@@ -26,7 +26,7 @@ export interface ProofOptions {
  * - another boot of the same host
  * - from another pid namespace: its owner is gone, and the owner's life sign declared that its container dies whole
  *
- * Another namespace alone proves nothing: a standby beside a living bridge has its own. Signals no process. An expired lease is
+ * Another namespace alone proves nothing: a standby next to a living bridge has its own. Signals no process. An expired lease is
  * a separate proof, given elsewhere.
  * @param run the stored run
  * @param here the identity of this process
@@ -63,7 +63,7 @@ function isGone(run: Run, table?: ProcessTable): boolean {
   return empty === LOOKS_NEEDED;
 }
 
-/** How a watchdog proves that nothing of a run is left: by what it sees on this host, else by the run's lease. */
+/** How a watchdog proves that nothing of a run is left: by the processes of this host, else by the run's lease. */
 export class RunProofs {
   readonly #context: JudgeContext;
 
@@ -82,7 +82,7 @@ export class RunProofs {
     return isOver ? { run_id: run.run_id, proven_at: clock.now(), by: 'lease_over' } : null;
   }
 
-  /** A run without a record has only its mark, and two lease durations in which its owner may end it. */
+  /** A run without a record has only its mark. Its owner gets two lease durations to end it. */
   async ofBlocked({ lane, run_id, run, session_id, since }: BlockedLane): Promise<DeathProof | null> {
     const { gaps, clock, here, runLeaseMs } = this.#context;
     if (run !== null && session_id !== null) return this.ofSession({ session_id, run });

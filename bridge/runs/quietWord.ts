@@ -18,12 +18,12 @@ const LOOK_EVERY_MS = 10 * SECOND;
 export interface QuietContext {
   readonly clock: Clock;
   readonly thresholds: Thresholds;
-  /** Of the run's own journal. */
+  /** Follows the run's own journal. */
   readonly journal: JournalFollower;
   readonly run: Pick<SessionContext, 'started_at'>;
   /** A journal that lacks lines is silent, whatever the agent does. */
   isTorn(): boolean;
-  /** @param since epoch milliseconds; null: the agent goes on, or was never silent */
+  /** @param since epoch milliseconds; null if the agent works again, or was never silent */
   show(since: number | null): void;
 }
 
@@ -38,7 +38,7 @@ export class QuietWord {
     this.#heardAt = context.clock.monotonic();
   }
 
-  /** A line of the run. If it shows that the agent goes on, the word is taken back. */
+  /** Takes a line of the run. If it shows that the agent works again, the word is taken back. */
   heard(line: JournalEvent): void {
     if (!isActivity(line)) return;
     this.#heardAt = this.#context.clock.monotonic();

@@ -1,12 +1,12 @@
 /**
- * What the reaper knows and decides. It ends every known run when its bridge is gone: the pipe from the bridge closed without
- * `bye`, or the bridge was silent for one lease.
+ * The knowledge and decisions of the reaper. It ends every known run when its bridge is gone: the pipe from the bridge closed
+ * without `bye`, or the bridge was silent for one lease.
  *
  * Silence is counted in the reaper's own ticks that fire on time. Late ticks mean that this host slept or that this process was
  * suspended. The bridge may have been suspended too, so late ticks do not count.
  *
  * The bridge writes one of these per line: `run ID` before that run's agent is started, `run ID PID` afterwards, `end ID`,
- * `tick`, and `bye`, after which everything is left alone.
+ * `tick`, and `bye`. After `bye` the reaper leaves everything alone.
  */
 import type { ProcessTable } from '../../src/host/table.js';
 import type { Clock, Timer } from '../../src/time.js';

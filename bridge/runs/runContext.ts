@@ -1,4 +1,4 @@
-/** What runs work with. */
+/** The parts that runs work with. */
 import type { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';

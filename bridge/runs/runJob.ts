@@ -94,12 +94,12 @@ export class RunJob {
       display.begin(session);
       return await this.#runAgent(begun, givingUp);
     } finally {
-      // What could not be ended stays with the reaper, which tries again when this process is gone.
+      // Processes that could not be ended stay with the reaper, which tries again when this process is gone.
       if (this.#isGone) reaper.unwatch(this.runId);
     }
   }
 
-  /** Whatever fails on the way, the lease is not renewed longer than the run is looked after. */
+  /** If anything fails on the way, renewal of the lease still stops when this process stops looking after the run. */
   async #runAgent({ conversationId, leaseSince }: BegunRun, givingUp: AbortSignal): Promise<string | null> {
     const context = this.#context;
     const known = this.#known;
@@ -155,7 +155,7 @@ export class RunJob {
   }
 
   /**
-   * If nobody asked for the end, the store may have forgotten the beginning.
+   * If the end was not requested, the store may have forgotten the beginning.
    * @returns as {@link run}
    */
   async #storeEnd(ended: EndedRun, worklog: RunWorklog): Promise<string | null> {

@@ -7,7 +7,7 @@ import { describeError } from '../../src/errors.js';
 import { systemCounters } from '../../src/host/counters.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { withoutTexts } from '../../src/journal/texts.js';
-import { markUnsent, takeUnsent } from '../../src/journal/unsent.js';
+import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import { SECOND, type Timer } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
@@ -80,7 +80,7 @@ export class RunJournal {
 
   /** Called before the answer is stored: from then on it may have been sent. */
   handOver(): void {
-    takeUnsent(this.#logsFolder, this.#sessionId, this.#context.here.boot_id);
+    dropUnsent(this.#logsFolder, this.#sessionId);
   }
 
   get #logsFolder(): string {

@@ -24,7 +24,7 @@ export interface LeaseKeeper {
   reclaim(): Promise<boolean>;
   /** `lease_lost`: the lane belongs to another run. `self_fenced`: the lease could not be renewed in time. */
   onLost(cause: 'lease_lost' | 'self_fenced'): void;
-  /** Somebody asked for the run's end, and the wake may have been lost. */
+  /** The run's end was requested, and the wake may have been lost. */
   onStopRequest(): void;
 }
 

@@ -9,7 +9,7 @@ import type { StopCause } from './storeEnd.js';
 
 /** The signals of a service manager arrive together; which process acts first is chance. */
 const ORDER_MS = SECOND;
-/** Ended by a termination signal, or with the exit code by which programs report that they obeyed one. */
+/** Ended by a termination signal, or with an exit code that reports that the program obeyed one. */
 const ASKED_TO_END = /^run_failed_(?:signal_(?:SIGTERM|SIGINT|SIGHUP)|exit_(?:129|130|143))$/;
 
 /** The agent had a whole lease to do work, so this run was an attempt. */

@@ -1,6 +1,6 @@
 /**
- * What a run writes into its session's worklog, beside the journal: that it started and ended, and which conversation it has.
- * The store decides, and this repeats it. A disk that accepts nothing is logged once and harms no run.
+ * A run's lines in its session's worklog, next to the journal: that it started and ended, and which conversation it has. The
+ * store decides, and this repeats it. A disk that accepts nothing is logged once and harms no run.
  */
 import { contextGiven } from '../../memory/brief/contextGiven.js';
 import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
@@ -33,7 +33,7 @@ export class RunWorklog {
   /**
    * The agent's process is known, or it did not start. The store has given this run the session, so earlier runs have ended, and
    * so has the first attempt. The commands of a process find their session from now on.
-   * @param given what the agent was told of the first attempt; empty: nothing
+   * @param given the words about the first attempt that the agent was given; empty if there were none
    */
   begin(given: string): void {
     const { session, runId, agentProcess: process } = this.#known;
@@ -53,13 +53,13 @@ export class RunWorklog {
     const { worklogs } = this.#context;
     worklogs.later(session.session_id, begun, this.#say);
     if (process !== null) worklogs.settle(session.session_id);
-    // Its end has no final message, because this attempt goes on with it.
+    // Its end has no final message, because this attempt continues its work.
     if (first !== null) this.#endFirst(first);
   }
 
   /**
    * @param id the provider's
-   * @param asked the one that the run was to continue; null: a new one
+   * @param asked the one that the run was to continue; null if it was to begin a new one
    */
   conversation(id: string, asked: string | null): void {
     const { agent: provider, working_directory: cwd } = this.#known.session;
@@ -117,7 +117,7 @@ export class RunWorklog {
     });
   }
 
-  /** Nobody waits for the line. It says when it was true. */
+  /** Does not wait until the line is written. The line says when it was true. */
   #append(line: WorklogLine): void {
     const timestamp = this.#now();
     this.#context.worklogs.later(this.#known.session.session_id, [{ ...line, timestamp }], this.#say);

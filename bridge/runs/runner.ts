@@ -103,7 +103,7 @@ export class Runner implements Service {
   async #sessionOf(sessionId: string): Promise<AgentSession | null> {
     const former = this.#live.get(sessionId);
     if (former?.job.isEnding) await former.ended.catch(() => undefined);
-    // Somebody asks for a session that runs or has ended here, so the store may have forgotten it.
+    // The session that is asked for runs here or has ended here, so the store may have forgotten it.
     else if (former?.job.hasBegun) await this.#keepOrEnd(former);
     if (this.#ends.has(sessionId)) await this.#ends.storeAgain();
     return this.#context.waiting.take(sessionId) ?? (await this.#context.store.records.session(sessionId));
@@ -151,10 +151,10 @@ export class Runner implements Service {
     );
   }
 
-  /** @returns true if the run goes on; otherwise when its end is stored */
+  /** @returns true if the run continues; otherwise false, when its end is stored */
   async #keepOrEnd({ job, ended }: LiveRun): Promise<boolean> {
     if (!job.isEnding && (await job.reclaim())) return true;
-    // A run that has ended meanwhile is not reclaimed, and lost nothing.
+    // A run that ended during the reclaim is not reclaimed, and lost nothing.
     if (!job.isEnding) job.stop('lease_lost');
     await ended.catch(() => undefined);
     return false;

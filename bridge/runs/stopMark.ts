@@ -59,8 +59,8 @@ export class StopMark {
 
   /**
    * @param session active; the owner of its run is gone
-   * @returns whether that owner was stopping when it died; false if that cannot be read, or if the run had failed before: a
-   *   second attempt has begun since, which the store has forgotten
+   * @returns whether that owner was stopping when it died; false if that cannot be read, or if the run had failed before: the
+   *   store has then forgotten that a second attempt began
    */
   async wasStopping(session: AgentSession): Promise<boolean> {
     const marked = await this.#marked();

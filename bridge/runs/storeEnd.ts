@@ -1,5 +1,5 @@
 /**
- * What is stored when a run ends. Safe to repeat: every transition refuses what has happened already.
+ * Stores the end of a run. Safe to repeat: every transition refuses what has happened already.
  *
  * | the agent | requested before | stored |
  * |---|---|---|
@@ -8,14 +8,14 @@
  * | failed for a limit with a known end | nothing, or the bridge's own stop | back at its lane's head until then; a crash after too many times |
  * | failed for a busy provider | the same | back at its lane's head for a while that grows; a crash after too many times |
  * | any | a person's cancellation | release and cancellation; an incident that acts cancels by itself |
- * | any | an incident's stop | the release: the incident goes on from there |
+ * | any | an incident's stop | the release: the incident continues from there |
  * | failed | nothing, and the bridge is being stopped | as stopped by the bridge's own stop |
  * | stopped | the bridge's own stop | back at its lane's head; a crash after too many times |
- * | stopped | the same, and an incident acts | the release: the incident goes on from there |
+ * | stopped | the same, and an incident acts | the release: the incident continues from there |
  * | any | the lane is another run's | nothing: others have decided |
  *
  * An answer is stored and sent even if a process of the run could not be ended. Its lane is then blocked until the rest is
- * proven dead: another agent must not begin beside it.
+ * proven dead: another agent must not begin next to it.
  */
 
 import { readStep } from '../../memory/observed/step.js';
@@ -53,15 +53,15 @@ export interface EndedRun {
   /** The record as the run last saw it. */
   readonly known: AgentSession | null;
   readonly end: AgentEnd;
-  /** Null: a process of the run may still live, so the run is not released. */
+  /** Null if a process of the run may still live; the run is then not released. */
   readonly proof: DeathProof | null;
   readonly stopCause: StopCause | null;
   readonly activity: Pick<LiveActivity, 'calls' | 'lastCallAt'>;
-  /** The provider's conversation that the run went on with; absent or null: it began one. */
+  /** The provider's conversation that the run continued; absent or null if it began one. */
   readonly continued?: string | null;
 }
 
-/** What the end of a run needs to be stored, also again in a store that has forgotten it. */
+/** The parts that storing a run's end needs, also to store it again after the store has forgotten it. */
 export interface EndContext {
   readonly store: Store;
   readonly clock: Clock;
@@ -160,7 +160,7 @@ function minuteAfter(epochMs: number): string {
     .replace('T', ' ')} UTC`;
 }
 
-/** @returns null if the run had none that an earlier message, or a second attempt, could go on with */
+/** @returns null if the run had none that an earlier message, or a second attempt, could continue */
 function failedConversation(
   { conversation_id, attempt }: AgentSession,
   { continued = null, activity: { calls } }: EndedRun,
@@ -180,7 +180,7 @@ async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Fail
 
 /**
  * The owner saw the crash, so it opens the incident at once, or joins the open one; the acting watchdog continues from there.
- * @returns false if somebody changed a record first
+ * @returns false if another process changed a record first
  */
 async function isAccused(
   { store, clock, logger, settings }: EndContext,

@@ -1,6 +1,7 @@
 /**
- * Tells people what their messages wait for, if it is more than their turn: a directory that is missing, or a message before
- * theirs that waits for a provider or for this host. The head of a lane that waits was told by its own run.
+ * Shows people the reason why their messages wait, if it is more than their turn: a directory that is missing or still held by a
+ * run that could not be ended, or a message before theirs that waits for a provider or for this host. A waiting head of a lane was
+ * notified by its own run.
  */
 import { behindText } from '../../monitoring/incident/texts/chatTexts.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -21,6 +22,9 @@ const LOOK_EVERY_MS = 5 * SECOND;
 export const DIRECTORY_MISSING_TEXT =
   "Received. This project's folder is missing at the moment; I'll start when it is back.";
 
+export const DIRECTORY_HELD_TEXT =
+  "Received. An earlier run in this project's folder could not be ended; I'll start when the folder is free.";
+
 export interface WaitingWordsParts {
   readonly settings: Settings;
   readonly store: Store;
@@ -28,7 +32,7 @@ export interface WaitingWordsParts {
   readonly logger: Logger;
   readonly chat: Pick<WaitingChat, 'showWaiting'>;
   readonly directories: { isMissing(path: string): boolean };
-  /** What the queue knows of sessions that wait: a record that changes must change there, too. */
+  /** The queue's copies of sessions that wait: a record that changes must change there, too. */
   readonly waiting: Pick<WaitingSessions, 'has' | 'keep'>;
 }
 
@@ -41,7 +45,7 @@ export class WaitingWords implements Service {
   readonly name = 'words for those who wait';
   readonly #parts: WaitingWordsParts;
   readonly #rounds: Rounds;
-  /** What this process has said, by session. */
+  /** The last words that this process has said, by session. */
   #said: ReadonlyMap<string, string> = new Map();
 
   constructor(parts: WaitingWordsParts) {
@@ -83,22 +87,26 @@ export class WaitingWords implements Service {
   async #words(): Promise<Word[]> {
     const { settings, store } = this.#parts;
     const lanes = await store.records.lanesWorthALook(settings.host);
+    // A block that the watchdog has not reported yet may be over in a moment.
+    const reported = (await store.blockedLanes.all()).filter(({ is_told }) => is_told);
+    const held = new Set(reported.map(({ lane }) => lane));
     const words: Word[] = [];
-    for (const lane of lanes) words.push(...(await this.#wordsIn(lane)));
+    for (const lane of lanes) words.push(...(await this.#wordsIn(lane, held.has(lane.lane))));
     return words;
   }
 
-  async #wordsIn({ lane, head: headId, holder }: LaneView): Promise<Word[]> {
+  async #wordsIn({ lane, head: headId, holder }: LaneView, isHeld: boolean): Promise<Word[]> {
     const { records } = this.#parts.store;
     const [head] = headId === null ? [] : await records.sessions([headId]);
     if (head === undefined || head instanceof CorruptRecordError || head.status !== 'pending') return [];
     const isMissing = this.#parts.directories.isMissing(head.working_directory);
-    const text = isMissing ? DIRECTORY_MISSING_TEXT : holder === null ? this.#behind(head) : null;
+    const ofAll = isMissing ? DIRECTORY_MISSING_TEXT : isHeld ? DIRECTORY_HELD_TEXT : null;
+    const text = ofAll ?? (holder === null ? this.#behind(head) : null);
     if (text === null) return [];
     const waiting = await records.sessions(await records.waitingIn(lane));
     return waiting.flatMap((session) => {
       if (session instanceof CorruptRecordError || session.status !== 'pending') return [];
-      const isTold = !isMissing && session.session_id === headId;
+      const isTold = ofAll === null && session.session_id === headId;
       return isTold ? [] : [{ session, text }];
     });
   }

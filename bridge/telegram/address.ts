@@ -1,6 +1,6 @@
 /**
- * Whether a message is for the bot. In a group people talk with each other, too: only what mentions the bot or answers it is. A
- * name in code, or in a web address, mentions nobody.
+ * Whether a message is for the bot. In a group people talk with each other, too: only a message that mentions the bot or answers
+ * it is meant for it. A name in code, or in a web address, is no mention.
  */
 import { type Entity, isLiteral, type Range, rangeOf } from './entities.js';
 

@@ -1,6 +1,7 @@
 /**
- * A final text as what is sent: messages, and from a few on a file. A chat is not flooded: of a long text it gets the beginning, the
- * end and the file, and of what is no text only the file. Pure, like `render.ts`: part number n is always the same.
+ * A final text as the parts to send: messages and, if there would be many, a file. A chat is not flooded: it gets the beginning
+ * and the end of a long text with the file, and only the file if it is no text. Pure, like `render.ts`: part number n is always
+ * the same.
  */
 import { counted } from '../../src/counted.js';
 import type { Redact } from '../../src/log/redact.js';

@@ -25,7 +25,7 @@ const SEND_MS = 30 * SECOND;
 const SMALL_MS = 10 * SECOND;
 /** Beyond the requested time of a long poll. */
 const POLL_GRACE_MS = 15 * SECOND;
-/** What counts towards the limit of a group. */
+/** The methods that count towards the limit of a group. */
 const SENDS = ['sendMessage', 'sendDocument'];
 const SPENDS = [...SENDS, 'editMessageText'];
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
@@ -46,13 +46,13 @@ interface MessageOptions {
 /** grammY's type is that of an older polyfill; at run time it takes Node's own signal. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
-/** `html` null: shown literally, and Telegram turns what looks like links and mentions into them. */
+/** If `html` is null, the text is shown literally, and Telegram makes links and mentions of words that look like them. */
 export interface Text {
   readonly plain: string;
   readonly html: string | null;
 }
 
-/** What all parts of the chat in Telegram work with. */
+/** The base that all parts of the chat in Telegram share. */
 export interface TelegramFoundation extends ChatFoundation {
   readonly api: TelegramApi;
   /** Missing where sessions have no folders. */
@@ -61,7 +61,7 @@ export interface TelegramFoundation extends ChatFoundation {
   readonly numbers: MessageNumbers;
 }
 
-/** Whose numbers the ids of messages are. Both methods throw ioredis' error if Redis is unreachable. */
+/** The owner of the numbers in messages' ids. Both methods throw ioredis' error if Redis is unreachable. */
 export interface MessageNumbers {
   /** @returns the bot that messages of the chat, received or sent now, are marked with; null if with none */
   markIn(chatId: string): Promise<string | null>;
@@ -104,7 +104,7 @@ export class TelegramApi {
   }
 
   /**
-   * @param offset the first update wanted; null: the oldest that is not confirmed
+   * @param offset the first update wanted; null for the oldest that is not confirmed
    * @param timeout how long the server waits for one, in seconds
    */
   getUpdates(offset: number | null, timeout: number, signal: AbortSignal): Promise<Update[]> {

@@ -1,8 +1,8 @@
 /**
- * Whose numbers the ids of messages are. In private chats and basic groups Telegram numbers messages for each bot by itself, so
- * a bot that replaces another one, as after a leaked token, begins with small numbers again. The ids of the first bot stand for
- * themselves, as they always have; those of a later one are marked with the bot's id, in the session's id and in every key.
- * In a supergroup the numbers are the chat's.
+ * The owner of the numbers in messages' ids. In private chats and basic groups Telegram numbers messages for each bot by itself,
+ * so a bot that replaces another one, as after a leaked token, begins with small numbers again. The ids of the first bot carry
+ * no mark; those of a later one are marked with the bot's id, in the session's id and in every key. In a supergroup the numbers
+ * are the chat's.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -6,7 +6,7 @@ import { WatchkeeperError } from '../../src/errors.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 
 /**
- * - `refused`: the API said no, and would again until somebody changes something (400, 403).
+ * - `refused`: the API said no, and would again until a person changes something (400, 403).
  * - `unauthorized`: the bot itself is refused, whatever it asks (401, and 404 for a malformed token).
  * - `limited`: not now (429).
  * - `not_reached`: no request went out; certainly nothing happened.
@@ -22,7 +22,7 @@ interface ChatFailure {
   readonly migrateToChatId?: string | null;
 }
 
-/** Has no cause: grammY's errors carry the token in what they nest. */
+/** Has no cause: grammY's errors carry the token in the errors that they nest. */
 export class ChatError extends WatchkeeperError {
   readonly code = 'chat';
   readonly kind: ChatErrorKind;
@@ -47,7 +47,7 @@ export class ChatError extends WatchkeeperError {
     return this.kind !== 'refused';
   }
 
-  /** How long to wait before the next try, in milliseconds; null: by the number of tries. */
+  /** How long to wait before the next try, in milliseconds; null if the number of tries decides. */
   get pauseMs(): number | null {
     if (this.kind === 'limited') return Math.min(this.retryAfterMs ?? 0, LONGEST_PAUSE_MS);
     return this.kind === 'unauthorized' ? UNAUTHORIZED_PAUSE_MS : null;
@@ -97,12 +97,12 @@ function withoutToken(text: string, token: string): string {
   return text.replaceAll(token, '[redacted:bot_token]').replaceAll(encodeURI(token), '…');
 }
 
-/** What keeps messages from being taken in. */
+/** A trouble that keeps messages from being taken in. */
 export interface Complaint {
   readonly about: string;
   readonly words: string;
   readonly err?: unknown;
-  /** Milliseconds; null: by the number of failures. */
+  /** Milliseconds; null if the number of failures decides. */
   readonly pauseMs: number | null;
 }
 

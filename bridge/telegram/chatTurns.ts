@@ -1,7 +1,7 @@
 /**
- * Whose turn it is to send to a chat that asked for a pause. Telegram lengthens its ban for a bot that does not wait, so during
- * the ban nothing is sent there. After it one final message is tried and the others wait for its outcome, whichever process
- * delivers them: tried together, each of them would only lengthen the ban of the others.
+ * The turn to send to a chat that asked for a pause. Telegram lengthens its ban for a bot that does not wait, so during the ban
+ * nothing is sent there. After it one final message is tried and the others wait for its outcome, whichever process delivers
+ * them: tried together, each of them would only lengthen the ban of the others.
  */
 import type { TelegramFoundation } from './api.js';
 

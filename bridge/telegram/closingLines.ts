@@ -11,7 +11,7 @@ import type { ChatFoundation } from '../chat/foundation.js';
 import { asChatError, type ChatError } from './chatError.js';
 import type { ProgressEdits } from './progressEdits.js';
 
-/** When another process takes over, should this one die meanwhile. */
+/** If this process dies before it has closed them, another one takes over after this time. */
 export const CLOSED_WITHIN_MS = 10 * SECOND;
 /** After this an abandoned edit can no longer arrive. */
 const LATE_EDITS_MS = 35 * SECOND;

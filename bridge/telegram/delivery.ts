@@ -47,7 +47,7 @@ export class TelegramDelivery implements WaitingChat, Service {
   readonly #turns: ChatTurns;
   /** Sessions that this object is working on. */
   readonly #underWay = new Set<string>();
-  /** Interrupted by the store: a claim of ours may be left, with nobody working on it. */
+  /** Interrupted by the store: a claim of ours may be left that this process no longer works on. */
   readonly #interrupted = new Set<string>();
   readonly #record: DeliveryRecord;
   readonly #closing: ClosingLines;
@@ -100,7 +100,7 @@ export class TelegramDelivery implements WaitingChat, Service {
     return this.#progress.showWaiting(session, text, word);
   }
 
-  /** The bridge stops: after `drainMs` nothing more is sent. What is not settled then waits for the next start. */
+  /** The bridge stops: after `drainMs` nothing more is sent. Texts that are not settled then wait for the next start. */
   stopSoon(): void {
     this.#deadline ??= this.#base.clock.after(this.#drainMs, () => {
       this.#isStopping = true;

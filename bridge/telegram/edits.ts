@@ -1,4 +1,4 @@
-/** What the chat reads when a person rewords a message that has started work: the work goes on with the first wording. */
+/** The chat's answer when a person rewords a message that has started work: the work continues with the first wording. */
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Records } from '../../src/jobs/records.js';
 import type { ChatMessage } from '../intake/admission.js';

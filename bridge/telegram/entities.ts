@@ -1,6 +1,6 @@
 /**
- * What Telegram keeps beside a text: the addresses behind words, code, quotes. Its clients take the marks out that a person has
- * typed (`__init__.py` arrives as `init.py` with an italic part), so they are put back here.
+ * Telegram's entities, which it keeps next to a text: the addresses behind words, code, quotes. Its clients take out the marks
+ * that a person has typed (`__init__.py` arrives as `init.py` with an italic part), so they are put back here.
  */
 import * as z from 'zod';
 
@@ -24,7 +24,7 @@ export interface Range {
 
 type Marks = readonly [open: string, close: string];
 
-/** What the clients of Telegram turn into formatting as a person types. */
+/** Marks that Telegram's clients turn into formatting as a person types. */
 const TYPED_MARKS: Readonly<Record<string, string>> = {
   bold: '**',
   italic: '__',
@@ -66,7 +66,7 @@ export function withEntities(text: string, entities: readonly Entity[], cuts: re
   }
 }
 
-/** @returns whether a part of the text is code or an address, in which a name means nothing */
+/** @returns whether a part of the text is code or an address; a name there means nothing */
 export function isLiteral(part: Range, entities: readonly Entity[]): boolean {
   return entities.some((entity) => [...CODE, 'url', 'email'].includes(entity.type) && isIn(part.from, rangeOf(entity)));
 }

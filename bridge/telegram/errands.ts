@@ -14,8 +14,8 @@ type ErrandName = 'answer' | 'reaction' | 'commands';
 type Errand = (signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Small calls that nobody waits for: short answers, reactions, the list of commands. One that fails is repeated for about a
- * minute, even if its outcome is unknown: the same short answer twice is better than none. They are kept in memory only.
+ * Small calls whose outcome no caller awaits: short answers, reactions, the list of commands. One that fails is repeated for
+ * about a minute, even if its outcome is unknown: the same short answer twice is better than none. They are kept in memory only.
  */
 export class Errands {
   readonly #logger: Logger;

@@ -1,4 +1,4 @@
-/** What a Telegram update means to us. Pure. */
+/** Reads the meaning of a Telegram update. Pure. */
 import type { Update } from 'grammy/types';
 import { GENERAL_TOPIC } from '../../src/config/settings.js';
 import { UsageError } from '../../src/errors.js';
@@ -32,11 +32,11 @@ export interface IncomingText extends Addressed {
   readonly message: ChatMessage;
   /** Null if the sender has typed it. */
   readonly relay: Relay | null;
-  /** What the sender typed, without the bot's name: commands are read from it. */
+  /** The text as the sender typed it, without the bot's name: commands are read from it. */
   readonly typed: string;
   /** The bot's or the sender's own message that this one answers, for an agent that does not know it; null if there is none. */
   readonly ownEarlier: string | null;
-  /** Of the text as Telegram counts it, in UTF-16 units. */
+  /** The text's length as Telegram counts it, in UTF-16 units. */
   readonly length: number;
 }
 
@@ -93,7 +93,7 @@ function readText(message: Message, text: string, bot: Bot): IncomingText {
     relay,
     typed,
     ownEarlier,
-    // Words that a person passes on address nobody.
+    // A mention in forwarded words does not address the bot.
     isAddressed: (relay === null && mentions.length > 0) || isForBot(message, bot),
     length: text.length,
   };

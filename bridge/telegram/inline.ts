@@ -104,7 +104,7 @@ export function attribute(token: Token, name: string): string {
   return String(token.attrGet(name) ?? '');
 }
 
-/** What Telegram turns into a link, and what cannot break out of its tag. */
+/** Addresses that Telegram turns into a link, and that cannot break out of their tag. */
 const WEB_ADDRESS = /^https?:\/\/[^\s<>"]{1,2000}$/i;
 const MAIL_ADDRESS = /^mailto:[^\s<>"]{1,300}$/i;
 

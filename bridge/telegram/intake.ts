@@ -2,10 +2,10 @@
  * The long-polling loop: fetch, handle, only then advance. An update is confirmed to Telegram by the next poll's offset, and
  * that grows only after the update was handled and the offset stored.
  *
- * While Redis is unreachable the first update that needs it blocks the ones behind it. The polls go on with the same offset, so
- * that every chat with something waiting is notified once, and the bot does not look dead. A paste that may not be complete
- * blocks them in the same way for a moment: its first pieces are not confirmed before the last is stored with them. While it is another bridge's turn to
- * poll, nothing is fetched at all.
+ * While Redis is unreachable the first update that needs it blocks the ones behind it. The polls continue with the same offset,
+ * so that every chat with something waiting is notified once, and the bot does not look dead. A paste that may not be complete
+ * blocks them in the same way for a moment: its first pieces are not confirmed before the last is stored with them. While it is
+ * another bridge's turn to poll, nothing is fetched at all.
  */
 import type { Update } from 'grammy/types';
 import { pauseAfter } from '../../src/backoff.js';
@@ -74,7 +74,7 @@ export class TelegramIntake implements Service {
     return this.#completedPollAt;
   }
 
-  /** What keeps messages from being taken in, in a word or two: `another poller`; null if nothing does. */
+  /** The trouble that keeps messages from being taken in, in a word or two: `another poller`; null if there is none. */
   get trouble(): string | null {
     return this.#complaint;
   }
@@ -136,7 +136,7 @@ export class TelegramIntake implements Service {
     }
   }
 
-  /** This process does not see what another one takes in meanwhile: afterwards the store says where to go on. */
+  /** Another process takes messages in for a while, unseen by this one. Afterwards the store says where to continue. */
   async #standBy(): Promise<void> {
     this.#offset.forget();
     this.#complaint = null;

@@ -14,7 +14,7 @@ const MOST_REMEMBERED = 500;
 export class KnownMessages {
   readonly #base: Pick<TelegramFoundation, 'store'>;
   readonly #memory: ProgressMemory;
-  /** What is left of displays that have ended, oldest first. */
+  /** Remains of displays that have ended, oldest first. */
   readonly #left = new Newest<string, QuietProgress>(MOST_REMEMBERED);
 
   constructor(base: Pick<TelegramFoundation, 'store'>, memory: ProgressMemory) {
@@ -25,6 +25,11 @@ export class KnownMessages {
   /** The display of the session has ended. */
   leave(sessionId: string, left: QuietProgress): void {
     this.#left.set(sessionId, left);
+  }
+
+  /** A run takes over a message that was sent before there was a run. Never throws. */
+  async takeOver(session: AgentSession, messageId: string): Promise<void> {
+    if (this.#memory.messageOf(session) === null) await this.#memory.remember(session, messageId);
   }
 
   /** @returns what is left of the session's display, which has ended */

@@ -1,9 +1,9 @@
 /**
- * An answer's Markdown as lines of styled text, of which messages are made. GitHub's flavour (https://github.github.com/gfm/),
+ * An answer's Markdown as lines of styled text, the material of messages. GitHub's flavour (https://github.github.com/gfm/),
  * because coding agents write it.
  *
- * What Telegram cannot show becomes text: headings are bold, tables are aligned in a block of code, a list has its signs, a
- * quote within a quote keeps its `>`. HTML tags stay as written, except `<br>`.
+ * Elements that Telegram cannot show become text: headings are bold, tables are aligned in a block of code, a list has its
+ * signs, a quote within a quote keeps its `>`. HTML tags stay as written, except `<br>`.
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 import { attribute, PLAIN, spansOf, splitAtBreaks, textOf } from './inline.js';
@@ -59,7 +59,7 @@ interface Item {
 }
 
 interface List {
-  /** Null: its items are not numbered. */
+  /** Null if its items are not numbered. */
   number: number | null;
 }
 

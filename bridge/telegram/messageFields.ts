@@ -17,7 +17,7 @@ import { entitySchema } from './entities.js';
  */
 export type Fate = 'given' | 'answered' | 'used' | 'event' | 'looks';
 
-/** Content that is not text, as a person calls it. The first that a message has counts: some have a plainer one beside them. */
+/** Content that is not text, as a person calls it. The first that a message has counts: some also have a plainer one. */
 const CONTENTS = {
   live_photo: 'a live picture',
   photo: 'a picture',

@@ -21,13 +21,13 @@ interface PartToPlace {
   readonly mayMove: boolean;
 }
 
-/** What it means for the delivery. */
+/** The result of a try, as the delivery needs it. */
 export type Outcome =
   /** The part is in the chat. */
   | { readonly kind: 'placed'; readonly messageId: string }
   /** A file that may or may not be in the chat; nothing more is done for it. */
   | { readonly kind: 'left_out'; readonly reason: string }
-  /** Something was learned: go on at once. */
+  /** Something was learned: try again at once. */
   | {
       readonly kind: 'again';
       readonly patch: Partial<OutboxEntry>;
@@ -38,7 +38,7 @@ export type Outcome =
       readonly kind: 'later';
       readonly patch: Partial<OutboxEntry>;
       readonly inDoubt: boolean;
-      /** Null: by the number of tries. */
+      /** Null if the number of tries decides. */
       readonly delayMs: number | null;
       readonly longestMs?: number;
       readonly reason: string;
@@ -59,7 +59,7 @@ const FILE_IN_DOUBT: Outcome = { kind: 'left_out', reason: 'a send of it was bro
 /** Telegram's words; there are no codes. */
 const BAD_FORMATTING = /can't parse entities|text must be non-empty|message text is empty/i;
 const NOT_MODIFIED = /message is not modified/i;
-/** Refused because of what it is. People can take back every other refusal: a right, a block, the bot's removal, a closed topic. */
+/** Refused for its content or its receiver. People can undo every other refusal: a right, a block, a removal, a closed topic. */
 const NEVER_TAKEN = /too long|must be non-empty|is empty|can't parse|too big|user is deactivated/i;
 const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/i;
 const TARGET_GONE = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
@@ -165,7 +165,7 @@ export class PartSender {
     }
   }
 
-  /** What a failure means that certainly had no effect. */
+  /** @param failure certainly had no effect */
   #settle(entry: OutboxEntry, failure: ChatError, inDoubt: boolean, mayMove: boolean): Outcome {
     if (failure.kind !== 'refused') return later(failure, inDoubt);
     // The ids of the group's messages are not valid in the supergroup that it became.

@@ -4,7 +4,7 @@ import { DAY } from '../../src/time.js';
 import type { TelegramFoundation } from './api.js';
 
 /**
- * After a week without updates Telegram may go on with a lower number (https://core.telegram.org/bots/api#update), and an
+ * After a week without updates Telegram may continue with a lower number (https://core.telegram.org/bots/api#update), and an
  * old offset would hide it. So an offset is used only while it is young; by then everything below it was confirmed.
  */
 const TRUSTED_MS = 6 * DAY;
@@ -23,12 +23,12 @@ export class PollOffset {
     this.#base = base;
   }
 
-  /** What the next poll asks for; null: whatever Telegram has. */
+  /** The offset that the next poll asks for; null to get all that Telegram has. */
   get next(): number | null {
     return this.#base.clock.monotonic() - this.#nextAt < TRUSTED_MS ? this.#next : null;
   }
 
-  /** Another bridge goes on from here: the store is asked again. */
+  /** Another bridge continues from here: the store is asked again afterwards. */
   forget(): void {
     this.#stored = 'unread';
     this.#next = null;

@@ -1,9 +1,9 @@
 /**
- * Whose turn it is to fetch a bot's messages. Telegram gives them to one poller at a time, so the bridges that share a Redis
- * elect it by a lease, and the others stay on standby. Everything that it accepts and confirms carries the lease's fencing
- * number: a poller that was paused and wakes up late stores nothing.
+ * The turn to fetch a bot's messages. Telegram gives them to one poller at a time, so the bridges that share a Redis elect it by
+ * a lease, and the others stay on standby. Everything that it accepts and confirms carries the lease's fencing number: a poller
+ * that was paused and wakes up late stores nothing.
  *
- * While Redis is unreachable nobody knows whose turn it is. Then the last poller goes on asking Telegram, so that chats are
+ * While Redis is unreachable no bridge knows whose turn it is. Then the last poller continues to ask Telegram, so that chats are
  * notified that their messages wait, until another poller interrupts it.
  */
 import { EventEmitter, once } from 'node:events';
@@ -12,7 +12,7 @@ import { KeptLease } from '../../src/redis/keptLease.js';
 import type { Service } from '../../src/service.js';
 import type { TelegramFoundation } from './api.js';
 
-/** What the polling loop needs from it. */
+/** The part that the polling loop needs. */
 export type Turn = Omit<PollerTurn, keyof Service>;
 
 const WORDS = {

@@ -61,7 +61,7 @@ export class ProgressDisplay implements ProgressView {
     const forgotten = this.#known.forgotten(session);
     const shown = newlyShown(session, forgotten, this.#base.clock, this.#clocks);
     this.#shown.set(id, shown);
-    const handedOver = this.#waiting.handOver(id, shown.abandoned.signal);
+    const handedOver = this.#waiting.handOver(session, shown.abandoned.signal);
     shown.loop = Promise.all([handedOver, former?.loop]).then(([messageId]) => {
       shown.messageId ??= messageId;
       return this.#run(shown);
@@ -170,8 +170,8 @@ export class ProgressDisplay implements ProgressView {
     const { session, activity } = shown;
     shown.nextEditAt = clock.monotonic() + this.#everyMs;
     shown.reason ??= await reasonOf(store.records, session);
-    const begun = shown.text === null ? begunText(session, redact, shown.reason) : null;
-    const text = progressText(activity, session, clock.monotonic(), redact, shown.reason) ?? begun;
+    const begun = shown.hasBegun ? null : begunText(session, redact, shown.reason?.announced ?? null);
+    const text = begun ?? progressText(activity, session, clock.monotonic(), redact, shown.reason?.text);
     await this.#record(shown);
     try {
       const isNew = text !== null && text.plain !== shown.text;
@@ -212,8 +212,7 @@ export class ProgressDisplay implements ProgressView {
     failpoint('progress.send.before');
     const messageId = await this.#base.api.sendMessage(to, { plain: STARTED, html: null }, { silent: true, signal });
     failpoint('progress.send.after');
-    shown.messageId = messageId;
-    shown.text = STARTED;
+    Object.assign(shown, { messageId, text: STARTED, hasBegun: true });
     await this.#memory.remember(session, messageId);
   }
 
@@ -233,6 +232,7 @@ export class ProgressDisplay implements ProgressView {
     const message = { sessionId: session.session_id, chatId: session.request.chat_id, messageId };
     const mayEdit = async () => (await this.edits.stateOf(session)) === 'working';
     failpoint('progress.edit.before');
+    shown.hasBegun = true;
     const isShown = await this.edits.edit(message, text, mayEdit, abandoned.signal);
     failpoint('progress.edit.after');
     if (isShown) shown.text = text.plain;

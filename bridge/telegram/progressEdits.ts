@@ -16,9 +16,9 @@ interface ProgressMessage {
   readonly messageId: string;
 }
 
-/** What is left of a session's progress display. */
+/** The remains of a session's progress display. */
 export interface QuietProgress {
-  /** By how much the wall clock was moved while the run was shown, in milliseconds; 0 if that cannot be seen. */
+  /** How far the wall clock was moved while the run was shown, in milliseconds; 0 if that cannot be seen. */
   readonly clockMovedMs: number;
   /** The progress message as this process knows it; the store may have forgotten it. Null if it knows none. */
   readonly messageId: string | null;

@@ -1,6 +1,6 @@
 /**
- * Which message shows a session's progress, kept on disk beside its journal. A Redis that is restored to an older state forgets
- * it. Nobody would write the last line of that message then, and it would show work for ever.
+ * Which message shows a session's progress, kept on disk next to its journal. A Redis that is restored to an older state forgets
+ * it. Without the file, the last line of that message would never be written, and it would show work for ever.
  */
 import { dirname, join } from 'node:path';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';

@@ -12,7 +12,7 @@ export interface Pace {
   nextTypingAt: number;
 }
 
-/** A lost answer may mean a message that nobody edits: one more is tried, not two. */
+/** A lost answer may mean a message that is never edited again: one more is tried, not two. */
 const MOST_LOST_SENDS = 2;
 
 /** @param now on the monotonic clock, like every instant here */

@@ -43,14 +43,12 @@ export function progressText(
 }
 
 /**
- * @returns what a run that has done nothing yet shows in a message that an earlier run or a wait has left; null if the text there
- * is to stay
+ * @returns what a run shows first in a message that an earlier run or a wait has left; null if the text there is to stay until the
+ * agent does something
  */
-export function begunText({ attempt }: AgentSession, redact: Redact, reason: string | null): Text | null {
+export function begunText({ attempt }: AgentSession, redact: Redact, announced: string | null): Text | null {
   if (attempt === 1) return { plain: STARTED, html: null };
-  return reason === null
-    ? null
-    : joined([{ plain: SECOND_ATTEMPT, html: SECOND_ATTEMPT }, ...reasonLines(reason, redact)]);
+  return announced === null ? null : (renderClean(announced, redact).parts[0] ?? null);
 }
 
 function joined(lines: readonly Text[]): Text {

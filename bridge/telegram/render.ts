@@ -1,6 +1,6 @@
 /**
  * A text of any length as messages that Telegram accepts. Pure: the same text always gives the same parts, because a delivery
- * that was interrupted goes on with part number n.
+ * that was interrupted continues with part number n.
  *
  * Telegram counts 4,096 UTF-16 units after it has parsed the tags; here the HTML including its tags stays within that, which is
  * stricter and simpler. Parts end, by preference, after a paragraph, a line or a word.

@@ -4,6 +4,7 @@ import type { Clock } from '../../src/time.js';
 import type { AcceptanceClocks } from '../chat/acceptanceClocks.js';
 import type { Activity } from '../chat/progressView.js';
 import type { Pace } from './progressPace.js';
+import type { Reason } from './reason.js';
 
 export interface Shown extends Pace {
   readonly session: AgentSession;
@@ -19,7 +20,9 @@ export interface Shown extends Pace {
   /** The message's present text, as far as known. */
   text: string | null;
   /** Why this attempt is a second one; null for a first one, and while it is unknown. */
-  reason: string | null;
+  reason: Reason | null;
+  /** A text of this run was tried: what it shows first does not come after that. */
+  hasBegun: boolean;
 }
 
 /**
@@ -39,6 +42,7 @@ export function newlyShown(session: AgentSession, known: string | null, clock: C
     isRecorded: recorded !== null,
     text: null,
     reason: null,
+    hasBegun: false,
     lostSends: 0,
     mayComeLate: false,
     isRefused: false,

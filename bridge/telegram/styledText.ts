@@ -25,7 +25,7 @@ export interface Line {
 
 /** A line with its HTML, which every look at its length needs. */
 export interface MarkedLine extends Line {
-  /** Of the spans, without the tags of its block. */
+  /** The HTML of the spans, without the tags of its block. */
   readonly html: string;
   /** How many entities Telegram counts in the spans. */
   readonly entities: number;
@@ -93,7 +93,7 @@ export function htmlOf(lines: readonly MarkedLine[]): string {
 }
 
 /**
- * @param before null: the line is the first one
+ * @param before null if the line is the first one
  * @returns by how many UTF-16 units the HTML grows with the line
  */
 export function htmlLength(line: MarkedLine, before: Line | null): number {
@@ -168,7 +168,7 @@ function blockTags({ code, isQuote }: Line): readonly [string, string] {
 }
 
 /**
- * @param before null: the line is the first one
+ * @param before null if the line is the first one
  * @returns how many entities the line adds, its block's included
  */
 export function entitiesAdded(line: MarkedLine, before: Line | null): number {

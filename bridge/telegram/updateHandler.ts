@@ -114,7 +114,7 @@ export class UpdateHandler {
     this.#errands.run('answer', (signal) => this.#parts.api.sendMessage(to, text, { signal, silent }), onLost);
   }
 
-  /** Anybody can let a group of their own migrate: only a listed one needs any action. */
+  /** Strangers can let a group of their own migrate: only a listed one needs any action. */
   #noteMigration({ chatId, toChatId }: Extract<Incoming, { kind: 'migrated' }>): void {
     const fields = { chat_id: chatId, new_chat_id: toChatId };
     if (!this.#parts.admission.isListed(chatId)) {

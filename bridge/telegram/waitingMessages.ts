@@ -1,6 +1,6 @@
 /**
- * What people read while their message waits: a silent progress message, before there is a run. The run that begins takes it
- * over, so the words are replaced by what the agent does.
+ * The words that people read while their message waits: a silent progress message, before there is a run. The run that begins
+ * takes it over, so its words are then replaced by the agent's activity.
  */
 import type { AgentSession } from '../../src/jobs/model.js';
 import { Newest } from '../../src/newest.js';
@@ -78,7 +78,13 @@ export class WaitingMessages {
    * @param abandoned aborts the send that may be in progress
    * @returns the message, once no send of it is in progress; null if there is none
    */
-  async handOver(sessionId: string, abandoned: AbortSignal): Promise<string | null> {
+  async handOver(session: AgentSession, abandoned: AbortSignal): Promise<string | null> {
+    const messageId = session.request.progress_message_id ?? (await this.#sentFor(session.session_id, abandoned));
+    if (messageId !== null) await this.#known.takeOver(session, messageId);
+    return messageId;
+  }
+
+  async #sentFor(sessionId: string, abandoned: AbortSignal): Promise<string | null> {
     const sending = this.#sent.get(sessionId);
     if (sending === undefined) return null;
     const abandon = () => sending.abandoned.abort();

@@ -31,7 +31,7 @@ export class TerminalChat implements Chat {
   }
 
   /**
-   * A second call meanwhile waits for the same printing.
+   * A second call during the first one waits for the same printing.
    * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
    */
   deliver(sessionId: string): Promise<DeliveryState> {

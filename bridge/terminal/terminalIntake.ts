@@ -13,7 +13,7 @@ import { parseCommand } from '../intake/commandText.js';
 import { printTo, type TerminalWriter } from './terminalText.js';
 
 interface TerminalIntakeParts {
-  /** Ends when nobody types any more; lines after a stop are not read. */
+  /** Ends when the terminal is closed; lines after a stop are not read. */
   readonly lines: AsyncIterable<string>;
   readonly writer: TerminalWriter;
   readonly project: Project;

@@ -129,7 +129,7 @@ export class TerminalProgress implements ProgressView {
     const ended = [...this.#ended];
     const delivered = Promise.allSettled(ended.map((id) => this.#chat.deliver(id)));
     await atMost(this.#base.clock, ANSWER_WITHIN_MS, delivered, undefined);
-    // Not before: another run that begins meanwhile waits for them, too.
+    // Not earlier: a run that begins while they are printed waits for them, too.
     for (const id of ended) this.#ended.delete(id);
   }
 

@@ -5,7 +5,7 @@ export interface TerminalWriter {
   write(text: string): void;
 }
 
-/** Never throws: if nobody reads any more, the bridge continues, and a typed line is still a message. */
+/** Never throws: if the reader is gone, the bridge continues, and a typed line is still a message. */
 export function printTo(writer: TerminalWriter, text: string): void {
   try {
     writer.write(text);

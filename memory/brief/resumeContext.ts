@@ -108,7 +108,7 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
         ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
-        ...(view.crashed ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...(view.agent === 'crashed' ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(holds(level, 'way_on') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(view, level),
         ...(place === null ? [] : [sentence(place)]),
@@ -142,8 +142,8 @@ function isLeft({ fold }: SessionView, level: ContextLevel): boolean {
 }
 
 /** As long as it matters, an agent that crashed is named also when another one has come. */
-function lostLines({ log, crashed, fold, left }: SessionView, level: ContextLevel): string[] {
-  const run = crashed || level === 'revival' || level === 'compacted' ? null : lostRun(log);
+function lostLines({ log, agent, fold, left }: SessionView, level: ContextLevel): string[] {
+  const run = agent === 'crashed' || level === 'revival' || level === 'compacted' ? null : lostRun(log);
   if (run?.ended_at == null) return [];
   if (left.length === 0 && !fold?.isTurnOpen && !fold?.leftTurns.length) return [];
   const gone = `process ${run.process.pid} was gone at ${isoTime(run.ended_at)} and had not reported its end`;

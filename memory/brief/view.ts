@@ -2,6 +2,7 @@
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
+import type { AgentCondition } from '../condition/condition.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Look } from '../look/look.js';
 import type { Observed } from '../observed/observed.js';
@@ -29,7 +30,8 @@ export interface SessionView {
   readonly redact: Redact;
   /** Whether it is a session of a bridge. */
   readonly isBridges: boolean;
-  readonly crashed: boolean;
+  /** Null if it is not known. */
+  readonly agent: AgentCondition | null;
   /** What still runs of its agent that crashed. */
   readonly left: readonly LeftProcess[];
   /** What became of its directory, in a clause. Null if nothing did */
@@ -41,7 +43,7 @@ export interface SessionView {
 }
 
 /** Of a session at which nobody looked. */
-export const UNSEEN = { isBridges: false, crashed: false, left: [], place: null, changes: [], parent: null } as const;
+export const UNSEEN = { isBridges: false, agent: null, left: [], place: null, changes: [], parent: null } as const;
 
 type Viewed = Viewer & Pick<Memory, 'claims' | 'isBridges'>;
 
@@ -63,7 +65,7 @@ export function viewOf(memory: Viewed & Changing & Pick<Memory, 'look'>, look: L
   const { log, fold, now, condition } = look;
   return {
     ...recordView(memory, log, fold),
-    ...{ now, crashed: condition.agent === 'crashed', left: condition.left },
+    ...{ now, agent: condition.agent, left: condition.left },
     get place() {
       return placeNow(memory, log, new Words(memory.stamp.redact));
     },

@@ -76,6 +76,11 @@ export function mayAccuse(since: number, isUnseen: boolean, now: number): boolea
   return !isUnseen || now - since <= DAY;
 }
 
+/** @returns whether a watcher has noticed something that is not closed */
+export function isNoticed({ notices }: { readonly notices: readonly unknown[] }): boolean {
+  return notices.length > 0;
+}
+
 /** @returns until when silence is excused, UTC epoch milliseconds. Null if it is not */
 export function excusedUntil({ ping }: Pick<Noticed, 'ping'>, now: number): number | null {
   return ping !== null && ping.until >= now ? ping.until : null;

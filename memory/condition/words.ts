@@ -20,6 +20,12 @@ export const DOING: Readonly<Record<Doing, string>> = {
   idle: 'idle',
 };
 
+/** Of a session whose agent crashed. */
+export const CRASHED = 'its agent CRASHED: its process is gone, and nobody said that it ended';
+
+/** Of a session whose agent is stuck, before what was noticed. */
+export const SEEMS_STUCK = 'seems stuck';
+
 /** After a notice of a session that is not stuck. */
 export const OVER = ' (over, or excused)';
 

@@ -4,7 +4,7 @@ export const MOST_PLAN_STEPS = 500;
 export const MOST_FILES = 2_000;
 export const MOST_ENTRIES = 200;
 
-/** What was left out of each list. */
+/** How many entries were left out of each list. */
 export type More = Record<string, number>;
 
 /** Adds an entry to a list. If there are too many, the oldest goes, a settled one first. */
@@ -22,7 +22,7 @@ export function addTo<Entry>(
   more[name] = (more[name] ?? 0) + 1;
 }
 
-/** Sets an entry of a map, which keeps the order in which its keys first came. If there are too many, as {@link addTo}. */
+/** Sets an entry of a map, which keeps the order of its keys. If there are too many, as {@link addTo}. */
 export function setIn<Entry>(
   map: Map<string, Entry>,
   [key, entry]: readonly [string, Entry],

@@ -41,7 +41,7 @@ export function isStateStale(last: number | null, now: number, hours: FreshnessH
   };
 }
 
-/** @returns whether somebody comes back to the session after a while; parameters as in {@link freshnessOf} */
+/** @returns whether the session is resumed after a while; parameters as in {@link freshnessOf} */
 export function checkIfResumedSession(last: number | null, now: number, hours: FreshnessHours): boolean {
   return last !== null && freshnessOf(last, now, hours) === 'resumable';
 }
@@ -57,7 +57,7 @@ const STATES: Readonly<Record<Freshness, SessionState>> = {
   archivable: 'stale',
 };
 
-/** @returns the word for a session in which a tool was used or not, and whose context was compacted since the last prompt or not */
+/** `isUsed`: a tool was used. `isCompacted`: its context was compacted after the last prompt. */
 export function sessionStateOf(
   freshness: Freshness,
   { isUsed, isCompacted }: { readonly isUsed: boolean; readonly isCompacted: boolean },

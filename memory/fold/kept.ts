@@ -1,16 +1,16 @@
-/** What is kept of the transcripts of a session, as its worklog knows it. */
+/** The kept copy of a session's transcripts, as its worklog knows it. */
 export interface Kept {
   /** UTC epoch milliseconds, as all times here. */
   readonly at: number;
-  /** The copy in the session's folder; null: there is none. */
+  /** The copy in the session's folder. Null if there is none. */
   readonly copy: { readonly bytes: number; readonly digest: string } | null;
   /** No run of the session could write more when it was made. */
   readonly complete: boolean;
-  /** What the transcripts show, which nobody has declared. */
+  /** As the transcripts show it; the worklog may say less. */
   readonly last_activity: number | null;
   /** The copy was removed because of its age. */
   readonly removed: boolean;
-  /** Why the last attempt failed; null: it did not. */
+  /** Why the last attempt failed. Null if it did not. */
   readonly failure: string | null;
 }
 

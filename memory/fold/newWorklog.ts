@@ -12,7 +12,7 @@ export function newWorklog(): Worklog {
     last_activity: null,
     resumed_at: null,
     acknowledged_at: null,
-    told_at: null,
+    reported_at: null,
     given: new Map(),
     ping: null,
     runs: [],

@@ -1,4 +1,4 @@
-/** What happened last, in words. */
+/** The last entries of a worklog, in words. */
 import type { Line } from '../logs/line.js';
 import type { Origin } from '../words.js';
 
@@ -8,12 +8,11 @@ export const MOST_RECENT = 10;
 export interface RecentEntry {
   readonly at: number;
   readonly words: string;
-  /** Of the line. */
   readonly event: string;
   readonly origin: Origin;
 }
 
-/** @returns the line in a few words; null for what nobody asks about after a crash */
+/** @returns the line in a few words. Null if it says nothing about a crash */
 export function wordsOfLine(line: Line): string | null {
   const field = (name: string): string => (typeof line[name] === 'string' ? line[name] : '');
   switch (line.event) {

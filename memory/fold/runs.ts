@@ -13,7 +13,7 @@ export const LOST = 'lost';
 
 export type Ran = Pick<Run, 'process' | 'ended_at'>;
 
-/** What a session's record says of its runs. */
+/** A session's record, as far as its runs follow from it. */
 export interface RunsOf<Known extends Ran = Run> {
   readonly lifecycle: Lifecycle;
   readonly runs: readonly Known[];
@@ -42,7 +42,7 @@ export class Runs<Known extends Ran = Run> {
     this.present = going ?? this.#open.at(-1) ?? runs.at(-1) ?? null;
   }
 
-  /** Of the present run's process. */
+  /** The liveness of the present run's process. */
   get liveness(): Liveness {
     if (this.present === null) return 'none';
     const alive = this.#isAlive(this.present);

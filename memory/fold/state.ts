@@ -33,7 +33,7 @@ export function unsettledOf<S extends { readonly status: StepStatus }>(steps: re
   return steps.filter(({ status }) => !SETTLED.includes(status));
 }
 
-/** What was declared of a session, as it is written to `state.json`. */
+/** The declared side of a session, as it is written to `state.json`. */
 export type DeclaredState = ReturnType<typeof stateOf>;
 
 export function stateOf(log: Worklog, at: number) {

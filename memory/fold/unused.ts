@@ -19,7 +19,7 @@ export function isUnused(
   seen: { readonly prompts: number; readonly isTurnOpen: boolean; readonly actions: readonly unknown[] } | null,
 ): boolean {
   if (!isImplicit(log) || !isUndeclared(log) || log.facts?.purpose) return false;
-  // What was seen is gone because of its age.
+  // Its transcripts were removed because of their age.
   if (seen === null) return log.kept?.removed !== true;
   // The calls of one that continues an ended session may be the end of that one's last turn.
   const hasCalled = log.facts?.continues == null && seen.actions.length > 0;

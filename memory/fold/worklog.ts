@@ -18,7 +18,7 @@ import type { RecentEntry } from './recent.js';
 /** Epoch milliseconds, UTC, are named `…_at`; texts are redacted. */
 export interface Step {
   readonly id: string;
-  /** In the list of tasks from which it came; null: there is none. */
+  /** Its id in the list of tasks that it came from. Null if it has none. */
   readonly external_id: string | null;
   title: string;
   readonly priority?: Priority | undefined;
@@ -28,7 +28,7 @@ export interface Step {
   readonly planned_files: readonly string[];
   status: StepStatus;
   retries: number;
-  /** Who has it in progress; null: the main agent, or a person. */
+  /** The sub-agent that has it in progress. Null if it is the main agent, or a person. */
   agent: string | null;
   started_at: number | null;
   ended_at: number | null;
@@ -39,7 +39,7 @@ export interface Step {
   validation: { readonly passed: boolean; readonly details?: string | undefined } | null;
   context: Readonly<Record<string, readonly string[]>> | null;
   readonly files: { readonly created: string[]; readonly modified: string[]; readonly deleted: string[] };
-  /** When it was in progress, for the attribution of what was observed. */
+  /** The times when it was in progress, so that observed changes can be attributed to it. */
   readonly spans: { from: number; until: number | null }[];
 }
 
@@ -75,7 +75,7 @@ export interface FileEntry {
 export interface Run {
   readonly process: ProcessIdentity;
   readonly agent: string | null;
-  /** The bridge's own name for it; null: it is none of a bridge. */
+  /** The bridge's own name for it. Null if it is none of a bridge. */
   readonly run_id: string | null;
   readonly started_at: number;
   ended_at: number | null;
@@ -89,10 +89,10 @@ export interface Conversation {
   readonly transcript: string | null;
   readonly cwd: string | null;
   readonly workspace: string | null;
-  /** Its share begins here; null: at its beginning. */
+  /** The start of its share. Null if that is the beginning of the conversation. */
   readonly since: number | null;
   readonly at: number;
-  /** The agent that has had it last; null: nobody knows it. */
+  /** The agent that had it last. Null if it is unknown. */
   process: ProcessIdentity | null;
   /** To another session. */
   moved_at: number | null;
@@ -131,7 +131,7 @@ export interface Checkpoint {
   readonly head: string | null;
   readonly branch: string | null;
   readonly dirty_digest: string | null;
-  /** Of the contents of untracked files; null: there were none, or an older version has made it, which did not read them. */
+  /** Covers the contents of untracked files. Null if there were none, or an older version made it, which did not read them. */
   readonly untracked_digest: string | null;
   /** Files that were changed or untracked. */
   readonly dirty: number;
@@ -151,7 +151,7 @@ export interface Wait {
   readonly until: number | null;
 }
 
-/** A watcher noticed that the work seems to be stuck; closed when it goes on. */
+/** A watcher noticed that the work seems to be stuck. It is closed when the work continues. */
 export interface Notice {
   readonly id: string;
   readonly rule: string;
@@ -160,12 +160,12 @@ export interface Notice {
   readonly at: number;
 }
 
-/** What `session_started` says once, and `session_changed` may change where §3 lets it. */
+/** The fields of `session_started`. `session_changed` may change the purpose, the name and the settings. */
 export interface Facts {
   purpose: string;
   name: string | null;
   readonly workspace: string | null;
-  /** In which its agents are started; null: the top of its workspace. */
+  /** Its agents are started in it. Null if that is the top of its workspace. */
   readonly cwd: string | null;
   readonly parent: string | null;
   readonly parent_step: string | null;
@@ -181,7 +181,7 @@ export interface Facts {
   readonly set: Settings;
 }
 
-/** What a session says of itself, at its beginning or later. */
+/** Settings that a session is given, at its beginning or later. */
 export type Settings = { [setting in (typeof SETTINGS)[number]]?: string | undefined } & {
   documents?: { readonly [name in 'design' | 'plan']?: Document } | undefined;
   language?: { readonly [of in 'communication' | 'documents']?: string } | undefined;
@@ -207,14 +207,14 @@ export interface Worklog {
   resumed_at: number | null;
   acknowledged_at: number | null;
   /** When its record was given to the agent of another session, since its last run began. */
-  told_at: number | null;
-  /** The digest of what each sub-agent was given last. */
+  reported_at: number | null;
+  /** The digest of the context that each sub-agent was given last. */
   readonly given: Map<string, string>;
   /** Silence is excused until then. */
   ping: { readonly until: number; readonly detail: string | null } | null;
   readonly runs: Run[];
   readonly conversations: Conversation[];
-  /** Of them, the one that has begun or was resumed last; it may have moved since. */
+  /** The conversation that began or was resumed last. It may have moved to another session. */
   present: Conversation | null;
   readonly steps: Map<string, Step>;
   readonly files: Map<string, FileEntry>;
@@ -228,13 +228,12 @@ export interface Worklog {
   readonly waits: Map<string, Wait>;
   /** The open one: at most one is. */
   readonly notices: Notice[];
-  /** What is kept of its transcripts; null: nothing yet. */
+  /** The kept copy of its transcripts. Null if nothing was kept yet. */
   kept: Kept | null;
-  /** Of files that it has touched, when its transcripts were kept: SHA-256, by path. */
+  /** The files that it has touched, as they were when its transcripts were kept: SHA-256, by path. */
   readonly digests: Map<string, string>;
-  /** What happened last. */
   readonly recent: RecentEntry[];
-  /** Illegal moves that somebody tried. */
+  /** How many illegal moves were tried. */
   refused: number;
   /** How many entries of each list were left out. */
   readonly more: Record<string, number>;

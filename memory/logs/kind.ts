@@ -1,4 +1,4 @@
-/** What the lines of a kind of log mean. The protocol (log.ts) knows nothing else about them. */
+/** A kind of log gives its lines their meaning. The protocol (log.ts) knows nothing else about them. */
 import { WatchkeeperError } from '../../src/errors.js';
 import type { Line, LineMaker } from './line.js';
 
@@ -10,7 +10,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** What the rules of the log refuse. The command line exits with 1. */
+/** The rules of the log refuse it. The command line exits with 1. */
 export class RefusedError extends WatchkeeperError {
   readonly code: string;
   readonly retryable = false;

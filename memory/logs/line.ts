@@ -28,7 +28,7 @@ export interface Line {
 declare const isChecked: unique symbol;
 type Checked<Event, Fields> = Readonly<Fields> & { readonly event: Event; readonly [isChecked]: true };
 
-/** What a writer adds to a log: any of its events, whose fields a {@link LineMaker} has seen. */
+/** A line that a writer adds to a log: any of its events, with fields that a {@link LineMaker} has checked. */
 export type NewLine<Events> = {
   [Event in keyof Events & string]: Checked<Event, Events[Event]>;
 }[keyof Events & string];
@@ -50,7 +50,7 @@ export function lineMaker<Events>(): LineMaker<Events> {
   return <Event, Fields>(event: Event, fields: Fields) => ({ event, ...fields }) as Checked<Event, Fields>;
 }
 
-/** What every line of one writer has in common. */
+/** The parts that all lines of one writer have in common. */
 export interface Stamp {
   readonly clock: Clock;
   readonly redact: Redact;

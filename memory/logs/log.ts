@@ -60,7 +60,7 @@ export class Log<State, Events = never> {
   }
 
   /**
-   * @param earlier the same log, closed, if it was read before: only what followed is read, and its state goes on
+   * @param earlier the same log, closed, if it was read before: only what followed is read, and its state is continued
    * @returns the log, read to its end; null if there is none
    * @throws UnreachableError if it cannot be opened for writing
    */
@@ -114,7 +114,7 @@ export class Log<State, Events = never> {
     }
   }
 
-  /** A log only grows, unless somebody has put another one in its place: then what was read is of no use. */
+  /** A log only grows, unless another file was put in its place. Then nothing that was read counts. */
   #readerOf({ file, size }: LogFile): LogReader<State> | null {
     return this.#file.file === file && this.#reader.position <= size ? this.#reader : null;
   }
@@ -137,12 +137,12 @@ export class Log<State, Events = never> {
     return this.#appended > 0;
   }
 
-  /** Whether nobody else has written to the log. @throws UnreachableError if its size cannot be read */
+  /** Whether this process alone has written to the log. @throws UnreachableError if its size cannot be read */
   get isAlone(): boolean {
     return this.#size() === this.#appended;
   }
 
-  /** Reads what was appended since. @throws UnreachableError if it cannot be read */
+  /** Reads the lines that were appended after the last read. @throws UnreachableError if it cannot be read */
   refresh(): void {
     this.#readOn(new Map());
   }
@@ -171,7 +171,7 @@ export class Log<State, Events = never> {
   }
 
   /**
-   * Appends facts without fsync. As long as nobody else writes, they are not read back, and {@link state} lacks them until the
+   * Appends facts without fsync. As long as no other process writes, they are not read back, and {@link state} lacks them until the
    * next {@link write}.
    * @throws UsageError for a line that is too long
    * @throws UnreachableError as {@link write}
@@ -214,7 +214,7 @@ export class Log<State, Events = never> {
     const seen = ({ id }: Line, refusal: Refusal | null) => outcomes.set(id, refusal);
     try {
       const size = this.#size();
-      // Nobody else has written in between if the file is as long as what was read and what was appended.
+      // No other process has written in between if the file is as long as what was read and what was appended.
       if (appended !== undefined && size === reader.position + appended.length) reader.take(appended, seen);
       else if (size !== reader.position) reader.readOn(this.#file.descriptor, seen);
       this.#end = reader.position;

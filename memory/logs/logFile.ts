@@ -16,7 +16,7 @@ const BEGIN = WRITE | constants.O_CREAT | constants.O_EXCL;
 export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
 /** Error codes of opening a file for writing if its user may only read it. */
 const UNWRITABLE = ['EROFS', 'EACCES', 'EPERM'];
-/** What opening a link, a folder or a pipe answers. */
+/** Error codes of opening a link, a folder or a pipe. */
 const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
 
 export interface LogFile {
@@ -25,7 +25,7 @@ export interface LogFile {
   readonly file: string;
   /** In bytes. */
   readonly size: number;
-  /** Why it was opened only to be read, although somebody may want to write; null if that is not so. */
+  /** Why it was opened only to be read, although it was to be written. Null if it can be written, or was not to be. */
   readonly unwritable: UnreachableError | null;
 }
 
@@ -75,7 +75,8 @@ function opened(path: string, flags: number, otherwise: string): LogFile | null 
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new NotPlainError(linkWords(path));
     requireOwn(path, stat);
-    requireOwnFolder(dirname(path));
+    // The folder of a log that is begun was looked at before: only its owner can have changed it.
+    if (flags !== BEGIN) requireOwnFolder(dirname(path));
     if (flags !== READ) requireOneName(path, stat);
     return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size, unwritable: null };
   } catch (error) {

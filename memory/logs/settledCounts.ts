@@ -1,6 +1,5 @@
 /**
- * What a log ends with, if that is no line end: a writer that is at work leaves it so for an instant, a crash or a full disk for
- * good.
+ * A log may end within a line. A writer that is at work leaves it so for an instant, a crash or a full disk for good.
  */
 import { fstatSync } from 'node:fs';
 import { errorCode } from '../../src/errno.js';
@@ -16,9 +15,9 @@ const WRITING_MS = SECOND;
 const LINE_END = 0x0a;
 
 /**
- * Waits a second if somebody has just written to a log that ends within a line.
+ * Waits a second if a log that ends within a line was written to just now.
  * @param log read before
- * @returns its counts; a last line that nobody will complete is one of the unreadable lines
+ * @returns its counts; a last line that will stay incomplete is one of the unreadable lines
  * @throws UnreachableError if it cannot be looked at
  */
 export async function settledCounts({ counts, path }: Pick<Log<unknown>, 'counts' | 'path'>): Promise<LogCounts> {

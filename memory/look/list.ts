@@ -5,7 +5,7 @@ import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
 import { damageOf } from '../condition/damage.js';
 import { recordedOf } from '../condition/recorded.js';
-import type { Judged } from '../condition/stuck.js';
+import { isNoticed, type Judged } from '../condition/stuck.js';
 import { processSchema } from '../fold/rules/runs.js';
 import type { Ran, RunsOf } from '../fold/runs.js';
 import { LOST_BEGINNING } from '../fold/state.js';
@@ -61,6 +61,7 @@ export function rowValue(session: ListedSession) {
   };
 }
 
+/** @internal for tests */
 export type SessionRow = ReturnType<typeof rowValue>;
 
 /** What a row needs of `state.json`. */
@@ -148,7 +149,7 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
  */
 function writtenEntry(memory: Viewer, folder: string): Entry | null {
   const state = writtenState(folder);
-  if (state === null || state.created_at === null || state.notices.length > 0 || mayBeUnused(state)) return null;
+  if (state === null || state.created_at === null || isNoticed(state) || mayBeUnused(state)) return null;
   const { lifecycle, name, workspace, purpose, created_at } = state;
   if (lifecycle !== 'ended' && mayShowMore(memory, state)) return null;
   const recorded: Recorded = {
@@ -205,7 +206,7 @@ async function foldedEntry(
         : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
     if (isLeftUnused(memory, log, fold)) return null;
     const recorded = recordedOf(state, fold, await settledCounts(log));
-    const isJudged = state.conversations.length + state.notices.length > 0;
+    const isJudged = state.conversations.length > 0 || isNoticed(state);
     const isAtWork = isJudged && mayBeAtWork(recorded, memory.runsOf(state));
     const purpose = state.facts === null ? '' : purposeOf(state, fold);
     return {

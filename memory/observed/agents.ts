@@ -12,7 +12,7 @@ export interface Agent {
 const MAIN = 'main';
 /** They belong to a message or a call, and may come after the one with which a sub-agent ended. */
 const WITH_A_MESSAGE: readonly string[] = ['usage', 'files', 'plan'];
-/** The deepest that is followed: a cycle in what a program writes must not end in one here. */
+/** The deepest that is followed: a program may write a cycle, and it must not become one here. */
 const DEEPEST = 100;
 
 interface Seen {
@@ -22,7 +22,7 @@ interface Seen {
 
 export class Agents {
   readonly #agents = new Map<string, Seen>();
-  /** Who made a call. */
+  /** The agent that made a call, by the call. */
   readonly #callers = new Map<string, string>();
 
   see(record: JournalRecord, event: string): void {
@@ -40,7 +40,7 @@ export class Agents {
       for (const agent of this.#agents.values()) if (agent.parentCall === call) agent.open = false;
   }
 
-  /** @returns all sub-agents, in the order in which they were first seen */
+  /** @returns all sub-agents, the first seen first */
   list(): Agent[] {
     return [...this.#agents].map(([id, { open }]) => ({
       id,

@@ -15,7 +15,7 @@ export interface Action {
   readonly at: number;
   readonly agent: string;
   readonly words: string;
-  /** In the journal's word; null: it has no result. */
+  /** In the journal's word. Null if it has no result. */
   outcome: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface OpenCall {
   readonly path: string | null;
 }
 
-/** The fields of an input that say most, as a command or a path. Of a task, its title says more than its description. */
+/** The fields of an input that say most, as a command or a path. The title of a task says more than its description. */
 export const SUBJECTS =
   'command cmd file_path notebook_path path pattern query url subject description taskId message prompt'.split(' ');
 const MARK = /<\/?tool_use_error>/g;

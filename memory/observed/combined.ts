@@ -1,4 +1,4 @@
-/** The state of a session as it is shown: what was declared, and what was observed beside it. */
+/** The state of a session as it is shown: its declared side and its observed side in one. */
 import { MOST_ENTRIES, MOST_FILES, type More } from '../fold/bounds.js';
 import { type DeclaredState, filesOf, progressOf, stateOf, sumOf } from '../fold/state.js';
 import type { DeclaredError, Worklog } from '../fold/worklog.js';
@@ -76,17 +76,17 @@ export function combinedState(log: Worklog, at: number, { observed, fold }: Obse
   };
 }
 
-/** What was observed, if anything was, and beside it what was declared. */
+/** A file of either side, or of both. */
 export interface ShownFile {
   readonly at: number;
-  /** Missing: nothing was observed of it. */
+  /** Missing if nothing was observed of it. */
   readonly change?: FileChange;
-  /** Of a renamed one. */
+  /** Its former name, if it was renamed. */
   readonly from?: string | null;
-  /** Null: nothing was declared of it. */
+  /** Null if nothing was declared of it. */
   readonly status: FileStatus | null;
   readonly step: string | null;
-  /** What it held when the session was kept: SHA-256. */
+  /** SHA-256 of its content when the session was kept. */
   readonly digest: string | null;
 }
 

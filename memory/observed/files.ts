@@ -1,4 +1,4 @@
-/** What became of the files of a session. */
+/** The changes of the files of a session. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { MOST_FILES, type More, setIn } from '../fold/bounds.js';
 import { type LeftTurn, withRenamed } from './leftTurn.js';
@@ -6,7 +6,7 @@ import { type LeftTurn, withRenamed } from './leftTurn.js';
 /** `changed`: a shell command created, modified or deleted it, and its program does not say which. */
 export type FileChange = 'created' | 'modified' | 'deleted' | 'changed' | 'renamed' | 'read';
 
-/** After one of these, `modified` says less of what became of a file. */
+/** After one of these, `modified` says less about a file. */
 const STAYING: readonly FileChange[] = ['created', 'renamed', 'changed'];
 
 /** @returns for people, how a file was changed */
@@ -17,10 +17,10 @@ export function changeWords(change: FileChange, from: string | null = null): str
 
 export interface ObservedFile {
   readonly change: FileChange;
-  /** Of a renamed one. */
+  /** Its former name, if it was renamed. */
   readonly from: string | null;
   readonly at: number;
-  /** The call; null: none is known. */
+  /** The call. Null if none is known. */
   readonly tool_use_id: string | null;
 }
 
@@ -40,7 +40,7 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
   const keep = (path: string, change: FileChange, from: string | null = null) => {
     if (change !== 'read' && touched.size < MOST_FILES) touched.add(path);
     const before = files.get(path);
-    // What was created or renamed in the session stays so when it is changed again; a look changes nothing.
+    // A file that was created or renamed in the session stays so when it is changed again; a look changes nothing.
     if (before !== undefined && change === 'read') return;
     const stays = change === 'modified' && before !== undefined && STAYING.includes(before.change);
     const entry = { ...(stays ? before : { change, from }), at, tool_use_id };

@@ -21,7 +21,7 @@ export type Seal = Readonly<z.output<typeof sealSchema>>;
 /** A share of a conversation: what its transcripts held when it was read, and how many lines it has in the copy. */
 export type Source = Seal['sources'][number];
 
-/** @returns null if there is no copy, if it is cut off, or if somebody else has made it */
+/** @returns null if there is no copy, if it is cut off, or if another program has made it */
 export function readSeal(path: string): Seal | null {
   return sealSchema.safeParse(readLastLine(path)).data ?? null;
 }
@@ -33,7 +33,7 @@ export function textOfSeal(sources: readonly Source[], digest: string): string {
 
 export interface Checked {
   readonly bytes: number;
-  /** Of the whole file. */
+  /** SHA-256 of the whole file. */
   readonly digest: string;
   /** Its seal fits what is before it. */
   readonly isWhole: boolean;

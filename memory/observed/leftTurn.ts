@@ -11,7 +11,7 @@ export interface LeftTurn {
   readonly calls: readonly OpenCall[];
 }
 
-/** Of one session; the oldest is forgotten first. */
+/** Turns of one session that are remembered; the oldest is forgotten first. */
 export const MOST_LEFT = 10;
 
 export function leftTurn(

@@ -1,4 +1,4 @@
-/** What an agent did, folded from the lines of its journal, of a kept copy, or of its program's transcript. */
+/** The work of an agent, folded from the lines of its journal, of a kept copy, or of its program's transcript. */
 import { EDITS } from '../../src/journal/agentVocabulary.js';
 import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
@@ -27,7 +27,7 @@ export class Observed {
   readonly tokens = new Map<string, Tokens>();
   readonly actions: Action[] = [];
   firstTool: string | null = null;
-  /** What a person asked first; of a session without people, what a program did. */
+  /** The first prompt of a person; of a program, if no person has asked anything. */
   firstPrompt: string | null = null;
   lastPrompt: string | null = null;
   isPersonHeard = false;
@@ -45,7 +45,7 @@ export class Observed {
   idleAt: number | null = null;
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
-  /** Of earlier conversations, as far as nobody has gone on with them. */
+  /** Turns of earlier conversations that no later turn has resumed. */
   leftTurns: readonly LeftTurn[] = [];
   compactions = 0;
   compactedAt: number | null = null;
@@ -55,13 +55,13 @@ export class Observed {
   blocked = 0;
   rejected = 0;
   lines = 0;
-  /** What is waited for, by kind, since when. */
+  /** The start of each open wait, by its kind. */
   readonly waits = new Map<string, number>();
   #conversation: string | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
   readonly #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
-  /** Batches of calls of which one failed: their other calls are cancelled with it. */
+  /** Batches with a failed call: their other calls are cancelled with it. */
   readonly #failedBatches = new Set<string>();
   /** The tokens of each message, as last counted. */
   readonly #messages = new Map<string, Tokens>();

@@ -1,7 +1,7 @@
-/** What a session was asked: by people, or by programs if no person asked anything. */
+/** The prompts of a session: by people, or by programs if no person asked anything. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 
-/** What Claude Code makes of a shell line that a person typed, and of its output: nothing is asked by it. */
+/** Claude Code writes these for a shell line that a person typed, and for its output: they ask nothing. */
 const OF_A_SHELL = /^<bash-(?:input|stdout|stderr)>/;
 
 interface Asked {

@@ -1,4 +1,4 @@
-/** What a session is for. One that began by itself has no declared purpose: it is for what was asked first. */
+/** The purpose of a session. One that began by itself has no declared purpose: its first prompt takes the place. */
 
 import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
@@ -15,8 +15,8 @@ import { observedTrimmer } from './trimmer.js';
 const LONGEST_PROMPT = 200;
 
 /**
- * @param fold what was observed of the session; null: nothing
- * @returns its purpose in its own words; empty if nothing was asked yet, or nobody knows what
+ * @param fold what was observed of the session. Null if nothing was
+ * @returns its purpose in its own words; empty if nothing was asked yet, or the prompt is unknown
  */
 export function purposeOf({ facts }: Pick<Worklog, 'facts'>, fold: Pick<Observed, 'firstPrompt'> | null): string {
   const asked = shorten(fold?.firstPrompt ?? '', LONGEST_PROMPT);
@@ -25,7 +25,7 @@ export function purposeOf({ facts }: Pick<Worklog, 'facts'>, fold: Pick<Observed
 
 /**
  * @param here the identity of a process of this host, to know what another agent than the one that crashed was asked
- * @returns what its agent was asked last, unless that is its purpose; null: nothing else is known
+ * @returns what its agent was asked last, unless that is its purpose. Null if nothing else is known
  */
 export function lastAskedOf(
   log: Pick<Worklog, 'facts' | 'lifecycle' | 'runs' | 'conversations'>,
@@ -40,7 +40,7 @@ export function lastAskedOf(
   return asked === '' || asked === purposeOf(log, fold) ? null : asked;
 }
 
-/** @param folders null: there are none, or they are not to be used */
+/** @param folders null if there are none, or they are not to be used */
 export async function readPurpose(log: Worklog, folders: ProgramFolders | null, redact: Redact): Promise<string> {
   return purposeOf(log, { firstPrompt: folders === null ? null : await readFirstPrompt(log, folders, redact) });
 }

@@ -13,20 +13,20 @@ import { transcriptOf } from './programFolders.js';
 
 export interface Share {
   readonly conversation: Conversation;
-  /** When the session ended, UTC epoch milliseconds; null: it has not. */
+  /** The end of the session, UTC epoch milliseconds. Null if it has not ended. */
   readonly endedAt: number | null;
-  /** Null: it is gone, or holds less than the copy was made from. */
+  /** Null if it is gone, or holds less than the copy was made from. */
   readonly transcript: TranscriptFiles | null;
-  /** Of the transcript and those of its sub-agents, or what they were when the copy was made. */
+  /** Size of the transcript and those of its sub-agents, or their size when the copy was made. */
   readonly bytes: number;
-  /** Its lines in the copy; null: there are none. */
+  /** Its lines in the copy. Null if there are none. */
   readonly kept: {
     readonly copy: string;
     readonly first: number;
     readonly count: number;
     /** As in {@link bytes}, when the copy was made. */
     readonly bytes: number;
-    /** Of the whole copy, without its seal. */
+    /** SHA-256 of the whole copy, without its seal. */
     readonly digest: string;
   } | null;
 }
@@ -34,9 +34,9 @@ export interface Share {
 /**
  * @param log of the session
  * @param copy its kept copy, which need not exist
- * @param folders null: transcripts are not to be used
+ * @param folders null if transcripts are not to be used
  * @param seal of the copy; read from it if missing
- * @returns the shares of which there is something to read
+ * @returns the shares that can be read
  */
 export function sharesOf(
   { conversations, end }: Pick<Worklog, 'conversations' | 'end'>,
@@ -74,7 +74,7 @@ export function sharesOf(
 
 export interface ShareBatch {
   readonly records: readonly JournalRecord[];
-  /** Of the transcript; `copy`: they are lines of the kept copy. */
+  /** The format of the transcript; `copy` if they are lines of the kept copy. */
   readonly format: TranscriptTail['format'] | 'copy';
 }
 
@@ -96,7 +96,7 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
 }
 
 /**
- * What is asked after the session's end is not its work any more; the rest of the turn in which it ended is.
+ * A prompt after the session's end is not its work any more; the rest of the turn that was open at its end is.
  * @returns whether a line belongs to the session's share of a conversation; to be asked of each in turn
  */
 function isIn({ conversation, endedAt }: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {

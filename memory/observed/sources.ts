@@ -28,14 +28,14 @@ export interface Observation {
 export interface ObservedSession {
   readonly log: Worklog;
   readonly folder: string;
-  /** In which the paths of files are named; null if it is unknown: then they stay as the agent wrote them. */
+  /** The paths of files are relative to it. Null if it is unknown: then they stay as the agent wrote them. */
   readonly workspace: Pick<Workspace, 'root'> | null;
 }
 
 /**
  * Folds what was observed of a session, each conversation's share of it: from its transcript while that exists and has more than
  * the kept copy, else from the copy.
- * @param folders null: there are none, or they are not to be used
+ * @param folders null if there are none, or they are not to be used
  * @param redact for the words that are kept
  */
 export async function observe(
@@ -53,7 +53,7 @@ export async function observe(
     const copies = shares.map((share) => ({ ...share, transcript: null }));
     if (recalled === null) await takeShares(copies, fold, { workspace, trimmer: AS_IT_IS });
     const known = recalled ?? fold;
-    // Without `texts`, the copy has no words. What was asked first is at the beginning of the transcript, so it is found quickly.
+    // Without `texts`, the copy has no words. The first prompt is at the beginning of the transcript, so it is found quickly.
     if (known.prompts > 0) known.firstPrompt ??= await readFirstPrompt(log, folders, redact);
     return known.lines > 0 ? { observed: 'transcript', fold: known } : observeKept(session);
   }
@@ -98,7 +98,7 @@ async function takeShares(shares: readonly Share[], fold: Observed, { workspace,
   }
 }
 
-/** @param cwd in which the agent means relative paths; null: the top of the workspace */
+/** @param cwd the directory of relative paths. Null if it is the top of the workspace */
 export function nameFilesIn(fold: Observed, workspace: ObservedSession['workspace'], cwd: string | null): void {
   if (workspace !== null) fold.nameOf = (path) => pathInWorkspace(path, cwd ?? workspace.root, workspace);
 }

@@ -1,5 +1,5 @@
 /**
- * What was folded of a kept copy, beside it: a start in a directory waits for one small file then, however long the copy is. It is
+ * The fold of a kept copy, stored next to it: a start in a directory waits for one small file then, however long the copy is. It is
  * generated, and is used only if the copy, and the session's share of it, are those that it was made from.
  */
 import { statSync } from 'node:fs';
@@ -17,26 +17,32 @@ import type { OpenCall } from './calls.js';
 import type { Seal } from './keptCopy.js';
 import { Observed } from './observed.js';
 import { type Share, sharesOf } from './shares.js';
+import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
-/** To be raised with every change of what a fold makes of the same lines. */
+/** To be raised whenever the same lines fold into something else. */
 export const FOLD_VERSION = 4;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
+type Maps = 'files' | 'tokens' | 'waits';
+type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'openCalls';
+type EntryOf<Known> = Known extends Map<infer Key, infer Value> ? readonly [Key, Value] : never;
+
 interface StoredFold {
   readonly key: string;
-  readonly plain: Readonly<Record<string, unknown>>;
-  readonly maps: Readonly<Record<string, readonly (readonly [string, unknown])[]>>;
+  /** The members that are JSON as they are. */
+  readonly plain: Omit<Observed, Apart>;
+  readonly maps: { readonly [Name in Maps]: readonly EntryOf<Observed[Name]>[] };
   readonly touched: readonly string[];
-  readonly todos: readonly unknown[];
+  readonly todos: readonly Todo[];
   readonly agents: readonly Agent[];
   readonly calls: readonly OpenCall[];
 }
 
 interface Place {
   readonly folder: string;
-  /** In which paths were named. */
+  /** Paths are relative to it. */
   readonly workspace: Pick<Workspace, 'root'> | null;
 }
 
@@ -47,16 +53,16 @@ interface FoldedSession extends Place {
 }
 
 /**
- * Stores what was folded of a kept copy. A failure is ignored: the copy can be folded again.
- * @param seal of that copy, which another process may have replaced since
+ * Stores the fold of a kept copy. A failure is ignored: the copy can be folded again.
+ * @param seal of that copy, which another process may have replaced in the meantime
  */
 export function storeFold(places: Places, { id, log, ...place }: FoldedSession, seal: Seal, fold: Observed): void {
   const key = keyOf(place, sharesOf(log, journalIn(place.folder), null, seal));
   if (key === null || fold.lines === 0 || storedIn(place.folder)?.key === key) return;
-  const { more, todos, agents, files, tokens, waits, touched, nameOf: _, ...rest } = fold;
+  const { todos, agents, files, tokens, waits, touched, nameOf: _, ...plain } = fold;
   const stored: StoredFold = {
     key,
-    plain: { ...rest, more },
+    plain,
     maps: { files: [...files], tokens: [...tokens], waits: [...waits] },
     touched: [...touched],
     todos: todos.list,
@@ -71,8 +77,8 @@ export function storeFold(places: Places, { id, log, ...place }: FoldedSession, 
 }
 
 /**
- * @param shares of the session, all of which its kept copy has
- * @returns what was folded of them, which takes no more lines; null if that is not stored, or damaged
+ * @param shares of the session; its kept copy has all of them
+ * @returns their fold, which takes no more lines. Null if it is not stored, or damaged
  */
 export function recallFold(place: Place, shares: readonly Share[]): Observed | null {
   const key = keyOf(place, shares);
@@ -121,12 +127,14 @@ class RecalledFold extends Observed {
   constructor({ plain, maps, touched, todos, agents, calls }: StoredFold) {
     super();
     this.#calls = calls;
-    const named = Object.entries(maps).map(([name, entries]) => [name, new Map(entries)]);
-    Object.assign(this, plain, Object.fromEntries(named), {
+    Object.assign(this, plain, {
+      files: new Map(maps.files),
+      tokens: new Map(maps.tokens),
+      waits: new Map(maps.waits),
       touched: new Set(touched),
       agents: new RecalledAgents(agents),
     });
-    this.todos.list.push(...(todos as typeof this.todos.list));
+    this.todos.list.push(...todos);
   }
 
   override take(): never {

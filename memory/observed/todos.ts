@@ -1,4 +1,4 @@
-/** The agent's own list of tasks, followed through all its wordings. What a program says of its own tasks is never refused. */
+/** The agent's own list of tasks, followed through all its wordings. A program's word on its own tasks is never refused. */
 import { textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import { STEP_STATUSES, type StepStatus } from '../words.js';

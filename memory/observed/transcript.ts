@@ -10,11 +10,11 @@ import { observedTrimmer, saidWords } from './trimmer.js';
 
 export interface ReadTranscript {
   readonly observed: Observed;
-  /** Null: nothing in it is known. */
+  /** Null if nothing in it is known. */
   readonly format: TranscriptTail['format'];
   /** As the program named it. */
   readonly sessionId: string | null;
-  /** In which the agent worked; null: it is not known. */
+  /** The directory of the agent. Null if it is not known. */
   readonly directory: string | null;
   readonly diagnostics: JournalDiagnostics;
 }
@@ -22,7 +22,7 @@ export interface ReadTranscript {
 /** Longer texts of an agent are redacted and cut at once: many of them may wait to be in order. */
 const LONGEST_KEPT_WHOLE = 2_000;
 
-/** @param path of a file; transcripts of its sub-agents are found beside it */
+/** @param path of a file; transcripts of its sub-agents are found next to it */
 export async function readTranscript(path: string, redact: Redact): Promise<ReadTranscript> {
   const files = transcriptAt(path);
   const [tail, read] = await readWithin(FEW_DRAFTS, files, redact);
@@ -31,7 +31,7 @@ export async function readTranscript(path: string, redact: Redact): Promise<Read
   return sorted;
 }
 
-/** Of all that an agent said only its last words are shown. So only they are redacted, at the end. */
+/** Only the last words of an agent are shown. So only they are redacted, at the end. */
 async function readWithin(
   window: number,
   files: TranscriptFiles,

@@ -1,5 +1,5 @@
 /**
- * Of a transcript the memory of a session shows little: this reads 100 MB in half the time and memory that a journal of it would
+ * The memory of a session shows little of a transcript: this reads 100 MB in half the time and memory that a journal of it would
  * take (`npm run bench -- transcript`).
  */
 import { PREVIEW_LIMIT, TEXT_OF_MESSAGE_LIMIT, trimEvent, trimItem } from '../../src/journal/lineOf.js';
@@ -13,14 +13,14 @@ const MOST_WORDS = 4_000;
 /** Longer ones rarely come again. */
 const LONGEST_WORD = 256;
 
-/** @returns the beginning of what an agent said, as it may be shown */
+/** @returns the beginning of an agent's message, as it may be shown */
 export function saidWords(text: string, redact: Redact): string {
   return headOf(text, TEXT_OF_MESSAGE_LIMIT, redact);
 }
 
 /**
- * Keeps what {@link Observed} shows. Ids of calls and messages stay as they are: nobody sees them.
- * @param said what is kept of an agent's message
+ * Keeps what {@link Observed} shows. Ids of calls and messages stay as they are: they are never shown.
+ * @param said makes of an agent's message the part that is kept
  */
 export function observedTrimmer(
   redact: Redact,
@@ -67,7 +67,7 @@ export function observedTrimmer(
   };
 }
 
-/** What {@link callWords} and {@link pathOf} read. */
+/** The fields that {@link callWords} and {@link pathOf} read. */
 function subjectsOf(input: unknown, word: (text: string) => string): Record<string, unknown> {
   const fields: Record<string, unknown> = Object(input);
   const subjects: Record<string, unknown> = {};

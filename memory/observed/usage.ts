@@ -1,11 +1,11 @@
-/** What an agent's messages cost, from the lines of the event `usage`. */
+/** The tokens of an agent's messages, from the lines of the event `usage`. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import type { Tokens } from '../fold/worklog.js';
 
 const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0 };
 
 /**
- * A message may be in several records, of which the last has its final count. It counts once.
+ * A message may be in several records; the last one has its final count. It counts once.
  * @param sums by agent
  * @param messages as last counted, by id
  */

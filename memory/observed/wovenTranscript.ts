@@ -1,7 +1,7 @@
 /**
  * The transcript of a conversation as it grows, with what only the worklog of its session knows: that a permission dialog is open,
- * that the program which showed it has ended, and that another program has resumed the conversation, which owes nothing of what the
- * one before has left. Who reads it cannot tell which line came from where.
+ * that the program which showed it has ended, and that another program has resumed the conversation, and owes nothing that the one
+ * before has left. A reader cannot see which line came from where.
  */
 import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import { instantOf } from '../../src/journal/normalise.js';
@@ -34,7 +34,7 @@ export class WovenTranscript implements JournalSource {
   readonly #transcript: JournalSource;
   readonly #worklog: JournalTail;
   readonly #conversation: FollowedConversation;
-  /** Of the worklog, and not given out: they are not earlier than what the transcript presumes. */
+  /** Lines of the worklog that are not given out yet: they are not earlier than the presumed lines of the transcript. */
   #waiting: JournalRecord[] = [];
   /** Kinds of waits that are open by the worklog. */
   readonly #open = new Set<string>();

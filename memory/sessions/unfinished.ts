@@ -52,7 +52,7 @@ function reasonOf(runs: Runs<Run>): UnfinishedReason {
 
 /** @returns whether it crashed, and neither an agent nor a person has been shown so */
 export function isUnreportedCrash({ reason, log }: Partial<UnfinishedSession> & Pick<OpenSession, 'log'>): boolean {
-  return reason === 'crashed' && log.state.told_at === null;
+  return reason === 'crashed' && log.state.reported_at === null;
 }
 
 /** @returns first those that crashed unnoticed, then the others, each the last begun first */

@@ -1,6 +1,7 @@
 /** All that is known of a session, as JSON, and as named lines for a page that says more than the memory knows. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import { CRASHED, SEEMS_STUCK } from '../condition/words.js';
 import { sumOf } from '../fold/state.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
@@ -50,7 +51,7 @@ export function shownLines(shown: Omit<Shown, 'value'>): string[] {
     ...(directory === null ? [] : [`in ${oneLine(directory)}${shown.isLost ? ', which does not exist any more' : ''}`]),
     ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
     axesLine(look),
-    ...stuckLines(look).map((words) => oneLine(`seems stuck, ${words}`)),
+    ...stuckLines(look).map((words) => oneLine(`${SEEMS_STUCK}, ${words}`)),
     ...detailLines(look),
     // The others are named as in progress.
     ...section('files:', namedFiles(look, restingFiles(look))),
@@ -69,7 +70,7 @@ export function memoryLines({ look, tree }: Shown): (readonly [name: string, ...
   const { log, fold, condition } = look;
   const { agent, step } = condition;
   const texts: Readonly<Record<string, readonly string[]>> = {
-    crash: agent === 'crashed' ? ['its agent CRASHED: its process is gone, and nobody said that it ended'] : [],
+    crash: agent === 'crashed' ? [CRASHED] : [],
     step: step === null ? [] : [stepWords(step)],
     steps: stepsOf(look).map(stepLine),
     files: namedFiles(look, changedFiles(look)),

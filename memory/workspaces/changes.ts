@@ -1,6 +1,6 @@
 /**
- * What changed in a workspace since somebody looked last: files that were created, modified or deleted, by their size and the
- * time of their last change. Links count as themselves. What git ignores does not count.
+ * The changes of a workspace between two looks: files that were created, modified or deleted, by their size and the
+ * time of their last change. Links count as themselves. Files that git ignores do not count.
  */
 import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ export interface Changes {
 }
 
 export interface ScannedFiles {
-  /** That git knows or could add, relative to the workspace; null: every file below it. */
+  /** Files that git knows or could add, relative to the workspace. Null if every file below it counts. */
   readonly listed: readonly string[] | null;
   /** Left out. */
   isOwn(path: string): boolean;
@@ -86,15 +86,15 @@ export function readScan(text: string): Scan | 'newer' | null {
 }
 
 /**
- * @param exists whether a file is there, by its path. Of a workspace with too many files, a scan has only some
- * @returns what changed between two scans, as far as they know
+ * @param exists whether a file is there, by its path. If a workspace has too many files, a scan has only some
+ * @returns the changes between two scans, as far as they know
  */
 export function changesBetween(before: Scan, after: Scan, exists: (path: string) => boolean): Changes {
   const paths = Object.keys(after.entries);
   const known = new Set(Object.keys(before.entries));
   const now = new Set(paths);
   return {
-    // A file that the earlier scan had no room for is new only if it was changed since.
+    // A file that the earlier scan had no room for is new only if it was changed after that scan.
     created: named(paths.filter((path) => !known.has(path) && (before.complete || mtimeIn(after, path) > before.at))),
     modified: named(paths.filter((path) => known.has(path) && !isSame(before.entries[path], after.entries[path]))),
     deleted: named([...known].filter((path) => !now.has(path) && (after.complete || !exists(path)))),

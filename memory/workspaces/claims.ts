@@ -11,7 +11,7 @@ import type { Priority } from '../words.js';
 import { type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
 import type { Workspace } from './workspace.js';
 
-/** Each look releases a claim that was left behind; meanwhile another session may claim, end and be killed. */
+/** Each look releases a claim that was left behind; in the meantime another session may claim, end and be killed. */
 const MOST_LOOKS = 16;
 
 /** Whether a session may still hold a workspace: it exists, is not in the archive, and has not ended. */
@@ -30,7 +30,7 @@ export class Claims {
     this.#mayHold = mayHold;
   }
 
-  /** @returns a workspace in which somebody has worked; null if its log is not there */
+  /** @returns a workspace that has had a session. Null if its log is not there */
   find(id: string): Workspace | null {
     const state = this.#read(id);
     return state === null || state.root === null ? null : { id, root: state.root, kind: state.kind };
@@ -51,7 +51,7 @@ export class Claims {
     return id === undefined ? null : this.find(id);
   }
 
-  /** @returns the workspace's log as it is now; null if nobody has worked there */
+  /** @returns the workspace's log as it is now. Null if it has had no session */
   read({ id }: Workspace): WorkspaceState | null {
     const state = this.#read(id);
     // It does not change while the caller has it.
@@ -105,7 +105,7 @@ export class Claims {
     return outcomes.find((refusal) => refusal !== null) ?? null;
   }
 
-  /** @returns the claim by which the session holds the workspace; null if it does not */
+  /** @returns the session's claim on the workspace. Null if it does not hold it */
   claimOf(workspace: Workspace, sessionId: string): string | null {
     const holder = this.#read(workspace.id)?.holder ?? null;
     return holder?.session_id === sessionId ? holder.claim : null;

@@ -1,4 +1,4 @@
-/** What files hold, in one digest: git says of an untracked file no more than its name. */
+/** The contents of files in one digest: git says of an untracked file no more than its name. */
 import { createHash } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const DIGEST_LENGTH = 16;
 /**
  * Contents are read, because a mere touch changes a time. Beyond a bound in bytes and in files, where reading would take too long,
  * size and time have to do: to report a change that was none is better than to miss one.
- * @param root in which the paths are named
+ * @param root the paths are relative to it
  * @param paths in an order that stays the same
  * @returns null without paths
  */
@@ -37,8 +37,8 @@ function entryDigest(path: string, most: number): { readonly bytes: number; read
     const read = stat?.isFile() && stat.size <= most ? digestOfFile(path, READ_NO_LINK, most) : null;
     if (read !== null) return read;
   } catch {
-    // It was removed meanwhile, or must not be read.
+    // It was removed in the meantime, or must not be read.
   }
-  // The time of a folder, which is another repository, changes by what is not its work.
+  // A folder here is another repository: its time also changes without work on this one.
   return { bytes: 0, digest: stat?.isFile() ? `${stat.size} ${stat.mtimeMs}` : '' };
 }

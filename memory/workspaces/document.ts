@@ -9,7 +9,7 @@ import { pathInWorkspace, type Workspace } from './workspace.js';
 const LARGEST_BYTES = 64 * 1024 * 1024;
 
 /**
- * @param path as somebody wrote it, in `directory`
+ * @param path as it was written, in `directory`
  * @throws UsageError if it is no file, too large, or cannot be read
  */
 export function documentAt(path: string, directory: string, workspace: Workspace): Document {

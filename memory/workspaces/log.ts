@@ -20,7 +20,7 @@ export interface WorkspaceState {
   holder: { readonly session_id: string; readonly claim: string } | null;
   /** For every session of the workspace; the oldest are left out. */
   readonly notes: WorkspaceNote[];
-  /** What became of its sessions since the last one began there. */
+  /** Sentences on what became of its sessions, for the next one that begins there. */
   readonly told: string[];
 }
 
@@ -100,7 +100,7 @@ function claim(state: WorkspaceState, sessionId: string, id: string): Refusal | 
   return null;
 }
 
-/** @param root of the workspace, in which the caller need not be; null if its log does not say */
+/** @param root of the workspace; the caller may be elsewhere. Null if its log does not say */
 export function heldBy(sessionId: string, root: string | null): Refusal {
   return { code: 'held', message: `session ${sessionId} holds ${root ?? 'its directory'}` };
 }

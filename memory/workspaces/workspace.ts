@@ -1,4 +1,4 @@
-/** A directory in which agents work: the top level of a git worktree, or a plain folder. */
+/** A directory for the work of agents: the top level of a git worktree, or a plain folder. */
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -32,7 +32,7 @@ function idOf(root: string): string {
 }
 
 /**
- * @param path as somebody wrote it, in `directory`; the file need not exist
+ * @param path as it was written, in `directory`; the file need not exist
  * @param known as of {@link realOf}
  * @returns the path relative to the workspace, without links; an absolute path if it is outside
  */

@@ -42,7 +42,7 @@ export interface ActedFoldersOptions {
   onChange(): void;
 }
 
-/** What this watchdog acts on, and under which leases. */
+/** The folders that this watchdog acts on, and its leases for them. */
 export interface Acting {
   /** @param logsId of an incident or a run; records of older versions have none, and any watchdog acts on those */
   actsFor(logsId: string | undefined): boolean;
@@ -53,7 +53,7 @@ export interface Acting {
   guard(): Guard;
 }
 
-/** What everything needs that the acting watchdog does beside judging. */
+/** The common parts of all that the acting watchdog does, except judging. */
 export interface ActingContext {
   readonly store: Store;
   readonly clock: Clock;
@@ -67,7 +67,7 @@ export class ActedFolders implements Service, Acting {
   readonly #options: ActedFoldersOptions;
   readonly #owner: string;
   readonly #adopted = new Map<string, HeldLease>();
-  /** Leases that nobody holds. */
+  /** Leases without a holder. */
   readonly #unheld: Unchanged;
   /** Folders of the incidents found by the last full check. */
   #incidentFolders: ReadonlySet<string> = new Set();

@@ -3,7 +3,7 @@
  * take turns, and hosts with folders of their own have watchdogs of their own. Every commit carries the fencing number.
  *
  * A bridge takes the lease from a living standby, at its start or once it can hear again. So a bridge's own watchdog acts while
- * the bridge lives, and `bridge.log` has every step. Whatever the standby still tries to store is refused.
+ * the bridge lives, and `bridge.log` has every step. Anything that the standby still tries to store is refused.
  */
 import { ensureLogsFolderId } from '../../src/files/logsFolder.js';
 import { parseObject } from '../../src/json.js';
@@ -17,7 +17,7 @@ const WORDS: LeaseWords = {
   fenced: 'another watchdog acts for this logs folder now',
 };
 
-/** The times in which this process was away. */
+/** The times when this process was away. */
 export interface GapsOfHolder {
   /** @returns the end of the last one, epoch milliseconds; minus infinity if there was none */
   lastEnd(run: null): number;

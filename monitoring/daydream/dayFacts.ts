@@ -50,7 +50,7 @@ export interface IssueFacts {
   readonly needs_a_person: boolean;
 }
 
-/** Something that is about no job: a gap of the watch, a blocked queue, an outage, a message nobody took. */
+/** Something that is about no job: a gap of the watch, a blocked queue, an outage, a message that no bridge took. */
 export interface OtherFacts {
   readonly event: string;
   readonly at: string;
@@ -62,9 +62,9 @@ export interface OtherFacts {
   readonly excerpt: string | null;
 }
 
-/** An agent in a person's terminal seemed stuck. Nobody ran it for a chat, so it is no job. */
+/** An agent in a person's terminal seemed stuck. It did not run for a chat, so it is no job. */
 export interface NoticeFacts {
-  /** Null: its directory is no project's. */
+  /** Null if its directory is no project's. */
   readonly project: string | null;
   readonly session_id: string;
   readonly rule: IncidentRule | null;
@@ -72,7 +72,7 @@ export interface NoticeFacts {
   readonly at: string;
 }
 
-/** What the events say about a day. */
+/** The facts of a day, from the events. */
 export interface Day {
   readonly date: string;
   /** Lines of that day. */
@@ -84,7 +84,7 @@ export interface Day {
   /** Those that need a person first. */
   readonly issues: readonly IssueFacts[];
   readonly others: readonly OtherFacts[];
-  /** In the order in which they were written. */
+  /** In the order of their lines. */
   readonly notices: readonly NoticeFacts[];
 }
 
@@ -102,7 +102,7 @@ export interface OpenDay {
   readonly begin: number;
   /** The first instant after the day, epoch milliseconds. */
   readonly end: number;
-  /** Of all incidents that the day may be about. */
+  /** The stories of all incidents that the day may be about. */
   readonly stories: Map<string, IncidentStory>;
   /** The incidents with a line of that day. */
   readonly today: Set<string>;

@@ -59,7 +59,7 @@ export class DailyReview {
   }
 
   /**
-   * @param date only this day, as `2026-02-05`; null: every day with something new, yesterday, and the days without a page
+   * @param date only this day, as `2026-02-05`; null for every day with something new, yesterday, and the days without a page
    *   between the last page and yesterday
    * @throws UsageError if the date is invalid, or has not begun yet
    * @throws UnreachableError if a review cannot be written: nothing is acknowledged then
@@ -130,8 +130,8 @@ function requireBegunDay(date: string, now: number, zone: DayZone): void {
 }
 
 /**
- * @param known the last event that has a page; null: none has
- * @param date stops before the first event of another day, so that nothing is acknowledged without a page; null: all days
+ * @param known the last event that has a page; null if none has
+ * @param date stops before the first event of another day, so that nothing is acknowledged without a page; null for all days
  * @returns the days of the new events, and the last of these events; null if there are none
  */
 async function daysWithNews(

@@ -71,7 +71,7 @@ export function jobsOf(stories: readonly IncidentStory[]): Job[] {
 
 /**
  * An incident stays open until its issue is filed, which an unreachable GitHub may put off for days. A job whose chat was notified
- * of the failure is over before that, and no issue shows it to anybody.
+ * of the failure is over before that, and no issue shows it to a reader.
  */
 function jobOf(stories: readonly [IncidentStory, ...IncidentStory[]]): Job {
   const [first] = stories;
@@ -140,7 +140,7 @@ export function troublesAmong(jobs: readonly Job[]): Trouble[] {
   );
 }
 
-/** @returns the items by their key, in the order in which the keys first occur */
+/** @returns the items by their key, in the order of the keys' first occurrence */
 export function grouped<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): [Item, ...Item[]][] {
   const groups = new Map<string, [Item, ...Item[]]>();
   for (const item of items) {

@@ -11,7 +11,7 @@ export class ManyDays {
   /** In the order of the calendar. */
   readonly #days: readonly OpenDay[];
   readonly #zone: DayZone;
-  /** What the events so far amount to for days that have not begun yet. */
+  /** The stories so far, for days that have not begun yet. */
   readonly #before = new Map<string, IncidentStory>();
   /** How many of the days have begun. */
   #begun = 0;
@@ -51,7 +51,7 @@ export class ManyDays {
     if (next !== undefined) addTo(this.#before, event, at, next.begin);
   }
 
-  /** @returns the days in the order of the calendar; none of those before the first event, of which nothing is known */
+  /** @returns the days in the order of the calendar, without those before the first event: nothing is known about them */
   days(): Day[] {
     // Days that no event reached: open incidents are on their pages, too.
     while (this.#begun < this.#days.length) this.#beginNext();

@@ -209,7 +209,7 @@ function inTerminals({ notices, date }: Day, zone: DayZone): string {
   return section('Agents that seemed stuck in terminals', lines);
 }
 
-/** Gaps of the watch, times without a bridge, outages, messages that nobody took: each kind by itself, messages by chat. */
+/** Gaps of the watch, times without a bridge, outages, messages that no bridge took: each kind by itself, messages by chat. */
 function otherEvents({ others, date }: Day, zone: DayZone): string {
   const kinds = grouped(others, ({ event }) => event).map((found) => {
     const items = grouped(found, ({ details, at }) => details.chat_id ?? at).map((same) => otherItem(same, date, zone));

@@ -55,7 +55,7 @@ export class DaydreamSchedule implements Service {
   }
 
   /**
-   * Writes the review if a scheduled time has come that nobody has handled. Never throws: a failure is logged and retried in
+   * Writes the review if a scheduled time has come that no process has handled. Never throws: a failure is logged and retried in
    * ten minutes, and nothing is acknowledged until then.
    */
   async runIfDue(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * When a watchdog acted for this logs folder. Events cannot show it: a day that nobody watched has none, and neither has a
- * quiet one.
+ * When a watchdog acted for this logs folder. Events cannot show it: a day without a watchdog has none, and neither has a quiet
+ * one.
  */
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -32,9 +32,9 @@ interface WatchTime {
   readonly until: number;
 }
 
-/** What is recorded. */
+/** The record of the watch. */
 export interface Watched {
-  /** In the order in which they were noted. */
+  /** In the order of their notes. */
   readonly times: readonly WatchTime[];
   /**
    * Nothing is known about the time before, because the record was damaged. Epoch milliseconds; null if everything is known.
@@ -42,7 +42,7 @@ export interface Watched {
   readonly knownFrom: number | null;
 }
 
-/** What a review says about the watch itself. */
+/** A review's facts about the watch itself. */
 export interface WatchFacts {
   /** `unknown`: the record was damaged, or events show that the product was running but the record has nothing for that day. */
   readonly state: 'always' | 'partly' | 'never' | 'unknown';

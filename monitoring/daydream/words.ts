@@ -75,7 +75,7 @@ function reasonWords({ reason, stories }: Job): string {
   return name((reason ?? '').replace(NO_MINUTES, measured)).replaceAll('_', ' ');
 }
 
-/** @returns how the jobs went on, the worst first: `failed again: 3 · recovered: 12` */
+/** @returns how the jobs ended, the worst first: `failed again: 3 · recovered: 12` */
 export function endWordsOf(trouble: Trouble): string {
   const inOrder = trouble.toSorted((a, b) => JOB_ENDS.indexOf(a.end) - JOB_ENDS.indexOf(b.end));
   return tally(inOrder.map(endOf));
@@ -131,7 +131,7 @@ export function issueLink(url: string): string {
   return `[#${number}](${url.startsWith('file:') ? `../issues/${number}.md` : url})`;
 }
 
-/** By an id alone nobody knows which message it was. */
+/** An id alone does not say which message it was. */
 export function askedWords(job: Job | undefined): readonly string[] {
   return job === undefined || job.asked === null ? [] : [`asked: ${job.asked}`];
 }

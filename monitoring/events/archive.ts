@@ -2,7 +2,7 @@
  * Moves the old beginning of `critical_events.jsonl` into `archive/`. A crash after any step is harmless:
  *
  * 1. copy the beginning into a new archived file: whole, synced, then visible under its name
- * 2. copy the rest beside the live file; announce it; copy what was appended meanwhile; sync
+ * 2. copy the rest next to the live file; announce it; copy the lines appended in the meantime; sync
  * 3. move the rest into the live file's place
  *
  * Until step 3 the live file is untouched, and readers ignore the copy. An archiving that is repeated after a crash finds the
@@ -99,7 +99,7 @@ async function replaceByRest(
   const announced = live.announcement(id);
   const rest = await openLike(file, prepared);
   try {
-    // Before the announcement, so that nobody waits for the bulk of it.
+    // Before the announcement, so that no writer waits for the bulk of it.
     const copied = await copyBytes(file, rest, offset, TO_THE_END);
     await rest.sync();
     await onStep?.('prepared');

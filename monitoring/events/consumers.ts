@@ -1,6 +1,6 @@
 /**
  * The readers of the critical events and how far each has acknowledged them: one small file per consumer, in `logs/consumers/`.
- * What all of them have acknowledged may be archived.
+ * Events that all of them have acknowledged may be archived.
  */
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export class EventConsumers {
   readonly #livePath: string;
   readonly #clock: Clock;
 
-  /** @param livePath of `critical_events.jsonl`; the consumers' files are beside it */
+  /** @param livePath of `critical_events.jsonl`; the consumers' files are next to it */
   constructor(livePath: string, clock: Clock) {
     this.#livePath = livePath;
     this.#clock = clock;

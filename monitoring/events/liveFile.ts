@@ -2,7 +2,7 @@
  * How `critical_events.jsonl` is replaced by a shorter one while other processes append to it and read it, without a lock that
  * a dead process could leave behind.
  *
- * A process that replaces the file first announces it with a file beside it (`…jsonl.next-{id}`), then copies the present
+ * A process that replaces the file first announces it with a file next to it (`…jsonl.next-{id}`), then copies the present
  * content and moves that very file into place. Announcement and replacement are one file, so removing the announcement cancels
  * the replacement for certain.
  *
@@ -34,7 +34,7 @@ export class LiveFile {
     return `${this.path}.next-${id}`;
   }
 
-  /** @returns the path that a replacement with this id is prepared at, which nobody reads */
+  /** @returns the path where a replacement with this id is prepared; no process reads it */
   preparation(id: string): string {
     return `${this.path}.rest-${id}`;
   }
@@ -57,7 +57,7 @@ export class LiveFile {
     return there !== null && there.ino === ours.ino && there.dev === ours.dev;
   }
 
-  /** Removes what replacements have left beside the file; one in progress is cancelled. */
+  /** Removes remains of replacements next to the file; one in progress is cancelled. */
   async clear(): Promise<void> {
     for (const name of await this.#beside('.next-', '.rest-'))
       await rm(join(dirname(this.path), name), { force: true });

@@ -62,7 +62,7 @@ export class EventReader {
 
   /**
    * As {@link read}, then every further event as it is written, until the signal aborts. If the live file is moved away by
-   * hand, reading goes on with its replacement, from the beginning.
+   * hand, reading continues with its replacement, from the beginning.
    * @returns batches, none of them empty
    */
   async *follow(after: From, signal: AbortSignal, clock: Clock = systemClock): AsyncGenerator<ReadEvent[]> {

@@ -19,10 +19,10 @@ export interface TroubleWatchOptions {
   readonly logger: Logger;
 }
 
-/** What is refused. */
+/** A refusal to report. */
 export interface Refusal {
   readonly event: CriticalEventName;
-  /** Of the critical event; stable, without spaces. */
+  /** The critical event's reason; stable, without spaces. */
   readonly reason: string;
   /** The name of the place in the event's details. */
   readonly placeName: string;
@@ -69,7 +69,7 @@ export class TroubleWatch {
     return writeEvent(events, logger, noticeEvent({ incident_id, step, event, reason, details }, clock.now()));
   }
 
-  /** What is asked must not fail because this could not be noted. */
+  /** The caller's request must not fail because this could not be noted. */
   async #orLog<Result>(otherwise: Result, note: () => Promise<Result>): Promise<Result> {
     return note().catch((err: unknown) => {
       const { logger } = this.#options;

@@ -22,9 +22,9 @@ export interface IncidentFacts extends Evidence {
   readonly notRevivedBecause?: string | null;
   /** The agent's own words at its end; null if there were none, or they were lost. */
   readonly untrustedExcerpt?: string | null;
-  /** In which the run failed; null if it had none. */
+  /** The run's conversation when it failed; null if it had none. */
   readonly conversation?: FailedConversation | null;
-  /** That the agent had reached; null if it is not known. */
+  /** The agent's last step; null if it is not known. */
   readonly step?: ReachedStep | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What was refused is tried again after a long pause, because only a person can change that. A person who has just mended a token
- * restarts the process, or has it read its configuration again: then each is tried once without that pause.
+ * A refused request is tried again after a long pause, because only a person can change the reason. A person who has just mended a
+ * token restarts the process, or has it read its configuration again: then each is tried once without that pause.
  */
 export class RefusedTries {
   readonly #tried = new Set<string>();

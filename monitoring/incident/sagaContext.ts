@@ -1,4 +1,4 @@
-/** What the saga needs from outside, and what all of its steps do with it. */
+/** The parts that the saga needs from outside, and the functions that all of its steps share. */
 
 import { UnreachableError } from '../../src/errors.js';
 import type {
@@ -17,7 +17,7 @@ import type { KnownGaps } from '../lateness/knownGaps.js';
 import type { RefusedTries } from './refusedTries.js';
 import { type IncidentLine, incidentEvent } from './texts/incidentEvents.js';
 
-/** How far a step got: `look` again at once, or wait until an instant (epoch ms; null: until somebody wakes it). */
+/** How far a step got: `look` again at once, or wait until an instant (epoch ms; null to wait for a wake). */
 export type Progress = 'look' | { readonly waitUntil: number | null };
 
 /** Facts about all sessions that this watchdog judges. */
@@ -29,7 +29,7 @@ export interface ManySessions {
 }
 
 export interface SagaContext extends ActingContext {
-  /** A run's owner that was also stopped could not end it meanwhile. */
+  /** A run's owner that was also stopped could not end it during the gap. */
   readonly gaps: KnownGaps;
   readonly timings: Readonly<Record<'reportWaitMs' | 'proofMs' | 'runLeaseMs', number>>;
   readonly queue: WorkQueue;
@@ -57,7 +57,7 @@ export interface SagaContext extends ActingContext {
   /** @returns the step that the session's agent has reached; null if it has none, or its journal cannot be read here */
   stepOf(sessionId: string): Promise<ReachedStep | null>;
   readonly sessions: ManySessions;
-  /** What was refused, and tried again since this process began. */
+  /** Refused requests that were tried again by this process. */
   readonly refusedTries: RefusedTries;
 }
 

@@ -3,7 +3,7 @@ import type { WatchdogGap } from '../../src/jobs/findings.js';
 import type { Run } from '../../src/jobs/model.js';
 import type { Clock } from '../../src/time.js';
 
-/** What a judge has to check before it trusts a clock. */
+/** The checks of a judge before it trusts a clock. */
 export abstract class KnownGaps {
   /**
    * Checks the clocks first, so that a process that was away knows it before it judges anything.
@@ -14,7 +14,7 @@ export abstract class KnownGaps {
   /** @returns the gaps after which every clock of the run restarts; if null, those that concern no particular run */
   abstract of(run: Run | null): readonly WatchdogGap[];
 
-  /** Reads what other processes have recorded meanwhile. */
+  /** Reads the gaps that other processes have recorded since the last call. */
   abstract refresh(): Promise<void>;
 
   /** @returns the end of the last of them, epoch milliseconds; minus infinity if there is none */
@@ -48,7 +48,7 @@ export class RecordedGaps extends KnownGaps {
 }
 
 /**
- * The acting watchdog's absence excuses every run, because nobody watched. A gap of a whole host excuses that host's runs. A
+ * The acting watchdog's absence excuses every run, because none was watched. A gap of a whole host excuses that host's runs. A
  * bridge that was stopped could not write a journal, which excuses the runs that it owns. A watchdog that only observes excuses
  * nothing: it may come and go as it likes.
  */

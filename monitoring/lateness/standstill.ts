@@ -62,7 +62,7 @@ const BEATS_PER_BOUND = 6;
 
 /** The clocks that can accuse by their length alone; milliseconds. */
 export interface AccusingSpans {
-  /** Of every project. */
+  /** Every project's. */
   readonly thresholds: Iterable<Thresholds>;
   readonly backlogMs: number;
   readonly runLeaseMs: number;

@@ -20,7 +20,7 @@ import { Replay } from './replay.js';
 
 export interface AssessOptions {
   readonly thresholds: Thresholds;
-  /** UTC epoch milliseconds; null: the instant of each journal's last event. */
+  /** UTC epoch milliseconds; null for the instant of each journal's last event. */
   readonly now: number | null;
   /** Judge at every instant up to `now`. */
   readonly replay: boolean;
@@ -31,7 +31,7 @@ export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
   /** Relative to the given folder; a file exactly as it was given. */
   readonly file: string;
   readonly session_id: string;
-  /** What the file is, by its content; null if nothing in it is recognised. */
+  /** The file's format, by its content; null if nothing in it is recognised. */
   readonly format: TranscriptFormat | 'journal' | null;
   /** ISO 8601. */
   readonly next_deadline: string | null;
@@ -122,7 +122,7 @@ export async function journalsAt(given: string): Promise<JournalFile[]> {
   return groupTranscripts(found.sort()).map((files) => ({ files, name: relative(path, files.path), isNamed: false }));
 }
 
-/** Links are not followed: a folder may hold a link to itself. A worklog beside a journal is none. */
+/** Links are not followed: a folder may hold a link to itself. A worklog next to a journal is none. */
 async function collectJournals(folder: string, found: string[]): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -149,7 +149,7 @@ async function assess(journal: JournalFile, options: AssessOptions) {
 
 /**
  * Judges a journal or a transcript at one instant.
- * @param now UTC epoch milliseconds; null: the instant of the last event
+ * @param now UTC epoch milliseconds; null for the instant of the last event
  */
 export async function judgeJournal(
   tail: JournalSource,
@@ -160,7 +160,7 @@ export async function judgeJournal(
   await follower.look(now ?? Number.POSITIVE_INFINITY);
   const { timeline, diagnostics, sessionId } = follower;
   const last = timeline.lastInstant();
-  // A part of the story that this version cannot read accuses nobody.
+  // If this version cannot read a part of the story, it makes no accusation.
   const known = diagnostics.newer_lines === 0 ? timeline : new Timeline();
   const assessment = assessSessionHealth(known, thresholds, now ?? last ?? 0);
   return { assessment, sessionId, diagnostics, isBlank: last === null };

@@ -26,7 +26,7 @@ const QUIET_KINDS: ReadonlySet<Entry['kind']> = new Set([
 /** How far lines may be out of order; the memory of a replay is bounded by twice as many. */
 const ORDERED_LINES = 65_536;
 
-/** What was seen of a recording so far. */
+/** The part of a recording that was seen so far. */
 interface Seen {
   /** How many instants were judged. */
   judged: number;

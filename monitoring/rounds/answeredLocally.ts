@@ -1,8 +1,8 @@
 /**
- * What this host's disk knows about a message that the store calls unanswered. A Redis that loses its last moment (one with
+ * Asks this host's disk about a message that the store calls unanswered. A Redis that loses its last moment (one with
  * `appendfsync everysec` whose host dies) can forget a final message that a person has already read. The disk does not: an
  * answer is the journal's last line, synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was
- * sent is noted beside the logs (`bridge/chat/sendMemory.ts`).
+ * sent is noted next to the logs (`bridge/chat/sendMemory.ts`).
  */
 import { unreadable } from '../../src/errors.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
@@ -28,7 +28,7 @@ const TEXTS: Readonly<Record<OutboxEntry['kind'], string>> = {
 export interface DiskContext {
   readonly records: Records;
   readonly logsFolder: string;
-  /** Of this host. */
+  /** This host's. */
   readonly bootId: string;
   readonly logger: Logger;
   /**

@@ -1,6 +1,6 @@
 /**
  * Forgets what ended long ago: sessions with their messages and journals, incidents, and their entries in issue records. The
- * acting watchdog's tick does a round at most once an hour. A round covers a bounded part; the next one goes on.
+ * acting watchdog's tick does a round at most once an hour. A round covers a bounded part; the next one continues.
  */
 
 import { counted } from '../../src/counted.js';

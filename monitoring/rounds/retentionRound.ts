@@ -1,9 +1,9 @@
 /**
  * Keeps what the logs folder gathers besides journals within its bounds: the acting watchdog archives old critical events, and
  * removes archived ones, daily reviews and completed issues that are older still. It runs once a day; `retention.json` holds
- * the time of the last round, so that a restart does not repeat it. What somebody may still need is kept: events that a
- * consumer has not acknowledged, the newest archived file (a consumer may be in it), open issues, and those that a person
- * closed as not planned.
+ * the time of the last round, so that a restart does not repeat it. It keeps all that may still be needed: events that a consumer
+ * has not acknowledged, the newest archived file (a consumer may be in it), open issues, and those that a person closed as not
+ * planned.
  */
 import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const ROUND_EVERY_MS = DAY;
 const AGAIN_AFTER_MS = HOUR;
 const RECORD = 'retention.json';
 const PAGE = /^(\d{4}-\d\d-\d\d)\.md$/;
-/** Per round; the next one goes on. */
+/** Per round; the next one continues. */
 const MOST_ISSUES = 500;
 
 export interface RetentionContext {

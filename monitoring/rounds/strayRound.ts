@@ -72,7 +72,7 @@ export class StrayRound {
       mended.push(stray);
       logger.warn({ reason: stray.reason, id: stray.id }, `${stray.id} ${stray.end}`);
     }
-    // Anywhere in the queue: a session in no lane is nobody's head.
+    // Anywhere in the queue: a session in no lane is never a head.
     await this.#context.unreadable.setWaitingAside(store.strays.unread.map((sessionId) => ({ sessionId, lane: null })));
     await this.#forgottenIncidents.end();
     return mended;

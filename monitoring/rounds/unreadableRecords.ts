@@ -31,7 +31,7 @@ export interface UnreadHead {
   readonly lane: string | null;
 }
 
-/** What its critical event is about. */
+/** The subject of its critical event. */
 interface SetAside {
   readonly incident_id: string;
   /** The first for a session that failed because of it, the second for an incident. */

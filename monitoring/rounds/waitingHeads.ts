@@ -63,7 +63,7 @@ export async function waitingGroups(
       const { projectKey } = head;
       const from = backlogFrom(head, worker, backlogMs);
       if ((rulesOf(projectKey)?.actions ?? DEFAULT_ACTIONS).backlog === 'off') continue;
-      // Behind a run the clock begins when nobody is left: no later than this.
+      // Behind a run the clock begins when the worker is gone: no later than this.
       if (from === null || from > now) deadline = Math.min(deadline ?? Infinity, from ?? now + backlogMs + 1);
       if (from === null || from > now) continue;
       const group = groups.get(`${host} ${projectKey}`) ?? { host, projectKey, worker, heads: [] };

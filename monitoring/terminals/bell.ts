@@ -9,7 +9,7 @@ const BELL = '\u0007';
 /** Standard input, output and error. */
 const STREAMS = [0, 1, 2];
 const TERMINAL = /^\/dev\/(?:pts\/\d+|tty\w*)$/;
-/** It becomes the terminal of nobody, and a stopped one holds nobody up. */
+/** It becomes no process's controlling terminal, and a stopped one does not hold the caller up. */
 const FLAGS = constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK;
 
 /**

@@ -1,4 +1,4 @@
-/** Which project a terminal's directory belongs to, and so by which rules its session is judged. */
+/** The project of a terminal's directory. Its rules judge the session. */
 import { sep } from 'node:path';
 import { realOf } from '../../memory/workspaces/workspace.js';
 import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
@@ -6,7 +6,7 @@ import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import type { Project, ProjectRules } from '../../src/config/settings.js';
 
 export interface DirectoryRules {
-  /** Null: it is in no project's directory. */
+  /** Null if it is in no project's directory. */
   readonly project: string | null;
   readonly rules: ProjectRules;
 }
@@ -16,7 +16,7 @@ const USUAL: DirectoryRules = {
   rules: { thresholds: DEFAULT_THRESHOLDS, actions: DEFAULT_ACTIONS },
 };
 
-/** @param directory null: it is not known */
+/** @param directory null if it is not known */
 export function rulesIn(projects: Iterable<Project>, directory: string | null): DirectoryRules {
   const project = directory === null ? null : nearest([...projects], realOf(directory));
   return project === null ? USUAL : { project: project.key, rules: project };

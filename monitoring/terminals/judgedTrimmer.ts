@@ -1,4 +1,4 @@
-/** Of a transcript the judgement needs no words: what a watcher keeps of a thousand of them must be small. */
+/** Drops all text: the verdict does not need it, and a watcher holds thousands of transcripts. */
 import { trimEvent, trimItem } from '../../src/journal/lineOf.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/log/redact.js';

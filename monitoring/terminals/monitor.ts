@@ -1,6 +1,6 @@
 /**
- * Watches one session without a bridge: by its transcript, or, without one, by its worklog and its directory. It writes a notice when
- * the session is silent for too long, closes it when that goes on, and ends with the session, or after a day.
+ * Watches one session without a bridge: by its transcript, or, without one, by its worklog and its directory. It writes a notice
+ * when the session is silent for too long, closes it when the session works again, and ends with the session, or after a day.
  */
 import { isOpenSession } from '../../memory/condition/condition.js';
 import type { Viewer } from '../../memory/sessions/views.js';
@@ -15,10 +15,10 @@ import { isReplaced, recordMonitor } from './monitorRecord.js';
 import { driveNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { judgeQuietly } from './quietSession.js';
-import { type Sight, TerminalSession } from './terminalSession.js';
+import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 import { WorkspaceActivity } from './workspaceActivity.js';
 
-/** So that none is left behind if nobody ends the session. */
+/** So that no monitor is left behind if the session is never ended. */
 const LONGEST_MS = DAY;
 
 export interface MonitorLimits {
@@ -46,7 +46,7 @@ export class Monitor {
   readonly #workspace: WorkspaceActivity;
   readonly #gaps: OwnGaps;
   readonly #thresholds: Thresholds;
-  /** Why the last check failed; null: it did not. */
+  /** Why the last check failed; null if it did not. */
   #trouble: string | null = null;
 
   constructor(options: MonitorOptions) {
@@ -61,7 +61,7 @@ export class Monitor {
   }
 
   /**
-   * Checks until there is nothing to watch any more. What cannot be read or written at one check is tried again at the next.
+   * Checks until there is nothing to watch any more. If a check cannot read or write, the next one tries again.
    * @throws UnreachableError if it cannot be recorded that this process monitors the session
    */
   async run(signal: AbortSignal): Promise<MonitorEnd> {
@@ -115,13 +115,13 @@ export class Monitor {
     const options = { now, thresholds: this.#thresholds, gaps: this.#gaps.of() };
     let sight = await this.#session.look(options);
     if (sight === null || !isOpenSession(sight.log.recorded)) return null;
-    if (sight.assessment === null && sight.mayWork) {
+    if (sight.assessment === null && mayWork(sight)) {
       const activity = this.#workspace.look();
       if (activity === 'changed') sight = (await this.#session.look(options)) ?? sight;
       if (activity !== 'unknown') sight = judgeQuietly(sight, options);
     }
     const [finding = null] = sight.findings;
-    const driven = driveNotice(memory, sight, sight.mayWork ? finding : null);
+    const driven = driveNotice(memory, sight, mayWork(sight) ? finding : null);
     if (driven?.change === 'closed') say(closingText(sight));
     if (driven?.change === 'opened') {
       say(driven.notice.sentence);

@@ -1,4 +1,4 @@
-/** Which process monitors a session: a file beside its worklog. A pid alone says nothing, because it may be another process's by now. */
+/** The monitor of a session: a file next to its worklog. A pid alone proves nothing: another process may have it by now. */
 import { join } from 'node:path';
 import * as z from 'zod';
 import { processSchema } from '../../memory/fold/rules/runs.js';
@@ -51,8 +51,8 @@ export function recordMonitor(
 }
 
 /**
- * @returns whether another process than this one was recorded last: of two that began at once, only that one stays; null: nobody is
- *   recorded, or the file is damaged
+ * @returns whether another process than this one was recorded last: if two begin at once, only that one stays. Null if no process
+ *   is recorded, or the file is damaged
  */
 export function isReplaced(memory: Monitored, sessionId: string): boolean | null {
   const found = recordedMonitor(memory, sessionId);

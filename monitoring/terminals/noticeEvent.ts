@@ -7,7 +7,7 @@ import type { NoticedSession } from './terminalWatch.js';
 
 /** @param noticed found by this process, or by another watcher of the session */
 function terminalEvent({ notice, sight, project }: NoticedSession): CriticalEvent {
-  const { assessment, findings, id, liveness } = sight;
+  const { assessment, findings, id, runs } = sight;
   const finding = findings.find(({ rule }) => rule === notice.rule);
   const rule = finding?.rule ?? null;
   const details = {
@@ -16,7 +16,7 @@ function terminalEvent({ notice, sight, project }: NoticedSession): CriticalEven
     attempt: 1,
     findings: findings.map((found) => ({ ...found, sentence: describeFinding(found) })),
     waits_considered: findings.flatMap((found) => found.waits_considered),
-    liveness,
+    liveness: runs.liveness,
   };
   return {
     ...noticeEvent(

@@ -1,18 +1,18 @@
-/** What the person at a terminal reads if their agent seems to be stuck: what happened, in minutes, and what to try. */
-import { isOpen } from '../../memory/fold/runs.js';
+/** The notice to the person at a terminal whose agent seems to be stuck: the facts, in minutes, and a remedy. */
 import type { Finding } from '../../src/jobs/findings.js';
 import { inPlainWords } from '../incident/texts/plainWords.js';
-import type { Sight } from './terminalSession.js';
+import { mayWork, type Sight } from './terminalSession.js';
 
 /** @param sessionId to name it in a command */
 export function noticeText(finding: Finding, sessionId: string): string {
   return `${inPlainWords(finding)} ${adviceFor(finding, sessionId)}`;
 }
 
-/** @returns why a notice is closed: the session goes on, or its agent is gone */
-export function closingText({ id, mayWork, liveness, run }: Sight): string {
-  if (mayWork) return `session ${id} goes on`;
-  if (liveness === 'dead' && run !== null && isOpen(run))
+/** @returns why a notice is closed: the session works again, or its agent is gone */
+export function closingText(sight: Sight): string {
+  const { id, runs } = sight;
+  if (mayWork(sight)) return `session ${id} goes on`;
+  if (runs.liveness === 'dead' && !runs.hasEnded)
     return `the agent of session ${id} has died; to go on from its record: watchkeeper track resume ${id}`;
   return `the agent of session ${id} has ended`;
 }

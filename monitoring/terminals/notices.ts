@@ -1,9 +1,9 @@
 /**
- * A notice is a line in the worklog of the session. Its rules apply the first one only, so that of several watchers one notifies,
- * and each episode is noticed once. It is closed when the session goes on, and may then be noticed again.
+ * A notice is a line in the worklog of the session. The log's rules apply only the first one, so that one of several watchers
+ * notifies, and each episode is noticed once. A notice is closed when the session resumes; the next episode gets a new one.
  */
 import { isOpenSession } from '../../memory/condition/condition.js';
-import { hasResumed } from '../../memory/condition/stuck.js';
+import { hasResumed, isNoticed } from '../../memory/condition/stuck.js';
 import { worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Notice, Worklog } from '../../memory/fold/worklog.js';
 import type { Memory } from '../../memory/sessions/memory.js';
@@ -11,7 +11,7 @@ import type { Finding } from '../../src/jobs/findings.js';
 import { ring } from './bell.js';
 import { judgedOf } from './judge.js';
 import { noticeText } from './noticeText.js';
-import type { Sight } from './terminalSession.js';
+import { mayWork, type Sight } from './terminalSession.js';
 
 const BY_ITSELF = { by: 'watchkeeper' } as const;
 
@@ -38,10 +38,14 @@ export function driveNotice(
 ): DrivenNotice | null {
   const [open] = sight.log.recorded.notices;
   if (open !== undefined)
-    return { notice: open, change: hasGoneOn(sight, open) && closeNotice(memory, sight.id, open) ? 'closed' : null };
+    return {
+      notice: open,
+      change: hasResumedSince(sight, open) && closeNotice(memory, sight.id, open) ? 'closed' : null,
+    };
   const notice = finding === null ? null : openNotice(memory, sight.id, finding);
   if (notice === null) return null;
-  if (sight.run !== null) ring(sight.run.process, memory.surroundings.process);
+  const { present } = sight.runs;
+  if (present !== null) ring(present.process, memory.surroundings.process);
   return { notice, change: 'opened' };
 }
 
@@ -53,7 +57,7 @@ export function openNotice({ sessions }: Noticing, sessionId: string, finding: F
   const { rule, since } = finding;
   const line = worklogKind.line('notice', { rule, since, sentence: noticeText(finding, sessionId) });
   return sessions.withSession(sessionId, (session) => {
-    const lines = (state: Worklog) => (isOpen(state) && state.notices.length === 0 ? [line] : []);
+    const lines = (state: Worklog) => (isOpen(state) && !isNoticed(state) ? [line] : []);
     const [refusal] = sessions.addFacts(session, lines, BY_ITSELF);
     return refusal === null ? (session.log.state.notices[0] ?? null) : null;
   });
@@ -74,7 +78,7 @@ function isOpen({ lifecycle, archived }: Worklog): boolean {
   return isOpenSession({ lifecycle, archived: archived !== null });
 }
 
-/** @returns whether the session has gone on since it was noticed */
-function hasGoneOn(sight: Sight, notice: Notice): boolean {
-  return hasResumed(notice, { mayWork: sight.mayWork, judged: judgedOf(sight) });
+/** @returns whether the session has resumed since it was noticed */
+function hasResumedSince(sight: Sight, notice: Notice): boolean {
+  return hasResumed(notice, { mayWork: mayWork(sight), judged: judgedOf(sight) });
 }

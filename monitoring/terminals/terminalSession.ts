@@ -5,14 +5,13 @@
 import { mayBeAtWork, type Recorded } from '../../memory/condition/condition.js';
 import { recordedOf } from '../../memory/condition/recorded.js';
 import { excusedUntil } from '../../memory/condition/stuck.js';
-import type { Ran } from '../../memory/fold/runs.js';
+import type { Ran, Runs } from '../../memory/fold/runs.js';
 import type { Conversation, Notice, Worklog } from '../../memory/fold/worklog.js';
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import type { Viewer } from '../../memory/sessions/views.js';
-import type { Liveness } from '../../memory/words.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
@@ -26,26 +25,22 @@ import { judgedTrimmer } from './judgedTrimmer.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What a watcher keeps of a worklog. */
+/** The part of a worklog that a watcher keeps. */
 export interface WatchedLog {
   readonly recorded: Recorded;
   /** The present one. */
   readonly conversation: Conversation | null;
-  /** In which its agent works. */
+  /** Where its agent works. */
   readonly directory: string | null;
 }
 
 export interface Sight {
   readonly id: string;
   readonly log: WatchedLog;
-  /** The present one. */
-  readonly run: Ran | null;
-  readonly liveness: Liveness;
-  /** Whether its agent may be at work. */
-  readonly mayWork: boolean;
-  /** Null: nothing of its work can be seen. */
+  readonly runs: Runs<Ran>;
+  /** Null if nothing of its work can be seen. */
   readonly assessment: Assessment | null;
-  /** Those that nothing excuses, in the order in which rules lead. */
+  /** Those that nothing excuses, in the leading order of rules. */
   readonly findings: readonly Finding[];
   /** Whether this watcher has found, by its own limits, what the open notice says. */
   readonly hasFound: boolean;
@@ -57,11 +52,16 @@ export interface Sight {
   readonly nextLook: number;
 }
 
+/** @returns whether its agent may be at work */
+export function mayWork({ log, runs }: Pick<Sight, 'log' | 'runs'>): boolean {
+  return mayBeAtWork(log.recorded, runs);
+}
+
 export interface LookOptions {
   /** UTC epoch milliseconds. */
   readonly now: number;
   readonly thresholds: Thresholds;
-  /** In which the watcher could see nothing. */
+  /** When the watcher could see nothing. */
   readonly gaps: readonly WatchdogGap[];
 }
 
@@ -126,7 +126,7 @@ export class TerminalSession {
     const [worklog] = this.#seen;
     if (this.#log !== null && worklog !== undefined && !hasChanged(worklog)) return this.#log;
     const folder = this.#memory.places.findSession(this.id);
-    // What is written while it is read is news for the next look.
+    // A line that is written during the read is news for the next look.
     this.#seen = folder === null ? [] : [seen(worklogIn(folder))];
     const session = this.#memory.sessions.read(this.id);
     this.#log = session === null ? null : watchedLog(this.#memory, session);
@@ -136,12 +136,11 @@ export class TerminalSession {
   async #judge(log: WatchedLog, options: LookOptions): Promise<Sight> {
     const { recorded } = log;
     const runs = this.#memory.runsOf(recorded);
-    const { present: run, liveness } = runs;
-    const mayWork = mayBeAtWork(recorded, runs);
+    const isAtWork = mayWork({ log, runs });
     const [notice = null] = recorded.notices;
-    this.#follow(mayWork ? log : null);
-    this.#isAwaited = mayWork && log.conversation !== null && this.#followed === null;
-    const common = { id: this.id, log, run, liveness, mayWork };
+    this.#follow(isAtWork ? log : null);
+    this.#isAwaited = isAtWork && log.conversation !== null && this.#followed === null;
+    const common = { id: this.id, log, runs };
     if (this.#followed === null) {
       const { last_activity: lastActivity } = recorded;
       const hasFound = this.#hasFound(notice, []);
@@ -153,7 +152,7 @@ export class TerminalSession {
     return { ...common, ...activity, hasFound, assessment, ...excused(recorded, assessment, options.now) };
   }
 
-  /** It may have been found before it was noticed, and be over since. */
+  /** The fault may have been found before its notice, and be over by now. */
   #hasFound(notice: Notice | null, findings: readonly Finding[]): boolean {
     const broken = findings.map(({ rule }) => rule);
     if (notice !== null && [...this.#broken, ...broken].some((rule) => rule === notice.rule))
@@ -182,7 +181,7 @@ export class TerminalSession {
     journal.remember(tailFor(thresholds));
     await journal.look(now);
     const { refused, newer_lines: newer } = journal.diagnostics;
-    // A part of the story that cannot be read accuses nobody.
+    // If a part of the story cannot be read, there is no accusation.
     const known = refused === null && newer === 0 ? journal.timeline : new Timeline();
     const limits = woven.tellsOfDialogs ? { ...thresholds, inferred_wait_ms: 0 } : thresholds;
     const { run } = known.at(now);

@@ -2,8 +2,8 @@
  * Watches the sessions of a user's terminals: judges them by the rules for a bridge's sessions, and notices, at most. Nothing is
  * signalled, revived or filed as an issue.
  *
- * Nobody says when a transcript grows, so it looks round every few seconds, which costs two looks at the file system for each session
- * that may be at work. Between two rounds it sleeps until the first instant at which a rule could become true.
+ * No event announces that a transcript grows, so it looks round every few seconds. That costs two looks at the file system for
+ * each session that may be at work. Between two rounds it sleeps until the first instant at which a rule could become true.
  */
 import { type Judged, mayAccuse } from '../../memory/condition/stuck.js';
 import type { Notice } from '../../memory/fold/worklog.js';
@@ -23,7 +23,7 @@ import { judgedOf } from './judge.js';
 import { type LiveTerminal, liveTerminal } from './liveTerminal.js';
 import { driveNotice } from './notices.js';
 import { closingText } from './noticeText.js';
-import { type Sight, TerminalSession } from './terminalSession.js';
+import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 
 /** A silence is found at its instant all the same, because that is known from the last round; a recovery this much later. */
 const ROUND_EVERY_MS = 15 * SECOND;
@@ -36,7 +36,7 @@ const ASK_AGAIN_MS = SECOND;
 const MOST_IN_A_ROW = 50;
 const SURELY_LATER_MS = 2 * SECOND;
 
-/** Somebody's agent in a terminal seems to be stuck. */
+/** An agent in a terminal that seems to be stuck. */
 export interface NoticedSession {
   readonly notice: Notice;
   readonly sight: Sight;
@@ -56,7 +56,7 @@ export interface TerminalWatchContext {
   onNotice(noticed: NoticedSession): Promise<void>;
 }
 
-/** What a round found. */
+/** The findings of a round. */
 export interface RoundSummary {
   readonly sessions: number;
   readonly looked: number;
@@ -69,15 +69,15 @@ export class TerminalWatch implements Service {
   readonly #context: TerminalWatchContext;
   readonly #sessions = new Map<string, TerminalSession>();
   readonly #deadlines = new Deadlines();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #troubles: SaidOnce;
   /** As of the last look, without what is off. */
   readonly #judged = new WeakMap<TerminalSession, Judged>();
   #memory: Memory | null = null;
   #nextRound = Number.NEGATIVE_INFINITY;
-  /** When it asks again whether it may act; null: it may. */
+  /** When it asks again whether it may act; null if it may. */
   #standsByUntil: number | null = null;
-  /** When the folder of sessions had changed last as it was listed; null: it must be listed again. */
+  /** The last change of the folder of sessions when it was listed; null if it must be listed again. */
   #listedAs: number | null = null;
   #stopping: AbortController | null = null;
   #loop: Promise<void> | null = null;
@@ -191,7 +191,7 @@ export class TerminalWatch implements Service {
     } catch (err) {
       const said = `the session ${session.id} of a terminal could not be looked at: ${describeError(err)}`;
       this.#troubles.error(session.id, said, { err, session_id: session.id });
-      // What was found may be half done, as a notice on a full disk.
+      // The work on a finding may be half done, such as a notice on a full disk.
       this.#deadlines.set(session.id, this.#nextRound);
     }
   }
@@ -202,7 +202,7 @@ export class TerminalWatch implements Service {
     const now = gaps.now();
     const sight = await session.look({ now, thresholds: rules.thresholds, gaps: gaps.of(null) });
     if (sight === null || this.#memory === null) return;
-    this.#deadlines.set(session.id, sight.mayWork ? sight.nextLook : Number.POSITIVE_INFINITY);
+    this.#deadlines.set(session.id, mayWork(sight) ? sight.nextLook : Number.POSITIVE_INFINITY);
     const found = noticeable(sight, rules, now);
     const [open] = sight.log.recorded.notices;
     // Another watcher may act on what is off here.
@@ -213,30 +213,30 @@ export class TerminalWatch implements Service {
     const { notice, change } = driven;
     if (change === 'closed') {
       summary.closed.push(session.id);
-      this.#told.delete(notice.id);
+      this.#reported.delete(notice.id);
       logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
       return;
     }
     if (change === 'opened') {
       summary.noticed.push(session.id);
-      // A reader that asks now sees it.
+      // So that a caller who asks now is shown the notice.
       session.readLog();
     }
     await this.#notify({ notice, sight, project });
   }
 
-  /** The notice stays until its session goes on, so that what cannot be told now is told at a later round. */
+  /** The notice stays until its session works again, so that a later round reports it if this one cannot. */
   async #notify(noticed: NoticedSession): Promise<void> {
-    if (this.#told.has(noticed.notice.id)) return;
+    if (this.#reported.has(noticed.notice.id)) return;
     await this.#context.onNotice(noticed);
-    this.#told.add(noticed.notice.id);
+    this.#reported.add(noticed.notice.id);
   }
 }
 
-/** @returns the leading finding; null if there is none, or nobody can know whether the agent still exists */
-function noticeable({ findings, liveness, run }: Sight, { actions }: ProjectRules, now: number): Finding | null {
-  if (run === null) return null;
+/** @returns the leading finding; null if there is none, or it cannot be known whether the agent still exists */
+function noticeable({ findings, runs }: Sight, { actions }: ProjectRules, now: number): Finding | null {
+  if (runs.present === null) return null;
   const found = findings.find(({ rule }) => actions[rule] !== 'off');
   if (found === undefined) return null;
-  return mayAccuse(Date.parse(found.since), liveness === 'unknown', now) ? found : null;
+  return mayAccuse(Date.parse(found.since), runs.liveness === 'unknown', now) ? found : null;
 }

@@ -1,6 +1,6 @@
 /**
- * What happens in a session's directory while its agent cannot be seen: files that were created, modified or deleted. Whoever did it,
- * somebody works there.
+ * Changes in a session's directory while its agent cannot be seen: files that were created, modified or deleted. Any such change
+ * shows that work continues there.
  */
 import { worklogKind } from '../../memory/fold/rules/kind.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
@@ -8,7 +8,7 @@ import type { Viewer } from '../../memory/sessions/views.js';
 import { type SinceScan, sinceScan } from '../../memory/show/scan.js';
 import type { Changed } from '../../memory/workspaces/changes.js';
 
-/** Of each kind; the rest is counted. */
+/** Files named of each kind; the others are counted. */
 const MOST_NAMED = 20;
 
 /** `unknown`: there are too many files to know. */

@@ -34,7 +34,7 @@ export interface Assessment extends Next {
   /** `unknown`: there is no readable line, and nothing in the store to judge by. */
   readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
   readonly attention: 'working' | 'in_tool' | 'waiting' | 'idle';
-  /** In the order in which rules lead. */
+  /** In the leading order of rules. */
   readonly findings: readonly Finding[];
   readonly tool_count: number;
   /** The latest request or result of a tool, ISO 8601. */

@@ -19,7 +19,7 @@ const STATES: Readonly<Record<ConsideredWait['kind'], string>> = {
 
 /**
  * @param reached the step that the agent had reached, such as `step 2 of 5`; null if it is not known, or is said elsewhere
- * @returns one sentence: what is wrong, by which readings, and why no wait excuses it; it follows a colon
+ * @returns one sentence: what is wrong, with the readings, and why no wait excuses it; it follows a colon
  */
 export function describeFinding(
   { rule, evidence, waits_considered: waits }: Finding<IncidentRule>,

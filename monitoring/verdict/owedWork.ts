@@ -1,11 +1,11 @@
-/** Whether a session owes work, and for how long: by its journal, and by what the store knows. */
+/** Whether a session owes work, and for how long: by its journal and its record in the store. */
 import type { SessionStatus } from '../../src/jobs/model.js';
 import { owingSubAgents } from './clocks/agentClocks.js';
 import type { Gap, OwedTime } from './detectors/detector.js';
 import { owedUntil } from './timeline/askedPerson.js';
 import type { AgentState, RunState } from './timeline/state.js';
 
-/** What the store knows about a session; empty offline. */
+/** A session as the store knows it; empty offline. */
 export interface SessionContext {
   /** Nothing is owed unless it is `active`. */
   readonly status?: SessionStatus;
@@ -29,7 +29,7 @@ export function agentsOwing(run: RunState, context: SessionContext): readonly Ag
   return run.agents.length === 1 ? NOBODY : owingSubAgents(run);
 }
 
-/** From `user_prompt` to `turn_end`. A run that nobody prompted owes from its first call; online, from its start. */
+/** From `user_prompt` to `turn_end`. A run without a prompt owes from its first call; online, from its start. */
 function mainOwes(run: RunState, context: SessionContext): boolean {
   if (run.turnSince !== null) return true;
   return context.status === 'active' && !run.prompted && !run.turnEnded;

@@ -1,9 +1,9 @@
-/** What the watchdog looks at next, and when. Between two entries it sleeps; an earlier entry wakes it. */
+/** The watchdog's next looks, and their times. Between two entries it sleeps; an earlier entry wakes it. */
 import { type Clock, SECOND, type Timer } from '../../src/time.js';
 
 /**
- * Sessions due within this time of one another are looked at together: nearly all will have gone on by then, and many at once
- * cost little more than one. A session that has not gone on is looked at again at its own instant, so this delays no finding.
+ * Sessions due within this time of one another are looked at together: nearly all will have new activity by then, and many at once
+ * cost little more than one. A session without it is looked at again at its own instant, so this delays no finding.
  */
 const TOGETHER_MS = 5 * SECOND;
 

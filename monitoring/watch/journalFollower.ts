@@ -28,7 +28,7 @@ export class JournalFollower {
   #longestTail = USUAL_TAIL;
   #sessionId: string | null = null;
   #untimed = 0;
-  /** What the timeline presumes. */
+  /** The lines that the timeline presumes. */
   #presumed = NONE;
 
   /**
@@ -67,7 +67,7 @@ export class JournalFollower {
   }
 
   /**
-   * Reads on to the journal's end, yielding after each chunk. Whatever cannot be read is counted in {@link
+   * Reads on to the journal's end, yielding after each chunk. Unreadable parts are counted in {@link
    * JournalFollower.diagnostics}.
    * @param now UTC epoch milliseconds; lines from after it are held back. Infinite: none is
    * @returns whether anything was read, or is presumed now

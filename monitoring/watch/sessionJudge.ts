@@ -101,8 +101,8 @@ export class SessionJudge implements ManySessions {
   }
 
   /**
-   * A session that was healthy is due: reads what its journal gained, which nearly always shows that it goes on. This accuses
-   * nobody: a session that may no longer be healthy is judged by what the store says at that moment.
+   * A session that was healthy is due: reads the new lines of its journal, which nearly always show that it works. This makes no
+   * accusation: a session that may no longer be healthy is judged by the store's record at that moment.
    * @returns when to look again, epoch milliseconds; null if it has to be looked at closely
    */
   async lookOn(sessionId: string, owners: OwnersAlive): Promise<number | null> {
@@ -165,7 +165,7 @@ function verdictOf({ verdict }: Assessment, findings: readonly Finding[]): Asses
   return verdict === 'unhealthy' ? 'healthy' : verdict;
 }
 
-/** Nobody has to act, and nobody waits for its outcome. */
+/** No action is needed, and no process waits for its outcome. */
 function isNoConcern({ session, assessment }: Verdict): boolean {
   return assessment.findings.length === 0 && session.incident_id === null && session.attempt === 1;
 }

@@ -31,7 +31,7 @@ export interface LookContext extends JudgeContext {
 export interface LookOptions {
   readonly act: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** What is already known about the owners of runs. */
+  /** Known facts about the owners of runs. */
   readonly owners?: OwnersAlive;
 }
 
@@ -114,16 +114,16 @@ export class SessionLooks {
     if (sessionIds.length === 0) return [];
     const leases = await this.#leasesOver();
     const owners = this.#judge.newOwners();
-    const goOn: string[] = [];
+    const healthy: string[] = [];
     for (const [index, id] of sessionIds.entries()) {
       if (index % MOST_IN_A_ROW === MOST_IN_A_ROW - 1) await giveWay();
       // A fault is logged when the session is looked at closely.
       const nextLook = leases.has(id) ? null : await this.#judge.lookOn(id, owners).catch(() => null);
       if (nextLook === null) continue;
       this.#context.agenda.lookAt(id, nextLook);
-      goOn.push(id);
+      healthy.push(id);
     }
-    return goOn;
+    return healthy;
   }
 
   async #lookAgain(sessionId: string): Promise<void> {
@@ -131,7 +131,7 @@ export class SessionLooks {
     watched.disturb(sessionId);
     const session = await watched.refreshOne(sessionId);
     if (session === null) return this.#driveIncidentsAbout(sessionId);
-    // What woke us may be what its incident waits for: the proof that its run is dead.
+    // The wake may be the one that its incident waits for: the proof that its run is dead.
     if (session.incident_id !== null) saga.drive(session.incident_id);
     await this.#lookSafely(sessionId, await store.records.leaseUntil(sessionId), { act: true });
   }

@@ -81,7 +81,7 @@ export class WatchedSessions {
         this.#take(found);
       }
     }
-    // What was known about a record that has become unreadable is out of date.
+    // Our copy of a record that has become unreadable is out of date.
     this.#broken = changed.filter((id) => !readable.has(id));
     for (const id of this.#broken) this.#watched.delete(id);
     this.#brokenRecords.forgetAllBut(troubles);
@@ -174,7 +174,7 @@ export class WatchedSessions {
     if (watched !== undefined) watched.rest = null;
   }
 
-  /** @returns whether it was healthy when it was judged last, and no change is known since */
+  /** @returns whether it was healthy when it was judged last, without a known change since then */
   wasWell(sessionId: string): boolean {
     return (this.#watched.get(sessionId)?.rest ?? null) !== null;
   }

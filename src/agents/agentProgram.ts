@@ -1,4 +1,4 @@
-/** What is known of a program that runs agents, whichever room needs it. */
+/** A program that runs agents, as all rooms know it. */
 export interface AgentProgram {
   /** As records name it. */
   readonly name: string;
@@ -6,9 +6,9 @@ export interface AgentProgram {
   readonly title: string;
   /** How its processes are called. */
   readonly processes: readonly string[];
-  /** What a person types to continue a conversation, before its id. */
+  /** The words that a person types before a conversation's id to continue it. */
   readonly resume: string;
-  /** The variable by which it names its conversation to the processes that it starts. */
+  /** The variable that names its conversation to the processes that it starts. */
   readonly conversationVariable: 'CLAUDE_CODE_SESSION_ID' | 'CODEX_THREAD_ID';
   /** Where it keeps transcripts. */
   transcripts(folders: ProgramFolders): TranscriptPlace;
@@ -27,7 +27,7 @@ export interface ProgramFolders {
 
 export interface TranscriptPlace {
   readonly folder: string;
-  /** Of folders between that one and a transcript. */
+  /** How many levels of folders are between that one and a transcript. */
   readonly levels: number;
   /** The id is foreign text: it is compared, and never made a part of a path. */
   isTranscriptOf(file: string, conversation: string): boolean;

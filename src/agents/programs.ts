@@ -12,7 +12,7 @@ export const AGENT_PROGRAMS: readonly AgentProgram[] = [claude, codex];
 const OTHER_PROGRAMS = ['gemini', 'opencode', 'cursor-agent', 'aider', 'goose', 'amp', 'qwen', 'copilot'];
 const PROCESSES = [...AGENT_PROGRAMS.flatMap(({ processes }) => processes), ...OTHER_PROGRAMS];
 
-/** What runs the scripts of agents; a shell, if a person has wrapped one. */
+/** The programs that run agents' scripts; a shell, if a person has wrapped one. */
 const INTERPRETER = /^(?:node|nodejs|bun|deno|python[\d.]*|sh|bash|dash|zsh)$/;
 
 /**
@@ -31,7 +31,7 @@ export function programNamed(name: string | null): AgentProgram | null {
 }
 
 /**
- * Only names count, not the folders that they are in. Of other programs no argument counts: `make codex` is no agent.
+ * Only names count, not the folders that they are in. The arguments of other programs do not count: `make codex` is no agent.
  * @param words of a process: its program, and what it was called with
  * @returns the name of the agent's program; null if it is none that is known
  */

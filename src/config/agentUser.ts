@@ -4,7 +4,7 @@ import { SECRET_VARIABLES } from '../log/redact.js';
 import type { Faults } from './faults.js';
 import { holdsSecret, type Secrets } from './secrets.js';
 
-/** What every program needs; everything else must be named in AGENT_ENV. */
+/** The variables that every program needs; all others must be named in AGENT_ENV. */
 export const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
 
 /** The user that agents run as, if it is not the bridge's own. */
@@ -16,7 +16,7 @@ export interface AgentUser {
   readonly home: string | null;
 }
 
-/** @param text a name in /etc/passwd, or `uid:gid`; undefined: the bridge's own user, which is null */
+/** @param text a name in /etc/passwd, or `uid:gid`; undefined for the bridge's own user, which is null */
 export function agentUserIn(text: string | undefined, faults: Faults): AgentUser | null {
   const user = text === undefined ? null : findUser(text);
   if (text !== undefined && user === null)

@@ -1,6 +1,6 @@
 /**
- * The configuration of a long-running process, which can be read again on request. What is looked up for each message, run and
- * verdict is replaced as a whole; the rest keeps its initial value, and changes to it are reported.
+ * The configuration of a long-running process, which can be read again on request. The settings looked up for each message, run
+ * and verdict are replaced as a whole; the others keep their initial values, and changes to them are reported.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Project, Settings } from './settings.js';

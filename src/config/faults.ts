@@ -13,7 +13,7 @@ export interface FaultyValue {
   readonly where: string;
   /** For faults of the whole file. */
   readonly file?: string;
-  /** Its texts may be somebody else's secrets, as in an agent's command line: they are not shown. */
+  /** Its texts may be another party's secrets, as in an agent's command line: they are not shown. */
   readonly isPrivate?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Where the bridge keeps its logs, and its own Redis. Never where agents work: one that cleans its checkout would delete accepted
- * messages. The scripted agent deletes nothing, so that a trial may keep its logs in the folder in which it is started.
+ * messages. The scripted agent deletes nothing, so a trial may keep its logs in the folder where it is started.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface LogsPlaceQuestion {
   readonly workingDirectory: string;
   readonly projects: ReadonlyMap<string, Project>;
   readonly environment: { readonly XDG_STATE_HOME?: string | undefined };
-  /** Of the operator. */
+  /** The operator's. */
   readonly home: string;
 }
 

@@ -1,11 +1,11 @@
-/** What can be changed of session memory: in `settings.json` of a home, or as `memory` in `watchkeeper.config.json`. */
+/** The settings of session memory: in `settings.json` of a home, or as `memory` in `watchkeeper.config.json`. */
 import * as z from 'zod/mini';
 
 /** A program's hook may answer with so many characters; longer contexts are cut there. */
 const LONGEST_CONTEXT = 9_000;
 const ORDER = ['resumable_h', 'stale_h', 'critical_h', 'archivable_h'] as const;
 
-/** Of a home without settings of its own, without looking for faults: every start of an agent waits for it. */
+/** The settings of a home without its own, given without a search for faults: every start of an agent waits for them. */
 export const MEMORY_DEFAULTS = {
   freshness: { resumable_h: 1, stale_h: 48, critical_h: 168, archivable_h: 720 },
   auto_archive: { on_completion: true, when_archivable: true },

@@ -12,7 +12,7 @@ export function wholeNumber(unit: string, least = 1): z.ZodInt {
 
 export const milliseconds = wholeNumber('milliseconds');
 
-/** Like {@link wholeNumber}, but for a text of digits: nobody means `0x10`, `1e3` or `5.0`. */
+/** Like {@link wholeNumber}, but for a text of digits: no operator means `0x10`, `1e3` or `5.0`. */
 export function wholeNumberText(unit: string, least = 1): z.ZodType<number> {
   const words = wordsFor(unit, least);
   return z

@@ -1,4 +1,4 @@
-/** The rules by which a session is judged, and their thresholds. */
+/** The rules that judge a session, and their thresholds. */
 import * as z from 'zod';
 import { milliseconds, wholeNumber } from './numbers.js';
 
@@ -6,7 +6,7 @@ import { milliseconds, wholeNumber } from './numbers.js';
 export const RULES = ['crash', 'orphan', 'error_cascade', 'silence', 'runaway', 'loop', 'backlog'] as const;
 export type Rule = (typeof RULES)[number];
 
-/** What an incident and its issue are named after: a rule, or a fault of many sessions at once. */
+/** The names of incidents and issues: a rule, or a fault of many sessions at once. */
 export const INCIDENT_RULES = [...RULES, 'provider_outage'] as const;
 export type IncidentRule = (typeof INCIDENT_RULES)[number];
 
@@ -29,7 +29,7 @@ export const thresholds = z.strictObject({
   tool_wait_ms: milliseconds.exactOptional(),
   /** How long a call excuses silence if it seems to ask a person, although no line says so. */
   inferred_wait_ms: milliseconds.exactOptional(),
-  /** After this silence of the model the chat is told, quietly; it is no rule. */
+  /** After this silence of the model the chat is notified, quietly; it is no rule. */
   quiet_ms: milliseconds.exactOptional(),
 });
 export type Thresholds = Readonly<Required<z.infer<typeof thresholds>>>;

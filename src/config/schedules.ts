@@ -1,4 +1,4 @@
-/** What an operator writes about time: a schedule, and the time zone of one. */
+/** An operator's settings about time: a schedule, and the time zone of one. */
 import { Cron } from 'croner';
 import * as z from 'zod';
 

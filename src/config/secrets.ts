@@ -96,7 +96,7 @@ export function checkPingUrl(text: string | undefined, faults: Faults): string |
   return text;
 }
 
-/** @returns whether the value is one of our secrets, or contains one in any form in which they occur */
+/** @returns whether the value is one of our secrets, or contains one in any of their forms */
 export function holdsSecret(value: string, secrets: Secrets): boolean {
   const own = ownSecretsIn(secrets);
   return (

@@ -1,5 +1,5 @@
 /**
- * The directories in which a host works for each place: announced by a bridge to the other hosts. A directory may be missing for
+ * The directories where a host works for each place: announced by a bridge to the other hosts. A directory may not be there for
  * a while: a disk that is not mounted, a checkout that is being moved.
  */
 import { stat } from 'node:fs/promises';

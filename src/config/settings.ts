@@ -11,11 +11,11 @@ import type { PollingList } from './polling.js';
 import type { UnusedProxy } from './proxies.js';
 import type { Rule, RuleAction, Thresholds } from './rules.js';
 
-/** What a public repository may show of an agent's calls: only tool names, times and outcomes, or everything. */
+/** The details of an agent's calls in a public repository: only tool names, times and outcomes, or everything. */
 export const PUBLIC_DETAILS = ['names_only', 'full'] as const;
 export type PublicDetail = (typeof PUBLIC_DETAILS)[number];
 
-/** What can keep a project's agents away from the bridge. */
+/** The means to keep a project's agents away from the bridge. */
 export const ISOLATIONS = ['bubblewrap', 'none'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
 
@@ -26,7 +26,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 /** A chat, or one topic of it, that feeds a project. */
 export interface Place {
   readonly chatId: string;
-  /** Null: every topic of the chat that has no place of its own. */
+  /** Null for every topic of the chat that has no place of its own. */
   readonly threadId: string | null;
   /** Real path. A place runs in parallel with the project's other ones only if it has its own directory. */
   readonly directory: string;
@@ -56,21 +56,21 @@ export interface Project extends ProjectRules {
   /** Real path. */
   readonly directory: string;
   readonly places: readonly Place[];
-  /** Telegram user ids that may send messages; empty means nobody. */
+  /** Telegram user ids that may send messages; empty if no one may. */
   readonly senders: readonly string[];
   /** `owner/name`; null keeps the project's issues in `logs/issues/`. */
   readonly repository: string | null;
   readonly publicDetail: PublicDetail;
-  /** The host whose bridge runs its messages while it is alive; null: the bridge that receives a message. */
+  /** The host whose bridge runs its messages while it is alive; null for the bridge that receives a message. */
   readonly host: string | null;
   /** False if another host is its home and its directory is not here. */
   readonly isServedHere: boolean;
   /** Whether a message whose host was lost during its run is run again on another host. */
   readonly reviveAfterHostLoss: boolean;
   readonly agent: AgentSettings;
-  /** What keeps its agents away from the bridge; null: bubblewrap if it works, otherwise nothing. */
+  /** The wall between its agents and the bridge; null for bubblewrap if it works, and otherwise none. */
   readonly isolation: Isolation | null;
-  /** What its agents may read under bubblewrap besides what they need: absolute paths, most of them in the home folder. */
+  /** Further files that its agents may read under bubblewrap: absolute paths, most of them in the home folder. */
   readonly readable: readonly string[];
 }
 
@@ -83,7 +83,7 @@ export const timings = z.strictObject({
   runLeaseMs: atLeastASecond.default(180_000),
   /** Between SIGTERM and SIGKILL. */
   killGraceMs: milliseconds.default(10_000),
-  /** A run that is lost within this time, and of which nothing was heard, is no attempt. */
+  /** A run that is lost within this time, without a word of its agent, is no attempt. */
   youngRunMs: milliseconds.default(5_000),
   /** The time that an orderly stop gives to runs that are about to end. */
   drainMs: milliseconds.default(20_000),
@@ -119,26 +119,26 @@ export interface Retention {
 
 export interface Settings {
   readonly projects: ReadonlyMap<string, Project>;
-  /** Null: a private server of its own. */
+  /** Null for a private server of its own. */
   readonly redisUrl: string | null;
-  /** Null: the terminal is the chat. */
+  /** Null if the terminal is the chat. */
   readonly telegram: { readonly token: string; readonly apiRoot: string } | null;
-  /** Null: issues are files in `logs/issues/`. */
+  /** Null if issues are files in `logs/issues/`. */
   readonly github: { readonly token: string; readonly apiUrl: string } | null;
   /** Five fields, UTC. */
   readonly watchdogCron: string;
-  /** When the daily review is written, in its time zone; null: only on request. */
+  /** When the daily review is written, in its time zone; null if only on request. */
   readonly daydreamCron: string | null;
   /** The time zone of the daily review's days and clock times. */
   readonly daydreamTimeZone: string;
   readonly agentConcurrency: number;
-  /** The user that agents run as; null: the bridge's own. */
+  /** The user that agents run as; null for the bridge's own. */
   readonly agentUser: AgentUser | null;
   /** The whole environment that an agent inherits. */
   readonly agentEnvironment: Readonly<Record<string, string>>;
   /** Absolute path. */
   readonly logsFolder: string;
-  /** The operator's files that agents must not read, or not change; absolute paths, some of which may not exist. */
+  /** The operator's files that agents must not read, or not change: absolute paths. Some may not exist. */
   readonly ownFiles: {
     readonly secret: readonly string[];
     readonly settled: readonly string[];
@@ -149,21 +149,21 @@ export interface Settings {
   /** Whether no process that the bridge starts outlives it, because it is the main process of a container. */
   readonly containerDiesWhole: boolean;
   readonly logLevel: string;
-  /** The HTTP address of liveness and readiness; null: none. */
+  /** The HTTP address of liveness and readiness; null if there is none. */
   readonly health: { readonly host: string; readonly port: number } | null;
-  /** Requested at each tick of the acting watchdog, so that somebody outside notices when requests stop. A secret. */
+  /** Requested at each tick of the acting watchdog, so that a service outside notices when requests stop. A secret. */
   readonly pingUrl: string | null;
-  /** What the rule `loop` ignores. */
+  /** Calls that the rule `loop` ignores. */
   readonly polling: PollingList;
   readonly timings: Timings;
   readonly retention: Retention;
-  /** Of the memory of the bridge's sessions. */
+  /** Settings of the memory of the bridge's sessions. */
   readonly memory: MemorySettings;
   /** Literal values that must never be written anywhere. */
   readonly secrets: readonly string[];
   /** The search path for programs. */
   readonly programPath: string;
-  /** A proxy that the environment names and that nothing here uses; null: there is none. */
+  /** A proxy that the environment names and that nothing here uses; null if there is none. */
   readonly unusedProxy: UnusedProxy | null;
   /** Notices for the operator about this configuration; each a sentence. */
   readonly notices: readonly string[];

@@ -1,4 +1,4 @@
-/** The digest of what a file holds. */
+/** The digest of a file's content. */
 import { createHash } from 'node:crypto';
 import { fstatSync } from 'node:fs';
 import { withFileSync } from './plainFile.js';

@@ -7,7 +7,7 @@ import { READ_NO_LINK, withFileSync } from './plainFile.js';
 import { makeFolders, makePrivateFolder, PRIVATE_FILE } from './privateFiles.js';
 
 /**
- * Creates or replaces the file with `text`: written beside it, synced, renamed. On any failure the old file stays.
+ * Creates or replaces the file with `text`: written next to it, synced, renamed. On any failure the old file stays.
  * @throws the file system's error
  */
 export async function replaceDurably(path: string, text: string): Promise<void> {

@@ -5,7 +5,7 @@ import { blankTornLine, tornHalf } from './tornLine.js';
 export class LineAppender {
   #path = '';
   #descriptor = -1;
-  /** What this writer's last write left after its last line feed; null if no other process writes the file. */
+  /** The bytes of this writer's last write after its last line feed; null if no other process writes the file. */
   #ownHalf: Buffer | null;
   /** The file may end with an incomplete line: a full disk cut off ours, or a crash that of another process. */
   #mayBeTorn = true;

@@ -1,9 +1,9 @@
 /**
- * Whether a file is this user's own. What another user owns, or may write, says what that user wants: it is not used, and named.
- * The rule is the one of OpenSSH for its own files (`StrictModes`): the owner is the user or root, and neither the group nor others
- * may write. Who is in a group cannot be known from here, so a group of the user alone makes no difference.
+ * Whether a file is this user's own. A file that another user owns, or may write, says what that user wants: it is not used, and
+ * named. The rule is the one of OpenSSH for its own files (`StrictModes`): the owner is the user or root, and neither the group
+ * nor others may write. A group's members cannot be known from here, so a group of the user alone makes no difference.
  *
- * A file is looked at after it was opened: what is at its path later does not matter.
+ * A file is looked at after it was opened: a later file at its path does not matter.
  */
 import { constants, fstatSync, lstatSync, type Stats } from 'node:fs';
 import { UnreachableError } from '../errors.js';

@@ -1,6 +1,6 @@
 /**
  * The product's files are private to its user: journals, logs and events contain the words of people and agents. It does not
- * write through links either: anybody who could put one into the logs folder could make it write to another file of this user.
+ * write through links either: a stranger who could put one into the logs folder could make it write to another file of this user.
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export const PRIVATE_FOLDER = 0o700;
 /** The permissions of group and others. */
 export const SHARED_BITS = 0o077;
 
-/** For files that only grow. A link is refused; a pipe that nobody reads does not block the process. */
+/** For files that only grow. A link is refused; a pipe without a reader does not block the process. */
 export const APPEND_FLAGS =
   constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 

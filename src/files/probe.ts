@@ -7,7 +7,7 @@ import { PRIVATE_FILE } from './privateFiles.js';
 
 /** A link in its place would make the probe write another file of this user. */
 const PROBE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
-/** A full disk still takes a few bytes: some file systems keep them beside the name. */
+/** A full disk still takes a few bytes: some file systems keep them next to the name. */
 const PROBE = 'may go\n'.repeat(1_200);
 
 /**

@@ -1,4 +1,4 @@
-/** Looks at files that somebody has named: in a transcript, a list of git, or by hand. */
+/** Looks at files that others have named: in a transcript, a list of git, or by hand. */
 import { lstatSync, type Stats, statSync } from 'node:fs';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Identifies a process. A pid alone is not enough: it is reused, and it starts anew in every container and after every boot.
+ * Identifies a process. A pid alone is not enough: it is reused, and its count restarts in every container and after every boot.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { errorCode } from '../errno.js';

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 const BYTES = 6;
 /** Some programs (GNU sort, gcc) use less memory than `RLIMIT_RSS`; with these 256 TiB added it restricts none. */
 const NO_LIMIT_BYTES = 2 ** 48;
-/** Prefix of the name of a run of which only the limit is known. */
+/** Prefix of the name of a run if only its limit is known. */
 const UNKNOWN_RUN = 'limit-';
 
 /**
@@ -20,7 +20,7 @@ export function limitMarkOf(runId: string): string {
   return runId.startsWith(UNKNOWN_RUN) ? runId.slice(UNKNOWN_RUN.length) : String(numberOf(runId) + 1);
 }
 
-/** @returns a name for the run with this limit, by which it can be found and ended */
+/** @returns a name for the run with this limit, to find and end it */
 export function runOfLimit(limit: string): string {
   return `${UNKNOWN_RUN}${limit}`;
 }

@@ -7,8 +7,8 @@ import { errorCode } from '../errno.js';
 import type { HostProcess } from './table.js';
 
 /**
- * The content of `/proc/{pid}/environ`. `unreadable`: the process belongs to another user. `unknown`: it has ended meanwhile,
- * or is replacing its program; try again.
+ * The content of `/proc/{pid}/environ`. `unreadable`: the process belongs to another user. `unknown`: it has ended by now, or
+ * is replacing its program; try again.
  */
 export type Environment = Buffer | 'unknown' | 'unreadable';
 
@@ -57,7 +57,7 @@ export function parseStat(pid: number, text: string): HostProcess | NoProcess {
   const start = field(22);
   if (start === '') return 'gone';
   if ((Number(field(9)) & KERNEL_THREAD) !== 0) return 'kernel';
-  // A process whose first thread has ended is called a zombie while its other threads go on.
+  // A process whose first thread has ended is called a zombie while its other threads continue.
   if (DEAD_STATES.has(field(3)) && Number(field(20)) <= 1) return 'zombie';
   return { pid, parent: Number(field(4)), group: Number(field(5)), session: Number(field(6)), start };
 }

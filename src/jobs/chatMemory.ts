@@ -1,6 +1,5 @@
 /**
- * What is remembered of chats: their current conversation, which messages are ours, and how far a bot's updates have been
- * processed.
+ * The memory of chats: their current conversation, which messages are ours, and how far a bot's updates have been processed.
  */
 import { FencedError } from '../errors.js';
 import { botOfSession } from '../ids.js';
@@ -22,7 +21,7 @@ export class ChatMemory extends StorePart {
     await this.redis.incr(this.keys.conversationEpoch(projectKey, chatId, threadId));
   }
 
-  /** A conversation that cannot go on is not continued by later messages. Changes nothing if the run lost its lane. */
+  /** Keeps later messages from continuing a conversation that fails. Changes nothing if the run lost its lane. */
   async leaveConversation(session: AgentSession, conversationId: string): Promise<void> {
     const { redis, keys } = this.context;
     if (session.run === null) return;
@@ -85,7 +84,7 @@ export class ChatMemory extends StorePart {
     return (await this.#banMs(this.keys.editBan(chatId))) ?? 0;
   }
 
-  /** Telegram wants no messages in a chat for so long. Whoever is the first to send afterwards has its turn again. */
+  /** Telegram wants no messages in a chat for so long. Afterwards the first sender takes the turn again. */
   async banSends(chatId: string, lengthMs: number): Promise<void> {
     const { redis, keys } = this;
     const until = this.clock.now() + lengthMs;
@@ -94,7 +93,7 @@ export class ChatMemory extends StorePart {
     await redis.del(keys.firstSend(chatId));
   }
 
-  /** @returns how much longer Telegram wants no messages, in milliseconds; 0: it is over, and nothing was taken since; null: none */
+  /** @returns milliseconds for which Telegram still wants no messages; 0 if they are over and no turn was taken; null without a ban */
   async sendBanMs(chatId: string): Promise<number | null> {
     return this.#banMs(this.keys.sendBan(chatId));
   }

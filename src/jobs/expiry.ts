@@ -38,7 +38,7 @@ export class Expiry extends StorePart {
     return { expired, looked: ids.length };
   }
 
-  /** @returns whether it was removed; false if it changed meanwhile */
+  /** @returns whether it was removed; false if it changed first */
   async removeSession({ sessionId, session }: ExpiredSession, guard: Guard): Promise<boolean> {
     const { redis, keys } = this;
     const checks: Check[] = [...guard, ...documentChecks(keys.session(sessionId), session?.rev ?? null)];

@@ -1,6 +1,5 @@
 /**
- * What a session is judged by, and what is found: rules, their thresholds, findings, and the gaps in which the watchdog could
- * see nothing.
+ * The vocabulary of judging a session: rules, their thresholds, findings, and the gaps when the watchdog could see nothing.
  */
 import * as z from 'zod';
 import { INCIDENT_RULES, type IncidentRule, type Rule } from '../config/rules.js';
@@ -9,11 +8,11 @@ import { WAIT_KINDS } from '../journal/schema.js';
 
 const consideredWait = z.object({
   kind: z.enum(['tool', ...WAIT_KINDS]),
-  /** What waits: the tool of the call, or the agent. `Bash`, `Bash of sub-agent a1`, `the agent`. */
+  /** The waiting part: the tool of the call, or the agent. `Bash`, `Bash of sub-agent a1`, `the agent`. */
   owner: z.string(),
   /** The id of the call; null if the agent itself waits. Missing in records of earlier versions. */
   call: z.string().nullable().exactOptional(),
-  /** The sub-agent that waits; null: the main agent. Missing in records of earlier versions. */
+  /** The sub-agent that waits; null for the main agent. Missing in records of earlier versions. */
   agent: z.string().nullable().exactOptional(),
   /** Instants as ISO 8601; a null `until` never expires. */
   since: z.string(),
@@ -26,7 +25,7 @@ const consideredWait = z.object({
 export type ConsideredWait = Readonly<z.infer<typeof consideredWait>>;
 
 const clockReading = z.object({
-  /** The sub-agent that was measured; null: the main agent. */
+  /** The sub-agent that was measured; null for the main agent. */
   agent: z.string().nullable(),
   unit: z.enum(['ms', 'failing_batches', 'calls']),
   value: z.number(),
@@ -58,7 +57,7 @@ export type Finding<Named extends IncidentRule = Rule> = Readonly<z.infer<typeof
  */
 export type GapCause = 'host_slept' | 'process_stood' | 'loop_blocked' | 'clock_jumped';
 
-/** A time in which a living watchdog could see nothing: no session is judged for it. */
+/** A time when a living watchdog could see nothing: no session is judged for it. */
 export interface WatchdogGap {
   readonly gap_id: string;
   readonly from: number;

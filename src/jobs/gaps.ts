@@ -1,6 +1,5 @@
 /**
- * The gaps in which a watchdog of a logs folder was suspended, or its clock jumped, shared with every other watchdog of that
- * folder.
+ * The gaps when a watchdog of a logs folder was suspended, or its clock jumped, shared with every other watchdog of that folder.
  */
 import { parseObject } from '../json.js';
 import { DAY } from '../time.js';

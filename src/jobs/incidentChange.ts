@@ -1,4 +1,4 @@
-/** What every move of an incident has in common: the compare-and-set on `rev`, and the indexes that follow it. */
+/** The common part of every move of an incident: the compare-and-set on `rev`, and the indexes that follow it. */
 import type { CommitName } from '../failpoints.js';
 import { applyCommit, type CheckedWrites, documentChecks, documentWrite, type Write } from '../redis/commit.js';
 import type { Incident } from './incidents.js';
@@ -9,14 +9,14 @@ import type { StoreContext } from './storePart.js';
 
 export interface IncidentMove extends Partial<CheckedWrites> {
   readonly at: CommitName;
-  /** Of the incident. */
+  /** The incident's changes. */
   readonly patch: Partial<Incident>;
   readonly sessionPatch?: SessionPatch;
 }
 
 /**
- * @param session changed together with the incident; null: the incident alone
- * @returns the incident after the change; null if somebody else changed one of the two first, or a check did not hold
+ * @param session changed together with the incident; null to change the incident alone
+ * @returns the incident after the change; null if another process changed one of the two first, or a check did not hold
  */
 export async function moveIncident(
   context: StoreContext,

@@ -1,4 +1,4 @@
-/** What follows from findings: the record of an incident, its report and its outage, and its critical events. */
+/** The consequences of findings: the record of an incident, its report and its outage, and its critical events. */
 import * as z from 'zod';
 import { INCIDENT_RULES, type IncidentRule } from '../config/rules.js';
 import { finding } from './findings.js';
@@ -41,7 +41,7 @@ export const INCIDENT_OUTCOMES = [
 ] as const;
 export type IncidentOutcome = (typeof INCIDENT_OUTCOMES)[number];
 
-/** Whether the place of the issues said no, until a person changes something; missing: it did not. */
+/** Whether the place of the issues said no, until a person changes something; missing if it did not. */
 const refused = z.literal(true).optional();
 
 const report = z.object({
@@ -69,7 +69,7 @@ const subject = z.discriminatedUnion('kind', [
   /** The incident that reports an outage to a project, if the outage's own incident is another project's. */
   z.object({ kind: z.literal('provider_in_project'), outage: z.string() }),
 ]);
-/** What an incident is about, if not the run of its session; at most one is open per subject. */
+/** The subject of an incident, if it is not the run of its session; at most one is open per subject. */
 export type IncidentSubject = Readonly<z.infer<typeof subject>>;
 
 const hold = z.object({
@@ -107,13 +107,13 @@ const reached = z.object({ number: z.number(), of: z.number(), title: z.string()
 /** The step that an agent had reached. */
 export type ReachedStep = Readonly<z.infer<typeof reached>>;
 
-/** `is_left`: it cannot go on. The second attempt, or the next message, begins a new one. */
+/** `is_left`: it cannot continue. The second attempt, or the next message, begins a new one. */
 const conversation = z.object({ id: z.string(), is_left: z.boolean() });
-/** The provider's conversation in which a run failed. */
+/** The provider's conversation of a failed run. */
 export type FailedConversation = Readonly<z.infer<typeof conversation>>;
 
 const failedLater = z.object({
-  /** Of the second attempt. */
+  /** The second attempt's. */
   incident_id: z.string(),
   rule: z.enum(INCIDENT_RULES),
   /** The issue that has it; null if there is none. */
@@ -143,15 +143,15 @@ const incidentSchema = z.object({
   acting: z.boolean(),
   /** Why the message must not be revived; null if it may be. */
   not_revived_because: z.string().nullable(),
-  /** What the agent itself said at its end. Untrusted; absent in records of earlier versions. */
+  /** The agent's own last words. Untrusted; absent in records of earlier versions. */
   untrusted_excerpt: z.string().nullable().exactOptional(),
   attempt: z.literal([1, 2]),
   /** ISO 8601; null if the journal contained no call. */
   last_tool_call: z.string().nullable(),
   tool_count: z.number(),
-  /** Of the agent's own list, when the incident was opened. Absent without a list, and in records of earlier versions. */
+  /** From the agent's own list, when the incident was opened. Absent without a list, and in records of earlier versions. */
   reached: reached.readonly().exactOptional(),
-  /** Present if the run went on with a conversation, or leaves one. */
+  /** Present if the run continued a conversation, or leaves one. */
   conversation: conversation.readonly().exactOptional(),
   revival_session_id: z.string().nullable(),
   report: report.readonly(),
@@ -163,7 +163,7 @@ const incidentSchema = z.object({
   outcome: z.enum(INCIDENT_OUTCOMES).nullable(),
   /** The second attempt was seen to run, and the issue was asked once to show that. */
   is_running_noted: z.literal(true).exactOptional(),
-  /** Of earlier versions: its outcome is `recovered`, and the second attempt failed after that. */
+  /** Only in earlier versions: its outcome is `recovered`, and the second attempt failed after that. */
   failed_later: failedLater.readonly().exactOptional(),
   /** Present once adding the outcome to the issue has failed; the closing line is then written and the session released. */
   note: note.readonly().exactOptional(),

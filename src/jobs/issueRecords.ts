@@ -21,7 +21,7 @@ export class StoredIssueRecords<RecordType extends Revised> {
   readonly #keyCopy: string | null;
   #knownKey: string | null = null;
 
-  /** @param keyCopy the path of a copy, outside the store, of {@link markerKey}; null: there is none */
+  /** @param keyCopy the path of a copy, outside the store, of {@link markerKey}; null if there is none */
   constructor(redis: Redis, keys: Keys, keyCopy: string | null = null) {
     this.#redis = redis;
     this.#keys = keys;
@@ -29,8 +29,8 @@ export class StoredIssueRecords<RecordType extends Revised> {
   }
 
   /**
-   * The key by which this installation recognises the marks in its issues. It is in the store, so that all processes of the
-   * installation share it. A copy beside the logs restores it if the store is lost, because the issues still exist then.
+   * The key that lets this installation recognise the marks in its issues. It is in the store, so that all processes of the
+   * installation share it. A copy next to the logs restores it if the store is lost, because the issues still exist then.
    */
   async markerKey(): Promise<string> {
     const name = this.#keys.issueMarkerKey;

@@ -86,7 +86,7 @@ function incidentKeys(root: string) {
   };
 }
 
-/** What watchdogs and bridges remember and announce. */
+/** The keys of all that watchdogs and bridges remember and announce. */
 function processKeys(root: string) {
   return {
     /** List of {@link WatchdogGap}s of the watchdogs of a logs folder, the newest first. */

@@ -26,7 +26,7 @@ return { head, cjson.encode(redis.call('HGETALL', ARGV[1] .. head)) }
 
 export interface LaneHead {
   readonly sessionId: string;
-  /** Null: it has no record. */
+  /** Null if it has no record. */
   readonly session: AgentSession | CorruptRecordError | null;
 }
 

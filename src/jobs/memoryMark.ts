@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { type Clock, DAY, MINUTE } from '../time.js';
 import type { Keys } from './keys.js';
 
-/** Longer than any outage of Redis that anybody waits for. */
+/** Longer than any outage of Redis that a process waits for. */
 const KEPT_MS = DAY;
 /** Redis may have another clock. */
 const CLOCKS_DIFFER_MS = 5 * MINUTE;

@@ -37,7 +37,7 @@ export interface Run {
   readonly started_at: number;
   /** The logs folder that holds its journal; missing in records of earlier versions. */
   readonly logs_id?: string;
-  /** Of the agent's program, as it states it; missing if it does not, and in records of earlier versions. */
+  /** The version of the agent's program, as it states it; missing if it does not, and in records of earlier versions. */
   readonly agent_version?: string;
   /** The disk refused lines of its journal, so the journal is too incomplete to judge by. */
   readonly journal_torn?: true;
@@ -52,8 +52,8 @@ export interface DeathProof {
 }
 
 /**
- * A lane in which nothing starts, because its last run has ended but could not be proven dead: two agents in one directory are
- * worse than a message that waits.
+ * A lane that starts nothing, because its last run has ended but could not be proven dead: two agents in one directory are worse
+ * than a message that waits.
  */
 export interface BlockedLane {
   readonly lane: string;
@@ -128,11 +128,11 @@ export interface Session {
   readonly released: DeathProof | null;
   /** The one open incident. */
   readonly incident_id: string | null;
-  /** Of both attempts of its message so far, none of which counts as an attempt; see {@link MOST_INTERRUPTIONS}. */
+  /** How often its message was interrupted, in both attempts. None of these is an attempt; see {@link MOST_INTERRUPTIONS}. */
   readonly interruptions: number;
-  /** A pending session is not run again before this instant, epoch ms: what it waits for lasts until then. */
+  /** A pending session is not run again before this instant, epoch ms: the reason of its wait lasts until then. */
   readonly not_before: number | null;
-  /** What it waited for last without spending an attempt; null if it never did. Missing in records of earlier versions. */
+  /** Its last wait that spent no attempt; null if it never waited so. Missing in records of earlier versions. */
   readonly wait: PassingWait | null;
   readonly created_at: number;
   readonly started_at: number | null;

@@ -17,7 +17,7 @@ export type SessionDraft = Pick<
   | 'agent'
 >;
 
-/** What no run has changed yet. */
+/** The fields that no run has changed yet. */
 const UNTOUCHED = {
   status: 'pending',
   revived_by: null,

@@ -67,12 +67,12 @@ export class Outbox extends StorePart {
   }
 }
 
-/** @returns whether nobody may claim it yet: Telegram asked for a pause, or the last try failed a moment ago */
+/** @returns whether no process may claim it yet: Telegram asked for a pause, or the last try failed a moment ago */
 export function isDueLater({ claimed_until, due_at, waits_ms = DAY }: OutboxEntry, now: number): boolean {
   return claimed_until === null && isAhead(due_at, waits_ms, now);
 }
 
-/** @returns whether a claim is held by a process that is proven dead, so that nobody need wait for its expiry */
+/** @returns whether a claim is held by a process that is proven dead, so that no other one need wait for its expiry */
 export function isAbandoned({ claimed_until, claimed_by }: OutboxEntry, here: ProcessIdentity): boolean {
   return claimed_until !== null && claimed_by !== undefined && isProcessAlive(claimed_by, here) === false;
 }

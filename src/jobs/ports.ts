@@ -2,7 +2,7 @@
 import type { DeliveryState } from './model.js';
 import type { LaneView } from './records.js';
 
-/** The queue in which accepted work waits for a worker. */
+/** The queue of accepted work that waits for a worker. */
 export interface WorkQueue {
   /**
    * Makes sure that there is a job for the session at the head of every free lane. Idempotent; a job may repeat, the `pending →
@@ -14,7 +14,7 @@ export interface WorkQueue {
   pump(lanes?: readonly LaneView[]): Promise<number>;
 }
 
-/** The place in which people read. */
+/** The place where people read. */
 export interface Chat {
   /**
    * Tries to deliver the session's outbox entry now, by the delivery rules (one claimed send, then edits only).

@@ -1,6 +1,6 @@
 /**
- * What a living bridge announces every few seconds, so that a command beside it knows what it may do: asking Telegram for
- * messages would interrupt our own bridge's poll.
+ * The announcement of a living bridge, every few seconds, so that a command on the same host knows what it may do: asking
+ * Telegram for messages would interrupt our own bridge's poll.
  */
 
 import type { ServedPlace } from '../config/servedPlaces.js';
@@ -20,7 +20,7 @@ export interface Presence {
   readonly bot_id: string | null;
   /** When the last `getUpdates` completed. */
   readonly polled_at: number | null;
-  /** What keeps it from fetching messages, in a word or two; null if nothing does. */
+  /** The trouble that keeps it from fetching messages, in a word or two; null if there is none. */
   readonly poll_trouble: string | null;
   /** When its worker last took a job. */
   readonly took_job_at: number | null;
@@ -62,7 +62,7 @@ export class Presences extends StorePart {
     await this.redis.set(this.keys.touched(host), '', 'PX', TOUCHED_FOR_MS);
   }
 
-  /** This may also remove what a successor on the same host has announced meanwhile, until its next announcement. */
+  /** This may also remove the announcement of a successor on the same host, until its next one. */
   async takeBack(presence: Presence): Promise<void> {
     await this.redis.del(...this.#keysOf(presence));
   }

@@ -13,7 +13,7 @@ import { StorePart } from './storePart.js';
 /** `tg_{project}_{chat}_{message}`, perhaps with a bot before the message; only the project may contain a `_`. */
 const TELEGRAM_ID = /^tg_(?<project>.+)_(?<chat>-?\d+)_(?:b\d+_)?(?<message>\d+)(?:_r1)?$/;
 
-/** What can be known of a session with an unreadable record. */
+/** The known facts about a session with an unreadable record. */
 export interface UnreadableSession {
   readonly sessionId: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export class Quarantine extends StorePart {
    * A failed session takes its place. The chat is notified if it is known and no message is on its way to it.
    * @param text the failure message
    * @param freesLane whether the lane is held by its run, and that run is over
-   * @returns whether it was moved; false if it changed meanwhile
+   * @returns whether it was moved; false if it changed first
    */
   async moveSession(unreadable: UnreadableSession, text: string, freesLane: boolean, guard: Guard): Promise<boolean> {
     const { redis, keys } = this;
@@ -88,8 +88,8 @@ export class Quarantine extends StorePart {
   }
 
   /**
-   * @param session the one that names the incident; it is released from it and judged anew
-   * @returns whether it was moved; false if something changed meanwhile
+   * @param session the one that names the incident; it is released from it and judged again
+   * @returns whether it was moved; false if something changed first
    */
   async moveIncident(incidentId: string, session: AgentSession | null, guard: Guard): Promise<boolean> {
     const { redis, keys } = this;

@@ -23,7 +23,7 @@ return table.concat(redis.call('ZRANGE', KEYS[1], '0', '-1', 'WITHSCORES'), '\\n
 `);
 
 /*
- * Purpose: find the lanes of a host in which sessions wait, and those without a holder, in one request. If no session waits
+ * Purpose: find the lanes of a host with waiting sessions, and those without a holder, in one request. If no session waits
  * anywhere, only the holders are read: building a lane's keys is the expensive part. Read-only.
  * KEYS: the set of the host's lanes; the index of waiting sessions.
  * ARGV: the prefixes of the keys of a lane's list and of its holder.
@@ -123,7 +123,7 @@ export class Records {
     return Promise.all(lanes.map((lane) => this.lane(lane)));
   }
 
-  /** @returns the lanes of a host in which sessions wait, and those without a holder: all that need action */
+  /** @returns the lanes of a host with waiting sessions, and those without a holder: all that need action */
   async lanesWorthALook(host: string): Promise<LaneView[]> {
     const { lanes, status, lane, laneHolder } = this.keys;
     const found = await LANES_SCRIPT.run(this.redis, [lanes(host), status('pending')], [lane(''), laneHolder('')]);

@@ -11,11 +11,11 @@ export interface ReloadAnswer {
   readonly pid: number;
   /** False if the configuration was rejected, and the old one stays. */
   readonly ok: boolean;
-  /** What has changed, or why it was rejected. */
+  /** The changes, or the reason of its rejection. */
   readonly said: string;
 }
 
-/** What became of a reload, in a sentence. */
+/** The outcome of a reload, in a sentence. */
 export type ReloadOutcome = Pick<ReloadAnswer, 'ok' | 'said'>;
 
 const KEPT_MS = 60 * SECOND;
@@ -28,7 +28,7 @@ export class Reloads extends StorePart {
     return { id, heard: await publishWake(this.context, { reload: id }) };
   }
 
-  /** @param id as it was received; anybody may have sent it */
+  /** @param id as it was received; any client of Redis may have sent it */
   async answer(id: string, answer: ReloadAnswer): Promise<void> {
     if (!REQUEST.test(id)) return;
     const key = this.keys.reload(id);

@@ -1,11 +1,11 @@
-/** What a run changes in its session: it starts, it learns something on its way, and it may write only while it holds its lane. */
+/** A run's changes of its session: it starts, it learns something on its way, and it may write only while it holds its lane. */
 import type { Write } from '../redis/commit.js';
 import { ownMessageWrites } from './chatMemory.js';
 import type { AgentSession, Run } from './model.js';
 import { type Change, holderCheck, type SessionPatch, wakeWrite } from './sessionChange.js';
 import type { StoreContext } from './storePart.js';
 
-/** What a run learns on its way: the agent's process and version, the provider's conversation, the progress message, a full disk. */
+/** Facts that a run learns: the agent's process and version, the provider's conversation, the progress message, a full disk. */
 export interface Learned {
   readonly agent?: Pick<Run, 'pid' | 'pid_start'>;
   readonly agentVersion?: string;
@@ -16,7 +16,7 @@ export interface Learned {
 
 /**
  * @param leaseMs how long the run may continue without a renewal, in milliseconds
- * @returns the change by which the head of a free lane starts; it reads the conversation that the session continues
+ * @returns the change that starts the head of a free lane; it reads the conversation that the session continues
  */
 export function startedChange({ keys, clock }: StoreContext, session: AgentSession, run: Run, leaseMs: number): Change {
   const now = clock.now();

@@ -1,7 +1,7 @@
 /**
  * The end of a run that is stored while an incident may be open. An incident that only reports has no say in how a run ends,
  * and its outcome is stored in the same commit: otherwise a watchdog could close it for another reason, or wait for an end
- * that nobody stores any more. An acting incident decides by itself what follows.
+ * that is never stored. An acting incident decides by itself what follows.
  */
 import { ConflictError, unreadable } from '../errors.js';
 import { type CheckedWrites, documentChecks, documentWrite } from '../redis/commit.js';
@@ -52,7 +52,7 @@ export async function endRunBesideReport(
 
 /**
  * @returns the check that the session's incident stays as it is now, since a joining rule may make it act at any moment, and
- *   the writes that give it its outcome; null if the incident acts, or cannot be read, so that nobody knows whether it does
+ *   the writes that give it its outcome; null if the incident acts, or cannot be read, so that it may act
  */
 async function leftIncident(
   { keys, records }: StoreContext,
@@ -64,7 +64,7 @@ async function leftIncident(
   if (incident === 'unreadable') return null;
   const key = keys.incident(incidentId);
   const checks = documentChecks(key, incident?.rev ?? null);
-  // What has its outcome, or no record any more, decides nothing.
+  // An incident with an outcome, or without a record, decides nothing.
   if (incident === null || incident.step === 'closed' || incident.outcome !== null) return { checks, writes: [] };
   if (incident.acting) return null;
   const next: Incident = { ...incident, outcome, rev: incident.rev + 1 };

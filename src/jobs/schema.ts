@@ -8,7 +8,7 @@ import { UsageError } from '../errors.js';
 import { applyCommit } from '../redis/commit.js';
 import type { Keys } from './keys.js';
 
-/** Of this version. Raise `version` with every change of a record, and `leastReader` if older versions would misread it. */
+/** This version's. Raise `version` with every change of a record, and `leastReader` if older versions would misread it. */
 export const SCHEMA: Schema = { version: 1, leastReader: 1 };
 
 export interface Schema {

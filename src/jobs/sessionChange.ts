@@ -17,7 +17,7 @@ const MOST_TRIES = 20;
 
 export type SessionPatch = Partial<Session> & { readonly request?: Partial<ChatRequest> };
 
-/** Checks, writes and reads beside those of the session's own record. */
+/** Checks, writes and reads besides those of the session's own record. */
 export interface Change extends Partial<Commit> {
   readonly patch: SessionPatch;
 }
@@ -59,7 +59,7 @@ export function patched(session: AgentSession, patch: SessionPatch): AgentSessio
 /**
  * Reads, lets `decide` choose, and writes; tries again if another process was faster.
  * @param decide returns null if the change is not wanted in this state
- * @param known the record as last seen, tried first without reading; null: read it
+ * @param known the record as last seen, tried first without reading; null to read it
  * @returns null if there is no session, `decide` did not want the change, or a further check of the change did not hold although
  *   the record was unchanged
  * @throws ConflictError if the record kept changing
@@ -95,7 +95,7 @@ export function holderCheck(keys: Keys, session: AgentSession): Check {
   return { read: ['GET', keys.laneHolder(session.lane)], equals: session.run?.run_id ?? null };
 }
 
-/** @returns the writes that take a record from `previous` (null: it is new) to `next`, including its indexes */
+/** @returns the writes that take a record from `previous` (null if it is new) to `next`, including its indexes */
 export function sessionWrites(keys: Keys, previous: AgentSession | null, next: AgentSession): Write[] {
   const key = keys.session(next.session_id);
   const { set, unset } = encodeChanges(previous, next);
@@ -115,7 +115,7 @@ export function sessionIndexWrite(keys: Keys, session: AgentSession): Write {
 /**
  * @param now UTC epoch milliseconds
  * @param options by default the bridge of the lane is woken, to start the next head
- * @returns the writes by which a session releases its lane; the next head may start
+ * @returns the writes that release a session's lane; the next head may start
  */
 export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number, options: WakeOption = {}): Write[] {
   const { lane, session_id } = session;

@@ -75,7 +75,7 @@ function nullFor(names: readonly string[]): Record<string, null> {
 }
 
 /**
- * @param previous the stored session; null: it is new
+ * @param previous the stored session; null if it is new
  * @returns the changed fields to set, and the fields to delete because they are null now
  */
 export function encodeChanges(

@@ -1,4 +1,4 @@
-/** What an end by an answer or by a person changes: the session, its lane, and the final message, all in one commit. */
+/** The changes of an end by an answer or by a person: the session, its lane, and the final message, all in one commit. */
 
 import { laneBlockWrites, laneEntryWrites } from './lanes.js';
 import type { AgentSession, OutboxEntry, PassingWait } from './model.js';
@@ -38,7 +38,7 @@ export function endPatch({ kind, text, mayBeInChat }: KnownEnd) {
 /**
  * The bridge of its run starts the lane's next session itself.
  * @param isGone false if a process of the run may still live: then its lane stays blocked
- * @returns the change by which an active session ends as known; it also reads the next session of the lane
+ * @returns the change that ends an active session as known; it also reads the next session of the lane
  */
 export function endedChange({ keys, clock }: StoreContext, session: AgentSession, known: KnownEnd, isGone: boolean) {
   const now = clock.now();
@@ -57,7 +57,7 @@ export function endedChange({ keys, clock }: StoreContext, session: AgentSession
 
 /**
  * @param notBefore epoch ms, if something has to end first
- * @returns the change by which an active session goes back to its lane's head and the lane becomes free
+ * @returns the change that puts an active session back at its lane's head and frees the lane
  */
 export function interruptedChange(context: StoreContext, session: AgentSession, notBefore: number | null = null) {
   const patch = {
@@ -81,7 +81,7 @@ export function waitingChange(context: StoreContext, session: AgentSession, { wa
   return { patch: { ...patch, interruptions, wait }, writes };
 }
 
-/** @returns the change by which a session ends as cancelled: a waiting one leaves its lane, an active one frees it */
+/** @returns the change that ends a session as cancelled: a waiting one leaves its lane, an active one frees it */
 export function cancelledChange(
   { keys, clock }: StoreContext,
   session: AgentSession,

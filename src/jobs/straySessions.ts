@@ -16,7 +16,7 @@ import {
 } from './sessionChange.js';
 import type { StoreContext } from './storePart.js';
 
-/** A record that nothing would ever bring to an end, and the commit that does if it has not changed since. */
+/** A record that nothing would ever bring to an end, and the commit that does if it is unchanged. */
 export interface Stray extends CheckedWrites {
   /** Stable, without spaces: the reason in log and critical event. */
   readonly reason: string;
@@ -34,7 +34,7 @@ export interface FinalTexts {
   readonly cancelled: string;
 }
 
-/** What is wrong with a session, and what fixes it; the id and the check of its record are added. */
+/** A session's fault, and its remedy; the id and the check of its record are added. */
 type Fault = Omit<Stray, 'id' | 'checks'> & { readonly checks?: readonly Check[] };
 
 /** @returns what is wrong with a stored session; each fault is fixed by its own commit */
@@ -148,7 +148,7 @@ function finalMessage(session: AgentSession, texts: FinalTexts, now: number): Ou
   return status === 'cancelled' ? newOutboxEntry(session, 'cancelled', texts.cancelled, now) : null;
 }
 
-/** @returns the ids without a record in the indexes of sessions and incidents, and in the list of what is due */
+/** @returns the ids without a record in the indexes of sessions and incidents, and in the list of due entries */
 export async function namesWithoutRecord({ redis, keys }: StoreContext, most: number): Promise<Stray[]> {
   const among = async (index: string, keyOf: (id: string) => string, reason: string, end: string) => {
     const ids = await missing(redis, await redis.zrange(index, '0', String(most - 1)), keyOf);

@@ -56,7 +56,7 @@ export class Transitions extends StorePart {
   /**
    * `pending → active`, decided by the lane: only its head may start, and only while no run holds it.
    * @param leaseMs how long the run may continue without a renewal, in milliseconds
-   * @returns the active session, and the provider's id of the conversation that it continues (null: a new one); null if it is
+   * @returns the active session, and the provider's id of the conversation that it continues (null for a new one); null if it is
    *   not this session's turn
    */
   async start(session: AgentSession, run: Run, leaseMs: number) {
@@ -153,7 +153,10 @@ export class Transitions extends StorePart {
     return ended?.session ?? null;
   }
 
-  /** As {@link interrupt}, without counting as one, for a failure that passes. @param chooseWait null: it waited long enough */
+  /**
+   * As {@link interrupt}, without counting as one, for a failure that passes.
+   * @param chooseWait returns null if it waited long enough
+   */
   async putBackToWait(
     sessionId: string,
     proof: DeathProof,

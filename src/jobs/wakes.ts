@@ -59,7 +59,7 @@ export class Wakes implements Service {
 
   readonly #receive = (channel: string, text: string): void => {
     if (channel !== this.#keys.wakeChannel) return;
-    // Anybody may publish. An invalid message is ignored, because a lost wake does no harm.
+    // Any client of Redis may publish. An invalid message is ignored, because a lost wake does no harm.
     const wake = parseObject<Wake>(text);
     if (wake !== null) this.#notify(wake);
   };

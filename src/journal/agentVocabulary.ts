@@ -1,7 +1,7 @@
 /**
  * The words of the known agents, Claude Code and Codex: their tools and their permission modes.
  *
- * What each mode asks for: https://docs.claude.com/en/docs/claude-code/iam#permission-modes, and `approval_policy` in
+ * The questions of each mode: https://docs.claude.com/en/docs/claude-code/iam#permission-modes, and `approval_policy` in
  * https://developers.openai.com/codex/config-reference.
  */
 

@@ -1,7 +1,7 @@
 /**
- * What is remembered of a file that is read as it grows, to detect that it was truncated, replaced or rewritten: its inode, its
- * beginning, and the text before the place at which reading ended. That text differs in a file that was rewritten to the same
- * size with the same beginning. Only digests of both are kept, because they are only compared.
+ * The trace of a file that is read as it grows, to detect that it was truncated, replaced or rewritten: its inode, its beginning,
+ * and the text before the place at which reading ended. That text differs in a file that was rewritten to the same size with the
+ * same beginning. Only digests of both are kept, because they are only compared.
  */
 import type { Stats } from 'node:fs';
 import { readAt } from '../files/readAt.js';
@@ -11,7 +11,7 @@ const TRAIL_BYTES = 64;
 
 export class FileTrace {
   #device = 0;
-  /** Null: nothing is remembered. */
+  /** Null if nothing is remembered. */
   #inode: number | null = null;
   #head = 0;
   #headLength = 0;
@@ -59,7 +59,7 @@ function trailBefore(descriptor: number, offset: number): number {
   return digestAt(descriptor, offset - length, length);
 }
 
-/** FNV-1a, 32 bits. Somebody who forges two files with one digest deceives only the judgement of their own session. */
+/** FNV-1a, 32 bits. A user who forges two files with one digest deceives only the judgement of their own session. */
 function digestAt(descriptor: number, position: number, length: number): number {
   let digest = 0x811c9dc5;
   for (const byte of readAt(descriptor, position, length)) digest = Math.imul(digest ^ byte, 0x01000193);

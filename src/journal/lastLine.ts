@@ -18,7 +18,7 @@ const BEHIND_INK = /[\u0000-\u0020]+$/;
  *   LONGEST_LINE_BYTES}
  */
 export function readLastLine(path: string): JournalRecord | null {
-  // Checked before every run, and usually missing: an error with its stack costs ten times as much as this check.
+  // Checked before every run, and usually absent. An error with its stack costs ten times as much as this check.
   if (!existsSync(path)) return null;
   try {
     const line = withFileSync(path, READ_NO_LINK, (descriptor) =>

@@ -3,7 +3,7 @@ import { requireSessionId } from '../ids.js';
 
 /** The journal's name within a session's folder; a name that is usual for such files. */
 const JOURNAL_NAME = 'tool_use.jsonl';
-/** Of journals, and of other programs' transcripts. */
+/** The suffix of journals, and of other programs' transcripts. */
 export const JOURNAL_SUFFIX = '.jsonl';
 
 /**

@@ -33,7 +33,7 @@ export interface JournalDiagnostics {
 
 export interface JournalBatch {
   readonly records: readonly JournalRecord[];
-  /** What was derived from the file is void, and these records are its first: the file was replaced or removed. */
+  /** The file was replaced or removed: all that was derived from it is void, and these records are its first. */
   readonly restarted: boolean;
   /** There is more to read now. */
   readonly more: boolean;
@@ -122,8 +122,8 @@ export class JournalTail implements JournalSource {
   }
 
   /**
-   * Reads what was appended, at most a chunk of it or one long line. Call again while `more`; what is appended meanwhile is
-   * left to the next check.
+   * Reads the appended lines, at most a chunk of them or one long line. Call again while `more`; lines that are appended during
+   * the call are left to the next check.
    * @throws the file system's error if it cannot be read for a reason in this process, not in the file (no descriptors, no
    *   memory)
    */

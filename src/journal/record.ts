@@ -8,6 +8,7 @@ export type JournalRecord = Readonly<Record<string, unknown>>;
 const NEWLINE = 0x0a;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
+const [QUOTE, COLON] = [0x22, 0x3a];
 /** Small enough for its text to be short-lived memory: twice the size costs half as much again. */
 const PART_BYTES = 64 * 1024;
 /** In bytes. No relevant line begins with a space, a zero left by a crashed file system, or a byte order mark. */
@@ -31,7 +32,14 @@ export function parseRecord(text: string): JournalRecord | null {
 
 /** An error of the parser takes as long as the parsing of a page, and a damaged file may have millions of short lines. */
 function mayBeObject(text: string): boolean {
-  return text.charCodeAt(0) === OPENING_BRACE && OBJECT.test(text) && text.trimEnd().endsWith('}');
+  if (text.charCodeAt(0) !== OPENING_BRACE) return false;
+  const hasEnd = text.charCodeAt(text.length - 1) === CLOSING_BRACE || text.trimEnd().endsWith('}');
+  return hasEnd && (hasPlainName(text) || OBJECT.test(text));
+}
+
+/** As nearly every line: the pattern alone costs a fifteenth of all that a line does. */
+function hasPlainName(text: string): boolean {
+  return text.charCodeAt(1) === QUOTE && text.charCodeAt(text.indexOf('"', 2) + 1) === COLON;
 }
 
 /** Whether a newer version wrote the line. Only our own lines have both fields; other programs' may have their own `v`. */

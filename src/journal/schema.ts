@@ -19,8 +19,8 @@ export interface Lineage {
   /** The call that started this sub-agent. */
   readonly parent_tool_use_id?: string;
   /**
-   * The mode, from here on, by which the program asks a person for permission, in its own words; `unstated` in transcripts of
-   * versions that do not record it. Only for sessions that people run in terminals.
+   * The mode, from here on, that decides when the program asks a person for permission, in its own words; `unstated` in
+   * transcripts of versions that do not record it. Only for sessions that people run in terminals.
    */
   readonly permission_mode?: string;
 }
@@ -38,11 +38,11 @@ export interface PlanItem {
 export const PLAN_STATUSES = ['pending', 'in_progress', 'completed', 'failed', 'skipped', 'cancelled'] as const;
 export type PlanStatus = (typeof PLAN_STATUSES)[number];
 
-/** What the memory of a session is made of. No rule of the watchdog reads it. */
+/** The material of a session's memory. No rule of the watchdog reads it. */
 export type ObservedEvent =
   /** `replace`: the whole list; otherwise the tasks that were added or changed. */
   | { readonly event: 'plan'; readonly mode: 'merge' | 'replace'; readonly items: readonly PlanItem[] }
-  /** What a call did with files; absolute paths, or relative to the working directory. */
+  /** The files that a call read or changed; absolute paths, or relative to the working directory. */
   | {
       readonly event: 'files';
       readonly tool_use_id?: string;
@@ -50,10 +50,10 @@ export type ObservedEvent =
       readonly modified?: readonly string[];
       readonly deleted?: readonly string[];
       readonly read?: readonly string[];
-      /** Created, modified or deleted: nobody says which. */
+      /** Created, modified or deleted; which of these is unknown. */
       readonly changed?: readonly string[];
       readonly renamed?: readonly { readonly from: string; readonly to: string }[];
-      /** How many others it changed, which nobody names. */
+      /** How many other files it changed; their names are unknown. */
       readonly more?: number;
     }
   /** Tokens of one message; a message counts once. */
@@ -72,7 +72,7 @@ export type JournalEvent = Lineage &
     | {
         readonly event: 'run_start';
         readonly run_id: string;
-        /** Of the host; empty if the system has no such id. */
+        /** The host's; empty if the system has no such id. */
         readonly boot_id: string;
         /** Milliseconds from that boot to this line; missing if the system does not count them. */
         readonly since_boot_ms?: number;

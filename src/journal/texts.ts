@@ -1,4 +1,4 @@
-/** What people and agents said, in the lines of a journal. A setting leaves it out (`docs/memory-reference.md`). */
+/** The words of people and agents in the lines of a journal. A setting leaves them out (`docs/memory-reference.md`). */
 import { QUESTIONS, SPEECH, STARTERS } from './agentVocabulary.js';
 import { canonicalJson, contentDigest } from './digest.js';
 import { type JournalRecord, textOf } from './record.js';

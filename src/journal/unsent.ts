@@ -1,10 +1,10 @@
 /**
- * A file beside the journal that proves that its answer has not been sent. It is created with the answer's line, and removed
+ * A file next to the journal that proves that its answer has not been sent. It is created with the answer's line, and removed
  * before the answer is stored, because from then on any process of any host may send it. It proves what no record of sends can.
  * Without the file, the answer may be in the chat.
  *
  * Its removal is not synced, because that costs more than the rest of an answer's end. A crash of the host may bring the file
- * back, so it names the boot in which it was created, and means nothing in another one.
+ * back, so it names the boot of its creation, and means nothing in another one.
  *
  * Limit: if the disk fails or becomes read-only between the answer's line and the removal, the file stays although it is no
  * longer true.
@@ -32,8 +32,17 @@ export function markUnsent(logsFolder: string, sessionId: string, bootId: string
   }
 }
 
+/** Removes the mark of a run of this process, before its answer is stored. Never throws. */
+export function dropUnsent(logsFolder: string, sessionId: string): void {
+  try {
+    unlinkSync(unsentPath(logsFolder, sessionId));
+  } catch {
+    // Another process has taken it, or the answer is in doubt.
+  }
+}
+
 /**
- * Removes the mark. Called before the answer is stored. Never throws.
+ * Removes the mark that another process has left. Called before the answer is stored. Never throws.
  * @param bootId of this host
  * @returns whether the answer has certainly not been sent
  */

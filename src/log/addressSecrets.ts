@@ -8,8 +8,8 @@ import { type FoundSecret, found, matchEnd, matchOf } from './stickyMatch.js';
 
 const LOGIN = /:\/\/([^\s/:@"'\\[]*):([^\s/@"'\\]+)@/y;
 /**
- * A password that was not escaped, with signs in it that end one elsewhere. What follows looks like a host, and no comma or bracket
- * that ends a text in a program stands before it.
+ * A password that was not escaped, with signs in it that end one elsewhere. The text behind it looks like a host, and no comma or
+ * bracket that ends a text in a program is in front of it.
  */
 const RAW_LOGIN =
   /:\/\/([^\s/:@"'\\[{$(]{0,80}):([^\s"\\`<>]{1,120})@(?=[A-Za-z0-9](?:[\w.-]{0,100}[A-Za-z0-9])?(?::\d{1,5})?(?:[/?"'\s]|$))/y;
@@ -19,7 +19,7 @@ const LONE_LOGIN = /:\/\/([^\s/:@"'\\[]{20,})@/y;
 const PORT = /^\d{1,5}[/?#]/;
 /** The address at which errors are reported stands in web pages. */
 const PUBLIC_LOGIN = /[0-9a-f]{32}@[\w.-]{0,60}(?:\bsentry\.io|\.ingest\.)/y;
-/** A URL to which anybody who knows it can post; sticky, from the host's name on. */
+/** A URL that everyone who knows it can post to; sticky, from the host's name on. */
 const WEBHOOK = new RegExp(
   [
     String.raw`hooks\.slack\.com/(?:services|workflows|triggers)/`,
@@ -49,13 +49,13 @@ const HOST = /[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}|localhost\b/y;
 const LONGEST_LOGIN = 200;
 /** The rest of an address of a mail box that is the name of a login. */
 const PASSWORD_OF_MAIL_BOX = /[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}:([^\s"'`\\]{8,100})(?=[\s"'`\\]|$)/y;
-/** What has a path there. */
+/** Programs that have a path there. */
 const COPIES = /\b(?:scp|rsync|ssh|sftp|git|mailto)\b/;
 
 /**
  * @param at an `@` that is in no address of the web
  * @param free the text before it is replaced already
- * @returns the password beside it: `admin:SECRET@10.0.0.5`, `me@example.org:SECRET`
+ * @returns the password next to it: `admin:SECRET@10.0.0.5`, `me@example.org:SECRET`
  */
 export function findBesideAt(text: string, at: number, free: number): FoundSecret | null {
   const colon = colonBefore(text, at);

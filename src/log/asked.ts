@@ -1,4 +1,4 @@
-/** What a person asked, as far as it tells one message from another. */
+/** A person's request, as far as it distinguishes one message from another. */
 import type { Redact } from './redact.js';
 import { shorten } from './shorten.js';
 

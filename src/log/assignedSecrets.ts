@@ -15,7 +15,7 @@ import {
   valuePlace,
 } from './secretNotation.js';
 import { isSecretValue, looksStrong } from './secretValues.js';
-import { findAmongWords, findAuthentication, findInLogin, findInSentence, told } from './sentenceSecrets.js';
+import { findAmongWords, findAuthentication, findInLogin, findInSentence, secretIn } from './sentenceSecrets.js';
 import { type FoundSecret, matchEnd, matchOf } from './stickyMatch.js';
 import { findInInsert, findInList, findInTable } from './tableSecrets.js';
 
@@ -32,7 +32,7 @@ const PHP_DEFINE = /["']\s{0,4},\s{0,4}/y;
 const SPACE = /(?:[ \t]{1,4}--\w{1,20}(?=[ \t]))?[ \t]{1,4}/y;
 const SPACES_AND_LINES = /[ \t]{0,8}(?:\r?\n|\\{1,15}n)?[ \t]{1,16}|[ \t]{1,8}/y;
 const REST_OF_PLAIN_VALUE = /[^\s"'`\\,;&<>]*/y;
-/** Of a list in a variable. */
+/** The further values of a list in a variable. */
 const MORE_VALUES = /(?:,[A-Za-z0-9+/=_-]{16,}(?![\w:]))+/y;
 const WITHIN_TAGS = /[^<>\r\n"\\]{1,4096}(?=<\/)/y;
 /** A form in parts, as browsers and curl send it. */
@@ -55,7 +55,7 @@ const RESULT = /^pass: (?:test|\S{1,80} ?\(\d)/i;
 const MASKED = /::([^\s"']{4,400})/y;
 /** A list of accounts. */
 const OF_ACCOUNT = /:([^\s"'`\\:,]{8,200})(?=[\s"'`\\,]|$)/y;
-/** What stands behind a value without a space, and says nothing of it. */
+/** Signs that follow a value without a space, and say nothing about it. */
 const BEHIND_VALUE = /[)\]}]*[^\x20-\x7e]+$/;
 /** Before a variable of an environment that is set. */
 const LINE_START = /(?:^|[\n"'`]|\\n|[^\t-\x7e])[ \t+-]{0,8}(?:export |set |ENV |-e )?$/;
@@ -91,7 +91,7 @@ export function findAssigned(text: string, start: number, end: number, kind: Nam
     case 'lone_key':
       return findValue(text, start, end, kind);
     case 'account':
-      return told(matchOf(OF_ACCOUNT, text, end), end, looksStrong);
+      return secretIn(matchOf(OF_ACCOUNT, text, end), end, looksStrong);
     case 'mask':
       return lastGroup(matchOf(MASKED, text, end), end, 'value');
     case 'variable':
@@ -147,7 +147,7 @@ function valueAt(text: string, { from, isQuoted, isElement }: ValuePlace): strin
   return (matchOf(PLAIN_VALUE, text, from)?.[0] ?? '').replace(/[)\]}]+$/, '');
 }
 
-/** @param to the end of what was looked at */
+/** @param to the end of the text that was looked at */
 function endOfValue(text: string, to: number, value: string, isQuoted: boolean): number {
   const end = isQuoted || value.length < LONGEST_PLAIN ? to : matchEnd(REST_OF_PLAIN_VALUE, text, to);
   return isQuoted ? end : matchEnd(MORE_VALUES, text, end) || end;

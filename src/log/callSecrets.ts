@@ -14,7 +14,7 @@ const ACCOUNT = /^AC[0-9a-f]{32}$/;
 
 /**
  * @param end of the call's name
- * @param isSetter whether the first argument is the secret; otherwise somebody's name comes before it
+ * @param isSetter whether the first argument is the secret; otherwise a user's name comes before it
  */
 export function findInCall(text: string, end: number, isSetter: boolean): FoundSecret | null {
   const begin = matchEnd(OPENED, text, end);
@@ -30,7 +30,7 @@ export function findInCall(text: string, end: number, isSetter: boolean): FoundS
   return null;
 }
 
-/** @param end of the name of what makes a client; its key may be any argument */
+/** @param end of the name of the function that makes a client; its key may be any argument */
 export function findInClient(text: string, end: number): FoundSecret | null {
   const begin = matchEnd(OPENED, text, end);
   if (begin === 0) return null;

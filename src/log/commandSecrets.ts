@@ -48,11 +48,11 @@ const OPTIONS: Readonly<Record<string, RegExp>> = {
 };
 /** Right behind the letter. */
 const QUOTED = /\\{0,31}["']([^\s"'\\]{3,200})/y;
-/** Of these, the value follows the letter. */
+/** Programs with the value right behind the option's letter. */
 const JOINED = /\b(?:mysql\w*|mariadb(?:-\w+)?|7z[arz]?|rar|unrar|sshpass)\b/;
 const WITH_LOGIN = /\b(?:curl|wget|https?|xh|curlie|siege|ab)\b/;
 const OF_WINDOWS = /\b(?:smbclient|rpcclient|smbmap|winexe|wmic|net|lftp|smbget)\b/;
-/** Somebody else's name before the password, in any program. */
+/** Another user's name before the password, in any program. */
 const USER_BEFORE = /[ \t](?:-[uU]|--user(?:name)?|-user|-login)[ =]\S{1,100}[ \t]/;
 const AS_OTHER_USER = /\b(?:sudo|su|install|docker|podman|chroot|runuser)\b/;
 
@@ -140,13 +140,13 @@ export function findArgument(text: string, start: number, end: number): FoundSec
   }
 }
 
-/** As poetry and composer are told the login of a repository. */
+/** As poetry and composer take the login of a repository. */
 const BEHIND_PLACE_AND_USER = new RegExp(String.raw`\.\S{1,100}[ \t]{1,4}\S{1,100}[ \t]{1,4}${ARGUMENT}`, 'y');
 const BEHIND_PLACE_AND_LOGIN = new RegExp(
   String.raw`(?:[ \t]{1,4}(?:set|--\w{1,10})){0,2}[ \t]{1,4}[\w.:/-]{1,100}[ \t]{1,4}[\w.@-]{1,60}:${ARGUMENT}`,
   'y',
 );
-/** Of Redis: `ACL SETUSER app on >…`. */
+/** A rule of Redis: `ACL SETUSER app on >…`. */
 const RULE_OF_USER = /[ \t]{1,4}[^\n>]{1,100}[ \t]>([^\s"'\\]{3,400})/y;
 /** A user, a slash and the password. */
 const OF_ORACLE = /[ \t:]{1,4}(?:-\w{1,3}[ \t]{1,4}){0,3}["']?[\w$#.]{1,60}\/([^\s@"'\\/]{3,100})(?=[@"'\s]|$)/y;
@@ -180,7 +180,7 @@ export function findHere(text: string, end: number): FoundSecret | null {
 /**
  * @param start of a command, or of an option, that reads a password from its input
  * @param free the text before it is replaced already
- * @returns the password in what is piped into it: `echo root:SECRET | chpasswd`
+ * @returns the password in its piped input: `echo root:SECRET | chpasswd`
  */
 export function findPiped(text: string, start: number, free: number): FoundSecret | null {
   const before = text.slice(Math.max(free, start - COMMAND_LENGTH), start);

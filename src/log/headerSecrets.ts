@@ -10,7 +10,7 @@ const AUTHORIZATION =
 /** A scheme of one issuer. */
 const OTHER_SCHEME =
   /\\{0,31}["'`]?(?!(?:bearer|basic|token|digest|apikey|api-key|ssws|negotiate|genericapikey|zoho-oauthtoken)\b)[A-Za-z][A-Za-z-]{1,20} {1,4}([A-Za-z0-9+/=_.~-]{16,})(?![\w./])/iy;
-/** As servers are told to set a header. */
+/** As servers are configured to set a header. */
 const BEFORE_QUOTE = /[ \t]{1,4}(?=\\{0,31}["'])/y;
 const BEARER = /\s{1,4}([A-Za-z0-9._~+/=-]{8,})/y;
 const COOKIES = /[^\r\n"'\\`]{8,1024}/y;

@@ -1,4 +1,4 @@
-/** Tells what stands behind a secret's name and is none: a placeholder, an expression of a program, a place where a secret is kept. */
+/** Recognises values behind a secret's name that are none: a placeholder, an expression of a program, a place of secrets. */
 import { isVeryRandom, looksRandom, SHORTEST_RANDOM } from './randomText.js';
 
 const LONGEST_WORDS = 120;
@@ -7,7 +7,7 @@ const FILLED_IN_LATER =
   /^(?:\$[({A-Za-z_]|\\\$|\{\{|<|%[({A-Z_]|[@#]\{|\[|[•·]|[*]{2,}|[x]{4,}$|[X]{4,}$|[.…]{2,}|[-_=|>~^!/]*$|![A-Za-z][A-Za-z:_./-]*$|ENC\[|ENC\()/;
 const PLACEHOLDER_WORDS =
   /^(?:your|my|the|some|change|replace|insert|enter|example|sample|dummy|fake|test|foo|bar|todo|tbd|none|null|nil|undefined|true|false|yes|no|on|off|redacted|hidden|masked|removed|placeholder|secret|password|passwd|passphrase|token|value|string|required|optional|missing|invalid|empty|unknown|default|options?|flags?|arguments?|parameters?|fields?|prompts?|from|for|is|and|or|to|with|without|disabled|enabled|incorrect|wrong|changeme)(?:[-_ .](?:me|it|in|this|here|with|your|my|the|api|app|access|auth|bot|key|keys|token|secret|password|value|goes|name|example|string|test|now|please)|(?:me|here)$)*$/i;
-/** What was typed between signs beyond ASCII; a letter belongs to the value. */
+/** A value that was typed between signs beyond ASCII; a letter belongs to the value. */
 const BETWEEN_SIGNS = /^[^\x20-\x7e\p{L}]*([\x20-\x7e]+)(?:[^\x20-\x7e\p{L}].*)?$/su;
 const TYPES =
   /^(?:string|number|boolean|bool|any|unknown|never|void|object|bigint|symbol|null|undefined|None|True|False|str|String|int|integer|bytes|float|text|varchar|Option|Optional|Record|Array|Buffer|Promise|Secret|SecretStr|self|this|super|lambda|input|require|import|process|os|env|await|new|typeof|async|function)(?![\w-])/i;
@@ -22,7 +22,7 @@ export const PLACE = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/]|:\/\//;
 export const KEPT_ELSEWHERE =
   /^(?:vault|ssm|aws|gcp|azure|arn|env|file|op|bws|doppler|keyring|keychain|sops|ref\+\w+|projects)[:/]/;
 
-/** @returns whether the text is a placeholder that somebody has to fill in */
+/** @returns whether the text is a placeholder that a person has to fill in */
 export function isPlaceholder(value: string): boolean {
   if (FILLED_IN_LATER.test(value)) return true;
   if (value.length > LONGEST_WORDS) return false;
@@ -39,7 +39,7 @@ export function isCode(value: string, isPlain = false): boolean {
   return DOTTED.test(value) && (!/\d/.test(value) || (!isPlain && NAME_OF_SECRET.test(value)));
 }
 
-/** @returns whether it is a name as clusters have, also of what holds a secret */
+/** @returns whether it is a name as clusters have, also for an object that holds a secret */
 export function isSlug(value: string): boolean {
   return SLUG.test(value) && !looksRandom(value);
 }

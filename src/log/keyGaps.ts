@@ -1,6 +1,6 @@
 /**
- * What stands between two lines of a key: the end of one printed line and the beginning of the next, with quotes, a line number, a diff
- * sign, a stamp, colours.
+ * The text between two lines of a key: the end of one printed line and the beginning of the next, with quotes, a line number, a
+ * diff sign, a stamp, colours.
  */
 import { matchOf } from './stickyMatch.js';
 
@@ -59,7 +59,7 @@ export function columnOf(prefix: string): Column {
   return { at: prefix.length, withoutDigits: prefix.replace(/[\d.]+/g, '0').length };
 }
 
-/** @returns in which column the next line begins; null if it is in the same printed line */
+/** @returns the column where the next line begins; null if it is in the same printed line */
 export function columnBehind(gap: string): Column | null {
   const prefix = LAST_LINE.exec(gap)?.[1];
   return prefix === undefined ? null : columnOf(prefix);
@@ -86,7 +86,7 @@ export function lineEnds(gap: string): number {
   return gap.match(ENDS)?.length ?? 0;
 }
 
-/** @returns the end of the same gap there, in which numbers and indentation may differ; a negative number if there is another */
+/** @returns the end of the same gap there, whose numbers and indentation may differ; a negative number if there is another */
 export function endOfGap(text: string, from: number, gap: string): number {
   let at = from;
   for (let index = 0; index < gap.length; ) {

@@ -32,12 +32,12 @@ const LONGEST_SHORT = 200;
 const LEAST_CHANGES = 0.3;
 /** A line that was wrapped once or twice has as many widths and gaps. */
 const REMEMBERED = 3;
-/** Of a diff, which are base64 characters, too. */
+/** The signs of a diff are base64 characters, too. */
 const SIGNS = 2;
 const RUN = new RegExp(`${CHARACTER}{${LEAST_TORN},}`, 'g');
 const REST = new RegExp(`${CHARACTER}*`, 'y');
 const REST_OF_SHORT = new RegExp(`${CHARACTER}{0,${LONGEST_SHORT}}`, 'y');
-/** A line that has only base64 in it goes on with nothing else. */
+/** A line that has only base64 in it has nothing else behind it. */
 const SHORT_LINE = new RegExp(`${CHARACTER}{1,${LONGEST_SHORT}}(?![\\w+/=])`, 'y');
 const WORDS = /^\/?(?:(?:[A-Z]?[a-z]+|[A-Z]+|\d+)(?:\/|=|$))+$/;
 const END_OF_TEXT = /\\{0,31}["'`]|\s{0,4}$|…|\.\.\./y;
@@ -76,7 +76,7 @@ export class Chain {
     this.#column = columnBehind(gap) ?? this.#column;
   }
 
-  /** @param column in which the line begins; null if it is not known */
+  /** @param column where the line begins; null if it is not known */
   isLike(run: string, width: number, gap: string, column: Column | null): boolean {
     if (!isNarrow(gap) || !isRandom(run)) return false;
     if (this.isBelow(column) || width < PART) return this.isBelow(column);
@@ -109,7 +109,7 @@ export function lineBefore(text: string, to: number, chain: Chain): Line | null 
   return line;
 }
 
-/** @returns the line of which a part is there; only a part of it if it is much longer than a line of a key */
+/** @returns the whole line around that place; only a part of it if it is much longer than a line of a key */
 export function wholeLineAt(text: string, at: number): Line {
   return { begin: beginOfRun(text, at, Math.max(0, at - LONGEST_SHORT)), end: matchEnd(REST_OF_SHORT, text, at) };
 }
@@ -214,8 +214,8 @@ function upToMark(part: string): string {
 }
 
 /**
- * Paths and names have no upper case, no lower case or no digit. Of random characters as many nearly always have all three. Long ones
- * without a digit change their case at every second step, names at every fourth.
+ * Paths and names have no upper case, no lower case or no digit. Random text of that length nearly always has all three. Long
+ * random text without a digit changes its case at every second step, names at every fourth.
  */
 function isRandom(line: string): boolean {
   if (!/[a-z]/.test(line) || !/[A-Z]/.test(line)) return false;

@@ -15,7 +15,7 @@ const FEWEST_LINES = 3;
 const SHORTEST = 100;
 const LONGEST = 20_000;
 const NEAR = 200;
-/** What stands before or behind lines that are public, or no key. */
+/** Words before or behind lines that are public, or no key. */
 const PUBLIC =
   /-----(?:BEGIN|END)|---- (?:BEGIN|END)|base64|certificate|public|\.pub\b|ssh-[a-z0-9]+ |signature|;charset/i;
 const NAME_OF_KEY = /\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\.(?:key|ppk)\b|private[ _-]?key|privkey/i;
@@ -23,7 +23,7 @@ const NAME_OF_KEY = /\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\.(?:key|ppk)\b|private[ _
 const FILE =
   /^(?:iVBOR|\/9j\/|R0lGOD|UklGR|JVBERi|UEsDB|H4sI|Qlpo|\/Td6|AGFzb|d09GM|AAEAAA|PHN2|PD94|MI[A-Z][\w+/]{3}CC[A-P]|MI[A-Z][\w+/]{1,4}(?:ANBgk|MBMGB|MBAGB))/;
 const NAME_OF_PART = Buffer.from([0x06, 0x03, 0x55]);
-/** Of a whole number in ASN.1, and those of its lengths that take one byte and two bytes. */
+/** The tag of a whole number in ASN.1, and the marks of its lengths that take one byte and two bytes. */
 const [WHOLE_NUMBER, ONE_BYTE, TWO_BYTES] = [0x02, 0x81, 0x82];
 /** The exponent 65,537, which is not in front of another number in a public key. */
 const USUAL_EXPONENT = Buffer.from([0x02, 0x03, 0x01, 0x00, 0x01]);

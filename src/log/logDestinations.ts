@@ -73,7 +73,7 @@ export interface FileLimits {
 const DEFAULT_FILE_LIMITS: FileLimits = { maxBytes: 10 * 1024 * 1024, keep: 5 };
 
 /**
- * A destination that appends to a file. Several processes may share it: if it was rotated, moved or deleted meanwhile, it is
+ * A destination that appends to a file. Several processes may share it: if another one has rotated, moved or deleted it, it is
  * opened again. (Two that rotate in the same instant may rotate twice, which loses no line.)
  */
 export class LogFile implements LogDestination {

@@ -2,7 +2,7 @@
  * The log: one redacted line per record. A warning or worse is written before the call returns, so that the last messages
  * before a crash are there. Lower levels may be written together with the other lines of the same tick of the event loop. A
  * process that is killed or aborts, even because that tick never ended, loses those; one that exits or throws does not.
- * A destination that fails is reported once, to the others; the work goes on.
+ * A destination that fails is reported once, to the others; the work continues.
  */
 import { type LevelWithSilent, type Logger, pino } from 'pino';
 import { describeError } from '../errors.js';

@@ -1,6 +1,7 @@
 /**
- * Compares a text with a secret of ours in spite of what is mixed into it: colours, line ends with what surrounds them, signs that
- * nobody sees, the ends of strings that a program joins, tags, the margins of a hex dump; and characters that are escaped on their own.
+ * Compares a text with a secret of ours in spite of anything mixed into it: colours, line ends with the signs around them,
+ * invisible signs, the ends of strings that a program joins, tags, the margins of a hex dump; and characters that are escaped on
+ * their own.
  */
 import { matchEnd, matchOf } from './stickyMatch.js';
 
@@ -60,7 +61,7 @@ const LEAST_OF_CUT = 24;
 /**
  * @param text as it is
  * @param form in lower case
- * @returns the end of the form's rest from `index` on, which begins at `at`; a negative number if the text goes on differently
+ * @returns the end of the form's rest from `index` on, which begins at `at`; a negative number if the text continues differently
  */
 export function endOfRest(text: string, at: number, form: string, index: number): number {
   let to = at;

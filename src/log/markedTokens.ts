@@ -26,7 +26,7 @@ class MarkedToken {
   }
 }
 
-/** The end of a token that somebody has to fill in. */
+/** The end of a token that a person has to fill in. */
 const FILLED = /^([xX*0.#_-])\1*$/;
 const FILLED_LENGTH = 8;
 /** Tokens by the first three characters of their marks. */
@@ -71,7 +71,7 @@ export function mayBeginMark(first: number, second: number, third: number): bool
   return IS_BEGINNING[codeOf(first, second, third)] === 1;
 }
 
-/** @returns whether a mark may contain the three characters, of which the last belongs to no word */
+/** @returns whether a mark may contain the three characters; the last belongs to no word */
 export function mayJoinMark(first: number, last: number, behind: number): boolean {
   return IS_JOINT[codeOf(first, last, behind)] === 1;
 }

@@ -1,6 +1,5 @@
 /**
- * Finds the literal values of our own secrets in the forms in which they occur: escaped, encoded, in other case, with something mixed
- * into them.
+ * Finds the literal values of our own secrets in all their forms: escaped, encoded, in other case, mixed with other signs.
  *
  * Every text passes through here, and hardly any contains a secret. So a quick search comes first (after Wu and Manber, "A fast
  * algorithm for multi-pattern searching", 1994): it looks for a piece of any form and skips most characters. Only where it
@@ -17,7 +16,7 @@ const SHORTEST_SECRET = 6;
 const SHORTEST_PIECE = 6;
 /** The longer the pieces, the more of a text is skipped. */
 const USUAL_PIECE = 8;
-/** Of a shorter one too few pieces would be left, of which colours could leave none whole. */
+/** A shorter form has shorter pieces: it would give too few usual ones, and colours could leave none of them whole. */
 const SHORT_FORM = 4 * USUAL_PIECE;
 /** One has to be whole. Colours are in some places of a secret, a line end in one of three thirds of base64. */
 const PIECES_OF_SECRET = 5;
@@ -124,7 +123,7 @@ class Search {
   }
 }
 
-/** @returns the position of the whole form of which a piece is there; null if the rest differs */
+/** @returns the position of the whole form around the piece; null if the rest differs */
 function placeOf(text: string, piece: Place, { form, offset, isDump }: Piece, free: number): Place | null {
   const from = beginOfHead(text, piece.from, form, offset);
   if (from < free) return null;

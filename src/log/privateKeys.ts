@@ -2,7 +2,7 @@
  * Finds private keys in a text: whole ones, and those whose first or last lines were cut off.
  *
  * A key is printed as lines of a diff, of a listing with numbers, of a program, of a table, of a log, as one line of JSON in JSON, and
- * in any mixture of these. So there is no list of what may stand around its lines. A key is the chain of lines of base64 characters
+ * in any mixture of these. So there is no list of the signs around its lines. A key is the chain of lines of base64 characters
  * (keyLines.ts) that begins at its first line or ends at its last one.
  */
 import type { Line } from './keyCharacters.js';
@@ -39,7 +39,7 @@ const RUN = /[A-Za-z0-9+/=]{8,}/g;
 /** As much of a wrapped key is base64; the rest are stamps, names, line ends. */
 const SHARE_OF_KEY = 0.25;
 const REPLACEMENT = '[redacted:private_key]';
-/** What the marks without dashes begin with, of those that are lines of a key. */
+/** The beginnings of marks without dashes that are lines of a key themselves. */
 const FIRST_LINE = /(?:M[A-Z]|b3Bl|LS0t)/y;
 
 /**

@@ -1,9 +1,9 @@
-/** Tells random text, as programs make secrets of it, from words, names, numbers and code. */
+/** Distinguishes random text, as programs make secrets from it, from words, names, numbers and code. */
 
 /** This much of a value shows whether it is random. */
 const MOST_LOOKED_AT = 96;
 export const SHORTEST_RANDOM = 16;
-/** Of its characters, with some digits among them, and without. */
+/** Least changes per character of a random value, with some digits among them, and without. */
 const FEW_CHANGES = 0.2;
 const MANY_CHANGES = 0.5;
 const SHORTEST_WITHOUT_DIGITS = 28;
@@ -24,7 +24,7 @@ const RANDOM_SORTS = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[A-Za-z0-9]/.test(character) ? (SORTS[code] ?? OTHER) : OTHER;
 });
 const SHORTEST_LOWER = 24;
-/** Of small letters and digits. */
+/** Least changes per character of small letters and digits. */
 const LEAST_LOWER_CHANGES = 0.15;
 /** Random letters and digits change their sort at three of five steps, names that are written together at two of five. */
 const LEAST_CHANGES = 0.45;
@@ -33,7 +33,7 @@ const SHORTEST_NOISE = 32;
 
 /**
  * Random characters change between lower case, upper case and digits at nearly every step; words, names, versions and instants
- * do not. Characters beyond ASCII are beside a value, not a part of it.
+ * do not. Characters beyond ASCII are next to a value, not a part of it.
  * @returns whether the value is long enough to judge, and is random
  */
 export function looksRandom(value: string): boolean {

@@ -1,7 +1,7 @@
 /**
  * Removes secrets from text before it reaches a log, an event line, an issue or a chat.
  *
- * Two passes: the literal values of our own secrets, in the forms in which they occur, then the shapes of well-known secrets.
+ * Two passes: the literal values of our own secrets, in all their forms, then the shapes of well-known secrets.
  * Redact first and cut afterwards: a secret that was cut in half is no longer recognised.
  *
  * It is a net, not a proof: a foreign secret without a known shape and without a name that suggests a secret passes.
@@ -15,7 +15,7 @@ export type Redact = (text: string) => string;
 
 /** Replaces our own secrets. */
 export const OWN_SECRET = '[redacted:own_secret]';
-/** In which our own secrets are given. Named here, because programs that read no settings must redact them, too. */
+/** The variables of our own secrets. Named here, because programs that read no settings must redact them, too. */
 export const SECRET_VARIABLES = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'] as const;
 
 /** @returns our own secrets in it: of the address of Redis those parts that must not be shown, of the others all */

@@ -1,4 +1,4 @@
-/** The forms in which a secret of ours is written: escaped, encoded, as numbers. */
+/** The written forms of a secret of ours: escaped, encoded, as numbers. */
 
 /**
  * @param secret as it was configured

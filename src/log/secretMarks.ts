@@ -7,8 +7,8 @@
  */
 
 /**
- * What may stand before a mark. A letter may not if the mark is the end of other words, too: `task-` is no `sk-`. Marks in base64 may be
- * anywhere in a longer run of it.
+ * The text allowed before a mark. A letter is not allowed if the mark is the end of other words, too: `task-` is no `sk-`. Marks
+ * in base64 may be anywhere in a longer run of it.
  */
 export type Before = 'anything' | 'no letter' | 'no word' | 'no base64';
 

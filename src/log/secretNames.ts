@@ -31,13 +31,13 @@ export type NameKind =
   | 'call'
   /** An account that every system has. */
   | 'account'
-  /** What makes a client, with its key. */
+  /** A function that makes a client, with its key. */
   | 'client'
-  /** Behind it, separated by two colons, is what a log must not show. */
+  /** Behind it, separated by two colons, is a value that a log must not show. */
   | 'mask'
   /** The number of lines of a private key, or a sum over them. */
   | 'key_lines'
-  /** What reads a secret from its input. */
+  /** A command that reads a secret from its input. */
   | 'piped'
   /** Part of a command whose arguments are secrets. */
   | 'command';
@@ -101,7 +101,7 @@ const OF_ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/;
 const INNOCENT_KEY =
   /(?:public|publishable|gpg|pgp|primary|foreign|sort|partition|cache|unique|group|hash|range|row|index|map|object|dedup|lookup|composite|sub|translation|message|store|query|idempotency|site|websocket)[_-]?keys?$/i;
 
-/** What people say before `key` when one follows. */
+/** Words that people say before `key` when one follows. */
 const SPOKEN_OF = /\b(?:the|a|new|old|my|your|our|this|following)(?: \w{1,20})? $/i;
 
 const SESSION = /(?:^|[a-z_-])session(?:[_-]id)?$/i;
@@ -110,10 +110,10 @@ const QUALIFIED = new RegExp(`[_-]?(?:\\d{1,2}|${STAGES})$`, 'i');
 const QUALIFIABLE: readonly NameKind[] = ['password', 'secret', 'token', 'key', 'some_key', 'chosen'];
 const SHORTEST_VARIABLE = 4;
 const NO_PASSWORD = /(?:BY|COM|TRES|SUR|OVER|UNDER)PASS$/;
-/** Words of a variable's name, of which another one is the last. */
+/** Words within a variable's name, if it ends with another word. */
 const SECRET_WITHIN =
   /(?:^|_)(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|APIKEY|(?:API|ACCESS|SECRET|PRIVATE|AUTH|ENCRYPTION|SIGNING|MASTER|SERVICE|DEPLOY)_KEY|CREDENTIALS?)_/;
-/** What a variable holds that is about a secret, and not the secret. */
+/** The last words of variables that are about a secret, and do not hold it. */
 const NOT_THE_SECRET =
   /_(?:FILE|PATH|DIR|URL|URI|NAME|ID|IDS|TYPE|LENGTH|LEN|MIN|MAX|EXPIRY|EXPIRES|EXPIRATION|TTL|AGE|COUNT|SIZE|LIMIT|HASH|ALGO|ALGORITHM|HINT|POLICY|REGEX|PATTERN|FIELD|LABEL|PLACEHOLDER|HEADER|PREFIX|SUFFIX|MODE|ENABLED|REQUIRED|VERSION|SECONDS|MS|DAYS|HOURS|MINUTES|ENDPOINT|HOST|PORT|ISSUER|AUDIENCE|SCOPE|SCOPES|STORE|MANAGER|ARN|REF|KEY_NAME)$/;
 const PUBLIC_VARIABLE =
@@ -145,7 +145,7 @@ class Endings {
 /** Names by the code of their last four letters. */
 const BY_ENDING = new Map<number, Name[]>();
 export const ENDINGS_OF_NAMES = new Endings();
-/** What may stand behind a name: `DB_PASSWORD_PROD`. */
+/** Words that may follow a name: `DB_PASSWORD_PROD`. */
 export const ENDINGS_OF_STAGES = new Endings();
 
 for (const [endings, kind, as] of NAMES) {

@@ -2,8 +2,8 @@
  * Finds what looks like a secret: a token with its issuer's prefix, a value after a name that suggests a secret, a login in a
  * URL, a private key.
  *
- * It reads the text word by word and tries a pattern only at those words of which a few characters show that they may name a secret
- * or begin one. Most texts have hardly any. Every pattern takes linear time, because the text may be an attacker's: its repeats are
+ * It reads the text word by word and tries a pattern only at words that may name a secret or begin one, by a few of their
+ * characters. Most texts have hardly any. Every pattern takes linear time, because the text may be an attacker's: its repeats are
  * bounded, or consumed by the match, or end at a character that the next one begins with.
  */
 
@@ -30,6 +30,7 @@ import {
   hintsOf,
   JAR,
   JOINED,
+  LINE,
   MARK,
   NAME,
   NUMBER,
@@ -45,13 +46,13 @@ const [COLON, SLASH, HYPHEN, AT] = [0x3a, 0x2f, 0x2d, 0x40];
 const BOT_TOKEN = /(?::|%3[Aa])([A-Za-z0-9_-]{30,})/y;
 const PORT_OF_POSTGRES = /^(?:543\d|6432)$/;
 const KEY_MARK = /-{4,5}(?:BEGIN|END)$|-----$|^-{4,5}$/;
-/** The first line of a key, of which the beginning was cut off. */
+/** The first line of a key whose beginning was cut off. */
 const LONGEST_CUT_MARK = 60;
 /** Between a name and its value; no other secret is in there. */
 const LONGEST_GAP = 12;
 const MOST_PASSES = 5;
-/** What people tell before its name, and programs read from their input. */
-const TOLD: ReadonlySet<NameKind> = new Set(['password', 'secret', 'token', 'key']);
+/** Secrets that people write before their names, and that programs read from their input. */
+const SPOKEN: ReadonlySet<NameKind> = new Set(['password', 'secret', 'token', 'key']);
 const READS_INPUT = /^(?:(?:smb)?passwd\b|--with-token\b|secrets? (?:set|put|create|add)\b)/;
 /** After their first sign. */
 const URL_ESCAPE = /[0-9A-Fa-f]{2}/y;
@@ -92,8 +93,8 @@ function replaceAll(text: string, view: (text: string) => string): Seen {
 }
 
 /**
- * @param shown what is replaced in
- * @param text as long, in which is looked
+ * @param shown the text whose secrets are replaced
+ * @param text a view of it, as long, where secrets are looked for
  */
 function replaceSeen(shown: string, text: string): Seen {
   const codes = codesOf(text);
@@ -119,7 +120,7 @@ function replaceSeen(shown: string, text: string): Seen {
       else if (code === AT && SORTS[codes[at] ?? 0] !== 0) secret = findBesideAt(text, at - 1, copied);
     } else {
       const start = at;
-      // What is left of a word behind a secret is a word itself, and is not read again.
+      // The rest of a word behind a secret is a word itself, and is not read again.
       if (at >= end) {
         sorts = sort;
         for (end = at + 1; end < length; end += 1) {
@@ -163,9 +164,8 @@ function findInWord(text: string, word: Word, hints: number, free: number): Foun
     ((hints & SHORT) === 0 ? null : findShortName(text, start, end)) ??
     ((hints & JAR) === 0 ? null : findInCookieJar(text, end)) ??
     ((hints & (NAME | QUALIFIED)) === 0 ? null : findNamed(text, { start, end, scan }, hints, free)) ??
-    ((hints & UNKNOWN) === 0
-      ? null
-      : (findUnknown(text, { start, end, scan }) ?? findKeyMiddle(text, { start, end, scan })))
+    ((hints & UNKNOWN) === 0 ? null : findUnknown(text, { start, end, scan })) ??
+    ((hints & LINE) === 0 ? null : findKeyMiddle(text, { start, end, scan }))
   );
 }
 
@@ -212,7 +212,7 @@ function findNamed(text: string, { start, end }: Word, hints: number, free: numb
   if (kind === 'key_lines') return findPrivateKey(text, start);
   if (kind === 'piped') return findPiped(text, start, free) ?? findHere(text, end);
   const secret = findAssigned(text, start, end, kind);
-  if (secret !== null || !TOLD.has(kind)) return secret;
+  if (secret !== null || !SPOKEN.has(kind)) return secret;
   return (
     findBeforeName(text, start, free) ??
     (READS_INPUT.test(text.slice(start, end + LONGEST_GAP))

@@ -29,7 +29,7 @@ const PROSE =
   /(?:^|\s)(?:must|is|are|the|an?|be|your|please|enter|not|for|to|of|with|and|or|invalid|required|wrong|field|at|least|should|has|have|was|no|one|this|that)(?:\s|$)/i;
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const OF_ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/;
-/** In a name a digit ends a word: `token2`, `oauth2Token`, `s3_secret`. A password goes on behind it: `hunter2secret`. */
+/** In a name a digit ends a word: `token2`, `oauth2Token`, `s3_secret`. A password continues behind it: `hunter2secret`. */
 const DIGIT_WITHIN_WORD = /\d(?:[a-z]{2}|[A-Z]{2})/;
 const NAME_AND_PASSWORD = /^[\w.@+-]{1,80}:(\S+)$/;
 const LETTERS = /^\p{L}[\p{L}_' .-]*$/u;

@@ -14,7 +14,7 @@ const WORDS = String.raw`(?:${SPACE}{1,3}[\w@'’()/*~-]{1,40}(?:\.\w{1,20})?){0
 const SAYS = `(?:${SPACE}{0,2}[:=→|]|${SPACE}{1,2}(?:(?:is|are|was|è|é)(?: (?:still|now|again|just|currently|simply))?|(?:set|changed|reset|rotated|updated) to|becomes|lautet|ist|est|es|=>|->))${SPACE}{1,16}`;
 const VALUE = String.raw`(?:\*\*|\\{0,31}["'\`]|\()?((?:[^\s"'\`\\|*]|\*(?!\*)){6,400})`;
 const SENTENCE = new RegExp(`${WORDS}${SAYS}${VALUE}`, 'y');
-/** The words behind a name, of which one may be its value though no word says so. */
+/** The words behind a name: one may be its value though no word says so. */
 const NEXT_WORD = new RegExp(
   `[,?:]?${SPACE}{1,3}(?:\\*\\*|\\\\{0,31}["'\`]|\\()?((?:[^\\s"'\`\\\\|*()]|\\*(?!\\*)|'(?=s )){1,400})`,
   'y',
@@ -39,7 +39,7 @@ const QUOTED_AT_ONCE = /[ \t]`([^\s`]{6,200})(?=`)/y;
 const PASS = /^pass$/i;
 const LONGEST_SENTENCE = 240;
 const SHORTEST_AT_ONCE = 20;
-/** What a script sends when it is asked for a password. */
+/** The answer that a script sends when it is asked for a password. */
 const SENT =
   /[:?* ]{0,4}\\{0,31}["'}]{1,2}(?:\s|\\{1,31}[nr]){1,20}send(?:_user)? (?:-- )?\\{0,31}["']([^"'\\\n]{4,100})/y;
 /** With a number for its form, as routers print it. */
@@ -49,37 +49,38 @@ const CHANGED_TO = new RegExp(`${WORDS}${SPACE}{1,2}to${SPACE}{1,2}${VALUE}`, 'y
 const WITH = /(?:^|[^\w])(?:with|using|use|mit)(?: (?:the|this|a|dem|das))?[ \t]$/i;
 const LOGIN =
   /[ \t]{0,2}(?::| are| is)[ \t]{1,3}["'`]?[\w@.+-]{1,60}["'`]?[ \t]{0,2}[/|:,][ \t]{0,2}["'`]?([^\s"'`\\|]{6,200})/y;
-const BASE64_BEFORE = /[A-Za-z0-9+/]+$/;
-/** Of one line, as much as shows what it is. */
+/** Enough of one line to recognise base64. */
 const [SHORTEST_BASE64, LONGEST_BASE64] = [24, 48];
+/** Tried only where the signs begin, not at each of them. */
+const BASE64_BEFORE = new RegExp(`(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{${SHORTEST_BASE64},}$`);
 /** Also what stands behind it without a space, in other scripts. */
 const END_OF_SENTENCE = /[.,;:!?)\]}]*[^\x20-\x7e]+$|[.,;:!?)\]}]+$/;
 
 /**
  * @param start of the name
  * @param end of the name
- * @returns the secret that the sentence tells
+ * @returns the secret in the sentence behind the name
  */
 export function findInSentence(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   // Every such secret has a digit, and most names in a text are followed by none.
   if (!hasDigit(text, end) || isEndOfBase64(text, end)) return null;
   const isRandom = (value: string) => looksRandom(value) && !/^[\w.-]*\w\(/.test(value) && !isMember(value);
-  const isTold = (value: string) => isRandom(value) || looksChosen(value);
+  const isGiven = (value: string) => isRandom(value) || looksChosen(value);
   const isWord = kind === 'password' || kind === 'chosen';
-  const test = (value: string) => (isWord || (kind === 'secret' && !isSlug(value)) ? isTold(value) : isRandom(value));
+  const test = (value: string) => (isWord || (kind === 'secret' && !isSlug(value)) ? isGiven(value) : isRandom(value));
   const secret =
-    told(matchOf(SENTENCE, text, end), end, test) ??
-    told(matchOf(COLUMN, text, end), end, isRandom) ??
-    told(matchOf(NEXT_LINE, text, end), end, isRandom) ??
-    told(matchOf(BELOW, text, end), end, isVeryRandom) ??
+    secretIn(matchOf(SENTENCE, text, end), end, test) ??
+    secretIn(matchOf(COLUMN, text, end), end, isRandom) ??
+    secretIn(matchOf(NEXT_LINE, text, end), end, isRandom) ??
+    secretIn(matchOf(BELOW, text, end), end, isVeryRandom) ??
     findAmongWords(text, end, kind === 'password');
   if (secret !== null || (kind !== 'password' && kind !== 'secret')) return secret;
   const before = text.slice(Math.max(0, start - 80), start);
   return (
-    (CHANGED.test(before) ? told(matchOf(CHANGED_TO, text, end), end, looksChosen) : null) ??
-    (PASS.test(text.slice(start, end)) ? null : told(matchOf(QUOTED_AT_ONCE, text, end), end, looksChosen)) ??
-    (WITH.test(before) ? told(matchOf(AT_ONCE, text, end), end, looksChosen) : null) ??
-    told(matchOf(NUMBERED, text, end), end, looksChosen) ??
+    (CHANGED.test(before) ? secretIn(matchOf(CHANGED_TO, text, end), end, looksChosen) : null) ??
+    (PASS.test(text.slice(start, end)) ? null : secretIn(matchOf(QUOTED_AT_ONCE, text, end), end, looksChosen)) ??
+    (WITH.test(before) ? secretIn(matchOf(AT_ONCE, text, end), end, looksChosen) : null) ??
+    secretIn(matchOf(NUMBERED, text, end), end, looksChosen) ??
     lastGroup(matchOf(SENT, text, end), end, 'password') ??
     findSent(text, start, end)
   );
@@ -111,7 +112,7 @@ export function findAmongWords(text: string, end: number, isPassword: boolean): 
     const match = matchOf(NEXT_WORD, text, at);
     if (match === null) return null;
     const isFirst = count === 0;
-    const secret = told(
+    const secret = secretIn(
       match,
       at,
       (value) => isSure(value) || (isPassword && looksStrong(value)) || (isFirst && isGiven(value, match[0])),
@@ -125,7 +126,7 @@ export function findAmongWords(text: string, end: number, isPassword: boolean): 
 /**
  * @param start of the name
  * @param free the text before it is replaced already
- * @returns the secret that the sentence tells before its name
+ * @returns the secret in the sentence before its name
  */
 export function findBeforeName(text: string, start: number, free: number): FoundSecret | null {
   const near = Math.max(free, start - 70);
@@ -141,8 +142,8 @@ export function findBeforeName(text: string, start: number, free: number): Found
 
 /** @returns whether the name is the end of a line of base64 by chance; signs of base64 are in no word, so the word alone may be short */
 function isEndOfBase64(text: string, end: number): boolean {
-  const [run = ''] = BASE64_BEFORE.exec(text.slice(Math.max(0, end - LONGEST_BASE64), end)) ?? [];
-  return run.length >= SHORTEST_BASE64 && isVeryRandom(run.replace(/[+/]/g, ''));
+  const run = BASE64_BEFORE.exec(text.slice(Math.max(0, end - LONGEST_BASE64), end))?.[0];
+  return run !== undefined && isVeryRandom(run.replace(/[+/]/g, ''));
 }
 
 const OF_AUTHENTICATION =
@@ -150,7 +151,7 @@ const OF_AUTHENTICATION =
 
 /** @returns the password after `AUTH`, as clients of mail servers and of Redis send it */
 export function findAuthentication(text: string, end: number): FoundSecret | null {
-  return told(
+  return secretIn(
     matchOf(OF_AUTHENTICATION, text, end),
     end,
     (value) => looksChosen(value) || looksRandom(value) || isLogin(value),
@@ -166,7 +167,7 @@ function findSent(text: string, start: number, end: number): FoundSecret | null 
     text.startsWith('PASS', start) &&
     end - start === 4 &&
     /(?:^|[\n"'>]|\\n)[ \t]?$/.test(text.slice(Math.max(0, start - 3), start));
-  return isCommand ? told(matchOf(SENT_ALONE, text, end), end, looksChosen) : null;
+  return isCommand ? secretIn(matchOf(SENT_ALONE, text, end), end, looksChosen) : null;
 }
 
 /** A name and a password behind a command. */
@@ -177,12 +178,16 @@ const COMMAND = /^(?:login|auth)$/;
 /** @returns the password in `Login: admin / …`, and in `login admin …` */
 export function findInLogin(text: string, start: number, end: number): FoundSecret | null {
   return (
-    told(matchOf(LOGIN, text, end), end, looksChosen) ??
-    (COMMAND.test(text.slice(start, end)) ? told(matchOf(LOGIN_ARGUMENTS, text, end), end, looksStrong) : null)
+    secretIn(matchOf(LOGIN, text, end), end, looksChosen) ??
+    (COMMAND.test(text.slice(start, end)) ? secretIn(matchOf(LOGIN_ARGUMENTS, text, end), end, looksStrong) : null)
   );
 }
 
-export function told(match: RegExpExecArray | null, at: number, test: (value: string) => boolean): FoundSecret | null {
+export function secretIn(
+  match: RegExpExecArray | null,
+  at: number,
+  test: (value: string) => boolean,
+): FoundSecret | null {
   const written = match?.[1] ?? '';
   const value = /\d!$/.test(written) ? written : written.replace(END_OF_SENTENCE, '');
   if (match === null || !test(value)) return null;

@@ -1,4 +1,4 @@
-/** Secrets behind names so short that something beside them has to tell: a part of a JSON Web Key, an option of Windows, a port. */
+/** Secrets behind short names that something near must confirm: a part of a JSON Web Key, an option of Windows, a port. */
 import { looksRandom } from './randomText.js';
 import { lastGroup, quotedEnd, SEPARATOR, valuePlace } from './secretNotation.js';
 import { type FoundSecret, found, matchOf } from './stickyMatch.js';

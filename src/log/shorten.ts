@@ -1,5 +1,5 @@
 /**
- * The one place in which texts are cut. A secret that is cut in half is no longer recognised, so the order is: redact the whole
+ * The one place where texts are cut. A secret that is cut in half is no longer recognised, so the order is: redact the whole
  * text, then cut it. Use {@link headOf} for foreign text, `ForeignTail` for a stream, and the others for redacted text. Lengths
  * are UTF-16 units, as in JavaScript.
  */
@@ -14,7 +14,7 @@ const CUT = '…';
 export const TORN_EDGE = 1_024;
 /** The minimum to search. */
 const LEAST_SEARCHED = 8 * 1_024;
-/** Of a key with its first line cut off only the last line shows what it is. This is several times the longest key. */
+/** If the first line of a key is cut off, only its last line shows that it is one. This is several times the longest key. */
 const LONGEST_KEY = 256 * 1_024;
 
 /** @returns at most `longest` UTF-16 units of `text`, which is redacted; never splits a surrogate pair */

@@ -6,7 +6,7 @@ export interface FoundSecret {
   readonly replacement: string;
 }
 
-/** What is known of a text while it is searched. */
+/** The facts about a text while it is searched. */
 export interface Scan {
   /** The codes of its characters. */
   readonly codes: Uint16Array;

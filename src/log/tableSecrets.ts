@@ -31,7 +31,7 @@ interface Row {
 /**
  * @param start of a secret's name in a heading
  * @param end of the name
- * @returns the rows below, in which the secrets are replaced; null if there are none
+ * @returns the rows below, with their secrets replaced; null if there are none
  */
 export function findInTable(text: string, start: number, end: number): FoundSecret | null {
   if (matchEnd(NEXT_IN_HEADING, text, end) === 0) return null;
@@ -92,7 +92,7 @@ function isLineEnd(text: string, at: number): boolean {
 
 const BEFORE_LIST = /[ \t]{0,4}:[ \t]{0,4}(?=\r?\n|\\{1,31}[nr])/y;
 
-/** @returns the items of a list below the name, in which the secrets are replaced; null if there are none */
+/** @returns the items of a list below the name, with their secrets replaced; null if there are none */
 export function findInList(text: string, end: number): FoundSecret | null {
   BEFORE_LIST.lastIndex = end;
   if (!BEFORE_LIST.test(text)) return null;

@@ -1,6 +1,6 @@
 /**
- * Tokens that no table knows, by what issuers have in common: a prefix in plain letters, then so many random characters that nothing
- * else is like it. Identifiers have a prefix, too, but are shorter; hashes have no upper case.
+ * Tokens that no table knows, by the common habit of issuers: a prefix in plain letters, then so many random characters that
+ * nothing else is like it. Identifiers have a prefix, too, but are shorter; hashes have no upper case.
  */
 
 import { isLowerRandom, isVeryRandom, looksRandom } from './randomText.js';
@@ -11,13 +11,13 @@ const SHORTEST_WHOLE = 35;
 /** Shorter ones are identifiers: of calls, of messages, of deployments. */
 const SHORTEST_BODY = 30;
 const SHORTEST_BEHIND_SECRET = 16;
-/** Of a prefix of two letters, which random text may begin with, too. */
+/** Behind a prefix of two letters: random text may begin with one, too. */
 const SHORTEST_BEHIND_TWO = 36;
 const PREFIX =
   /^(?:[a-z]{3,12}\d?[_-]|[a-z]{2}\d?_|[A-Z]{3,12}\d?[_-]|[A-Z][a-z]{2,11}[_-])(?:(?:[a-z]{2,12}|[A-Z]{2,10}|v?\d{1,2})[_-]){0,4}/;
 /** Behind any other prefix there is no sign in the body, as in most random text that begins with letters and a sign by chance. */
 const USUAL_PREFIX = /^[a-z].*_$/;
-/** What has such a prefix, too, and is public: identifiers of Stripe, keys for web pages, hashes, nonces. */
+/** Public values with such a prefix: identifiers of Stripe, keys for web pages, hashes, nonces. */
 const INNOCENT =
   /^(?:cs_(?:test|live)|pk|ca|acct|pub|public|publishable|phc|ph|site|sha|sha\d*|md\d|crc\d*|blake\w*|nonce|hash|digest|etag|h\d|id|chatcmpl|cmpl|toolu|srvtoolu|msg|msgbatch|req|resp|call|run|file|asst|thread|user|org|dpl|prj|css|sc|index|chunk|main|vendor)[_-]/;
 /** In base64, of SSH. */
@@ -36,9 +36,9 @@ const BEFORE_WORD =
   /(?:(?<![\w~.-])[\w~.-]{3}\dQ~|(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.|(?<![A-Za-z0-9])00D[A-Za-z0-9]{12,15}!)$/;
 const LONGEST_BEFORE = 26;
 const SHORTEST_BEHIND = 30;
-/** Of a bot of Discord: its number in base64, a time, and a signature. */
+/** The token of a bot of Discord: its number in base64, a time, and a signature. */
 const DISCORD = /[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-])/y;
-/** Of a bearer at Twitter. */
+/** The token of a bearer at Twitter. */
 const TWITTER = /A{18,24}[A-Za-z0-9]{20,60}%[A-Za-z0-9%]{30,100}/y;
 
 /** @returns whether the token has a prefix of those that are public */

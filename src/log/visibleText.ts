@@ -23,7 +23,7 @@ const KEYCAP = 0x20e3;
 /** The first half of a tag or selector, of a sign of shorthand and of one of music. */
 const HALVES = [0xdb40, 0xdb41, 0xdb42, 0xdb43, 0xd82f, 0xd834];
 const CODES = 1 << 16;
-/** What a UTF-16 unit is. */
+/** The sorts of UTF-16 units. */
 const [VISIBLE, UNSEEN, HALF] = [0, 1, 2];
 const SORTS = new Uint8Array(CODES);
 for (const [first, last] of UNSEEN_RANGES) SORTS.fill(UNSEEN, first, last + 1);
@@ -112,7 +112,7 @@ function written(code: number): string {
   return `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** @returns the same in one line: a line end within somebody's words would let them forge the next line */
+/** @returns the same in one line: a line end within a person's words would let them forge the next line */
 export function oneLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 }

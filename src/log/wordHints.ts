@@ -1,4 +1,4 @@
-/** Tells by a few characters of a word what it may be: a secret's name, a token, an option. Most words are none of them. */
+/** Guesses by a few characters what a word may be: a secret's name, a token, an option. Most words are none of them. */
 import { OTHERS } from './asciiView.js';
 import { FOREIGN_LETTERS } from './foreignNames.js';
 import { mayBeginMark, mayJoinMark } from './markedTokens.js';
@@ -17,9 +17,9 @@ for (let code = 0; code < 128; code += 1) {
 }
 for (const [first, last] of OTHERS) SORTS.fill(OTHER, first, last + 1);
 for (const letter of FOREIGN_LETTERS) SORTS[letter.charCodeAt(0)] = FOREIGN;
-/** What a word may be. */
-export const [NAME, TOKEN, MARK, JOINED, DASHES, NUMBER, SHORT, JAR, UNKNOWN, QUALIFIED] = [
-  1, 2, 4, 8, 16, 32, 64, 128, 256, 512,
+/** The roles that a word may have. */
+export const [NAME, TOKEN, MARK, JOINED, DASHES, NUMBER, SHORT, JAR, UNKNOWN, QUALIFIED, LINE] = [
+  1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
 ];
 const [
   COLON,
@@ -40,7 +40,7 @@ const [
 /** Shorter tokens are found only at the beginning of a word. */
 const SHORTEST_TOKEN = 16;
 const SHORTEST_IN_LOWER_CASE = 32;
-/** Of JSON in JSON: backslashes before a quote. */
+/** Most backslashes before a quote, as JSON in JSON has them. */
 const DEEPEST = 7;
 /**
  * Sorts out nearly all words, by a few of their characters.
@@ -59,6 +59,8 @@ export function hintsOf(codes: Uint16Array, start: number, end: number, found: n
   if (sorts === LOWER) return end - start < 3 && mayBeShortName(codes[start] ?? 0) ? hints | SHORT : hints;
   if ((sorts & DIGIT) !== 0 && end - start >= SHORTEST_TOKEN) {
     hints |= (sorts & UPPER) !== 0 || end - start >= SHORTEST_IN_LOWER_CASE ? TOKEN | UNKNOWN : TOKEN;
+    // A word this long from a key has both cases, but for one in thousands. Identifiers of one case are in most lines of a log.
+    if ((sorts & UPPER) !== 0 && (sorts & LOWER) !== 0) hints |= LINE;
   }
   if (last === LAST_OF_FLAG && (behind === TAB || behind === BACKSLASH)) hints |= JAR;
   const first = codes[start] ?? 0;

@@ -1,5 +1,5 @@
 /**
- * A lease that a process keeps for as long as it runs: renewed three times per lease, taken anew after a gap, released at the
+ * A lease that a process keeps for as long as it runs: renewed three times per lease, taken again after a gap, released at the
  * end. Every commit made under the lease contains its fencing number.
  */
 
@@ -35,7 +35,7 @@ export interface KeptLeaseOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly leaseMs: number;
-  /** This process's identity, by which others on the host see whether it is alive. */
+  /** This process's identity, so that others on the host see whether it is alive. */
   readonly here: ProcessIdentity;
   /** Stored in the lease, for the processes that compete for it. */
   readonly marks?: Readonly<Record<string, boolean>>;
@@ -92,7 +92,7 @@ export class KeptLease implements Service {
     this.#keeping = this.#keep(name);
   }
 
-  /** Releases the lease, so that nobody need wait for its expiry. */
+  /** Releases the lease, so that no other process need wait for its expiry. */
   async stop(): Promise<void> {
     if (this.#keeping === null) return;
     this.#stopping.abort();
@@ -161,7 +161,7 @@ export class KeptLease implements Service {
     }
     const hadEnded = !this.isActing;
     this.#heldUntil = askedAt + leaseMs;
-    // A lease that expired during a stall counts as new: what was due meanwhile was missed.
+    // A lease that expired during a stall counts as new: work that was due during the stall was missed.
     const isBegun = this.isActing && (!this.#isAnnounced || hadEnded);
     if (this.#isAnnounced !== this.isActing) logger.info(this.isActing ? words.begins : words.ends);
     this.#isAnnounced = this.isActing;

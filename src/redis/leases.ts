@@ -16,7 +16,7 @@ export interface HeldLease {
 }
 
 export interface HoldOptions {
-  /** Whether a holder is proven dead, so that nobody need wait for the lease's expiry. */
+  /** Whether a holder is proven dead, so that no process need wait for the lease's expiry. */
   isDead?(owner: string): boolean | Promise<boolean>;
   /** Until then another process's expired lease is also left to it, epoch milliseconds. */
   readonly spareUntil?: number | undefined;

@@ -1,6 +1,6 @@
 /**
  * Finds the transcripts of one session. Claude Code keeps each sub-agent's in a separate file: in `SESSION/subagents/` (and
- * folders below), up to 2.0 beside the session's own. The names only say which files to read; their content decides.
+ * folders below), up to 2.0 next to the session's own. The names only say which files to read; their content decides.
  */
 
 import { type Dirent, readdirSync } from 'node:fs';
@@ -15,7 +15,7 @@ import type { TranscriptFiles } from './transcriptTail.js';
 
 export const AGENT_FILE = /^agent-.*\.jsonl$/;
 export const FOLDER = 'subagents';
-/** A file beside a sub-agent's transcript that says what started it. */
+/** A file next to a sub-agent's transcript that names the call that started it. */
 const ABOUT_SUFFIX = '.meta.json';
 const LONGEST_ABOUT_BYTES = 64 * 1024;
 
@@ -118,7 +118,7 @@ export function agentIn(first: JournalRecord | null): string | null {
   return first === null ? null : textAt(first, 'agentId');
 }
 
-/** @returns the call that started the sub-agent, as a file beside its transcript says; null if there is none */
+/** @returns the call that started the sub-agent, by a file next to its transcript; null if there is none */
 export function startedBy(companion: string): string | null {
   const about = `${companion.slice(0, companion.length - JOURNAL_SUFFIX.length)}${ABOUT_SUFFIX}`;
   try {

@@ -1,6 +1,6 @@
 /**
- * The drafts of one transcript in time order. Programs write records slightly out of order; a file whose lines somebody mixed
- * up is sorted, too, within the window.
+ * The drafts of one transcript in time order. Programs write records slightly out of order; a file with mixed-up lines is sorted,
+ * too, within the window.
  */
 import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
@@ -71,7 +71,7 @@ export class DraftReader {
     return this.#taken < this.#ready.length || this.#isRead;
   }
 
-  /** Reads one chunk of what {@link peek} needs, for a caller who has other work in between. */
+  /** Reads one chunk that {@link peek} needs, for a caller that has other work in between. */
   prepare(): void {
     const batch = this.#tail.readBatch();
     // The file was rewritten: returned drafts stay returned, waiting ones are void.
@@ -85,7 +85,7 @@ export class DraftReader {
   take(): void {
     this.#taken += 1;
     if (this.#taken < this.#ready.length) return;
-    // Who follows a transcript keeps this reader for long.
+    // A follower of a transcript keeps this reader for long.
     this.#ready = NONE;
     this.#taken = 0;
   }

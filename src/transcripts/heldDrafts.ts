@@ -6,7 +6,7 @@ import { SECOND } from '../time.js';
 import type { Draft } from './draft/draft.js';
 import { ORDERED_DRAFTS } from './draftReader.js';
 
-/** Seen: an answer that was written 8 s after what a person typed meanwhile. */
+/** Seen: an answer that was written 8 s after later words of a person. */
 const USUAL_LATENESS_MS = 30 * SECOND;
 
 interface Held {
@@ -21,7 +21,7 @@ export class HeldDrafts {
   #lateness: number;
   /** In order. */
   #held: Held[] = [];
-  /** Of this look. */
+  /** The drafts of this look. */
   #pulled: Held[] = [];
   /** The drafts of one instant and file that were there before this look. */
   #known: { readonly time: number; readonly file: string; readonly texts: ReadonlySet<string> } | null = null;
@@ -32,7 +32,7 @@ export class HeldDrafts {
   /** As the last look has left them. */
   #before = { latest: Number.NEGATIVE_INFINITY, settled: Number.NEGATIVE_INFINITY };
 
-  /** @param latenessMs how late drafts may come before everything has to be read anew */
+  /** @param latenessMs how late drafts may come before everything has to be read again */
   constructor(latenessMs = USUAL_LATENESS_MS) {
     this.#lateness = latenessMs;
   }
@@ -54,8 +54,8 @@ export class HeldDrafts {
   /**
    * @param draft the next in the order of this look
    * @param file its path; empty for the session's own transcript
-   * @returns false if it is too late to be put in order: everything has to be read anew, and later drafts may then be as late. So
-   *   the number of such readings is small however long a transcript grows. In one look no draft is too late
+   * @returns false if it is too late to be put in order: everything has to be read again, and later drafts may then be as late.
+   *   So the number of such readings is small however long a transcript grows. In one look no draft is too late
    */
   take(draft: Draft, file: string): boolean {
     const lateness = this.#before.latest - draft.time;

@@ -28,9 +28,9 @@ const NO_LETTER = /[^A-Za-z0-9_-]+/g;
 const LONGEST_NAME = 160;
 
 /**
- * @param path a transcript, whose sub-agents' transcripts are found beside it, or a journal of either shape
+ * @param path a transcript, whose sub-agents' transcripts are found next to it, or a journal of either shape
  * @param write takes the journal's lines, without line ends, in order; the same lines for the same files
- * @returns what was read; `format` is null if nothing in the file is known
+ * @returns the facts of the reading; `format` is null if nothing in the file is known
  * @throws whatever `write` throws
  */
 export async function importTranscript(

@@ -1,4 +1,4 @@
-/** A file that is written line by line and appears whole: it is written beside its place, then moved there. */
+/** A file that is written line by line and appears whole: it is written next to its place, then moved there. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

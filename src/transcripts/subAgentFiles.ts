@@ -10,14 +10,14 @@ import type { JournalRecord } from '../journal/record.js';
 import { type Clock, SECOND } from '../time.js';
 import { AGENT_FILE, agentIn, FOLDER, Opening, sessionIn, startedBy } from './companions.js';
 
-/** What happens within one tick of the file system's clock leaves one time, so a folder that has just changed is read again. */
+/** All changes within one tick of the file system's clock have one time, so a folder that has just changed is read again. */
 const SURELY_LATER_MS = SECOND;
 
 interface Folder {
   readonly path: string;
   /** Its folders are looked into, too. */
   readonly isDeep: boolean;
-  /** Its time of change when it was read; null: it must be read again. */
+  /** Its time of change when it was read; null if it must be read again. */
   readAs: number | null;
 }
 
@@ -26,10 +26,10 @@ export class SubAgentFiles {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #folders: Folder[];
   readonly #seen = new Set<string>();
-  /** Files of which it is not known yet whose they are. */
+  /** Files whose agent is not known yet. */
   readonly #undecided = new Map<string, Opening>();
   readonly #found: string[] = [];
-  /** Sub-agents of which it is not known yet which call started them, by file. */
+  /** Sub-agents whose starting call is not known yet, by file. */
   readonly #orphans = new Map<string, string>();
   readonly #parents = new Map<string, string>();
 

@@ -1,9 +1,10 @@
 /**
  * Follows a journal, or the transcript of a known program, as it grows, and finds the transcripts of sub-agents that appear later.
- * However often it is read meanwhile, its lines are those that `TranscriptTail` reads from the finished files.
+ * However often it is read before their end, its lines are those that `TranscriptTail` reads from the finished files.
  *
- * What it gives out stays so. What may still change is only presumed: the latest records, because others may be written late, and
- * the end of a turn that a last message may have been. What belongs before lines that were given out makes it start over.
+ * Lines that it has given out stay as they are. Lines that may still change are only presumed: the latest records, because
+ * others may be written late, and the end of a turn that a last message may have been. A record that belongs before lines that
+ * were given out makes it start over.
  */
 import { type JournalBatch, type JournalDiagnostics, type JournalSource, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
@@ -22,7 +23,7 @@ const STARTS_OVER: JournalBatch = { records: NONE, restarted: true, more: true }
 export interface FollowOptions {
   /** Its time is about that of the file system. */
   readonly clock: Pick<Clock, 'now'>;
-  /** What is kept; without it, what a journal has, secrets included. */
+  /** Trims each line; without it, lines are those of a journal, secrets included. */
   readonly trimmer?: Trimmer;
   /** How late records are written usually. Less is faster, until one comes later. */
   readonly latenessMs?: number;
@@ -40,12 +41,12 @@ interface Translation {
   readonly files: FollowedFile[];
   /** Has woven the settled drafts. */
   readonly weaver: Weaver;
-  /** Agents of which it has woven a draft. */
+  /** Agents with a woven draft. */
   readonly agents: Set<string>;
   isAmidLook: boolean;
   /** Lines were given out. */
   hasGiven: boolean;
-  /** Null: it has to be made anew. */
+  /** Null if it has to be made again. */
   presumed: { readonly lines: readonly JournalRecord[]; readonly endsTurn: boolean } | null;
 }
 
@@ -56,7 +57,7 @@ export class TranscriptFollower implements JournalSource {
   readonly #tail: JournalTail;
   readonly #held: HeldDrafts;
   #subAgents: SubAgentFiles;
-  /** Null: nothing is known in the file so far. */
+  /** Null if nothing is known in the file so far. */
   #format: Format | 'journal' | null = null;
   #translation: Translation | null = null;
   #sessionId: string | null = null;
@@ -83,12 +84,12 @@ export class TranscriptFollower implements JournalSource {
     return this.#sessionId;
   }
 
-  /** In which the agent works; null as long as no record says it. */
+  /** Where the agent works; null as long as no record says it. */
   get directory(): string | null {
     return this.#translation?.files[0]?.reader.directory ?? null;
   }
 
-  /** Of all files. `refused` says that the transcript was removed, too. */
+  /** The sums over all files. `refused` says that the transcript was removed, too. */
   get diagnostics(): JournalDiagnostics {
     const all = this.#translation?.files.map(({ reader }) => reader.diagnostics) ?? [this.#tail.diagnostics];
     const sum = sumOf(all);

@@ -52,12 +52,12 @@ export class TranscriptTail implements JournalSource {
     this.#tail = new JournalTail(files.path);
   }
 
-  /** Null until the first batch was read, and for a file in which nothing is known. */
+  /** Null until the first batch was read, and for a file without a known line. */
   get format(): TranscriptFormat | 'journal' | null {
     return this.#isJournal ? 'journal' : (this.#translation?.format.name ?? null);
   }
 
-  /** In which the agent works; null as long as no record says it. */
+  /** Where the agent works; null as long as no record says it. */
   get directory(): string | null {
     return this.#translation?.readers[0]?.directory ?? null;
   }

@@ -52,6 +52,11 @@ export class Evidence {
     return this.#lines(FILES.criticalEvents);
   }
 
+  /** Without the gaps in which a busy machine let a process stand: it is right that they are reported, and no fault of a scene. */
+  faults(): CriticalEvent[] {
+    return this.criticalEvents().filter(({ details }) => details?.cause !== 'process_stood');
+  }
+
   issueWrites(): SeenRequest[] {
     return this.#lines(FILES.issueWrites);
   }

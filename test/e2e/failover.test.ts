@@ -52,7 +52,7 @@ describeScenes('a failover that forgets an end and a start', () => {
           return found?.status === 'completed' && found.request.delivery === 'sent';
         });
       }
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(await bridge.stop()).toMatchObject({ code: 0 });
     },
     SCENE_TIMEOUT_MS,
@@ -194,7 +194,7 @@ describeScenes('a host that dies while its Redis forgets the last second', () =>
         expect(asked.repliesWith('answer of')).toHaveLength(1);
         expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
       }
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       await successor.says('its journal has an answer that Redis does not have; it may be in the chat already');
     },
     SCENE_TIMEOUT_MS,

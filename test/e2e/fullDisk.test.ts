@@ -100,7 +100,7 @@ async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs
   expect(failing.starts(failing.revival)).toHaveLength(1);
 
   await scene.until('closed incidents', async () => (await scene.store.records.openIncidents()).length === 0);
-  expect(scene.evidence.criticalEvents()).toEqual([]);
+  expect(scene.evidence.faults()).toEqual([]);
   await bridge.says('is kept in Redis until its file can be written');
   expect(await readiness(bridge)).toMatchObject({ status: 503, text: expect.stringContaining('critical events wait') });
   const doctor = await scene.run(['doctor']);

@@ -59,7 +59,7 @@ describeScenes('a project whose directory is missing', () => {
         expect(asked.repliesWith(DIRECTORY_MISSING_TEXT)).toEqual([]);
         expect(asked.starts(asked.revival)).toEqual([]);
       }
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -80,7 +80,7 @@ describeScenes('a project whose directory is missing', () => {
       renameSync(`${directory}.away`, directory);
       await asked.answered(`answer of ${asked.session}`);
       await bridge.says(`${directory} is back`);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -136,7 +136,7 @@ describeScenes('a project whose directory is missing', () => {
       expect([...new Set(order.map(({ session }) => session))]).toEqual(
         [first, ...waiting].map(({ session }) => session),
       );
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );

@@ -53,7 +53,7 @@ describeScenes('an outage', () => {
       expect(told.filter(({ msg }) => msg.includes('is away'))).toHaveLength(1);
       expect(told.filter(({ msg }) => msg.includes('is back after'))).toHaveLength(1);
       expect(told.filter(({ err }) => err !== undefined)).toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       // The store can be read again from here as well; nothing of the answers is left to be sent.
       await scene.until('the end of both deliveries', async () => {
         const { due, nextAt } = await scene.store.records.dueOutbox(Number.MAX_SAFE_INTEGER);

@@ -60,7 +60,7 @@ describeScenes('a Redis that became a replica', () => {
       await scene.redis.ask('REPLICAOF', 'NO', 'ONE');
       await expectOneAnswerEach([running, meanwhile]);
       expect(said(bridge, 'Redis refuses its work (READONLY ')).toHaveLength(1);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -89,7 +89,7 @@ describeScenes('a Redis that rejects the login', () => {
       await expectOneAnswerEach([running, meanwhile]);
       await expectOutageToldOnce(scene, bridge);
       expect(bridge.stderr).not.toContain('hush-hush');
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );

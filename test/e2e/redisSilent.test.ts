@@ -27,7 +27,7 @@ describeScenes('a Redis that does not answer', () => {
       scene.redis.resume();
       await expectOneAnswerEach([running, meanwhile]);
       await expectOutageToldOnce(scene, bridge);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     2 * SCENE_TIMEOUT_MS,
   );
@@ -46,7 +46,7 @@ describeScenes('a Redis that does not answer', () => {
       for (const asked of [running, meanwhile]) await asked.answered('worked through', 40_000);
       await expectOneAnswerEach([running, meanwhile]);
       expect(said(bridge, 'is away (Socket timeout.')).not.toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(await bridge.stop()).toMatchObject({ code: 0 });
     },
     2 * SCENE_TIMEOUT_MS,

@@ -95,10 +95,37 @@ describeScenes('an agent whose loop is only reported', () => {
       await asked.event(({ action_taken }) => action_taken === 'reported');
       await asked.answered('done after all');
       await expectUnharmed(scene, asked, asked.session);
-      const [issue] = scene.github.issues();
-      await scene.until('the closed issue', () => issue?.state === 'closed');
-      expect(issue?.body).toContain('**Needs nobody:** the run was interrupted, and the message is back in its queue.');
-      expect(issue?.body).toContain('its message is back in its queue.');
+      const issue = () => scene.github.issues()[0];
+      await scene.until('the closed issue', () => issue()?.state === 'closed');
+      expect(issue()?.body).toContain(
+        '**Needs nobody:** the run was interrupted, and the message is back in its queue.',
+      );
+      expect(issue()?.body).toContain('its message is back in its queue.');
+    },
+    SCENE_TIMEOUT_MS,
+  );
+});
+
+describeScenes('a GitHub whose token was refused and is mended', () => {
+  // rule: refused-reports-follow-a-restart
+  test(
+    'gets the reports at once after `watchkeeper reload`, not a quarter of an hour later',
+    async () => {
+      const scene = await openTestScene({
+        projects: { mill: { chats: [{ id: CHAT }], scenarios: [{ steps: [{ do: 'exit', code: 1 }] }] } },
+      });
+      const body = { message: 'Bad credentials' };
+      const refusal = scene.github.inject({ kind: 'status', status: 401, body, times: Number.POSITIVE_INFINITY });
+      await scene.startBridge();
+      const asked = new Conversation(scene, 'mill', CHAT, 'work');
+      const events = () => scene.evidence.criticalEvents().filter(({ event }) => event === 'reports_refused');
+      await scene.until('the refusal', () => events().length === 1);
+      await asked.answered(FAILURE_PARAGRAPH);
+      refusal.remove();
+      expect(scene.github.issues()).toEqual([]);
+      await scene.run(['reload']);
+      await scene.until('the issue', () => scene.github.issues().length === 1, 20_000);
+      await scene.until('the end of the refusal', () => events().some(({ final }) => final));
     },
     SCENE_TIMEOUT_MS,
   );

@@ -303,7 +303,7 @@ describeScenes('a bridge that ends', () => {
         expect(answers.map(({ text }) => text)).toEqual(sessions.map((session) => `answer of ${session}`));
       }
       // An orderly restart is no incident, and consumes no attempt.
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -326,7 +326,7 @@ describeScenes('a bridge that ends', () => {
       );
       expect(await scene.store.records.sessionIds('pending')).toHaveLength(1);
       expect(await scene.store.records.sessionIds('active')).toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       const log = readFileSync(join(scene.logs, 'bridge.log'), 'utf8');
       expect(log.match(/SIGHUP: in a terminal this means that the terminal was closed, so it stops/g)).toHaveLength(1);
     },
@@ -371,7 +371,7 @@ describeScenes('a bridge that ends', () => {
       await scene.startBridge();
       await late.answered(`answer of ${late.session}`);
       expect(short.starts()).toHaveLength(1);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -397,7 +397,7 @@ describeScenes('a bridge that ends', () => {
         const session = await scene.store.records.session(asked.session);
         expect(session).toMatchObject({ status: 'pending', attempt: 1, interruptions, incident_id: null });
       }
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       await stopInTheMiddle(scene, asked);
       await scene.startBridge();
       await asked.answered('turn 5 of one conversation');

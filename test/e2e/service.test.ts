@@ -51,7 +51,7 @@ describeScenes('a bridge whose service is stopped with agents at work', () => {
         expect(one.starts()).toHaveLength(2);
         expect(one.starts(one.revival)).toEqual([]);
       }
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -81,7 +81,7 @@ describeScenes('a bridge whose service is stopped with agents at work', () => {
       });
       await scene.startBridge();
       await asked.answered(`answer of ${asked.session}`);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );

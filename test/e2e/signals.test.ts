@@ -166,7 +166,7 @@ describeScenes('a bridge without a terminal', () => {
       await scene.startBridge();
       await asked.answered(`answer of ${asked.session}`);
       expect(asked.starts(asked.revival)).toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -190,7 +190,7 @@ describeScenes('a bridge without a terminal', () => {
       await asked.answered(`answer of ${asked.session}`);
       expect(findRun(run)).toEqual([]);
       expect(asked.starts(asked.revival)).toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(existsSync(join(scene.logs, 'stopping.json'))).toBe(false);
     },
     SCENE_TIMEOUT_MS,
@@ -214,7 +214,7 @@ describeScenes('a bridge without a terminal', () => {
       await scene.startBridge({ WATCHKEEPER_HOST: 'renamed' });
       await asked.answered(`answer of ${asked.session}`);
       expect(asked.starts(asked.revival)).toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(scene.evidence.issueWrites()).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
@@ -244,7 +244,7 @@ describeScenes('a standby without a terminal', () => {
       await scene.startBridge();
       await asked.answered(`answer of ${asked.session}`);
       expect(asked.starts(asked.revival)).toEqual([]);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(scene.evidence.issueWrites()).toEqual([]);
       expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
     },

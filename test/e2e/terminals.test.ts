@@ -1,7 +1,7 @@
 // covers: bridge/assembly/terminals.ts bridge/intake/terminalNote.ts monitoring/terminals/noticeEvent.ts
 /** A bridge beside a person's terminal: it notices that the agent there is stuck, tells the chat only that, and touches nothing. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -36,10 +36,14 @@ describeScenes('an agent in a terminal', () => {
       mkdirSync(directory, { recursive: true });
       const transcript = join(scene.folder, 'transcript.jsonl');
       const common = { parentUuid: null, isSidechain: false, sessionId: 'c1' };
-      const record = (type: string, content: unknown, more: object = {}) =>
-        `${JSON.stringify({ ...common, type, uuid: type, timestamp: isoTime(systemClock.now()), message: { role: type, content, ...more } })}\n`;
-      const said = record('assistant', [{ type: 'text', text: WORDS }], { id: 'm1', stop_reason: 'tool_use' });
-      writeFileSync(transcript, `${record('user', WORDS)}${said}`);
+      const record = (uuid: string, type: string, content: unknown, more: object = {}) =>
+        `${JSON.stringify({ ...common, type, uuid, timestamp: isoTime(systemClock.now()), message: { role: type, content, ...more } })}\n`;
+      const turn = (id: string, stop_reason: string) => {
+        const said = record(`says ${id}`, 'assistant', [{ type: 'text', text: WORDS }], { id, stop_reason });
+        return `${record(`asks ${id}`, 'user', WORDS)}${said}`;
+      };
+      // It rests until the bridge is seen to know of it, however long that takes to start.
+      writeFileSync(transcript, turn('m1', 'end_turn'));
       const process = readProcessIdentity(hostname());
       const memory = new Memory({
         surroundings: { directory, process, variables: { WATCHKEEPER_HOME: home } },
@@ -58,6 +62,7 @@ describeScenes('an agent in a terminal', () => {
       await scene.until('the agent in /status', () =>
         before.replies().find(({ text }) => text.endsWith('An agent in a terminal uses this directory.')),
       );
+      appendFileSync(transcript, turn('m2', 'tool_use'));
       const notices = () => scene.evidence.criticalEvents().filter(({ action_taken }) => action_taken === 'noticed');
       await scene.until('the event', () => notices().length > 0);
       expect(notices()).toMatchObject([

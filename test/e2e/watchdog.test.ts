@@ -167,7 +167,7 @@ describeScenes('a watchdog on another logs folder, on the same Redis', () => {
       const asked = new Conversation(scene, 'hull', 5, 'hello');
       await asked.answered('slow but sure');
       expect(asked.starts()).toHaveLength(1);
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(readdirSync(foreign.WATCHKEEPER_LOGS)).not.toContain('critical_events.jsonl');
     },
     SCENE_TIMEOUT_MS,
@@ -223,7 +223,7 @@ describeScenes('a standby', () => {
       await scene.until('a call', () =>
         scene.evidence.journal(asked.session).some(({ event }) => event === 'post_tool_use'),
       );
-      expect(scene.evidence.criticalEvents()).toEqual([]);
+      expect(scene.evidence.faults()).toEqual([]);
       expect(standby.stderr).not.toContain('this watchdog acts now');
 
       await bridge.kill();

@@ -1,4 +1,5 @@
 /** Waiting for something to become true at a peer, by its events: nothing polls. */
+import { patience } from '../harness/patience.js';
 
 type Falsy = false | null | undefined | 0 | '';
 
@@ -13,7 +14,7 @@ export class Watchers {
 
   /**
    * @param predicate looked at now and after every change
-   * @param timeoutMs real milliseconds
+   * @param timeoutMs real milliseconds; more on a machine that needs patience
    * @param describe what stands there now; part of the error, so that a failing test explains itself
    * @returns the first truthy value of the predicate
    * @throws Error after the timeout, when the peer stops, or what the predicate itself throws
@@ -39,9 +40,10 @@ export class Watchers {
           abandon(thrown instanceof Error ? thrown : new Error(String(thrown)));
         }
       };
+      const withinMs = timeoutMs * patience();
       const timer = setTimeout(() => {
-        abandon(new Error(`not seen within ${timeoutMs} ms: ${predicate.toString()}\n${describe()}`));
-      }, timeoutMs);
+        abandon(new Error(`not seen within ${withinMs} ms: ${predicate.toString()}\n${describe()}`));
+      }, withinMs);
       this.#look.add(look);
       this.#abandon.add(abandon);
       look();

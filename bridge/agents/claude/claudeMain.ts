@@ -71,7 +71,7 @@ function queryOptions(canUseTool: CanUseTool) {
 async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | null> {
   const sdk = await loadSdk();
   const former = given.conversation;
-  // A run that died before Claude Code saved anything leaves an id without a conversation: it begins anew under its id.
+  // A run that died before Claude Code saved anything leaves an id without a conversation: one begins under that id.
   const isKnown = former !== undefined && (await sdk.getSessionInfo(former, { dir: process.cwd() })) !== undefined;
   const id = former ?? randomUUID();
   writeLine({ event: 'conversation', conversation_id: id });

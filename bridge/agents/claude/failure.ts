@@ -47,7 +47,7 @@ const BY_STATUS: Readonly<Record<number, FailureCause>> = {
   504: 'provider_unavailable',
   529: 'provider_unavailable',
 };
-/** What the words may say more exactly: a limit of a plan or of a minute, a refused request or a conversation that is too long. */
+/** Causes that the words may state more exactly: a limit of a plan or a minute, a refused request or a too long conversation. */
 const INEXACT: readonly FailureCause[] = ['crash', 'rate_limit', 'conversation_unusable'];
 /** Claude Code retries a limit for as long as it can; a refusal does not go away. */
 const REFUSALS: readonly (FailureCause | undefined)[] = ['authentication', 'credit'];

@@ -1,6 +1,6 @@
 /**
- * Finds the SDK and its program. Checked anew each time: `npm ci` removes them, and they may come back while the bridge runs. Node's
- * own resolution is no help there, because a process remembers which packages were missing.
+ * Finds the SDK and its program. Checked again each time: `npm ci` removes them, and they may come back while the bridge runs.
+ * Node's own resolution is no help there, because a process remembers which packages were missing.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ type Installation =
 
 /**
  * @param sdk the package's name
- * @param from the folder in which the search begins
+ * @param from the folder where the search begins
  */
 export function findInstallation(
   sdk: string = SDK_PACKAGE,
@@ -35,7 +35,7 @@ export function findInstallation(
   return { kind: 'incomplete', why: `the package ${sdk} is installed without its program for ${platform}` };
 }
 
-/** In the order in which the SDK (0.3.329) looks for it; npm installs the one that fits the system's C library. */
+/** In the same order as the SDK (0.3.329) looks for it; npm installs the one that fits the system's C library. */
 function programNames(): string[] {
   const { platform, arch } = process;
   const variants = platform === 'linux' ? ['', '-musl'] : [''];

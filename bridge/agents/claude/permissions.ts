@@ -1,6 +1,6 @@
 /**
  * A call that no rule allows is denied at once: the agent reads why and what it can do instead, and the person sees what was
- * denied. Nobody watches the dialogs of an agent that works for a chat.
+ * denied. No person watches the dialogs of an agent that works for a chat.
  */
 import { subjectOf } from '../../../src/journal/agentVocabulary.js';
 import { redactShapes } from '../../../src/log/redact.js';

@@ -2,11 +2,11 @@
  * Translates the messages of the SDK's stream into lines of the protocol.
  *
  * Included: messages, every call and its result, what calls did with tasks and files, tokens, sub-agents, retries as waits for a
- * rate limit, compactions, signs that the stream goes on. Left out: cost, and messages that only show that the harness is alive
+ * rate limit, compactions, signs that the stream continues. Left out: cost, and messages that only show that the harness is alive
  * (`status`, `heartbeat` of a tool's progress), because it is alive even while the model hangs.
  */
 import { type Clock, isoTime, SECOND } from '../../../src/time.js';
-import { askedOf, Deeds, toldOf } from '../../../src/transcripts/claude/deeds.js';
+import { askedOf, Deeds, doneOf } from '../../../src/transcripts/claude/deeds.js';
 import { type Fields, fieldsAt, textAt } from '../../../src/transcripts/draft/fields.js';
 import type { AgentFailure } from '../failures/causes.js';
 import type { Reading } from '../failures/statedEnd.js';
@@ -131,8 +131,8 @@ export class Translation {
   #user(message: UserMessage): ProtocolLine[] {
     const lineage = this.#subAgents.lineage(message);
     const results = blocksOf(message.message.content).filter(({ type }) => type === 'tool_result');
-    // A message has one typed result: of several, nobody knows whose it is.
-    const done = results.length === 1 ? toldOf(message.tool_use_result, asItIs, results[0]?.content) : {};
+    // A message has one typed result. If it carries the results of several calls, the typed one's call is unknown.
+    const done = results.length === 1 ? doneOf(message.tool_use_result, asItIs, results[0]?.content) : {};
     return results.flatMap((block): ProtocolLine[] => {
       const call = textAt(block, 'tool_use_id');
       if (call === null) return [];
@@ -140,7 +140,7 @@ export class Translation {
         block,
         message.tool_result_meta?.find(({ id }) => id === call),
       );
-      const deeds = this.#deeds.told(call, outcome === 'ok', done).map((deed) => ({ ...deed, ...lineage }));
+      const deeds = this.#deeds.done(call, outcome === 'ok', done).map((deed) => ({ ...deed, ...lineage }));
       return [...this.#subAgents.returned(call), { ...returned(block, outcome), ...lineage }, ...deeds];
     });
   }

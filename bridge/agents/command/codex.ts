@@ -34,7 +34,7 @@ type Result = Extract<ProgramEvent, { event: 'post_tool_use' }>;
 /** Items that are tool calls; the others are text. */
 const CALLS = ['command_execution', 'file_change', 'mcp_tool_call', 'web_search', 'collab_tool_call'];
 
-/** What threads had used at the end of their last run, by thread. */
+/** Tokens that threads had used at the end of their last run, by thread. */
 export type Totals = Newest<string, Fields>;
 
 export class CodexDialect implements Dialect {
@@ -45,7 +45,7 @@ export class CodexDialect implements Dialect {
   #lastMessage = '';
   #thread: string | null = null;
 
-  /** @param totals shared by an agent's runs; null: the tokens of threads that go on are not counted */
+  /** @param totals shared by an agent's runs; null if the tokens of resumed threads are not counted */
   constructor({ isResumed = false, totals = null }: { isResumed?: boolean; totals?: Totals | null } = {}) {
     this.#isResumed = isResumed;
     this.#totals = totals;

@@ -1,10 +1,10 @@
-/** What the dialects of agents that print one JSON event per line share. */
+/** The common part of the dialects of agents that print one JSON event per line. */
 import * as z from 'zod';
 import { parseJson } from '../../../src/json.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 
 /**
- * @param schema a discriminated union: the field that tells its events apart names the event of a line
+ * @param schema a discriminated union: the field that distinguishes its events names the event of a line
  * @returns the meaning of one line. Events of later versions, which have another name, are ignored. Anything else that does not
  *   fit is garbage, also a known event that lacks a field: a call that is ignored would be missing in the journal
  */

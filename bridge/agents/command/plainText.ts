@@ -55,7 +55,7 @@ export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect 
       const wasCut = printed.hasDropped || whole.length > KEPT;
       const text = `${hasCutLine ? CUT_IN_LINE : wasCut ? CUT : ''}${lastOf(whole, KEPT)}`;
       if (code === 0) return [{ kind: 'answer', text }];
-      // The output may be a question that nobody could answer, or the reason of a failure: programs print both on standard
+      // The output may be a question that no person could answer, or the reason of a failure: programs print both on standard
       // output, too.
       return [{ kind: 'failure', cause: 'crash', detail: `it printed: ${shortenToEnd(text, LONGEST_QUOTE)}` }];
     },
@@ -68,7 +68,7 @@ function endOfLine(line: string, redact: Redact): string {
   return endsInsideKey(line) && !endsInsideKey(end) ? `${end}\n${KEY_BEGINS}` : end;
 }
 
-/** Of a line that was overwritten repeatedly, the last content. */
+/** @returns the last content of a line that was overwritten repeatedly */
 function asShown(text: string): string {
   const plain = text.replace(TERMINAL_ORDERS, '');
   let end = plain.length;

@@ -1,4 +1,4 @@
-/** What a program's failure was, from its own report, or from its last words if it reported none. */
+/** The cause of a program's failure, from its own report, or from its last words if it reported none. */
 import type { AgentFailure } from './causes.js';
 import { type Reading, statedEnd } from './statedEnd.js';
 import { PRINTED, REPORTED } from './tables.js';
@@ -8,7 +8,7 @@ import { passes, readWords, straight, type Wordings } from './wording.js';
 export interface FailureWords {
   /** For what it reports as its failure. */
   readonly reported: Wordings;
-  /** For the end of what it prints. */
+  /** Wordings for the end of its output. */
   readonly printed: Wordings;
 }
 
@@ -23,9 +23,9 @@ const LAST_LINES = 3;
 export interface Ending {
   /** As the program reported it; null if it reported none. */
   readonly failure: AgentFailure | null;
-  /** The end of what it printed beside its report. */
+  /** The end of its output, without its report. */
   readonly lastWords: string;
-  /** Whether it ended by itself. What was killed does not say why. */
+  /** Whether it ended by itself. A killed program does not say why. */
   readonly isOwn: boolean;
 }
 
@@ -40,7 +40,7 @@ export function explain({ failure, lastWords, isOwn }: Ending, words: FailureWor
   return known ?? { cause };
 }
 
-/** What the words add to a cause that the program names. */
+/** The end and the remedy that the words add to a cause that the program names. */
 function furtherWords(
   failure: AgentFailure,
   wordings: Wordings,

@@ -67,7 +67,7 @@ export function instantIn(zone: string, { year, month, day }: CalendarDay, { hou
   return asUtc - (offsetAt(zone, guess) ?? 0);
 }
 
-/** @returns milliseconds to add to UTC; null if nobody knows the zone */
+/** @returns milliseconds to add to UTC; null if the zone is unknown */
 function offsetAt(zone: string, instant: number): number | null {
   const short = SHORT_NAMES.get(zone.toUpperCase());
   if (short !== undefined) return short * HOUR;

@@ -35,7 +35,7 @@ const WHOLE_DAY = /\b([01]?\d|2[0-3]):([0-5]\d)\b/;
 const ZONE_IN_BRACKETS = /\(([A-Za-z][\w+/:-]*(?:\/[\w+-]+)*)\)/;
 const ZONE_AFTER_TIME = /^\s*(?:[ap]\.?m\.?\s*)?([A-Z]{1,5}(?:[+-]\d{1,2}(?::?\d{2})?)?|[A-Z][a-z]+\/[A-Za-z_/]+)\b/;
 
-/** The moment and the place in which words are read. */
+/** The moment and the place at which words are read. */
 export interface Reading {
   /** UTC epoch milliseconds. */
   readonly now: number;
@@ -61,7 +61,7 @@ function delayOf(words: string, { now }: Reading): number | null {
   return seconds === undefined ? null : now + Number(seconds) * SECOND;
 }
 
-/** What follows each word that announces an end. */
+/** @returns the first end that stands after a word that announces one */
 function followingOf(words: string, reading: Reading): number | null {
   for (let from = 0; from < words.length; ) {
     const found = ENDS.exec(words.slice(from));

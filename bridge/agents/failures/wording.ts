@@ -10,16 +10,16 @@ export interface Wording {
   /** Typographic apostrophes are made straight before. */
   readonly says: RegExp;
   readonly cause: FailureCause;
-  /** What a person can do, as a clause; absent if the cause says all. */
+  /** A person's remedy, as a clause; absent if the cause says all. */
   readonly remedy?: string;
 }
 
-/** Of one program. The first wording that fits decides. */
+/** The wordings of one program. The first one that fits decides. */
 export type Wordings = readonly Wording[];
 
 /** The causes that may say when they end. */
 const PASSING: readonly FailureCause[] = ['rate_limit', 'provider_unavailable', 'host_exhausted'];
-/** Curly apostrophes and quotes, in which versions of one program differ, and spaces that do not break. */
+/** Versions of one program differ in curly apostrophes and quotes, and in spaces that do not break. */
 const CURLY_APOSTROPHES = /[\u2018\u2019\u02bc]/g;
 const HARD_SPACES = /[\u00a0\u202f]/g;
 

@@ -1,6 +1,7 @@
 /**
- * What an agent program reads of the operator's home: settings, instructions, hooks and extensions, which a sandbox shows to it
- * read-only. Logins and conversations are not among them: the agents of a project have their own (`watchkeeper as-agent`).
+ * The files of the operator's home that an agent program reads: settings, instructions, hooks and extensions. A sandbox shows
+ * them to it read-only. Logins and conversations are not among them: the agents of a project have their own
+ * (`watchkeeper as-agent`).
  */
 import { basename, join } from 'node:path';
 import type { AgentSettings as ProjectAgent } from '../../../src/config/settings.js';

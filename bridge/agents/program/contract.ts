@@ -11,19 +11,19 @@ import type { AgentFailure } from '../failures/causes.js';
 import type { Mount } from './mounts.js';
 
 export interface Confinement {
-  /** What the agent may write. Absolute paths. */
+  /** Directories that the agent may write. Absolute paths. */
   readonly directories: readonly string[];
-  /** Of repositories that the directories are linked worktrees of. */
+  /** Mounts of the repositories that the directories are linked worktrees of. */
   readonly repositories: readonly Mount[];
-  /** What the agent may read but not change, even in those directories. Absolute paths. */
+  /** Files and folders that the agent may read but not change, even in those directories. Absolute paths. */
   readonly kept: readonly string[];
   /** Files and folders that are hidden from the agent, even in those directories. Absolute paths. */
   readonly masked: readonly string[];
   /** Folders that are hidden but for what else is named here. Absolute paths. */
   readonly hidden: readonly string[];
-  /** What the agent may read in the operator's home, and in folders that are hidden. Absolute paths. */
+  /** Files and folders that the agent may read in the operator's home, and in folders that are hidden. Absolute paths. */
   readonly readable: readonly string[];
-  /** The folder that the agent has for its home, in place of the operator's; null: the home of the user that it runs as. */
+  /** The folder that is the agent's home, in place of the operator's; null for the home of the user that it runs as. */
   readonly home: string | null;
 }
 
@@ -32,9 +32,9 @@ export interface AgentSurroundings {
   readonly workingDirectory: string;
   /** The whole environment of the agent: the allowed variables and, for a run, its mark. Nothing else may be inherited. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What keeps the agent away from the bridge; absent or null: only the user that it runs as. */
+  /** The walls between the agent and the bridge; absent or null if only the user that it runs as separates them. */
   readonly confinement?: Confinement | null;
-  /** The user it runs as; absent or null: the bridge's own. */
+  /** The user it runs as; absent or null for the bridge's own. */
   readonly user?: AgentUser | null;
 }
 
@@ -65,7 +65,7 @@ export type AgentEvent =
   | { readonly type: 'journal'; readonly line: JournalEvent }
   /** The provider's conversation id, as soon as it is known. */
   | { readonly type: 'conversation'; readonly conversationId: string }
-  /** Of the agent's program, as it states it. */
+  /** The version of the agent's program, as it states it. */
   | { readonly type: 'version'; readonly version: string }
   /** The agent's note to the person while it works; shown in the progress message, not journaled as text. */
   | { readonly type: 'note'; readonly text: string }
@@ -86,7 +86,7 @@ export interface AgentRun {
 /** The surroundings are those that a run would have. */
 export interface AgentCheckRequest extends AgentSurroundings {
   readonly projectKey: string;
-  /** Checks files only: starts no program and asks nobody. */
+  /** Checks files only: starts no program and sends no request. */
   readonly quick: boolean;
 }
 

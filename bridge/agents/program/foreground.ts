@@ -6,7 +6,7 @@ import type { CommandLine } from './findProgram.js';
 import { withoutInherited } from './inheritedDescriptors.js';
 import { sandboxedLine } from './sandbox.js';
 
-/** What a terminal or an operator sends, besides the request to stop for a while. */
+/** The signals of a terminal or an operator, besides the request to stop for a while. */
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGWINCH', 'SIGQUIT'] as const;
 
 /**

@@ -9,12 +9,12 @@ const CLOSED_ON_EXEC = 0o2000000;
 
 let nothing: number | null = null;
 
-/** @returns `stdio` of a child, in which each inherited descriptor is replaced by /dev/null */
+/** @returns `stdio` of a child, with /dev/null in place of each inherited descriptor */
 export function withoutInherited<Streams extends readonly unknown[]>(streams: Streams): Streams {
   const open = inherited();
   if (open.length === 0) return streams;
   nothing ??= openSync('/dev/null', 'r+');
-  // What Node ignores stays as it is, which for others than these is not there.
+  // Node leaves an ignored descriptor as it is: the others are closed on exec, or not open.
   const shut = Array.from({ length: Math.max(...open) - FIRST + 1 }, (_, index) =>
     open.includes(FIRST + index) ? nothing : 'ignore',
   );
@@ -36,7 +36,7 @@ function isInherited(descriptor: number): boolean {
     const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '0';
     return descriptor >= FIRST && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
   } catch {
-    // The one by which the folder was read.
+    // It was the folder's own descriptor, which is closed by now.
     return false;
   }
 }

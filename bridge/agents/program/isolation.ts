@@ -1,4 +1,4 @@
-/** What keeps each project's agents away from the bridge and its operator, and what an agent can reach if nothing does. */
+/** The walls between each project's agents and the bridge with its operator, and all that an agent can reach without them. */
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Project, Settings } from '../../../src/config/settings.js';
@@ -30,7 +30,7 @@ function aroundHome(project: Project, { agentEnvironment }: Settings): string | 
   return around === undefined ? null : `${around} contains the home folder, which a sandbox hides`;
 }
 
-/** What is hidden or kept by its name must not be found by a link that an agent can replace, or made by an agent. */
+/** A path that is hidden or kept by its name must not lead over a link that an agent can replace, or be made by an agent. */
 function replaceable(project: Project, { logsFolder, ownFiles }: Settings): string | null {
   const writable = outermost(directoriesOf(project));
   const linked = [logsFolder, ...ownFiles.settled, ...ownFiles.secret].find((path) => leadsOverLinkIn(writable, path));
@@ -86,7 +86,7 @@ export function refuseUserWithoutRights({ agentUser }: Settings): void {
   if (trouble !== null) throw new UsageError(`WATCHKEEPER_AGENT_USER: ${trouble}; see docs/agents.md`);
 }
 
-/** Logs, for each project whose agents are not confined, what they can reach; as a warning if nobody chose that. */
+/** Logs all that agents of unconfined projects can reach; as a warning if the operator did not choose that. */
 export function warnOfOpenAgents(settings: Settings, logger: Logger): void {
   if (settings.agentUser !== null) return;
   for (const project of [...settings.projects.values()].filter(({ isServedHere }) => isServedHere)) {

@@ -5,17 +5,17 @@ import { isWithin, type Mount, realOf } from './mounts.js';
 
 const LINK = 'gitdir: ';
 const LONGEST_BYTES = 8 * 1024;
-/** What a git folder has. */
+/** The entries that every git folder has. */
 const PARTS = ['HEAD', 'objects', 'refs'];
-/** What names programs that git runs for whoever works in the repository next, and what belongs to its other worktrees. */
+/** Entries that name programs that git runs for the repository's next user, and those that belong to its other worktrees. */
 const KEPT = ['config', 'config.worktree', 'hooks', 'modules', 'worktrees'];
 
 /**
  * A linked worktree keeps its commits in the repository that it was made from, so an agent that commits there must write to it.
- * The file `.git` in the worktree is the agent's to change. What proves that the two belong together is the link back, in a
- * folder in which no agent can write.
+ * The file `.git` in the worktree is the agent's to change. The link back proves that the two belong together: it lies in a
+ * folder where no agent can write.
  * @param directory a real path
- * @param ofAgents real paths of all folders in which agents may write without being given this repository
+ * @param ofAgents real paths of all folders where agents may write without being given this repository
  * @returns mounts of the repository; none if the directory is no linked worktree
  */
 export function linkedRepository(directory: string, ofAgents: readonly string[]): Mount[] {

@@ -1,4 +1,4 @@
-/** What the host has and an agent in a sandbox sees, as arguments of bubblewrap. */
+/** The files of the host that an agent in a sandbox sees, as arguments of bubblewrap. */
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 
@@ -28,7 +28,7 @@ export function realOf(path: string): string | null {
 }
 
 /**
- * @param strangers real paths of folders in which an agent may have put a link to anything
+ * @param strangers real paths of folders where an agent may have put a link to anything
  * @returns the real path; null if there is none, or the way to it leads through one of those folders
  */
 export function realPathOutside(path: string, strangers: readonly string[]): string | null {
@@ -83,7 +83,7 @@ export function argumentsOf(mounts: readonly Mount[]): string[] {
 /**
  * Makes each folder between a root and a path a separate mount; otherwise the agent could rename one of them and put another in
  * its place. The outer ones come first, because a mount hides earlier mounts below it.
- * @param roots real paths of folders in which the agent may write
+ * @param roots real paths of folders where the agent may write
  */
 export function pinned(paths: readonly string[], roots: readonly string[]): Mount[] {
   const above = new Set<string>();

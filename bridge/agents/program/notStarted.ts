@@ -13,9 +13,9 @@ const WHY_NOT_STARTED: ReadonlyMap<string, string> = new Map([
   ['E2BIG', 'takes the message as an argument, and it is too long for one'],
 ]);
 
-/** What the host has too few of at this moment: processes, open files, memory, space on the disk. */
+/** Errors of a host that has too few processes, open files, memory or space on the disk at this moment. */
 const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC', 'EDQUOT']);
-/** The same in the words of the programs by which agents are started. */
+/** The same in the words of the programs that start agents. */
 const EXHAUSTED_WORDS =
   /resource temporarily unavailable|too many open files|cannot allocate memory|no space left on device|cannot fork|fork failed/i;
 const TOO_LITTLE = "the agent's host has too few processes, files or memory left at this moment";

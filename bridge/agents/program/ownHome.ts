@@ -37,13 +37,13 @@ export function makeOwnHome(folder: string): void {
 
 /**
  * @param own the folder that becomes the home
- * @returns arguments of the first sandbox: an empty home, for what is shown of the operator's, and the own one beside it
+ * @returns arguments of the first sandbox: an empty home, for the shown parts of the operator's, and the own one next to it
  */
 export function emptyHome(own: string, home: string): string[] {
   return ['--tmpfs', home, '--bind', realOf(own) ?? own, OWN];
 }
 
-/** Runs in the first sandbox. What an agent left in the way would keep its project from working for good. */
+/** Runs in the first sandbox. A link that an agent left in the way would keep its project from working for good. */
 const CLEAR = `chmod u+rwx ${OWN}
 while [ "$1" != -- ]; do if [ -L "$1" ]; then rm -f -- "$1"; fi; shift; done
 shift

@@ -1,4 +1,4 @@
-/** The files that programs need which are installed in somebody's home folder. */
+/** The files that programs need which are installed in a user's home folder. */
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { outermost } from './mounts.js';

@@ -15,7 +15,7 @@ const SILENCE_MS = 200;
 const TALKS_ON_MS = SECOND;
 /** More than a pipe holds: what a program wrote before its end is among the first bytes after it. */
 const MOST_IN_PIPE_BYTES = 1024 * 1024;
-/** Turns of the event loop in which everything that is in a pipe is read. */
+/** After so many turns of the event loop, everything that was in a pipe is read. */
 const TURNS = 3;
 /** The interval of signs of life from standard error. */
 const SIGN_EVERY_MS = SECOND;
@@ -80,8 +80,8 @@ export class ProgramOutput {
   }
 
   /**
-   * The pipe was empty after the program's end. What comes now is the program's if silence follows, as from a `tee` behind it; what
-   * goes on is another program's.
+   * The pipe was empty after the program's end. Output that comes now is the program's if silence follows, as from a `tee` behind
+   * it. Output that does not stop is another program's.
    */
   async #passedOn(first: Promise<Buffer | null>, take: () => Promise<Buffer | null>): Promise<Buffer[]> {
     const talksOnAt = this.#clock.monotonic() + TALKS_ON_MS;

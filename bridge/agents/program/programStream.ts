@@ -35,7 +35,7 @@ export interface AgentProgram extends CommandLine {
   readonly conversationId?: string | null;
 }
 
-/** In UTF-16 units: about thirty chat messages, more than anybody reads there. */
+/** In UTF-16 units: about thirty chat messages, more than a person reads there. */
 export const LONGEST_ANSWER = 128 * 1024;
 /**
  * It becomes an argument of the program, so it must not be an option, contain anything that an argument cannot hold, or be too

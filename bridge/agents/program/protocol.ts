@@ -1,5 +1,5 @@
 /**
- * What an agent program writes on its standard output: one JSON object per line; `event` names its kind. docs/agents.md ("The
+ * The lines of an agent program on its standard output: one JSON object per line; `event` names its kind. docs/agents.md ("The
  * protocol") describes each.
  *
  * Most lines are the journal's own, without `v`, `timestamp` and `session_id`, which the journal's writer adds; `conversation`,
@@ -12,7 +12,7 @@ import { type JournalEvent, OUTCOMES, PLAN_STATUSES, START_SOURCES, WAIT_KINDS }
 import { parseJson } from '../../../src/json.js';
 import { type AgentFailure, FAILURE_CAUSES } from '../failures/causes.js';
 
-/** What one line means. */
+/** The meaning of one line. */
 export type ProgramLine =
   | { readonly kind: 'journal'; readonly event: ProgramEvent }
   | { readonly kind: 'conversation'; readonly conversationId: string }

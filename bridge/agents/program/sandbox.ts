@@ -60,11 +60,11 @@ export interface Trouble {
   readonly isMissing: boolean;
 }
 
-/** By the user that agents run as; null: the bridge's own. */
+/** By the user that agents run as; null for the bridge's own. */
 const troubles = new Map<number | null, Trouble | null>();
 
 /**
- * @param user that agents run as; null: the bridge's own
+ * @param user that agents run as; null for the bridge's own
  * @returns why bubblewrap cannot hold agents here; null if it can. Tried once in this process
  */
 export function whyNoSandbox(user: AgentUser | null = null): Trouble | null {
@@ -143,7 +143,7 @@ export function sandboxedLine(line: CommandLine, request: AgentSurroundings): Co
   return { command: env, args: ['--ignore-signal=TERM,INT', '--', bwrap, ...outer, ...there, ...inner, ...inside] };
 }
 
-/** @returns mounts of what is in no other one of the directories, which an agent may have replaced by a link */
+/** @returns mounts of the outermost directories, without those behind a link in `others`: an agent may have put it there */
 function projectMounts(directories: readonly string[], others: readonly string[]): Mount[] {
   const real = outermost(directories).flatMap((path) => realPathOutside(path, others) ?? []);
   return outermost(real).map((path) => ({ how: '--bind', source: path, path }));
@@ -158,7 +158,7 @@ interface Layout {
 }
 
 /**
- * @returns mounts for what the operator, the agent's program and its search path name; of what lies in the operator's home, at
+ * @returns mounts for all that the operator, the agent's program and its search path name. Files in the operator's home appear at
  *   the path that programs look at, also if that is a link
  */
 function readable(
@@ -175,7 +175,7 @@ function readable(
     ...programs.flatMap((path) => wholeProgram(path, realPath)),
     ...programsOnPath(environment.PATH, (path) => isCovered(inHome(path) ?? path), realPath),
     ...OWN_PARTS.map((part) => join(packageRoot(), part)),
-    // By the name by which its launchers look for it.
+    // At the name that its launchers look for.
     buildOf(packageRoot(), 'bridge/cli/main.js'),
     realOf('/etc/resolv.conf') ?? '/',
   ];
@@ -206,7 +206,7 @@ function shownAgain(hidden: readonly string[], read: readonly Mount[]): string[]
   return hidden.filter((path) => read.some((mount) => mount.path !== path && isWithin(mount.path, path)));
 }
 
-/** @returns this package, if it is installed below a folder in which the agent may write; it is what the operator runs next */
+/** @returns this package, if it is installed below a folder where the agent may write; the operator runs it next */
 function ownPackageIn(writable: readonly string[]): string[] {
   const own = realOf(packageRoot());
   return own !== null && writable.some((folder) => folder !== own && isWithin(folder, own)) ? [own] : [];

@@ -1,6 +1,6 @@
 /**
  * Starts an agent that is a program: a child in its own process group and session, with exactly the environment of the request.
- * What is visibly missing is reported in words instead.
+ * If a needed part is visibly missing, that is reported in words instead.
  */
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -56,7 +56,7 @@ export function startProgram(
   } catch (error) {
     return endedRun(notStarted(program.command, error));
   }
-  // Registered at once: the error comes before anybody reads the events.
+  // Registered at once: the error comes before the caller reads the events.
   const error = new Promise((resolve) => child.once('error', resolve));
   if (child.pid === undefined) return endedRun(error.then((late) => notStarted(program.command, late)));
   // A program that does not read its prompt closes the pipe; its exit says the rest.

@@ -36,7 +36,7 @@ export async function install(call: PluginCall): Promise<ExitCode> {
     ...troubleLines(trouble, context),
   ];
   print(lines, { installation: file, root, commands: done.map(doneValue), next, trouble });
-  // What only a person can do is no failure of the installation.
+  // A step that only a person can take is no failure of the installation.
   return done.every(({ fault }) => fault === null) && trouble.length === 0 ? 0 : 1;
 }
 

@@ -1,4 +1,4 @@
-/** What the words of `plugin` print. */
+/** The lines that the words of `plugin` print. */
 import { oneLine } from '../../../src/log/visibleText.js';
 import type { CommandContext } from '../../command/command.js';
 import { paragraph } from '../../command/table.js';

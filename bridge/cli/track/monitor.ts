@@ -13,7 +13,7 @@ import { Monitor, type MonitorLimits, thresholdsOf } from '../../../monitoring/t
 import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
 import { noticeText } from '../../../monitoring/terminals/noticeText.js';
 import { judgeQuietly } from '../../../monitoring/terminals/quietSession.js';
-import { TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
+import { mayWork, TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
 import { describeError, UnreachableError, UsageError } from '../../../src/errors.js';
 import { appendPrivately } from '../../../src/files/privateFiles.js';
 import { systemCounters } from '../../../src/host/counters.js';
@@ -104,7 +104,7 @@ async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
   const excused = excused_until === null ? '' : `, silence is excused until ${isoTime(excused_until)}`;
   // A call is given its own time, whatever the limit.
   const attention = doing === 'in_tool' || doing === 'waiting' ? `${DOING[doing]}; ` : '';
-  const rest = sight?.mayWork === false ? '; no agent is at work' : '';
+  const rest = sight !== null && !mayWork(sight) ? '; no agent is at work' : '';
   return {
     lines:
       stuck === null
@@ -146,7 +146,7 @@ async function watch(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
     ...limits,
   });
   const end = await watching.run(door.untilStopped()).catch((error: unknown) => {
-    // In the background nobody reads standard error.
+    // In the background, standard error is not read.
     say(`the monitor ends: ${describeError(error)}`);
     throw error;
   });

@@ -1,4 +1,4 @@
-/** What Watchkeeper keeps of a session when its run has ended, and tells others. It is never activity. */
+/** Lines that Watchkeeper writes about a session: what it has kept, and which agents were given its record. They are never activity. */
 import * as z from 'zod/mini';
 import { MOST_FILES, setIn } from '../bounds.js';
 import { NOTHING_KEPT } from '../kept.js';
@@ -11,7 +11,7 @@ const keptFields = () => ({
   complete: z._default(z.boolean(), false),
   last_activity: z.nullish(z.iso.datetime()),
   digests: z._default(z.array(z.object({ path: z.string(), digest: z.string() })), []),
-  /** What the copy was made from, as its seal says. */
+  /** The sources of the copy, as its seal names them. */
   sources: unread<readonly { provider: string; conversation: string; bytes: number; lines: number }[]>(),
   /** Further sources and digests of the line before. */
   goes_on: z._default(z.boolean(), false),
@@ -23,7 +23,7 @@ export const keptRules = {
   context_given: fact(
     () => ({ to: text, sub_agent: text, digest: text, level: unread<string>(), characters: unread<number>() }),
     (log, { to, sub_agent: subAgent, digest }, { at }) => {
-      if (to !== undefined) log.told_at = at;
+      if (to !== undefined) log.reported_at = at;
       if (subAgent !== undefined) setIn(log.given, [subAgent, digest ?? ''], { more: {}, name: 'given' });
     },
     { afterEnd: true, isActivity: false },

@@ -1,4 +1,4 @@
-/** What a line of a worklog may change: the rules of all events, and what holds for every one of them. */
+/** The rules of a worklog: one for each event, and those that hold for every line. */
 import { UsageError } from '../../../src/errors.js';
 import type { LogKind, Refusal } from '../../logs/kind.js';
 import { type Line, lineMaker, type NewLine, timeOfLine } from '../../logs/line.js';
@@ -73,13 +73,13 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   return null;
 }
 
-/** @returns why nothing can be changed any more; null: it can */
+/** @returns why the session takes no more changes. Null if it takes some */
 export function overBy({ archived, lifecycle }: Worklog): Refusal | null {
   if (archived !== null) return ARCHIVED;
   return lifecycle === 'ended' ? ENDED : null;
 }
 
-/** Somebody copied the line here from the log of another session. */
+/** The line was copied here from the log of another session. */
 function isForeign({ session_id }: Worklog, line: Line): boolean {
   return session_id !== null && line.session_id !== undefined && line.session_id !== session_id;
 }

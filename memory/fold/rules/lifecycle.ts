@@ -11,7 +11,7 @@ const head = z._default(z.nullable(z.string()), null);
 const word = z.catch(text, undefined);
 const parts = <Parts extends object>() =>
   z.catch(z.optional(z.custom<Parts>((value) => typeof value === 'object')), undefined);
-/** What the beginning may say, and `session_changed`. */
+/** The beginning may have them, and `session_changed`. */
 const settings = () => ({
   ...{ workflow_mode: word, execution_mode: word, execution_backend: word, task_complexity: word },
   ...{ role: word, governance_level: word, framework: word, summary: word },

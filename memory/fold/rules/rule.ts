@@ -4,9 +4,8 @@ import type { Refusal } from '../../logs/kind.js';
 import type { Origin } from '../../words.js';
 import type { Worklog } from '../worklog.js';
 
-/** What every line has, besides the fields of its event. */
+/** The fields that every line has. */
 export interface Written {
-  /** Of the line. */
   readonly id: string;
   /** UTC epoch milliseconds. */
   readonly at: number;
@@ -16,7 +15,7 @@ export interface Written {
 interface Traits {
   /** Legal after the session's end, and in the archive. */
   readonly afterEnd: boolean;
-  /** Work of an agent, a person or a program. What Watchkeeper writes by itself never is. */
+  /** Work of an agent, a person or a program. A line that Watchkeeper writes by itself never is. */
   readonly isActivity: boolean;
   /** A planned session becomes active by it. */
   readonly starts: boolean;

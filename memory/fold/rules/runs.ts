@@ -1,4 +1,4 @@
-/** Who worked on a session: agent processes, and the conversations of their providers. */
+/** The agent processes that worked on a session, and the conversations of their providers. */
 import * as z from 'zod/mini';
 import { CONVERSATION_SOURCES } from '../../words.js';
 import { addTo } from '../bounds.js';
@@ -21,7 +21,7 @@ export const runRules = {
     () => ({ process: processSchema, agent: text, run_id: text }),
     (log, { process, agent, run_id }, { at }) => {
       const { runs, more } = log;
-      log.told_at = null;
+      log.reported_at = null;
       if (openRunOf(runs, process) !== undefined) return;
       const run: Run = {
         process,
@@ -43,7 +43,7 @@ export const runRules = {
       run.ended_at = at;
       run.reason = reason ?? null;
       if (openRuns(runs).length > 0) return;
-      // Nobody waits any more, and nobody is stuck.
+      // No agent is left that could wait or be stuck.
       waits.clear();
       notices.length = 0;
     },
@@ -63,7 +63,7 @@ export const runRules = {
     (log, { provider, conversation, source, transcript, cwd, workspace, since, process }, { at }) => {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
-      // Whoever comes back to it goes on with it.
+      // An agent that comes back resumes it.
       const known = conversations.find(
         (one) => one.moved_at === null && one.provider === provider && one.id === conversation,
       );

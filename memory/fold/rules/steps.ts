@@ -47,7 +47,7 @@ const moveFields = () => ({
   context: z.optional(z.record(z.string(), texts)),
   output: text,
   validation: z.optional(z.object({ passed: z.boolean(), details: text })),
-  /** Set by whoever ends the session: nobody has looked whether the step is done. */
+  /** Set at the end of the session: whether the step is done was not checked. */
   assumed: z.optional(z.boolean()),
   /** A person's reason for a third retry. */
   override: text,
@@ -90,7 +90,7 @@ function moveStep(log: Worklog, move: Move, written: Written): Refusal | null {
   return null;
 }
 
-/** Who asks for what holds already changes nothing, unless somebody else has the step. */
+/** Repeating a move is a no-op, unless another agent holds the step. */
 function refuseRepeat(step: Step, move: Move): Refusal | null {
   if (step.status !== 'in_progress' || step.agent === (move.agent ?? null)) return null;
   return {

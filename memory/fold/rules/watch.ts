@@ -1,4 +1,4 @@
-/** What is waited for, and what a watcher has noticed. */
+/** Waits, and notices of watchers. */
 import * as z from 'zod/mini';
 import { isoTime } from '../../../src/time.js';
 import { setIn } from '../bounds.js';
@@ -25,7 +25,7 @@ export const watchRules = {
   wait_end: fact(waitFields, ({ waits }, { kind, tool_use_id }) => {
     waits.delete(tool_use_id ?? kind);
   }),
-  // Of several watchers, the first one notifies.
+  // If there are several watchers, the first one notifies.
   notice: rule(
     () => ({
       rule: z.string().check(z.minLength(1)),

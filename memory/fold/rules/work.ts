@@ -1,4 +1,4 @@
-/** What is noted within a session: notes, entries of its log, errors, tokens, checkpoints, signs of life. */
+/** Entries of the work itself: notes, entries of its log, errors, tokens, checkpoints, signs of life. */
 import * as z from 'zod/mini';
 import { ERROR_TYPES, PRIORITIES } from '../../words.js';
 import { addTo, setIn } from '../bounds.js';

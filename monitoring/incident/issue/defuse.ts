@@ -1,5 +1,5 @@
 /**
- * Makes text that an attacker may have written harmless for an issue: it notifies nobody, links nothing, closes nothing and
+ * Makes text that an attacker may have written harmless for an issue: it notifies no one, links nothing, closes nothing and
  * cannot leave its place.
  */
 

@@ -1,4 +1,4 @@
-/** What a failed request to GitHub means for the caller that wanted to write. */
+/** The meaning of a failed request to GitHub for the caller that wanted to write. */
 import { wasNeverConnected } from '../../../src/causes.js';
 import { describeError } from '../../../src/errors.js';
 import { redactShapes } from '../../../src/log/redact.js';

@@ -25,7 +25,7 @@ interface IssueChange {
   readonly state_reason?: 'completed' | 'not_planned';
 }
 
-/** What is read of GitHub's answer about an issue; a server's answer may lack any of it. */
+/** The used part of GitHub's answer about an issue; a server's answer may lack any of it. */
 const ISSUE = z.object({
   number: z.number(),
   html_url: z.string(),
@@ -170,7 +170,7 @@ export class GitHubIssues implements IssueSink {
     return { ...this.#summaryOf(issue), isOwn: true };
   }
 
-  /** Anybody may file in a public repository, with any text: only the author distinguishes our issues from others. */
+  /** Everyone may file in a public repository, with any text: only the author distinguishes our issues from others. */
   async #learnSelf(): Promise<void> {
     if (this.#self !== null) return;
     try {
@@ -184,12 +184,12 @@ export class GitHubIssues implements IssueSink {
     }
   }
 
-  /** Only an app that somebody with rights has installed can file as a bot. */
+  /** Only an app that a person with rights has installed can file as a bot. */
   #isOwn({ user }: Issue): boolean {
     return user !== null && (this.#self === 'an_app' ? user.type === 'Bot' : user.id === this.#self);
   }
 
-  /** @returns whether the label is known to exist; if it cannot be made, the report still goes on */
+  /** @returns whether the label is known to exist; if it cannot be made, the report continues without it */
   async #ensureLabel(): Promise<boolean> {
     const label = { name: WATCHDOG_LABEL, color: LABEL_COLOUR, description: 'Filed by Watchkeeper' };
     try {

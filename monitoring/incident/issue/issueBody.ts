@@ -11,7 +11,7 @@ import type { IssueRecord, Occurrence, ReportedCall, StoredOccurrence } from './
 /** GitHub takes 65,536. */
 const LONGEST_BODY = 60_000;
 
-/** In the order in which parts are dropped to save length: least important first. */
+/** The parts that may be dropped to save length, the least important first. */
 interface Extent {
   earlierText: boolean;
   /** This many of the newest occurrences show their calls. */
@@ -55,7 +55,7 @@ export function closingComment({ occurrences }: IssueRecord): string {
   return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
 }
 
-/** What the readers of an issue may see. */
+/** The extent to which an issue's readers may see details. */
 interface Sight {
   readonly detail: PublicDetail;
   readonly isPrivate: boolean;

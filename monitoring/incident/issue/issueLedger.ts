@@ -1,6 +1,5 @@
 /**
- * What is known of a project's issues: one record for each topic, each change of which is a compare-and-set; and which issue
- * belongs to it.
+ * The records of a project's issues: one for each topic, changed only by compare-and-set, with the issue that belongs to it.
  */
 import { INCIDENT_RULES } from '../../../src/config/rules.js';
 import { ConflictError } from '../../../src/errors.js';

@@ -6,7 +6,7 @@ import { INCIDENT_RULES, type IncidentRule } from '../../../src/config/rules.js'
 /** A project's roll-up issue collects faults of rules that may not have an issue of their own within the hour. */
 export const SEVERAL_FAULTS = 'several_faults';
 
-/** What the occurrences of one issue have in common. */
+/** The common topic of the occurrences of one issue. */
 export type IssueTopic = IncidentRule | typeof SEVERAL_FAULTS;
 
 /** @returns what makes two occurrences the same fault: project and topic. The version is part of it. */
@@ -15,8 +15,8 @@ export function fingerprintOf(projectKey: string, topic: IssueTopic): string {
 }
 
 /**
- * The marks of one installation. A mark is keyed, so that nobody else can make one; anybody can copy one, so the author is
- * checked as well. Older versions had marks without a key: anybody who knew the project's name could make them.
+ * The marks of one installation. A mark is keyed, so that only this installation can make one. Everyone can copy one, so the
+ * author is checked as well. Older versions had marks without a key: everyone who knew the project's name could make them.
  */
 export class IssueMarks {
   readonly #key: string;

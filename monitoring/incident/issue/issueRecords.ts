@@ -1,6 +1,5 @@
 /**
- * What we know about the issue of one fingerprint. It is read before GitHub is, because lists lag; and the issue's text is made
- * from it.
+ * The record of one fingerprint's issue. It is read before GitHub is, because lists lag; and the issue's text is made from it.
  */
 import type { Step } from '../../../memory/observed/step.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
@@ -41,11 +40,11 @@ export interface Occurrence {
   readonly attempt: 1 | 2;
   /** The finding, in a sentence of ours: also shown in public repositories. */
   readonly finding: string;
-  /** Of the agent's own list; absent or null if it had none, or it is not known. Its title is not shown if only names are. */
+  /** From the agent's own list; absent or null if it had none, or it is not known. Its title is not shown if only names are. */
   readonly step?: Step | null;
   /** The action taken, in a sentence of ours. Reporting an incident again with other words replaces it. */
   readonly done: string;
-  /** What is needed from a person. Reporting an incident again replaces this, too. */
+  /** The action needed from a person. Reporting an incident again replaces this, too. */
   readonly needs: Needs;
   /** The host that ran the session; null if none did, or it is not known. Shown only at full detail. */
   readonly host: string | null;
@@ -66,7 +65,7 @@ export interface StoredOccurrence extends Occurrence {
   readonly filed: boolean;
   /** It ended well, or the issue was closed after it: it no longer keeps the issue open. */
   readonly settled: boolean;
-  /** Of earlier versions: its second attempt failed after the incident was closed. */
+  /** Only in earlier versions: its second attempt failed after the incident was closed. */
   readonly failed_later?: FailedLater | null;
 }
 

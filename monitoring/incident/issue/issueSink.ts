@@ -19,8 +19,8 @@ export interface IssueSummary {
 }
 
 /**
- * What the report needs. Nothing here retries: the caller decides, by the kind of the error. Every method throws a {@link
- * SinkError} if it fails, and ends within the time limit of its requests or when the process stops.
+ * The place where a report is filed. Nothing here retries: the caller decides, by the kind of the error. Every method throws a
+ * {@link SinkError} if it fails, and ends within the time limit of its requests or when the process stops.
  */
 export interface IssueSink {
   /** Whether people outside the project may read the issues. */

@@ -1,6 +1,6 @@
 /**
- * What is written to an issue: its creation, its text, a comment now and then, and its end. It is closed when everything in it
- * ended well, and reopened when the fault returns. A person has the last word: an issue that somebody reopens stays open.
+ * Writes an issue: its creation, its text, a comment now and then, and its end. It is closed when everything in it ended well,
+ * and reopened when the fault returns. A person has the last word: an issue that a person reopens stays open.
  */
 import type { PublicDetail } from '../../../src/config/settings.js';
 import { describeError } from '../../../src/errors.js';
@@ -78,7 +78,7 @@ export class IssueWriter {
   }
 
   /**
-   * Writes the issue's text from its record if it is stale, until the record did not change meanwhile.
+   * Writes the issue's text from its record if it is stale, and again if the record changed during the write.
    * @throws SinkError
    */
   async writeText(topic: IssueTopic): Promise<void> {
@@ -154,12 +154,12 @@ export class IssueWriter {
       isNoted = current.closing !== 'closing';
       return isNoted ? current : { ...current, closing: 'closed', last_comment_at: this.#clock.now() };
     });
-    // Another process has added an occurrence meanwhile.
+    // Another process has added an occurrence in between.
     if (closed.closing !== 'closed') return this.#sink.reopen(number);
     if (!isNoted) await this.#comment(number, closingComment(closed));
   }
 
-  /** @returns false if another process has added an occurrence meanwhile */
+  /** @returns false if another process has added an occurrence by now */
   async #close(topic: IssueTopic, number: number): Promise<boolean> {
     const { closing } = await this.#ledger.change(topic, (record) =>
       record.closing === null && isDue(record) ? { ...record, closing: 'closing' } : record,
@@ -216,7 +216,7 @@ export class IssueWriter {
     );
   }
 
-  /** Somebody deleted the issue: the next report finds another, or files one. */
+  /** The issue was deleted: the next report finds another, or files one. */
   async #forgetIssue(topic: IssueTopic, number: number): Promise<void> {
     await this.#ledger.change(topic, (current) =>
       current.issue?.number === number ? { ...current, issue: null } : current,

@@ -1,4 +1,4 @@
-/** What an incident needs from a person: the first line of its issue. */
+/** The action that an incident needs from a person: the first line of its issue. */
 import type { Incident, IncidentOutcome } from '../../../src/jobs/incidents.js';
 import { type PlainReason, readReason } from '../../verdict/detectors/reasons.js';
 import { leadingReason } from '../texts/incidentEvents.js';
@@ -10,7 +10,7 @@ export interface Needs {
   readonly what: string;
 }
 
-/** What a person can fix before the message is sent again. */
+/** Remedies of a person before the message is sent again. */
 const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_to_start: "The agent's program cannot be started: `watchkeeper doctor` says why.",
   run_failed_authentication: "Renew the agent's credentials: they were refused.",

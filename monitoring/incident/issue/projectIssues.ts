@@ -42,7 +42,7 @@ export interface ProjectIssuesOptions {
   readonly projectKey: string;
   readonly sink: IssueSink;
   readonly records: IssueRecords;
-  /** What is shown if everybody can read the issue; otherwise everything is. */
+  /** The detail that is shown if everyone can read the issue; otherwise everything is. */
   readonly publicDetail: PublicDetail;
   readonly redact: Redact;
   readonly clock: Clock;
@@ -60,7 +60,7 @@ export interface ReportOutcome {
   readonly retry_at: number | null;
   /** The obstacle, for the operator. */
   readonly error: string | null;
-  /** Whether it lasts until a person changes something; missing: it does not. */
+  /** Whether it lasts until a person changes something; missing if it does not. */
   readonly refused?: true;
 }
 
@@ -74,7 +74,7 @@ const RECONCILE_WITHIN_MS = 2 * MINUTE;
 const RETRY_BUSY_MS = 5 * SECOND;
 /** `ambiguous`: while it is not known whether the issue was created. */
 const RETRY_MS = { not_reached: MINUTE, ambiguous: 15 * SECOND, refused: 15 * MINUTE } as const;
-/** People need time to repair a token; nobody needs an issue a day later. */
+/** People need time to repair a token, but no person needs an issue a day later. */
 const GIVE_UP_AFTER_MS = DAY;
 
 export class ProjectIssues {

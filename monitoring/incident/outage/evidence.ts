@@ -1,7 +1,7 @@
 /**
  * When many unhealthy sessions are one fault: more than a quarter of the active ones, and at least four, within a minute.
  *
- * A provider outage shows as silence, as calls that fail, or as an agent that gives up by itself. What a host does to its
+ * A provider outage shows as silence, as calls that fail, or as an agent that gives up by itself. A host's own harm to its
  * agents is no sign of one: a lost bridge (`orphan`), a signal, a program that cannot start, an interruption; nor is anything
  * that takes hours to become true. So the end of a bridge with five runs is five orphans, and no outage.
  */

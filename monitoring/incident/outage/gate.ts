@@ -17,7 +17,7 @@ import { newOutage, SETTLE_MS } from './outageIncidents.js';
 
 const LOOK_AGAIN_MS = SECOND;
 
-/** `wait`: neither report nor go beyond the end of the run, until an instant (epoch ms) or until somebody wakes it. */
+/** `wait`: neither report nor go beyond the end of the run, until an instant (epoch ms) or a wake. */
 export type Admission =
   | { readonly kind: 'pass' }
   | { readonly kind: 'wait'; readonly until: number | null }
@@ -101,7 +101,7 @@ export class OutageGate {
     const outage = await store.records.incident(hold.incident_id);
     if (outage === null || outage.step === 'closed') {
       const part = await store.records.incidentAbout(outagePartSubject(hold.incident_id, incident.project_key));
-      // Its project's issue is not filed yet; the outage's decision is carried out meanwhile.
+      // Its project's issue is not filed yet; the outage's decision is carried out without it.
       if (part !== null && hold.state !== 'held') return PASS;
       const report = { ...incident.report, due_at: null, state: 'given_up' } as const;
       const isOwed = !isReported && part === null;

@@ -1,7 +1,7 @@
 /**
  * The incidents of an outage. Each project sees an issue that names its own sessions and no others, because one project's issues
  * may be public and another's private. The outage's own incident belongs to the project with the most sessions. Every other
- * project has an incident beside it that files its issue and notes the end there, but decides nothing about the outage.
+ * project has a further incident that files its issue and notes the end there, but decides nothing about the outage.
  */
 
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';

@@ -22,7 +22,7 @@ const PAUSES_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE];
 const MOST_PROBES = PAUSES_MS.length + 1;
 const PATIENCE_MS = MINUTE;
 
-/** What happened to the message that was released last. */
+/** The fate of the message that was released last. */
 type Verdict = 'works' | 'fails' | 'open' | 'says_nothing';
 
 export class OutageSteps {

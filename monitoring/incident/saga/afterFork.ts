@@ -1,6 +1,7 @@
 /**
- * What follows the fork: a revival is watched until it ends, a failure message until it has arrived. Then the incident closes: its closing line, the note on its issue, and its record. The note is a stored step of its own, retried with growing
- * pauses. The session is free meanwhile, because an unreachable GitHub must not keep its next fault from becoming an incident.
+ * The steps after the fork: a revival is watched until it ends, a failure message until it has arrived. Then the incident closes:
+ * its closing line, the note on its issue, and its record. The note is a stored step of its own, retried with growing pauses. The
+ * session is free in the meantime, because an unreachable GitHub must not keep its next fault from becoming an incident.
  */
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { describeError, WatchkeeperError } from '../../../src/errors.js';
@@ -57,7 +58,7 @@ export async function followRevival(
   return { waitUntil: null };
 }
 
-/** Tried once: the incident's end rewrites the issue anyway. The text alone is changed, because nobody needs a mail about it. */
+/** Tried once: the incident's end rewrites the issue anyway. The text alone is changed, because people need no mail about it. */
 async function noteThatItRuns(context: SagaContext, incident: Incident): Promise<void> {
   if (!hasReportEnded(incident) || !hasIssueOfItsOwn(incident) || incident.is_running_noted) return;
   const { incident_id } = incident;

@@ -1,4 +1,4 @@
-/** The report of an incident, beside its steps: started when due, at most one at a time, its outcome stored. */
+/** The report of an incident, parallel to its steps: started when due, at most one at a time, its outcome stored. */
 import { describeError, FencedError } from '../../../src/errors.js';
 import type { Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';

@@ -25,7 +25,7 @@ const LOG_TAKES_NOTHING =
   'The log of critical events could not be written at that time; its lines are kept in Redis until it can.';
 const NO_MORE = 'Nothing was done; the rule is no longer true.';
 
-/** What became of the message of an incident whose record is lost, as far as the records of its session say. */
+/** The end of the message of an incident whose record is lost, as far as the records of its session say. */
 export type ForgottenEnd = 'answered' | 'cancelled' | 'unknown';
 
 const FORGOTTEN: Readonly<Record<ForgottenEnd, (sessionId: string) => string>> = {

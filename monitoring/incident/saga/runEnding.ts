@@ -143,10 +143,10 @@ async function isPutBack(context: SagaContext, incident: Incident, session: Agen
 
 /**
  * A run of a bridge that was killed while stopping has not failed. It is put back without an incident, or given the end that
- * this host knows of, so nothing more is reported. Until its lease expires, its end may still be proven; after that it is
- * accused like any lost run.
+ * this host knows, so nothing more is reported. Until its lease expires, its end may still be proven; after that it is accused
+ * like any lost run.
  * @param session active, without an incident that acts
- * @returns whether to accuse nobody now: it waits again, has ended, or the proof that its run has ended is still to come
+ * @returns whether to make no accusation now: it waits again, has ended, or the proof that its run has ended is still to come
  */
 export async function isSpared(
   context: SagaContext,

@@ -9,7 +9,7 @@
  *                                       dead)          (a second one, or a cause that is not revived)
  * ```
  *
- * The report runs beside the steps; the revival and the failure message wait for its URL for a bounded time. A stored answer,
+ * The report runs parallel to the steps; the revival and the failure message wait for its URL for a bounded time. A stored answer,
  * or a person's cancellation, ends the incident unclaimed at any step. While all its rules only report, it stays at `detected`,
  * and the run's own bridge stores its outcome together with the end of the run (`src/jobs/runEnds.ts`).
  *
@@ -64,7 +64,7 @@ export class IncidentSaga {
     return this.#turns.take(incidentId, () => this.#takeSteps(incidentId));
   }
 
-  /** As {@link advance}, in the background, because reporting may be slow; the agenda then says when it goes on. */
+  /** As {@link advance}, in the background, because reporting may be slow; the agenda then says when it continues. */
   drive(incidentId: string): void {
     const { clock, agenda } = this.#context;
     this.advance(incidentId).then(

@@ -23,7 +23,7 @@ export interface BacktestResult {
 /**
  * @param paths files and folders
  * @param trials each is tried by itself; all of them in one reading of the runs
- * @param labels null: nothing is known about any run
+ * @param labels null if nothing is known about any run
  * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
  */
 export async function backtestPaths(

@@ -1,5 +1,5 @@
 /**
- * What is known about recorded runs: a JSON object, from a file (as `assess` names it) or a session id to a label. `healthy`
+ * The known truth about recorded runs: a JSON object, from a file (as `assess` names it) or a session id to a label. `healthy`
  * and `committed` mean that nothing was wrong; the name of a rule means that it was right to accuse, and `{"rule", "since"}`
  * also gives since when. Any other label means nothing.
  */

@@ -1,7 +1,8 @@
 /**
- * What a replayed run shows under one set of thresholds: when each rule first became true, and the peak of each rule's reading
- * before it fell back: the silence clock whenever it restarts while work is owed, the streak of failing batches, the time owed
- * since a person last wrote, the number of identical calls in a row. A limit belongs above the readings of healthy runs.
+ * The readings of a replayed run under one set of thresholds: when each rule first became true, and the peak of each rule's
+ * reading before it fell back. These are the silence clock whenever it restarts while work is owed, the streak of failing
+ * batches, the time owed since a person last wrote, and the number of identical calls in a row. A limit belongs above the
+ * readings of healthy runs.
  */
 import type { Rule, Thresholds } from '../../../src/config/rules.js';
 import type { Judged } from '../../verdict/assessSessionHealth.js';

@@ -9,13 +9,13 @@ import { considerWait, isOpen } from './waits.js';
 
 /** The readings of one agent's clocks. */
 export interface AgentClock {
-  /** The sub-agent's id; null: the main agent. */
+  /** The sub-agent's id; null for the main agent. */
   readonly agent: string | null;
   /** Zero while a wait excuses the silence. */
   readonly silence_ms: number;
   /** From when the silence counts, ISO 8601. */
   readonly counted_from: string;
-  /** The first instant at which it is silent for too long without further activity, ISO 8601; null: never. */
+  /** The first instant at which it is silent for too long without further activity, ISO 8601; null if never. */
   readonly silent_from: string | null;
   /** In a row, up to now. */
   readonly failing_batches: number;

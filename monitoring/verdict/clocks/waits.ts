@@ -29,7 +29,7 @@ export interface Wait {
   readonly kind: 'tool' | 'sub_agent' | OpenWait['kind'];
   /** The id of the agent whose wait it is. */
   readonly agent: string;
-  /** The open call that the wait excuses; null: no call of its own, it excuses the agent. */
+  /** The open call that the wait excuses; null if it has no call of its own and excuses the agent. */
   readonly call: OpenCall | null;
   /** The awaited sub-agent; null for every other kind. */
   readonly child: string | null;
@@ -78,7 +78,7 @@ function toolWait(
 /** From the instant at which it seems that a person is asked; before that, the call's own time is what it waits for. */
 function inferredWaits(agent: AgentState, call: OpenCall, { run, thresholds, now }: WaitSetting): Wait[] {
   const from = askedFrom(run, call);
-  // Zero: whoever watches is told of dialogs, so that nothing has to be inferred.
+  // Zero if the watcher is notified of dialogs, so that nothing has to be inferred.
   if (from === null || from > now || thresholds.inferred_wait_ms === 0) return [];
   const until = call.since + thresholds.inferred_wait_ms;
   return [{ kind: 'permission', agent: agent.id, call, child: null, since: call.since, until, isInferred: true }];

@@ -6,12 +6,12 @@ import { runaway } from './runaway.js';
 import { silence } from './silence.js';
 
 /**
- * Every rule that a journal alone can decide, in the order in which rules lead. The rules `crash`, `orphan` and `backlog` need
+ * Every rule that a journal alone can decide, in the leading order of rules. The rules `crash`, `orphan` and `backlog` need
  * more than a journal and live with their evidence.
  */
 export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway, loop];
 
-/** What no journal shows: how a process ended, what waits, and what happened to others at the same time. */
+/** Rules about facts that no journal shows: how a process ended, what waits, and what happened to others at the same time. */
 export const BEYOND_JOURNALS: readonly IncidentRule[] = INCIDENT_RULES.filter(
   (rule) => !DETECTORS.some((detector) => detector.rule === rule),
 );

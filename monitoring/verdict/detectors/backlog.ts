@@ -11,7 +11,7 @@ export interface WaitingHead {
   readonly sessionId: string;
   readonly projectKey: string;
   readonly lane: string;
-  /** The directory in which it would run. */
+  /** The directory where it would run. */
   readonly folder: string;
   /** Or, if that is later, the end of the last gap of the watchdog or of the provider's limit. */
   readonly acceptedAt: number;
@@ -22,7 +22,7 @@ export interface WaitingHead {
   readonly laneFreeSince: number | null;
 }
 
-/** What is known about the worker that serves the lane's host. */
+/** The known state of the worker that serves the lane's host. */
 export type WorkerState =
   | { readonly kind: 'gone'; readonly lastSeen: number | null }
   /** The bridge is present, but its worker takes no jobs, not even canaries. */
@@ -74,7 +74,7 @@ export function longestWaiting(heads: readonly WaitingHead[], worker: WorkerStat
   return longest;
 }
 
-/** A message behind a run waits in vain only since nobody is left to end that run. */
+/** A message behind a run waits in vain only from the instant at which the worker that should end that run is gone. */
 function countedFrom({ acceptedAt, laneFreeSince, isLaneHeld }: WaitingHead, worker: WorkerState): number {
   if (!isLaneHeld) return Math.max(acceptedAt, laneFreeSince ?? acceptedAt);
   return Math.max(acceptedAt, worker.kind === 'gone' ? (worker.lastSeen ?? acceptedAt) : acceptedAt);

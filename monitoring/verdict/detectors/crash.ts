@@ -1,6 +1,6 @@
 /**
  * `crash`: a run ended unasked without an answer. Its owner sees it happen; no journal is needed. The agent's last words are no
- * evidence: anybody may have written them, so they are kept apart, marked as untrusted.
+ * evidence: a stranger may have written them, so they are kept apart, marked as untrusted.
  */
 import type { Finding } from '../../../src/jobs/findings.js';
 import { isoTime } from '../../../src/time.js';

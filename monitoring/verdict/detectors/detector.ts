@@ -4,7 +4,7 @@ import type { Finding } from '../../../src/jobs/findings.js';
 import type { SilenceReadings } from '../clocks/silenceClock.js';
 import type { AgentState, RunState } from '../timeline/state.js';
 
-/** A period in which the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
+/** A period when the host slept or its clocks could not be trusted; UTC epoch milliseconds. */
 export interface Gap {
   readonly from: number;
   readonly until: number;

@@ -5,7 +5,7 @@ import type { CallRun } from '../timeline/callTail.js';
 import type { CountedSubject, Detector, Judgement } from './detector.js';
 import { countedReason } from './reasons.js';
 
-/** An agent does the same over and over, up to its latest calls: what is going on now. (Judgement rules, 13-15.) */
+/** An agent does the same over and over, up to its latest calls: only the present counts. (Judgement rules, 13-15.) */
 export const loop: Detector<CountedSubject> = { rule: 'loop', judge };
 
 interface Repetition {

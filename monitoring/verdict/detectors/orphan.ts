@@ -1,4 +1,4 @@
-/** `orphan`: a session is active, no answer is stored, and nobody is left to run it. */
+/** `orphan`: a session is active, no answer is stored, and no process is left to run it. */
 import type { Finding } from '../../../src/jobs/findings.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
 import { reasonWord } from './reasons.js';

@@ -21,9 +21,9 @@ const OVERDUE_MS = MINUTE;
 const UNDECLARED_MS = 3 * MINUTE;
 
 /**
- * A call that has started a sub-agent is heard of by that one's lines. If none is known, its transcript is missing: then the call
- * stands for those of the sub-agent, which cannot be seen.
- * @returns the first instant at which a person seems to be asked for this call, UTC epoch milliseconds; null: never
+ * The lines of a sub-agent are signs of life of the call that started it. If the sub-agent is unknown, its transcript is missing:
+ * the call then stands for the sub-agent's calls, which cannot be seen.
+ * @returns the first instant at which a person seems to be asked for this call, UTC epoch milliseconds; null if never
  */
 export function askedFrom(run: RunState, call: OpenCall): number | null {
   const { permissionMode: mode, hasPerson } = run;
@@ -48,7 +48,7 @@ function firstAskedFrom(run: RunState): number {
   return first;
 }
 
-/** @returns the instant up to which owed time is summed at `now`: nobody works while a person is, or seems to be, asked */
+/** @returns the instant up to which owed time is summed at `now`: an agent owes nothing while it asks, or seems to ask, a person */
 export function owedUntil(run: RunState, now: number): number {
   if (run.turnSince === null || run.humanWaits > 0) return run.owedUntil;
   return Math.min(now, Math.max(run.owedUntil, firstAskedFrom(run)));

@@ -17,7 +17,7 @@ const WIDTH = 3;
 const OUTPUT = 1;
 const COUNT = 2;
 
-/** @returns how many runs must be remembered so that the longest cycle is found beside a few calls in flight */
+/** @returns how many runs must be remembered so that the longest cycle is found despite a few calls in flight */
 export function tailFor({ cycle_repeats, cycle_max_period }: Thresholds): number {
   const needed = cycle_repeats * cycle_max_period + MOST_IN_FLIGHT;
   return needed > LONGEST_TAIL ? USUAL_TAIL : Math.max(USUAL_TAIL, needed);

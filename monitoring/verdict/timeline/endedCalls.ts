@@ -28,7 +28,7 @@ export class EndedCalls {
     return copy;
   }
 
-  /** @returns whether the call has its result, or nobody waits for it any more */
+  /** @returns whether the call has its result, or the agent does not wait for it any more */
   has(agentId: string, id: string): boolean {
     const key = keyOf(agentId, id);
     return this.#has(key) || this.#has(abandoned(key));
@@ -39,7 +39,7 @@ export class EndedCalls {
     return this.#add(keyOf(agentId, id));
   }
 
-  /** Nobody waits for its result any more; if that still comes, it belongs to a call that was counted. */
+  /** The agent does not wait for its result any more; if that still comes, it belongs to a call that was counted. */
   abandon(agentId: string, id: string): void {
     this.#add(abandoned(keyOf(agentId, id)));
   }

@@ -80,7 +80,7 @@ export interface PlainEntry extends CommonEntry {
 
 export type Entry = CallEntry | ResultEntry | WaitEntry | PlainEntry;
 
-/** What a heartbeat proves, by its source: that the agent itself lives, or its tools, or only the harness. */
+/** The proof that a heartbeat gives, by its source: that the agent itself lives, or its tools, or only the harness. */
 const HEARTBEATS: ReadonlyMap<unknown, PlainEntry['kind']> = new Map([
   ['stream', 'agent_activity'],
   ['step', 'agent_activity'],
@@ -152,7 +152,7 @@ function plainKind(event: string, record: JournalRecord): PlainEntry['kind'] | n
   }
 }
 
-/** What a sub-agent wrote is repeated elsewhere: it acts, but no call of it need be alive for that. (Judgement rules, 9.) */
+/** The line repeats a sub-agent's words: it acts, but no call of it need be alive for that. (Judgement rules, 9.) */
 function isMirror({ source, agent_id, tool_use_id }: JournalRecord): boolean {
   return source === 'agent_progress' && textOf(agent_id) !== null && textOf(tool_use_id) === null;
 }

@@ -25,7 +25,7 @@ export function fingerprint(text: string, after = 0): number {
 }
 
 /**
- * @param after the fingerprint of what precedes it
+ * @param after the fingerprint of the values before it
  * @returns a fingerprint; equal values give equal numbers, whatever the order of their keys. Each part is hashed directly,
  * because making JSON of them first takes twice as long as all the rest
  */

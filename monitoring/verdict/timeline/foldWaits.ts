@@ -17,7 +17,7 @@ export function startWait(run: RunState, entry: WaitEntry): void {
   /** An agent that asks the model, or starts a child, is no longer held up by a person. */
   if (!human) closeWaits(run, agent, entry.time, (wait) => isAnsweredBy(wait, entry.call));
   const same = agent.waits.find((wait) => wait.kind === entry.wait && wait.call === entry.call);
-  // Nobody is asked for a call that has ended, and no later line about it would ever end the wait.
+  // No person is asked for a call that has ended, and no later line about it would ever end the wait.
   if (human && entry.call !== null && run.finished.has(agent.id, entry.call)) return;
   const since = human && same !== undefined ? same.since : entry.time;
   if (same === undefined && human) run.humanWaits += 1;

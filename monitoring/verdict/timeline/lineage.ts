@@ -26,7 +26,7 @@ export function isStarted({ agents }: RunState, call: string | null): boolean {
   return agents.length > 1 && call !== null && agents.some(({ parentCall }) => parentCall === call);
 }
 
-/** @param id of the call that showed a sign of life; null: any of them may be meant */
+/** @param id of the call that showed a sign of life; null if it may be any of them */
 export function hearCalls(agent: AgentState, id: string | null): void {
   const isNews = (call: OpenCall) => !call.isHeard && (id === null || call.id === id);
   if (!agent.calls.some(isNews)) return;

@@ -4,7 +4,7 @@
  * A record of the harness is no activity and resets no clock (judgement rules, 6). But if it comes a stream's timeout after the
  * last sign, while only the model is awaited, it says more: the harness abandoned that stream and asks again, and the new
  * stream has the same time. Measured in 92 recorded sessions: in eight places such a record comes 283 to 321 s after the last
- * sign and the agent goes on seconds later; once two of them followed each other, after 255 and 302 s, and the agent went on
+ * sign and the agent continues seconds later; once two of them followed each other, after 255 and 302 s, and the agent continued
  * after 12 minutes. Without this wait the default rule accuses that healthy session, and only that one.
  *
  * A hung harness writes no such record, so its silence is still found. A harness that retries again and again is excused as

@@ -7,7 +7,7 @@ export function isHumanWait(kind: string): boolean {
 }
 
 /**
- * @param call the call of an activity by the wait's agent; null: none
+ * @param call the call of an activity by the wait's agent; null if it has none
  * @returns whether that activity shows that a person has answered, although no line says so
  */
 export function isAnsweredBy(wait: OpenWait, call: string | null): boolean {

@@ -1,4 +1,4 @@
-/** The time in which a run owes work, summed up as its lines come in. (Judgement rules, 16.) */
+/** The time when a run owes work, summed up as its lines come in. (Judgement rules, 16.) */
 import { owedUntil } from './askedPerson.js';
 import type { ResultEntry } from './entry.js';
 import type { RunState } from './state.js';
@@ -20,7 +20,7 @@ export function openTurnAtCall(run: RunState, { time, begunAt }: ResultEntry): v
   run.owedMs += time - since;
 }
 
-/** Sums the owed time up to `time`, without the time in which a person is, or seems to be, awaited. */
+/** Sums the owed time up to `time`, except while a person is, or seems to be, awaited. */
 export function accrue(run: RunState, time: number): void {
   const until = owedUntil(run, time);
   if (until > run.owedUntil) {
@@ -30,7 +30,7 @@ export function accrue(run: RunState, time: number): void {
   run.owedUntil = time;
 }
 
-/** Beyond the limit the oldest are merged: a gap between them then removes more, which accuses nobody. */
+/** Beyond the limit the oldest are merged: a gap between them then removes more, which causes no accusation. */
 function addSpan(run: RunState, from: number, until: number): void {
   const last = run.owedSpans.length - 1;
   if (run.owedSpans[last] === from) run.owedSpans[last] = until;

@@ -18,14 +18,14 @@ export interface OpenCall {
   readonly batchKey: string;
   /** Its number in the agent's tail; zero for one that the loop rule leaves out. */
   readonly tailNumber: number;
-  /** Whether it, or a sub-agent that it started, showed a sign of life since its request: then nobody is asked for it any more. */
+  /** Whether it, or a sub-agent that it started, showed a sign of life since its request: then no person is asked for it any more. */
   readonly isHeard: boolean;
 }
 
 /** A wait other than a call. */
 export interface OpenWait {
   readonly kind: WaitKind | 'model_retry';
-  /** The call that it belongs to; null: the agent. */
+  /** The call that it belongs to; null if it is the agent's. */
   readonly call: string | null;
   readonly since: number;
   readonly until: number | null;
@@ -60,11 +60,11 @@ export interface AgentState {
 /** Since the latest `session_start` that began a run. */
 export interface RunState {
   begunAt: number;
-  /** Whether anybody prompted; without prompts work is owed from the first call. */
+  /** Whether there was a prompt; without one, work is owed from the first call. */
   prompted: boolean;
   /** Whether a person prompted. */
   hasPerson: boolean;
-  /** The mode by which the program asks a person for permission; null if no line says. */
+  /** The mode that decides when the program asks a person for permission; null if no line says. */
   permissionMode: string | null;
   turnSince: number | null;
   turnEnded: boolean;
@@ -79,7 +79,7 @@ export interface RunState {
   humanWaits: number;
   /** The main one first; searched by name in order, because usually there is no other. */
   agents: [AgentState, ...AgentState[]];
-  /** Calls with a result, and those whose results nobody awaits any more. */
+  /** Calls with a result, and those whose results the agent does not await any more. */
   finished: EndedCalls;
   /** How many calls of each agent are remembered for the loop rule; see `tailFor`. */
   readonly longestTail: number;

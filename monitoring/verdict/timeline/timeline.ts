@@ -1,18 +1,18 @@
 /**
  * The fold of one journal, kept incrementally.
  *
- * A verdict must not depend on the order in which lines arrive, only on their times (ties: file order). Folding is only
- * possible in time order, so the timeline consists of three parts:
+ * A verdict must not depend on the lines' order of arrival, only on their times (ties: file order). Folding is only possible in
+ * time order, so the timeline consists of three parts:
  *
  * - `settled`: the state after all entries but the latest few, folded once and for ever;
  * - `recent`: the latest `window` entries, sorted, not folded yet: a line that comes late finds its place among them.
  * A judgement folds them into a copy of `settled`, a few microseconds;
  * - `heldBack`: entries from the future, until their time comes.
  *
- * Of a source that presumes lines, `presumed` are the entries that come after all of these as long as nothing more is written.
+ * If a source presumes lines, `presumed` are the entries that come after all of these as long as nothing more is written.
  *
  * So memory does not grow with the journal. A line that is older than the window can no longer be put in order, a clock that
- * was set back cannot be followed, and of thousands of future lines only the earliest are held. Then {@link
+ * was set back cannot be followed, and only the earliest of thousands of future lines are held. Then {@link
  * Timeline.needsRebuild} says so, and the whole journal is folded again with a wider window. With {@link WIDEST_WINDOW} any
  * order of that many lines gives the exact state; a line that is even later is left out and counted.
  *
@@ -84,7 +84,7 @@ export class Timeline {
     this.#presumed = entries;
   }
 
-  /** @returns whether {@link Timeline.at} would not be exact, so that the journal has to be folded anew */
+  /** @returns whether {@link Timeline.at} would not be exact, so that the journal has to be folded again */
   needsRebuild(now: number): boolean {
     const horizon = now + CLOCK_SKEW_MS;
     return (

@@ -1,11 +1,11 @@
 /**
- * What calls of Claude Code did with tasks and files, from the typed results that its transcripts and its SDK's stream share.
+ * The work of Claude Code's calls on tasks and files, from the typed results that its transcripts and its SDK's stream share.
  *
  * Seen: 2.1.197 and 2.1.329. A sub-agent's results come without types: there the call's input has to do, and for a new file the
  * harness's own sentence at the result's beginning. A sub-agent's shell commands show no files.
  */
 import { type ObservedEvent, PLAN_STATUSES, type PlanItem, type PlanStatus } from '../../journal/schema.js';
-import type { Asked, TaskPart, Told } from '../draft/deeds.js';
+import type { Asked, Done, TaskPart } from '../draft/deeds.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, textAt } from '../draft/fields.js';
 import { shellChanges } from './shellChanges.js';
 
@@ -23,9 +23,9 @@ const TOOLS: ReadonlySet<string> = new Set([
   'MultiEdit',
   'NotebookEdit',
 ]);
-/** What the harness says of a new file. */
+/** The harness's sentence about a new file. */
 const CREATED = 'File created successfully at: ';
-/** For a task of which only the number is known. */
+/** The title of a task if only its number is known. */
 const titleOf = (id: string): string => `#${id}`;
 
 /** @returns null for a call that does nothing with tasks or files */
@@ -49,7 +49,7 @@ export function askedOf(tool: string, input: Fields, trim: Trim): Asked | null {
  * @param result `toolUseResult` of a transcript, `tool_use_result` of the stream
  * @param content of the result for the model; read only if there is no typed one
  */
-export function toldOf(result: unknown, trim: Trim, content?: unknown): Told {
+export function doneOf(result: unknown, trim: Trim, content?: unknown): Done {
   const fields = asFields(result);
   if (fields === null) return contentText(content).startsWith(CREATED) ? { isNew: true } : {};
   const path = some(textAt(fields, 'filePath') ?? textAt(fieldsAt(fields, 'file'), 'filePath'), trim);
@@ -88,35 +88,35 @@ export class Deeds {
   }
 
   /** @returns what the call did; a failed one may have changed files, if its result says so */
-  told(callId: string, isOk: boolean, told: Told): ObservedEvent[] {
+  done(callId: string, isOk: boolean, done: Done): ObservedEvent[] {
     const asked = this.#calls.get(callId);
     this.#calls.delete(callId);
-    if (told.changes !== undefined) return [{ event: 'files', tool_use_id: callId, ...told.changes }];
-    if (asked === undefined || !isOk || told.isVoid === true) return [];
+    if (done.changes !== undefined) return [{ event: 'files', tool_use_id: callId, ...done.changes }];
+    if (asked === undefined || !isOk || done.isVoid === true) return [];
     switch (asked.tool) {
       case 'TaskCreate':
-        return this.#created(asked, told);
+        return this.#created(asked, done);
       case 'TaskUpdate':
-        return this.#updated(asked, told);
+        return this.#updated(asked, done);
       case 'TaskList':
-        return told.tasks === undefined ? [] : this.#listed(told.tasks);
+        return done.tasks === undefined ? [] : this.#listed(done.tasks);
       case 'TodoWrite': {
-        const items = told.todos ?? asked.todos;
+        const items = done.todos ?? asked.todos;
         return items === undefined ? [] : [{ event: 'plan', mode: 'replace', items }];
       }
       default:
-        return filesOf(callId, asked, told);
+        return filesOf(callId, asked, done);
     }
   }
 
-  #created({ task: wanted }: Asked, { task }: Told): ObservedEvent[] {
+  #created({ task: wanted }: Asked, { task }: Done): ObservedEvent[] {
     const title = task?.title ?? wanted?.title;
     if (title === undefined) return [];
     const id = task?.id;
     return [this.#merge(id, { ...(id !== undefined && { external_id: id }), title, status: 'pending' })];
   }
 
-  #updated({ task: wanted, blockers = [] }: Asked, { task }: Told): ObservedEvent[] {
+  #updated({ task: wanted, blockers = [] }: Asked, { task }: Done): ObservedEvent[] {
     const id = wanted?.id;
     if (id === undefined) return [];
     const known: PlanItem = this.#tasks.get(id) ?? { external_id: id, title: titleOf(id), status: 'pending' };
@@ -145,7 +145,7 @@ export class Deeds {
 function filesOf(
   callId: string,
   { tool, path: wanted }: Asked,
-  { path = wanted, isNew = false }: Told,
+  { path = wanted, isNew = false }: Done,
 ): ObservedEvent[] {
   if (path === undefined) return [];
   const done = tool === 'Read' ? { read: [path] } : isNew ? { created: [path] } : { modified: [path] };

@@ -13,7 +13,7 @@ import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
 import type { Trimmer } from '../draft/trimmer.js';
 import { callOf, endedTasks, outcomeOf, resultOf, subAgentHints } from './calls.js';
-import { askedOf, type Trim, toldOf } from './deeds.js';
+import { askedOf, doneOf, type Trim } from './deeds.js';
 import { originOf, PERSONS, placeOf, promptDrafts, spokenText, TYPED_COMMAND } from './prompts.js';
 import { usageOf } from './usage.js';
 import { ClaudeWeaver } from './weaver.js';
@@ -142,8 +142,8 @@ function callDraft(block: Fields, { batch, stop, tokens }: OfMessage, say: Say, 
 function userDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const results = listAt(fieldsAt(record, 'message'), 'content').filter(({ type }) => type === 'tool_result');
   if (results.length === 0) return promptDrafts(record, say);
-  // A record has one typed result: of several, nobody knows whose it is.
-  const done = results.length === 1 ? toldOf(record.toolUseResult, trim, results[0]?.content) : {};
+  // A record has one typed result. If it carries the results of several calls, the typed one's call is unknown.
+  const done = results.length === 1 ? doneOf(record.toolUseResult, trim, results[0]?.content) : {};
   return results.flatMap((block) => {
     if (textAt(block, 'tool_use_id') === null) return [];
     const result = resultOf(block, outcomeOf(block, record));

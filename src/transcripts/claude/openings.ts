@@ -8,10 +8,10 @@ import type { Hints } from '../draft/draft.js';
 export type Opener = 'human' | 'machine';
 
 export class Openings {
-  /** The last record of a command that a person typed, and of what it printed; null once it is clear what became of it. */
+  /** The last record of a command that a person typed, or of its output; null before one. */
   #typed: string | null = null;
   #hasPrinted = false;
-  /** What the command printed is followed by a note for the model: if the agent acts now, the person made it act. */
+  /** The command's output is followed by a note for the model: if the agent acts now, the person made it act. */
   #mayStart = false;
   /** The record of a task that the program fired. */
   #fired: string | null = null;
@@ -25,7 +25,7 @@ export class Openings {
     return copy;
   }
 
-  /** @returns who opens a turn with this record, as far as the records before it show; null: they show nothing */
+  /** @returns who opens a turn with this record, as far as the records before it show; null if they show nothing */
   openerOf({ command, prints, fires, expansion, uuid, parentUuid }: Hints): Opener | null {
     const place = uuid ?? null;
     if (fires === true) this.#fired = place;

@@ -9,10 +9,10 @@ import { contentText, type Fields, fieldsAt, textAt } from '../draft/fields.js';
 import { endedTasks } from './calls.js';
 
 const INTERRUPTION = '[Request interrupted by user';
-/** What other sessions, agents and programs say, in the tags of the harness. */
+/** The words of other sessions, agents and programs, in the tags of the harness. */
 const FOREIGN_WORDS =
   /^<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|slack-ping|coordinator-relay)[\s>]/;
-/** Origins of a person's words; null: an older version, which says nothing. */
+/** Origins of a person's words; null for an older version, which says nothing. */
 export const PERSONS: ReadonlySet<string | null> = new Set(['human', 'user', null]);
 const HOOK_FEEDBACK = /^Stop hook feedback/;
 /** A command that a person typed. Many run locally; some become a prompt, whose text follows as a separate record. */
@@ -78,7 +78,7 @@ function isFromPerson(record: JournalRecord, text: string): boolean {
   return record.promptSource !== 'system' && record.promptSource !== 'sdk' && record.isMeta !== true;
 }
 
-/** @returns the field for somebody's words; nothing for none */
+/** @returns the field for words that were said; nothing for none */
 export function spokenText(text: unknown): { readonly text?: string } {
   return typeof text === 'string' && text.trim() !== '' ? { text } : {};
 }

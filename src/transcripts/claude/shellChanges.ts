@@ -1,4 +1,4 @@
-/** The files that a shell command changed, as Claude Code lists them beside its output (`bashEditDiff`; it is off by default). */
+/** The files that a shell command changed, as Claude Code lists them next to its output (`bashEditDiff`; it is off by default). */
 import type { Changes } from '../draft/deeds.js';
 import { type Fields, listAt, numberAt, textAt } from '../draft/fields.js';
 
@@ -8,7 +8,7 @@ interface Change {
   readonly path: string;
   /** `changed`: it is not said which of the others. */
   readonly kind: (typeof KINDS)[number];
-  /** The whole text of a file that was created or deleted; null: unknown. */
+  /** The whole text of a file that was created or deleted; null if it is unknown. */
   readonly text: string | null;
 }
 

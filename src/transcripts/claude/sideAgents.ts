@@ -1,7 +1,7 @@
 /**
  * The sub-agents of a Claude Code session: their identity, the call that started each, and which of them are done.
  *
- * Current versions name the agent in each of its records, and the call beside the transcript or in progress records. The oldest
+ * Current versions name the agent in each of its records, and the call next to the transcript or in progress records. The oldest
  * name neither: there a sub-agent is a chain of records, and its call is the one with the same prompt.
  */
 import type { Lineage } from '../../journal/schema.js';

@@ -20,7 +20,7 @@ export class ClaudeWeaver implements Weaver {
   #sides: SideAgents;
   #deeds = new Deeds();
   #usages = new Usages();
-  /** Of calls without a result. */
+  /** The tools of calls without a result. */
   #tools = new Map<string, string>();
   /** Agents with an announced retry. */
   #retrying = new Set<string>();
@@ -29,7 +29,7 @@ export class ClaudeWeaver implements Weaver {
   /** Whether this version counts, at the end of a turn, the sub-agents that work on in the background. */
   #countsPending = false;
   #latest = Number.NEGATIVE_INFINITY;
-  /** Whether this version records the mode by which a person is asked for permission. */
+  /** Whether this version records the permission mode. */
   #recordsMode = false;
   #openings = new Openings();
   /** Nothing of the main agent's turn came after its last message. */
@@ -49,7 +49,7 @@ export class ClaudeWeaver implements Weaver {
     this.#latest = time;
     const ended = this.#endedSides(draft, agent);
     const observed = this.#observed(draft, agent);
-    // Most drafts are one line and nothing beside it.
+    // Most drafts are one line and nothing else.
     if (before.length + ended.length + observed.length === 0) return lines;
     return [...before, ...lines, ...this.#beside(ended), ...this.#beside(observed)];
   }
@@ -85,12 +85,12 @@ export class ClaudeWeaver implements Weaver {
     return endsBackground === true || isNonePending ? this.#sides.backgroundEnded(time) : NOTHING;
   }
 
-  /** What the memory of the session is made of. It changes no turn, so it comes after the lines that may. */
+  /** The material of the session's memory. It changes no turn, so it comes after the lines that may. */
   #observed({ time, event, hints }: Draft, agent: string): DatedEvent[] {
     const events: ObservedEvent[] = hints.usage === undefined ? [] : this.#usages.take(agent, hints.usage);
     if (event.event === 'pre_tool_use' && hints.deed !== undefined) this.#deeds.asked(event.tool_use_id, hints.deed);
     if (event.event === 'post_tool_use')
-      events.push(...this.#deeds.told(event.tool_use_id, event.outcome === 'ok', hints.done ?? {}));
+      events.push(...this.#deeds.done(event.tool_use_id, event.outcome === 'ok', hints.done ?? {}));
     if (events.length === 0) return NOTHING;
     if (agent === MAIN) return events.map((each) => ({ time, event: each }));
     const lineage = this.#sides.lineage(agent);
@@ -184,7 +184,7 @@ export class ClaudeWeaver implements Weaver {
     }
   }
 
-  /** Versions up to the autumn of 2025 do not record the mode by which a person is asked. */
+  /** Versions up to the autumn of 2025 do not record the permission mode. */
   #withMode(event: JournalEvent): JournalEvent {
     const isStated = event.permission_mode !== undefined;
     if (isStated || this.#recordsMode) {

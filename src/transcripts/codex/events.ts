@@ -1,4 +1,4 @@
-/** Codex's records beside the conversation: turns, prompts, changed files, counted tokens, signs of life. */
+/** Codex's records apart from the conversation: turns, prompts, changed files, counted tokens, signs of life. */
 import type { Draft, Hints, Say } from '../draft/draft.js';
 import { contentText, type Fields, fieldsAt, numberAt, textAt } from '../draft/fields.js';
 import { filesOf, usageOf } from './observed.js';
@@ -70,7 +70,7 @@ function promptDraft(text: string | null, say: Say): Draft {
   return say({ event: 'user_prompt', origin: 'human', ...(text !== null && text !== '' && { text }) });
 }
 
-/** What a patch changed, unless it failed. */
+/** The changes of a patch, unless it failed. */
 function fileDrafts(ended: Fields, say: Say): Draft[] {
   const id = textAt(ended, 'call_id');
   const isDone = ended.type === 'patch_apply_end' || ended.type === 'FileChange';

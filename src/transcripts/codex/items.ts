@@ -75,7 +75,7 @@ function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
   ];
 }
 
-/** What a call does to the plan or to files if it succeeds; null for other calls. */
+/** The effect of a successful call on the plan or on files; null for other calls. */
 function effectOf(tool: string, input: unknown, id: string): ObservedEvent | null {
   const fields = asFields(input) ?? {};
   if (tool === 'update_plan') return planOf(listAt(fields, 'plan'));

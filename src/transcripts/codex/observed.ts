@@ -6,7 +6,7 @@ import type { ObservedEvent, PlanItem, PlanStatus } from '../../journal/schema.j
 import { asFields, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
 
 type Named<Name extends ObservedEvent['event']> = Extract<ObservedEvent, { event: Name }>;
-/** Who calls it so, and whether Codex changed the files of a call, is the caller's to say. */
+/** The caller names the call, and says whether Codex changed its files. */
 export type FilesEvent = Named<'files'>;
 
 const STATUSES: readonly PlanStatus[] = ['pending', 'in_progress', 'completed'];

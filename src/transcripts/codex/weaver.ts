@@ -9,7 +9,7 @@ import { TurnWeaver } from '../draft/turnWeaver.js';
 
 export class CodexWeaver implements Weaver {
   #turns = new TurnWeaver();
-  /** Of calls without a result. */
+  /** The tools of calls without a result. */
   #tools = new Map<string, string>();
   #verdicts = new Map<string, CallVerdict['outcome']>();
   /** `codex exec` and sub-agents get no messages from a person. */

@@ -1,4 +1,4 @@
-/** What a call is about, and what its result says was done: tasks and files, by typed fields only. Texts are redacted and cut. */
+/** The subject of a call, and the work in its result: tasks and files, by typed fields only. Texts are redacted and cut. */
 import type { ObservedEvent, PlanItem } from '../../journal/schema.js';
 
 /** The part of a call that its result does not repeat. */
@@ -10,8 +10,8 @@ export interface Asked {
   readonly todos?: readonly PlanItem[];
 }
 
-/** The part of a typed result that says what was done. */
-export interface Told {
+/** The part of a typed result that shows the work done. */
+export interface Done {
   readonly path?: string;
   readonly isNew?: boolean;
   readonly task?: TaskPart;
@@ -33,7 +33,7 @@ export interface TaskPart {
   readonly status?: string;
 }
 
-/** Of a shell command. */
+/** The changes of a shell command. */
 export interface Changes {
   readonly created?: readonly string[];
   readonly modified?: readonly string[];

@@ -1,11 +1,11 @@
 /**
- * What one record of another program's transcript says by itself. Each format turns records into drafts, without memory. Its
- * weaver sees the drafts in time order and adds what only their neighbours show: tool names, batches, ends of turns, and which
- * call started which sub-agent.
+ * A draft is the meaning of one record of another program's transcript by itself. Each format turns records into drafts, without
+ * memory. Its weaver sees the drafts in time order and adds what only their neighbours show: tool names, batches, ends of turns,
+ * and which call started which sub-agent.
  */
 import type { JournalRecord } from '../../journal/record.js';
 import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
-import type { Asked, Told, Usage } from './deeds.js';
+import type { Asked, Done, Usage } from './deeds.js';
 import type { Trimmer } from './trimmer.js';
 
 /** The parts of a record that are no event by themselves, for its format's weaver. */
@@ -32,7 +32,7 @@ export interface Hints {
   readonly endsBackground?: boolean;
   /** A command that a person typed; it is a prompt only if its expansion follows. */
   readonly command?: boolean;
-  /** What a typed command printed for the person. */
+  /** The output of a typed command for the person. */
   readonly prints?: boolean;
   /** A text of the harness for the model; it may be what a typed command was expanded to. */
   readonly expansion?: boolean;
@@ -56,7 +56,7 @@ export interface Hints {
   readonly beginsTurn?: string;
   /** For a call: what it is about. For a result: what was done. */
   readonly deed?: Asked;
-  readonly done?: Told;
+  readonly done?: Done;
   /** The tokens of the message that the record is part of. */
   readonly usage?: Usage;
 }
@@ -95,7 +95,7 @@ export interface Weaver {
   weave(draft: Draft): DatedEvent[];
   /** @returns what only the end of the transcript shows */
   finish(): DatedEvent[];
-  /** @returns one that goes on by itself from here */
+  /** @returns one that continues by itself from here */
   copy(): Weaver;
 }
 
@@ -104,17 +104,17 @@ export type TranscriptFormat = 'claude' | 'codex';
 /** How to read one program's transcripts. */
 export interface Format {
   readonly name: TranscriptFormat;
-  /** @returns drafts in the order in which they happened; none for records without a meaning here */
+  /** @returns drafts in time order; none for records without a meaning here */
   drafts(record: JournalRecord, trimmer: Trimmer): Draft[];
   /** The program's name of the session, if the record contains it. */
   sessionId(record: JournalRecord): string | null;
-  /** The directory in which the agent works, if the record contains it. */
+  /** The directory where the agent works, if the record contains it. */
   directory(record: JournalRecord): string | null;
   /** @returns the one sub-agent whose records these are; null for those of a session */
   agentOf(records: readonly JournalRecord[]): string | null;
   /**
    * @param mainAgent for a sub-agent's transcript that is judged by itself: this agent is the main one
-   * @param parents the calls that started sub-agents, by agent, if a file beside the transcript names them. They may be added
+   * @param parents the calls that started sub-agents, by agent, if a file next to the transcript names them. They may be added
    *   to as long as no draft of the agent was woven
    */
   newWeaver(mainAgent: string | null, parents: ReadonlyMap<string, string>): Weaver;

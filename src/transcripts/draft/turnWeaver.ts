@@ -26,7 +26,7 @@ export class TurnWeaver {
   /** The message that may have been the turn's last, and everything after it. */
   #held: DatedEvent[] | null = null;
 
-  /** @returns one that goes on by itself from here */
+  /** @returns one that continues by itself from here */
   copy(): TurnWeaver {
     const copy = new TurnWeaver();
     copy.#begun = this.#begun;

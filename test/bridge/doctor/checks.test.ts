@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDirectory, checkLogsFolder, judgeSpace } from '../../../bridge/doctor/folderChecks.js';
 import { checkIsolation } from '../../../bridge/doctor/isolationChecks.js';
+import { checkLosses } from '../../../bridge/doctor/lossChecks.js';
 import { checkConfigurationFiles } from '../../../bridge/doctor/ownershipChecks.js';
 import { checkPrivacy } from '../../../bridge/doctor/privacyChecks.js';
 import { checkRedis } from '../../../bridge/doctor/redisChecks.js';
@@ -15,7 +16,7 @@ import { startEmbeddedRedis } from '../../../bridge/redis/embeddedRedis.js';
 import { TelegramApi } from '../../../bridge/telegram/api.js';
 import { readSettings } from '../../../src/config/readSettings.js';
 import { compiledProgram } from '../../../src/host/program.js';
-import { type Clock, SECOND, systemClock } from '../../../src/time.js';
+import { type Clock, HOUR, isoTime, SECOND, systemClock } from '../../../src/time.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
 import { describeWithRedis, openTestRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
@@ -216,6 +217,31 @@ describe('the configuration', () => {
     chmodSync(folder, 0o755);
     chownSync(file, NOBODY, NOBODY);
     expect(await look(file)).toMatchObject({ verdict: 'fault', found: expect.stringContaining('another user (uid') });
+  });
+});
+
+describe('what was lost within a day', () => {
+  const event = (name: string, at: number, id: string) =>
+    `${JSON.stringify({ v: 1, id, incident_id: id, event: name, timestamp: isoTime(at), final: true, details: { missing: '/srv/logs/.id' } })}\n`;
+
+  // rule: the-doctor-names-each-fault
+  test('is named, also when all is well again, and no longer after that day', async () => {
+    const folder = testFolder();
+    expect(await checkLosses(folder, systemClock)).toEqual([]);
+    const now = systemClock.now();
+    const lines = [
+      event('files_deleted', now - 30 * HOUR, 'a'),
+      event('store_forgot', now - 3 * HOUR, 'b'),
+      event('files_deleted', now - 23 * HOUR, 'c'),
+      event('watchdog_gap', now, 'd'),
+    ];
+    writeFileSync(join(folder, 'critical_events.jsonl'), lines.join(''));
+    expect(await checkLosses(folder, systemClock)).toMatchObject([
+      { name: 'deleted files', verdict: 'warning', found: expect.stringMatching(/^23 h ago, somebody deleted \/srv/) },
+      { name: 'lost records', verdict: 'warning', found: expect.stringMatching(/^3 h ago, Redis lost records/) },
+    ]);
+    const tomorrow = { ...systemClock, now: () => now + 22 * HOUR };
+    expect(await checkLosses(folder, tomorrow)).toEqual([]);
   });
 });
 

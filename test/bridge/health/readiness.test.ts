@@ -329,7 +329,8 @@ describeScenes('a bridge', () => {
       await scene.until('readiness', async () => (await ask(port)).status === 200);
       expect(await ask(port)).toMatchObject({ ready: true, conditions: all });
       await scene.until('a ping', () => outside.asked.length > 0);
-      expect(outside.asked).toEqual([PING_PATH]);
+      // On a slow machine, another tick may have come.
+      expect([...new Set(outside.asked)]).toEqual([PING_PATH]);
       const [taken, standbyPort] = [scene.start(['watchdog']), await freePort()];
       await scene.until('words about the port', () => taken.stderr.includes('works on without telling its health'));
       scene.start(['watchdog'], { HEALTH_PORT: String(standbyPort) });

@@ -1,7 +1,8 @@
 /** What people read while their messages wait for more than their turn. */
 import { expect, test } from '@jest/globals';
-import { DIRECTORY_MISSING_TEXT, WaitingWords } from '../../../bridge/runs/waitingWords.js';
+import { DIRECTORY_HELD_TEXT, DIRECTORY_MISSING_TEXT, WaitingWords } from '../../../bridge/runs/waitingWords.js';
 import type { ProgressDisplay } from '../../../bridge/telegram/progress.js';
+import { ProgressMemory } from '../../../bridge/telegram/progressMemory.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { clockTime, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
@@ -84,6 +85,9 @@ describeWithRedis('a message behind one that waits for its provider', () => {
     const active = await begun(scene, (await sessionNow(scene, session)) ?? session);
     display.begin(active);
     await scene.peer.waitFor(() => saidTo(scene, session)[0]?.text === 'Started.');
+    // A store that is restored to an older state may forget it.
+    const remembered = new ProgressMemory(scene.logsFolder, scene.logger).messageOf(active);
+    expect(remembered).toBe(String(saidTo(scene, session)[0]?.messageId));
     await answered(scene, active, 'forty-two');
     const delivery = deliveryOf(scene, display);
     expect(await delivery.deliver(active.session_id)).toBe('sent');
@@ -163,6 +167,25 @@ describeWithRedis('a message whose directory is missing', () => {
     await scene.peer.waitFor(() => saidTo(scene, session)[0]?.text === 'Started.');
     await display.end(session.session_id);
     expect(callsOf(scene, 'sendMessage')).toHaveLength(1);
+  });
+});
+
+describeWithRedis('a message whose directory is held by a run that could not be ended', () => {
+  // rule: messages-behind-a-wait-are-told
+  test('reads so once, after the watchdog has reported it', async () => {
+    const scene = await openScene();
+    const { store } = scene;
+    const former = await activeSession(scene);
+    await store.transitions.complete(former.session_id, runIdOf(former), 'forty-two', { isGone: false });
+    const session = await waitingSession(scene);
+    const words = wordsOf(scene, displayOf(scene));
+    await words.runOnce();
+    expect(saidTo(scene, session)).toEqual([]);
+    const [blocked] = await store.blockedLanes.all();
+    if (blocked === undefined) throw new Error('the lane is not blocked');
+    await store.blockedLanes.noteReported(blocked, []);
+    for (let round = 0; round < 3; round += 1) await nextRound(scene, words);
+    expect(saidTo(scene, session).map(({ text }) => text)).toEqual([DIRECTORY_HELD_TEXT]);
   });
 });
 

@@ -16,15 +16,19 @@ async function entryOf(scene: Scene, { session_id }: AgentSession): Promise<Outb
   return entry;
 }
 
-/** Tries whenever the entry is due, until its way is over. @returns the end, and after how long */
+/** Tried whenever the entry is due; after that twice an hour, as by a bridge that is rarely awake: a day has 1,440 minutes. */
+const TRIES_WHEN_DUE = 10;
+
+/** Tries until the way of the entry is over. @returns the end, and after how long */
 async function deliverUntilOver(scene: Scene, session: AgentSession) {
   const delivery = deliveryOf(scene);
   const begun = scene.clock.now();
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     const state = await delivery.deliver(session.session_id);
     const entry = await entryOf(scene, session);
     if (state !== 'queued' && state !== 'sending') return { state, tookMs: scene.clock.now() - begun, entry };
-    await scene.clock.advance(Math.max(entry.due_at - scene.clock.now(), 1));
+    const least = tries < TRIES_WHEN_DUE ? 1 : 30 * MINUTE;
+    await scene.clock.advance(Math.max(entry.due_at - scene.clock.now(), least));
   }
 }
 

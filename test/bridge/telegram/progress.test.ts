@@ -396,7 +396,7 @@ describeWithRedis('the progress message', () => {
       const revival = await begun(scene, await revived(scene, session, [silence]));
       display.begin(revival);
       // Before the agent has done anything, the message shows no work of the first attempt.
-      await scene.peer.waitFor(() => shown(scene)?.startsWith('Second attempt.\n\nThe first attempt failed.'));
+      await scene.peer.waitFor(() => /^The first attempt failed\. .* I am trying again\.$/.test(shown(scene) ?? ''));
       const startedAt = scene.clock.monotonic();
       display.update(revival.session_id, { tool: 'Bash: ls', note: null, step: null, calls: 1, startedAt });
       await runFor(scene, 4 * SECOND);

@@ -302,7 +302,7 @@ test.each(levels)(
     scene.write('note', { text: evil, priority: 'critical' });
     scene.write('error', { agent: evil, type: 'runtime', message: evil });
     scene.write('log', { message: evil, step: evil });
-    const context = contextOf(scene, level, 8_000, { pinned: scene.log.notes, crashed: true });
+    const context = contextOf(scene, level, 8_000, { pinned: scene.log.notes, agent: 'crashed' });
     expect(context).toContain('Next: step "');
     expect(context.match(/<\/session-record>/g)).toHaveLength(1);
     expect(context).not.toMatch(/^System/m);

@@ -114,7 +114,7 @@ test('of a session whose agent ran on another host a start is told after crashes
   expect(third.text).toContain('"Crashed here"');
   expect(third.text).toContain('1 more unfinished session of this directory: watchkeeper work list --here');
   // On its own host it is a crash that nobody has told.
-  expect(stateOf(scene, id).told_at).toBeNull();
+  expect(stateOf(scene, id).reported_at).toBeNull();
 });
 
 test('a start is recorded and told of a crash although the record of that takes no line', async () => {
@@ -134,7 +134,7 @@ test('a start is recorded and told of a crash although the record of that takes 
   } finally {
     refusing.mockRestore();
   }
-  expect(stateOf(scene, id).told_at).toBeNull();
+  expect(stateOf(scene, id).reported_at).toBeNull();
 });
 
 test('after /clear the same session is told in short, and after resuming what changed', async () => {
@@ -428,7 +428,7 @@ test('whoever comes to the session that holds the directory is told of crashes b
   expect(second.text).toMatch(/may be half written, to be checked first:\n- "half.ts": 1 bytes/);
   expect(second.text).not.toContain('Paint the wall');
   expect(second.notice).toContain(`watchkeeper track resume ${killed}`);
-  expect(stateOf(scene, killed).told_at).not.toBeNull();
+  expect(stateOf(scene, killed).reported_at).not.toBeNull();
 
   write(scene, id, () => [worklogKind.line('run_ended', { process: living, reason: 'exit' })]);
   const third = await start(scene, 'c-6');

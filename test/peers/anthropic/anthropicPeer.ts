@@ -6,7 +6,6 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock } from '../../../src/time.js';
-import { patience } from '../../harness/patience.js';
 import { FaultPlan, type InjectedFault } from '../faultPlan.js';
 import { breakConnection, type LoopbackServer, listenOnLoopback, readBody } from '../loopback.js';
 import type { Block } from '../modelBlocks.js';
@@ -19,7 +18,7 @@ import { type Fault, isFault, type Reply, refusal } from './replies.js';
 export type Model = (request: MessagesRequest, turn: number) => Reply | Promise<Reply>;
 
 const BYTES_PER_TOKEN = 4;
-const DEFAULT_TIMEOUT_MS = 10_000 * patience();
+const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** Answers with its model whatever no injected fault hits. */
 export class AnthropicPeer {

@@ -6,7 +6,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../../../src/time.js';
-import { patience } from '../../harness/patience.js';
 import { FaultPlan, type InjectedFault } from '../faultPlan.js';
 import { jsonLines } from '../jsonLines.js';
 import { listenOnLoopback } from '../loopback.js';
@@ -83,7 +82,7 @@ export interface GithubPeer {
 }
 
 const DEFAULT_TOKEN = 'ghp_peerTokenThatOpensNothingElse0000000';
-const DEFAULT_WAIT_MS = 5_000 * patience();
+const DEFAULT_WAIT_MS = 5_000;
 const SHOWN_ON_TIMEOUT = 10;
 
 /** Starts both servers on free loopback ports. Nothing is shared between two peers. */

@@ -8,7 +8,6 @@
  */
 
 import { type Clock, systemClock } from '../../../src/time.js';
-import { patience } from '../../harness/patience.js';
 import { FaultPlan, type InjectedFault } from '../faultPlan.js';
 import { listenOnLoopback } from '../loopback.js';
 import { Watchers } from '../watchers.js';
@@ -88,7 +87,7 @@ export interface TelegramPeer {
 }
 
 const DEFAULT_TOKEN = '7000000001:peer-token-that-opens-nothing-else';
-const DEFAULT_WAIT_MS = 5_000 * patience();
+const DEFAULT_WAIT_MS = 5_000;
 const SHOWN_ON_TIMEOUT = 15;
 
 /** Starts a server on a free loopback port. Nothing is shared between two of them. */

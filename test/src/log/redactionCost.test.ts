@@ -74,3 +74,13 @@ test('a key of 400 lines takes hardly longer per character than one of 25', () =
   };
   expect(costOf(long) / costOf(short)).toBeLessThan(5);
 });
+
+test('identifiers cost hardly more than words: they are in nearly every line of a log', () => {
+  const words = fastest(filled('looked-at-the-whole-of-it ', LONG));
+  for (const id of [
+    '01M8HRS8KD92KVHWKNHQ3ZJX7C ',
+    'b2875dc6-c8ab-4dcd-9f03-e78ecdf5a7d1 ',
+    'tg_yard_-100_1263860085882984171 ',
+  ])
+    expect(fastest(filled(id, LONG)) / words).toBeLessThan(10);
+});

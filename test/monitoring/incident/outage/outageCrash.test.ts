@@ -109,7 +109,7 @@ describeWithRedis('an outage whose watchdog dies at an effect', () => {
   // rule: an-outage-survives-its-watchdog
   test.each([
     ['after', 1],
-    ['before', 4],
+    ['before', 12],
   ] as const)(
     'is handled once by the next one: just %s it',
     async (when, stride) => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { askedOf, Deeds, toldOf } from '../../../../src/transcripts/claude/deeds.js';
+import { askedOf, Deeds, doneOf } from '../../../../src/transcripts/claude/deeds.js';
 
 const trim = (text: string) => text.replace('SECRET', '[REDACTED]');
 
@@ -9,7 +9,7 @@ function did(...calls: readonly (readonly [string, object, unknown, boolean?, st
   return calls.flatMap(([tool, input, result, isOk = true, content = ''], index) => {
     const asked = askedOf(tool, input as Record<string, unknown>, trim);
     if (asked !== null) deeds.asked(`c${index}`, asked);
-    return deeds.told(`c${index}`, isOk, toldOf(result, trim, content));
+    return deeds.done(`c${index}`, isOk, doneOf(result, trim, content));
   });
 }
 const plan = (mode: string, ...items: object[]) => ({ event: 'plan', mode, items });
