@@ -36,7 +36,7 @@ export class CriticalEventLog {
   readonly file: string;
   readonly #redact: Redact;
   readonly #tail: Tail;
-  /** Those in the file; each append first reads what was appended since the one before. */
+  /** Those in the file; each append first reads the lines appended since the one before. */
   readonly #ids = new Set<string>();
   #lastAppend: Promise<void> = Promise.resolve();
   readonly #live: LiveFile;
@@ -114,8 +114,8 @@ export class CriticalEventLog {
   }
 
   async #isKnown(id: string): Promise<boolean> {
-    const { events, anew } = await this.#tail.next();
-    if (anew) this.#ids.clear();
+    const { events, restarted } = await this.#tail.next();
+    if (restarted) this.#ids.clear();
     for (const event of events) this.#ids.add(event.id);
     return this.#ids.has(id);
   }

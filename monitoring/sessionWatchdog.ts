@@ -3,7 +3,7 @@
  * until the first instant at which a rule could become true, and looks at that session only.
  *
  * One loop does all looking, so no two looks overlap. Slow work (reports, deliveries) runs in the saga's background. The
- * watchdog never signals an agent: it stores what it wants, and the run's owner acts.
+ * watchdog never signals an agent: it stores its wish, and the run's owner acts.
  */
 
 import { Cron } from 'croner';
@@ -49,7 +49,7 @@ export interface TickSummary {
   readonly sessions: number;
   readonly healthy: number;
   readonly accused: ReadonlyMap<string, readonly Finding[]>;
-  /** Keyed by session: what has waited in a lane for too long. */
+  /** Messages that have waited in a lane for too long, by session. */
   readonly waiting: ReadonlyMap<string, readonly Finding[]>;
   readonly incidents: number;
   readonly tookMs: number;

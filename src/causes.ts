@@ -21,7 +21,7 @@ export function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
 }
 
-/** @returns the errors at the bottom: what happened, without what only passes it on. Never empty */
+/** @returns the errors at the bottom, without those that only pass them on. Never empty */
 export function rootCauses(thrown: unknown, depth = DEEPEST): unknown[] {
   const nested = depth === 0 ? [] : nestedIn(thrown);
   return nested.length === 0 ? [thrown] : nested.flatMap((each) => rootCauses(each, depth - 1));

@@ -86,7 +86,7 @@ let orders: { readonly file: string; text: string } | null = null;
 /**
  * For tests only: the process trips at a failpoint, once, and reports that on standard error.
  * @param text `name:action:nth`, as `issue.post.after:kill:1`; undefined disarms. `@FILE`: the same is read from that file at
- *   each passage, so that running processes can be armed; of those that share a file the first to trip deletes it
+ *   each passage, so that running processes can be armed; if several share a file, the first to trip deletes it
  * @throws UsageError if it does not name a failpoint, an action and a count
  */
 export function armFailpoint(text: string | undefined): void {

@@ -81,7 +81,7 @@ export function telegramSessionId(
   return requireSessionId(`tg_${projectKey}_${chatId}_${bot === null ? '' : `b${bot}_`}${messageId}`);
 }
 
-/** @returns the bot that the session's id is marked with; null if with none. A chat's id, which stands there otherwise, has no `b` */
+/** @returns the bot that marks the session's id; null if none does. Otherwise a chat's id is in that place, which has no `b` */
 export function botOfSession(sessionId: string): string | null {
   return /^tg_.+_-?\d+_b(\d+)_\d+(?:_r1)?$/.exec(sessionId)?.[1] ?? null;
 }

@@ -77,7 +77,7 @@ export function giveWay(): Promise<void> {
 export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
   const over = new AbortController();
   try {
-    // After a suspension, a process's timers fire before it handles what has arrived.
+    // After a suspension, a process's timers fire before it handles arrived data.
     const expired = clock.sleep(limitMs, over.signal).then(giveWay);
     return await Promise.race([work, expired.then(() => late)]);
   } finally {

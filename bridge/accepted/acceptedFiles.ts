@@ -16,7 +16,7 @@ import { READ_NO_LINK } from '../../src/files/plainFile.js';
 import { makePrivateFolderSync, openToAppendSync } from '../../src/files/privateFiles.js';
 
 const NAME = /^accepted\.(\d+)\.jsonl$/;
-/** Beyond what it began with. */
+/** A file is full when it has grown by so much since it was begun. */
 const FULL_BYTES = 512 * 1024;
 const KEPT_FILES = 2;
 

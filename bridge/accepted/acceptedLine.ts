@@ -1,4 +1,4 @@
-/** The lines of the register of accepted messages. They hold what a session's record needs, but no text of a person. */
+/** The lines of the register of accepted messages. They hold the fields that a session's record needs, but no text of a person. */
 import type { Settings } from '../../src/config/settings.js';
 import { firstAttemptId, isSessionId } from '../../src/ids.js';
 import type { AgentSession, Sender } from '../../src/jobs/model.js';

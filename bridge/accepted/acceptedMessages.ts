@@ -45,7 +45,7 @@ export class AcceptedMessages {
     this.#files = new AcceptedFiles(this.#folder);
   }
 
-  /** @returns the same way into the store, which also notes what it has accepted */
+  /** @returns the same way into the store, which also notes each message that it accepts */
   noting<Draft, Fence>(accept: (draft: Draft, fence: Fence) => Promise<AcceptedMessage>): typeof accept {
     return async (draft, fence) => {
       const accepted = await accept(draft, fence);
@@ -65,7 +65,7 @@ export class AcceptedMessages {
     this.#write(endedText(sessionId, this.#parts.clock.now()));
   }
 
-  /** Writes at once what is noted. A process that is about to end calls it. Never throws. */
+  /** Writes all notes at once. A process that is about to end calls it. Never throws. */
   flush(): void {
     const lines = this.#unwritten;
     this.#unwritten = '';
@@ -78,7 +78,7 @@ export class AcceptedMessages {
     }
   }
 
-  /** @returns the open messages, the oldest first; of a disk that cannot be read, those that were read before */
+  /** @returns the open messages, the oldest first; if the disk cannot be read, those that were read before */
   async open(): Promise<OpenMessage[]> {
     this.flush();
     try {

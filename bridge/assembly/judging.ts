@@ -9,7 +9,7 @@ import type { Foundation } from './foundation.js';
 
 /**
  * @param gaps after which clocks restart
- * @returns what a judge needs; the rules are those of this process's own settings
+ * @returns the parts that a judge needs; the rules are those of this process's own settings
  */
 export function judgeContext(
   { settings, clock, logger, here }: Foundation,

@@ -1,4 +1,4 @@
-/** Builds what looks after the process itself: the pulse of its event loop, its guard, health over HTTP. */
+/** Builds the parts that look after the process itself: the pulse of its event loop, its guard, health over HTTP. */
 import type { Service } from '../../src/service.js';
 import { lagGauge } from '../health/gauges.js';
 import { type Gauge, HealthServer } from '../health/healthServer.js';

@@ -1,4 +1,4 @@
-/** Sends what a session says to the chat that it came from. Without a bot token every chat is the terminal. */
+/** Sends the words of a session to the chat that it came from. Without a bot token every chat is the terminal. */
 import type { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';
 import { ConflictError, describeError, unreadable } from '../../src/errors.js';
 import { type AgentSession, type DeliveryState, isDelivered } from '../../src/jobs/model.js';

@@ -1,6 +1,6 @@
 /**
  * Delivers every final message that is due to its chat: when notified of one, and when a waiting one is due. A crash loses
- * nothing, because what is due is in Redis.
+ * nothing, because due messages are in Redis.
  */
 
 import { describeError } from '../../src/errors.js';
@@ -45,7 +45,7 @@ export class DeliveryService implements Service {
     this.#lookAgainIn(0);
   }
 
-  /** Waits for the calls in progress; what they did not finish stays due. */
+  /** Waits for the calls in progress; messages that they did not finish stay due. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#timer?.cancel();
@@ -53,7 +53,7 @@ export class DeliveryService implements Service {
     await Promise.allSettled([...this.#work]);
   }
 
-  /** Before the chats stop: delivers what is due, including what a run left at its very end without a wake. Never throws. */
+  /** Before the chats stop: delivers due messages, including one that a run left at its very end without a wake. Never throws. */
   async lastLook(): Promise<void> {
     const { logger } = this.#base;
     await this.runOnce().catch((err: unknown) => logger.warn({ err }, 'due work is left for the next start'));
@@ -66,13 +66,13 @@ export class DeliveryService implements Service {
     this.#track(this.#deliver(sessionId).then(() => this.#planNext()));
   }
 
-  /** Wakes may have been lost: checks what is due now. */
+  /** Wakes may have been lost: checks for due messages now. */
   lookNow(): void {
     this.#lookAgainIn(0);
   }
 
   /**
-   * Looks once for what is due; after a start also for what a dead process was about to send.
+   * Looks once for due messages; after a start also for those that a dead process was about to send.
    * @returns how many final messages were tried
    * @throws ioredis' error if Redis is unreachable
    */

@@ -28,7 +28,7 @@ export type Dispatch = (
 const STARTED_AGAIN =
   'this container restarts until that is corrected. Meanwhile, run the doctor with `docker compose run --rm bridge doctor`';
 
-/** Does what this process was called for, and ends it. */
+/** Runs the command that this process was called for, and ends the process. */
 export async function runCommandLine(dispatch: Dispatch): Promise<void> {
   // Stays if the command never ends, as Node reports it of a module.
   process.exitCode = 13;
@@ -43,7 +43,7 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
     if (code === 2 && isStartedAgain(name)) sayLines(context.io, `watchkeeper: ${STARTED_AGAIN}`);
     return code;
   });
-  // Flushes the output, then exits: whatever a command left open must not keep a finished command alive.
+  // Flushes the output, then exits: a resource that a command left open must not keep it alive when it has finished.
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit();
 }

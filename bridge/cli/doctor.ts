@@ -63,7 +63,7 @@ async function diagnose(
   }
   const asker = { run: context.runProgram, surroundings: context.surroundings };
   const { checks: found, isRedisReachable } = await examine(settings, quick, systemClock, asker);
-  // Error texts of other programs may repeat what they were called with.
+  // Error texts of other programs may repeat their arguments.
   const redact = createRedactor(settings.secrets);
   const checks = found.map((check) => ({ ...check, found: redact(check.found) }));
   if (!isRedisReachable) return { checks, exitCode: 3 };

@@ -60,7 +60,7 @@ export async function whyOf({ session, incident, assessment, journal }: WhyFacts
   };
 }
 
-/** @returns the lines that stand first */
+/** @returns the first lines */
 export function whyLines({ finding, untrusted_end, calls, done, issue }: Why): (readonly [string, ...string[]])[] {
   const lines: (readonly [string, ...string[]])[] = [['why', finding]];
   if (untrusted_end !== null) lines.push(['it ended', untrusted_end]);
@@ -100,7 +100,7 @@ export function waitLines({ status, not_before: until, wait }: AgentSession, now
   return [['waits', `until ${isoTime(until)} (in ${describeDuration(until - now)}): ${what}`]];
 }
 
-/** @returns the state; of a message that could not be sent yet, also how often that was tried, and what came of it */
+/** @returns the state; for a message that could not be sent yet, also the number of tries and their outcome */
 export function deliveryWords(state: DeliveryState, outbox: OutboxEntry | null): string {
   if (outbox === null || isDelivered(state) || outbox.last_error === null) return state;
   const { tries, due_at, last_error } = outbox;

@@ -10,7 +10,7 @@ type Program = (require: (name: string) => unknown, filename: string) => void;
 
 /**
  * @param filename of the program, which the build has made ASCII
- * @param require loads what is not in the program
+ * @param require loads modules that are not in the program
  * @param code the file of its code; next to the program if missing
  * @throws the file system's error if it cannot be read; what its modules throw while they load
  */

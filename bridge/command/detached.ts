@@ -17,7 +17,7 @@ export function startDetached(
   const env = Object.fromEntries(VARIABLES.map((name) => [name, environment[name]]));
   const program = compiledProgram('bridge/cli/main');
   const child = spawn(process.execPath, [program, ...args], { cwd: '/', env, detached: true, stdio: 'ignore' });
-  // If it cannot begin, whoever checks the session finds that nothing was kept.
+  // If it cannot begin, a later check of the session finds that nothing was kept.
   child.on('error', () => undefined);
   child.unref();
 }

@@ -1,4 +1,4 @@
-/** Reads options and answers a mistake with what was probably meant. */
+/** Reads options and answers a mistake with the option that was probably meant. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';

@@ -12,7 +12,7 @@ export interface SignalHandlers {
   log(sentence: string): void;
   /** Reads the configuration again. Never throws. */
   reload(): Promise<unknown>;
-  /** Saves at once what must not be lost. Never throws. */
+  /** Saves at once all that must not be lost. Never throws. */
   stopNow(): Promise<void>;
 }
 

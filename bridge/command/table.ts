@@ -29,7 +29,7 @@ export function columnsOf({ columns }: { readonly columns?: number | undefined }
 
 /**
  * @param head the names of the columns
- * @returns the rows, one line each whatever their cells contain, columns as wide as their longest cell, no line end after the
+ * @returns the rows, one line each, columns as wide as their longest cell, no line end after the
  * last row
  */
 export function renderTable(

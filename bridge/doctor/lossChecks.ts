@@ -1,5 +1,5 @@
 /**
- * Checks whether something was lost within the last day. The bridge has repaired what it could within seconds, so nothing else
+ * Checks whether something was lost within the last day. The bridge has repaired all that it could within seconds, so nothing else
  * shows it any more, and its cause is still there. The critical event stays; the doctor repeats it for a day.
  */
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Session memory of this user: whether its home can be used, its settings, and what of its logs cannot be read. */
+/** Session memory of this user: whether its home can be used, its settings, and which of its logs cannot be read. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { damageOf } from '../../memory/condition/damage.js';

@@ -1,4 +1,4 @@
-/** Whether other users of this host can change what the product goes by, or put something else in its place. */
+/** Whether other users of this host can change the files that the product trusts, or replace them. */
 import { type Stats, statSync } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -22,7 +22,10 @@ export interface SeenFile {
   readonly stat: Stats;
 }
 
-/** @returns what is at the path, and in it down to so many levels; of each folder the last by name. Sockets are left out */
+/**
+ * @returns the file or folder at the path, and its content down to so many levels: the last files by name of each folder. Sockets
+ *   are left out
+ */
 export async function filesIn(path: string, levels: number): Promise<SeenFile[]> {
   // A file that is gone by now does not matter.
   const stat = await lstat(path).catch((error: unknown) => {

@@ -11,7 +11,7 @@ const MOST_NAMED = 3;
 const NOT_OURS = new Set(['README.md']);
 
 /**
- * @returns whether the logs folder, and what is in it down to two levels, is private to its owner. The doctor may be another user,
+ * @returns whether the logs folder, with its content down to two levels, is private to its owner. The doctor may be another user,
  *   such as root
  */
 export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {

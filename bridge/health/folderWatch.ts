@@ -60,7 +60,7 @@ export class FolderWatch implements Service {
     await this.#rounds.stop();
   }
 
-  /** One look. Never throws: what could not be restored is tried again. */
+  /** One look. Never throws: a file that could not be restored is tried again. */
   async runOnce(): Promise<void> {
     const { logsFolder, logsId, redis, client, logger } = this.#parts;
     try {

@@ -1,6 +1,6 @@
 /**
- * Ends this process when its event loop is blocked for too long. A container runtime restarts what has ended, not what hangs. A
- * blocked loop cannot end its process, so a separate thread does (`stallGuardMain.ts`).
+ * Ends this process when its event loop is blocked for too long. A container runtime restarts a process that has ended, not one
+ * that hangs. A blocked loop cannot end its process, so a separate thread does (`stallGuardMain.ts`).
  */
 import { Worker } from 'node:worker_threads';
 import { compiledProgram } from '../../src/host/program.js';

@@ -71,9 +71,9 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   return closeAfter(session.log, async () => {
     const { noteGiven, startContext, toldAtStart } = await import('../../memory/programs/sessionContext.js');
     const { unshownContext } = await import('../../memory/brief/resumeContext.js');
-    const told = toldAtStart(memory, started, launch);
-    const late = { level: 'root', text: unshownContext(told[0]?.id ?? null), notice: null } as const;
-    const context = startContext(memory, started, launch, told);
+    const reported = toldAtStart(memory, started, launch);
+    const late = { level: 'root', text: unshownContext(reported[0]?.id ?? null), notice: null } as const;
+    const context = startContext(memory, started, launch, reported);
     const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.told.map(oneLine)];

@@ -1,5 +1,5 @@
 /**
- * The program behind the hooks of the plugin. It always exits with 0: whatever is wrong here, the agent works on, and one line on
+ * The program behind the hooks of the plugin. It always exits with 0: if anything fails here, the agent works on, and one line on
  * standard error says what.
  */
 import { readSync, writeSync } from 'node:fs';

@@ -57,7 +57,7 @@ export class Admission {
     this.#reportedBefore = new OncePer(base.clock, HOUR);
   }
 
-  /** @returns whether any project lists the chat, in whatever topic */
+  /** @returns whether any project lists the chat, in any topic */
   isListed(chatId: string): boolean {
     const projects = [...this.#settings.projects.values()];
     return projects.some(({ places }) => places.some((place) => place.chatId === chatId));
@@ -99,7 +99,7 @@ export class Admission {
     this.#answeredBefore.forget(refusalKey(message, refused));
   }
 
-  /** Never throws: what could not be written is in the log. */
+  /** Never throws: an event that could not be written is in the log. */
   #reportUnroutable({ chatId: chat_id, threadId: thread_id, messageId: message_id, text }: ChatMessage): void {
     const { events, clock, logger } = this.#base;
     const details = { chat_id, thread_id, message_id };

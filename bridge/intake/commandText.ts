@@ -31,7 +31,7 @@ export interface CommandPlace {
 
 /** A word after the slash, at most one addressee; `/home/me/x is broken` is no command. */
 const COMMAND = /^\/([a-z0-9_]{1,64})(?:@(\w{3,64}))?(?:\s+([\s\S]*))?$/i;
-/** People write it as they would to each other; as work it would wait behind what it is to stop. */
+/** People write it as they would to each other; as work it would wait behind the run that it is to stop. */
 const LONE_STOP = /^[\s\p{P}\p{S}]*(?:stop|cancel|abort)[\s\p{P}\p{S}]*$/iu;
 
 const HOW_TO_ASK = 'Send me what you want as a text message. I reply with the answer.';
@@ -67,7 +67,7 @@ export function answersSilently({ name, argument }: Command): boolean {
   return name === 'cancel' && argument.toLowerCase() === 'all';
 }
 
-/** @returns what the bot can do, and which messages reach it here */
+/** @returns the bot's abilities, and which messages reach it here */
 export function help({ project, chatId, threadId, hearsMentions = true }: CommandPlace): string {
   const isGroup = chatId.startsWith('-');
   const isPicky = isGroup && placeIn(project, chatId, threadId)?.trigger === 'addressed';

@@ -70,7 +70,7 @@ export class Commands {
   }
 
   /**
-   * @param isForUs whether the message is addressed to the bot; of other talk, only a stop for work that runs here is
+   * @param isForUs whether the message is addressed to the bot; in other talk, only a stop for work that runs here is
    * @returns the command that a lone "stop" means here; null if the text is something else, or there is nothing to stop
    * @throws ioredis' error if Redis is unreachable
    */

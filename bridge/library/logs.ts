@@ -1,6 +1,6 @@
 /**
- * Reads what Watchkeeper writes, for other programs: `import { readJournal } from '@watchkeeper/watchkeeper/logs'`. Nothing is
- * written, and no file is locked. Fields may be added in any version; what is here keeps its meaning.
+ * Reads the logs of Watchkeeper, for other programs: `import { readJournal } from '@watchkeeper/watchkeeper/logs'`. Nothing is
+ * written, and no file is locked. Fields may be added in any version; the ones here keep their meaning.
  */
 import { worklogKind } from '../../memory/fold/rules/kind.js';
 import { type DeclaredState, stateOf } from '../../memory/fold/state.js';

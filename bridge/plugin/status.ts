@@ -22,9 +22,7 @@ export function agentsHere(surroundings: Surroundings): PluginAgent[] {
   return AGENT_NAMES.filter((name) => isInstalled(name, surroundings)).map((name) => AGENTS[name]);
 }
 
-/**
- * As {@link statusOf}, with what keeps hooks that start from recording anything. The doctor has checks of their own for that.
- */
+/** As {@link statusOf}, with the faults that keep started hooks from recording. The doctor checks for these separately. */
 export async function wholeStatusOf(
   places: Places,
   agents: readonly PluginAgent[],

@@ -24,7 +24,7 @@ export interface LaneStarterOptions {
   readonly forgotten: { note(sessionId: string): void };
 }
 
-/** Its promises never reject: what cannot be started within a few tries is started at the next wake or tick. */
+/** Its promises never reject: a lane that cannot be started within a few tries is started at the next wake or tick. */
 export class LaneStarter implements Lanes {
   readonly #options: LaneStarterOptions;
 
@@ -47,7 +47,7 @@ export class LaneStarter implements Lanes {
     this.#options.clock.after(LOST_JOB_PAUSE_MS, () => void this.startAll());
   }
 
-  /** As {@link startAll}, after the store may have forgotten what waits. */
+  /** As {@link startAll}, after the store may have forgotten waiting messages. */
   restoreAndStartAll(): Promise<void> {
     const { queue, forgotten } = this.#options;
     return this.#insist(async () => {

@@ -109,7 +109,7 @@ export class JobQueue implements WorkQueue {
     return false;
   }
 
-  /** Remembers what waits on this host, including sessions of earlier processes. */
+  /** Remembers the waiting sessions of this host, including sessions of earlier processes. */
   async rememberAll(): Promise<void> {
     const { records } = this.#store;
     const known: AgentSession[] = [];

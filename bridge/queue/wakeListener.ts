@@ -7,7 +7,7 @@ import type { LaneStarter } from './laneStarter.js';
 export interface Deliveries {
   wake(sessionId: string): void;
   lookNow(): void;
-  /** Delivers what the last runs left. */
+  /** Delivers the messages that the last runs left. */
   lastLook(): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ export interface WorkerOptions {
   readonly connection: Redis;
   readonly concurrency: number;
   readonly logger: Logger;
-  /** Starts again what a job leaves waiting that was lost: its taker died, or the store did not answer. */
+  /** Starts the lane again that a lost job leaves waiting: its taker died, or the store did not answer. */
   readonly lanes: { startAllSoon(): void };
   readonly clock: Clock;
   readonly runner: {
@@ -119,7 +119,7 @@ export class SessionWorker implements Service {
     }
   }
 
-  /** Takes no more jobs, lets the runner end what runs, then leaves the queue: in order if Redis answers. */
+  /** Takes no more jobs, lets the runner end its runs, then leaves the queue: in order if Redis answers. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;

@@ -1,6 +1,6 @@
 /**
  * The server of a logs folder: the one that a dead bridge left, or a new one on the same data. The folder is claimed before, so
- * no living process owns what is found here.
+ * no living process owns a server that is found here.
  */
 import { readFileSync } from 'node:fs';
 import { UnreachableError, UsageError } from '../../src/errors.js';

@@ -15,7 +15,7 @@ import type { AcceptedMessages } from '../accepted/acceptedMessages.js';
 import type { LostMessages, LostMessagesParts } from './lostMessages.js';
 
 const EVERY_MS = 30 * SECOND;
-/** A bridge that lives stores again within seconds what it knows. The bridge of another host may have to start first. */
+/** A bridge that lives stores its messages again within seconds. The bridge of another host may have to start first. */
 const STORED_AGAIN_WITHIN_MS = MINUTE;
 const STORED_AGAIN_ELSEWHERE_WITHIN_MS = 10 * MINUTE;
 
@@ -53,7 +53,7 @@ export class AcceptedRounds implements Service {
     const { store, accepted } = this.#parts;
     const [pending, active] = [await store.records.sessionIds('pending'), await store.records.sessionIds('active')];
     const present = new Set([...pending, ...active].map(firstAttemptId));
-    // Read after that: what was accepted since is open, and not among those ids.
+    // Read after that: a message accepted since then is open, and not among those ids.
     const open = await accepted.open();
     const gone = open.filter(({ session }) => !present.has(session.session_id));
     await this.#closeEnded(gone);

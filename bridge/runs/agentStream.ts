@@ -170,7 +170,7 @@ export class AgentStream {
       confinement: confinementOf(settings, session.project_key),
       redact: context.redact,
       environment: {
-        // Before what the operator has set in AGENT_ENV.
+        // Before AGENT_ENV, so that the operator's own value counts.
         ...(settings.memory.todo_tools && TODO_TOOLS),
         ...settings.agentEnvironment,
         [RUN_MARK]: runId,

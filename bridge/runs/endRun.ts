@@ -21,7 +21,7 @@ export interface EndOptions {
   readonly clock: Clock;
   /** How long the run may take to end after SIGTERM, in milliseconds. Default 10 s. */
   readonly graceMs?: number;
-  /** How long to keep killing what does not die, in milliseconds. Default 60 s. */
+  /** How long to keep killing processes that do not die, in milliseconds. Default 60 s. */
   readonly giveUpMs?: number;
   /** How long the scans must find nothing before that counts, in milliseconds. Default 50 ms. */
   readonly quietMs?: number;

@@ -35,7 +35,7 @@ export class ForgottenNotice implements Service {
 
   async start(): Promise<void> {}
 
-  /** Reports what was found so far. */
+  /** Reports all that was found so far. */
   async stop(): Promise<void> {
     await this.#report();
   }

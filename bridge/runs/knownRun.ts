@@ -54,7 +54,7 @@ export class KnownRun {
   }
 
   /**
-   * Stores what became known, and keeps the changed record.
+   * Stores new facts, and keeps the changed record.
    * @param signal ends the tries while the store is unavailable
    */
   async learn(learned: Learned, signal: AbortSignal): Promise<void> {

@@ -48,7 +48,7 @@ export class LostMessages {
   }
 
   /**
-   * Called before this bridge takes any job: what is missing in a lane of this host is known to no other process.
+   * Called before this bridge takes any job: a message missing in a lane of this host is known to no other process.
    * @returns the sessions that have got their end
    * @throws ioredis' error if Redis is unavailable
    */

@@ -1,6 +1,6 @@
 /**
  * Writes the ends of sessions that the store has and their worklogs lack. A bridge that is killed loses the lines of its last half
- * second, and without them an answered session would look crashed to whoever reads the worklogs alone.
+ * second, and without them an answered session would look crashed to a reader of the worklogs alone.
  */
 import { lostRuns } from '../../memory/sessions/bridgeSession.js';
 import type { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';

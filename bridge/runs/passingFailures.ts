@@ -72,7 +72,7 @@ async function isPutBackForLimit(
   return true;
 }
 
-/** The pauses grow, so that what is in trouble is not asked by every message every few seconds. */
+/** The pauses grow, so that a service in trouble is not asked by every message every few seconds. */
 async function isPutBack(
   { store, clock, logger, settings }: WaitContext,
   { sessionId, end, proof }: Omit<FailedRun, 'runId'>,

@@ -48,8 +48,9 @@ export class CleanStart implements Service {
 
   async start(): Promise<void> {
     const { store, queue, stopMark, lost, logger } = this.#parts;
-    const told = await lost.endHere();
-    if (told.length > 0) logger.error({ sessions: told }, `Redis had lost open messages: ${told.join(', ')}`);
+    const reported = await lost.endHere();
+    if (reported.length > 0)
+      logger.error({ sessions: reported }, `Redis had lost open messages: ${reported.join(', ')}`);
     const ended = await endPredecessorsRuns(this.#parts);
     await stopMark.clearUnlessNeeded(await store.records.sessions(await store.records.sessionIds('active')));
     if (ended.length > 0) logger.warn({ sessions: ended }, `runs of a bridge that died are ended: ${ended.join(', ')}`);
@@ -114,7 +115,7 @@ async function isPutBack(
   return true;
 }
 
-/** Retries what could not be ended before; if that fails again, the lane stays blocked. */
+/** Retries processes that could not be ended before; if that fails again, the lane stays blocked. */
 async function freeBlockedLanes(context: PredecessorContext): Promise<void> {
   const { blockedLanes } = context.store;
   for (const blocked of await blockedLanes.all()) {

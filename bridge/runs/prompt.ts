@@ -1,4 +1,4 @@
-/** The agent's prompt: the message itself or, in a revival, the message with what is known of the first attempt. */
+/** The agent's prompt: the message itself or, in a revival, the message with the known facts about the first attempt. */
 
 import { contextFor } from '../../memory/brief/resumeContext.js';
 import { UNSEEN } from '../../memory/brief/view.js';
@@ -26,7 +26,7 @@ export interface PromptContext extends Pick<RunContext, 'store' | 'clock' | 'her
 
 export interface Prompt {
   readonly text: string;
-  /** The part of it that says what is known of the first attempt; empty if there is none. */
+  /** The part of it about the first attempt; empty if there is none. */
   readonly record: string;
 }
 
@@ -72,7 +72,7 @@ async function wasInterrupted(
   return first === null || first === 'unreadable' || interruptions > first.interruptions;
 }
 
-/** @returns what is known of the first attempt; a fault of its files is logged, and the second attempt does without them */
+/** @returns the known facts about the first attempt; a fault of its files is logged, and the second attempt does without them */
 async function recordOf(
   { settings, clock, here, redact, logger }: PromptContext,
   { session_id, working_directory }: AgentSession,

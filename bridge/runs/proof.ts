@@ -91,7 +91,7 @@ export class RunProofs {
     return { run_id, proven_at: clock.now(), by: 'scan' };
   }
 
-  /** Only the lanes of this host have processes here; of a run whose record cannot be read only the mark is known. */
+  /** Only the lanes of this host have processes here. If a run's record cannot be read, only its mark is known. */
   async mayHaveProcesses(lane: string, runId: string): Promise<boolean> {
     const { clock, here, logsFolder } = this.#context;
     if (hostOfLane(lane) !== here.host) return false;

@@ -65,7 +65,7 @@ export class QuietWord {
     if (refused !== null || newer > 0 || signal.aborted || heardAt !== this.#heardAt) return LOOK_EVERY_MS;
     const assessment = assessSessionHealth(journal.timeline, thresholds, now, { status: 'active', ...run });
     this.#say(quietSince(assessment, thresholds, now));
-    // The journal's lines are a little younger than what was heard.
+    // The journal's lines are a little younger than the events.
     const leftMs = thresholds.quiet_ms + 1 - (assessment.clock.silence_ms ?? 0);
     return leftMs > 0 ? Math.min(leftMs, LOOK_EVERY_MS) : LOOK_EVERY_MS;
   }

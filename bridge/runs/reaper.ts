@@ -73,7 +73,7 @@ export class Reaper implements Service {
     this.#tick();
   }
 
-  /** Sends `bye`: what still runs is left alone. */
+  /** Sends `bye`: the remaining runs are left alone. */
   async stop(): Promise<void> {
     this.#running = false;
     this.#ticking?.cancel();

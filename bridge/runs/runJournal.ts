@@ -1,5 +1,5 @@
 /**
- * A run's journal. A full disk must not end a healthy run: the fault is logged once, whatever lines fit are written, and the
+ * A run's journal. A full disk must not end a healthy run: the fault is logged once, all lines that fit are written, and the
  * run's record says that the journal is too incomplete to judge by.
  */
 
@@ -56,7 +56,7 @@ export class RunJournal {
     if (isWritten) this.#syncing ??= this.#context.clock.after(SYNC_WITHIN_MS, () => this.#sync());
   }
 
-  /** A power failure must not hide from the second attempt what the first one has done. */
+  /** A power failure must not hide the first attempt's work from the second one. */
   #sync(): void {
     this.#syncing = null;
     this.#writer?.sync().catch((err: unknown) => this.#sayRefused(err));

@@ -70,7 +70,7 @@ export class RunStopper {
     return { kind: 'stopped' };
   }
 
-  /** Ends what is left. @returns the proof that nothing is; null if a process could not be ended */
+  /** Ends the remaining processes. @returns the proof that none is left; null if a process could not be ended */
   async proven(): Promise<DeathProof | null> {
     return (await this.#enforced) ?? this.#endProcesses();
   }

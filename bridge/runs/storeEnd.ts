@@ -68,7 +68,7 @@ export interface EndContext {
   readonly logger: Logger;
   readonly lanes: Lanes;
   readonly settings: Settings;
-  /** Reports what the store had forgotten. */
+  /** Reports facts that the store had forgotten. */
   readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
 }
 

@@ -61,11 +61,11 @@ export class WaitingWords implements Service {
     await this.#rounds.stop();
   }
 
-  /** One round. Never throws: what could not be said is said in a later one. */
+  /** One round. Never throws: words that could not be sent are sent in a later one. */
   async runOnce(): Promise<void> {
     const { logger } = this.#parts;
     await this.#sayAll().catch((err: unknown) =>
-      logger.warn({ err }, 'chats whose messages wait will be told in the next round'),
+      logger.warn({ err }, 'chats whose messages wait will be notified in the next round'),
     );
   }
 
@@ -125,7 +125,7 @@ export class WaitingWords implements Service {
       if (now?.status === 'pending' && waiting.has(session_id)) waiting.keep(now);
       return isSaid;
     } catch (err) {
-      logger.warn({ err, session_id }, 'a chat could not be told what its message waits for');
+      logger.warn({ err, session_id }, 'a chat could not be notified why its message waits');
       return false;
     }
   }

@@ -12,7 +12,7 @@ import { type MessagePart, renderClean } from './render.js';
 const FILE_FROM_MESSAGES = 3;
 /** Above this, the chat gets the beginning and the end. Telegram allows twenty messages a minute in a group. */
 const MOST_MESSAGES = 5;
-/** Control characters, and what stands for bytes that are no UTF-8. */
+/** Control characters, and the replacement for bytes that are no UTF-8. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NO_TEXT = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f\ufffd]/g;
 /** Share of such characters from which on a text is none. Words in any script have next to none. */

@@ -113,7 +113,7 @@ export class TelegramApi {
   }
 
   /**
-   * Looks at what waits and confirms nothing: one update at most, and Telegram keeps its record of the wanted kinds. It
+   * Looks at waiting updates and confirms none: one update at most, and Telegram keeps its record of the wanted kinds. It
    * interrupts any process that is fetching messages at this moment.
    * @param timeout how long the server waits for one, in seconds
    */

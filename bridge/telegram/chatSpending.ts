@@ -34,7 +34,7 @@ export class ChatSpending {
     this.#forgetOld(now);
   }
 
-  /** The chat asked for a pause: what can wait is not sent there before its end. */
+  /** The chat asked for a pause: texts that can wait are not sent there before its end. */
   ban(chatId: string, lengthMs: number): void {
     this.#bannedUntil.set(chatId, this.#clock.monotonic() + lengthMs);
   }

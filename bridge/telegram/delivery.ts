@@ -57,7 +57,7 @@ export class TelegramDelivery implements WaitingChat, Service {
   #isStopping = false;
 
   /**
-   * @param memory what was sent: Redis may forget it
+   * @param memory of sent texts: Redis may forget them
    * @param drainMs how long current sends may take once the bridge stops, in milliseconds
    */
   constructor(base: TelegramFoundation, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {

@@ -26,7 +26,7 @@ function holdsText({ request }: AgentSession, { messageId, text }: ChatMessage):
   return isPiece ? request.message_text.includes(text) : request.message_text.startsWith(`${text}\n\n[`);
 }
 
-/** @returns what has become of a message, as the end of a clause; null while there is work for it */
+/** @returns the state of a message, as the end of a clause; null while there is work for it */
 function endOf({ status, stop }: AgentSession): string | null {
   switch (status) {
     case 'completed':

@@ -28,7 +28,7 @@ interface Addressed {
 
 export interface IncomingText extends Addressed {
   readonly kind: 'text' | 'edited';
-  /** Its text is what an agent gets: with links and code as Markdown, below it the words of others that came with it. */
+  /** Its text is the one that an agent gets: with links and code as Markdown, below it the words of others that came with it. */
   readonly message: ChatMessage;
   /** Null if the sender has typed it. */
   readonly relay: Relay | null;

@@ -32,7 +32,7 @@ export class KnownMessages {
     if (this.#memory.messageOf(session) === null) await this.#memory.remember(session, messageId);
   }
 
-  /** @returns what is left of the session's display, which has ended */
+  /** @returns the remains of the session's display, which has ended */
   async leftOf(sessionId: string): Promise<QuietProgress> {
     const left = this.#left.get(sessionId) ?? { messageId: null, mayComeLate: false, clockMovedMs: 0 };
     if (left.messageId !== null) return left;

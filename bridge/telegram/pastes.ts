@@ -105,7 +105,7 @@ function follows(next: IncomingText, last: IncomingText, first: IncomingText): b
   return betweenMs <= MOST_BETWEEN_MS && next.relay === first.relay && answersTheSame && !isCommand(next);
 }
 
-/** A full message was cut within its line; of a shorter one the client has taken away the blanks at the cut. */
+/** A full message was cut within its line; from a shorter one the client has removed the blanks at the cut. */
 function joined(whole: IncomingText, last: IncomingText, next: IncomingText): IncomingText {
   const { message } = whole;
   const text = `${message.text}${last.length === LONGEST_PIECE ? '' : '\n'}${next.message.text}`;

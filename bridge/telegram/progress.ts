@@ -87,7 +87,7 @@ export class ProgressDisplay implements ProgressView {
     this.#known.leave(sessionId, { messageId, mayComeLate, clockMovedMs });
   }
 
-  /** As {@link end}. @returns what is left of it */
+  /** As {@link end}. @returns its remains */
   async quiet(sessionId: string): Promise<QuietProgress> {
     await this.end(sessionId);
     return this.#known.leftOf(sessionId);

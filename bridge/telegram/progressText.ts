@@ -43,8 +43,8 @@ export function progressText(
 }
 
 /**
- * @returns what a run shows first in a message that an earlier run or a wait has left; null if the text there is to stay until the
- * agent does something
+ * @returns the first words of a run in a message that an earlier run or a wait has left; null if the text there is to stay until
+ *   the agent does something
  */
 export function begunText({ attempt }: AgentSession, redact: Redact, announced: string | null): Text | null {
   if (attempt === 1) return { plain: STARTED, html: null };

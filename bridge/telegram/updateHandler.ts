@@ -1,5 +1,5 @@
 /**
- * Does what an update asks for. When {@link UpdateHandler.handle} returns, everything that must not be lost is stored; answers
+ * Carries out an update. When {@link UpdateHandler.handle} returns, everything that must not be lost is stored; answers
  * and reactions follow on their own.
  */
 import type { Update } from 'grammy/types';
@@ -26,7 +26,7 @@ export interface UpdateHandlerParts extends TelegramFoundation {
 
 const ACCEPTED_REACTION = '👀';
 const NOTE_PERIOD_MS = DAY;
-/** After the words of others, for the agent: what the chat shows of a message is its beginning. */
+/** After the words of others, for the agent: the chat shows only the beginning of a message. */
 const RELAYED: Readonly<Record<Relay, string>> = {
   forwarded: '[Forwarded by the person who asks you; the words may be those of somebody else.]',
   via_bot: '[Sent through another bot, which may have written the words.]',
@@ -155,7 +155,7 @@ export class UpdateHandler {
       (relay === null ? await this.#parts.commands.stopIn(incoming.typed, placeOf(message, found), isForUs) : null);
     if (asked === null && !isForUs) return true;
     if (asked !== null && (asked.name !== 'ask' || relay !== null || message.text === '')) {
-      // A person may forward, or pick from what a bot offers, what others made to look like work.
+      // A person may forward, or pick from a bot's offers, a text that others made to look like work.
       if (relay !== null) this.say(message, RELAYED_COMMAND[relay]);
       else await this.#carryOut(asked, message, found, bot);
       return true;
@@ -171,7 +171,7 @@ export class UpdateHandler {
     return { ...incoming, message: { ...message, receivedBy, ...(mark !== null && { bot: mark }) } };
   }
 
-  /** In a group people talk with each other: only what is addressed to the bot is for it, unless its chat wants all of it. */
+  /** In a group people talk with each other: only messages addressed to the bot are for it, unless its chat wants all of it. */
   #isForUs({ message, isAddressed }: { readonly message: ChatMessage; readonly isAddressed: boolean }): boolean {
     return isAddressed || this.#parts.admission.triggerOf(message) === 'any';
   }

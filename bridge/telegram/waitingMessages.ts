@@ -55,7 +55,7 @@ export class WaitingMessages {
       return true;
     } catch (thrown) {
       const failure = asChatError(thrown);
-      logger.debug({ err: failure, session_id }, 'a chat could not be told what its message waits for');
+      logger.debug({ err: failure, session_id }, 'a chat could not be notified why its message waits');
       this.#pausedUntil.set(chatId, clock.monotonic() + (failure.pauseMs ?? 0));
       return failure.kind === 'refused' || (failure.kind === 'unknown' && messageId === null);
     }

@@ -1,4 +1,4 @@
-/** A verb as a word of the command line: its options, its usage, and what is typed as the verb's input. */
+/** A verb as a word of the command line: its options, its usage, and the typed words as the verb's input. */
 import type { ParseArgsConfig } from 'node:util';
 import type { Field, Fields } from '../../memory/verbs/fields.js';
 import type { AnyVerb } from '../../memory/verbs/verb.js';
@@ -29,7 +29,7 @@ export function usageOf({ name, summary, fields }: AnyVerb): string {
 }
 
 /**
- * @param args what was typed next to the verb's name
+ * @param args the words typed next to the verb's name
  * @throws UsageError for an unknown option, a missing value, a word too many, or flags that exclude each other
  */
 export function readTyped({ fields }: AnyVerb, args: readonly string[]): Typed {

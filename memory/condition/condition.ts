@@ -49,7 +49,7 @@ export interface Condition {
   readonly agent: AgentCondition;
   /** Null if nothing of its work can be seen, or it crashed. */
   readonly doing: Doing | null;
-  /** Of the process of the present run. */
+  /** Whether the process of the present run lives. */
   readonly liveness: Liveness;
   /** Whether the end of the present run is written. */
   readonly run_ended: boolean;

@@ -8,7 +8,7 @@ import type { Observed } from '../observed/observed.js';
 export interface DoubtfulFile {
   /** Relative to the directory, if it is inside. */
   readonly path: string;
-  /** For which it was declared; null: none, or it was observed. */
+  /** For which it was declared. Null if for none, or it was observed. */
   readonly step: string | null;
   readonly exists: boolean;
   readonly size: number | null;
@@ -20,7 +20,7 @@ export interface DoubtfulFile {
 export interface Known {
   /** What was declared. */
   readonly log: Pick<Worklog, 'files'>;
-  /** What was observed; null: nothing was. */
+  /** What was observed. Null if nothing was. */
   readonly fold: Observed | null;
 }
 

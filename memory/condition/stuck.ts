@@ -93,7 +93,7 @@ function isExcused(log: Noticed, { rule }: Notice, now: number): boolean {
 
 /**
  * Judges may have other limits than the watcher that wrote the notice, so that no rule is broken says little: the agent must have done
- * something since, or owe nothing any more. To a judge that has not found it, even that says little: an agent that fails or repeats
+ * something in the meantime, or owe nothing any more. To a judge that has not found it, even that says little: an agent that fails or repeats
  * itself does something all the time, and one of several agents may still be silent.
  * @returns whether the work has resumed since the notice, or has ended
  */

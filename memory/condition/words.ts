@@ -20,13 +20,13 @@ export const DOING: Readonly<Record<Doing, string>> = {
   idle: 'idle',
 };
 
-/** Of a session whose agent crashed. */
+/** For a session whose agent crashed. */
 export const CRASHED = 'its agent CRASHED: its process is gone, and nobody said that it ended';
 
-/** Of a session whose agent is stuck, before what was noticed. */
+/** Stands before what was noticed of an agent that is stuck. */
 export const SEEMS_STUCK = 'seems stuck';
 
-/** After a notice of a session that is not stuck. */
+/** Follows a notice of a session that is not stuck. */
 export const OVER = ' (over, or excused)';
 
 type Row = Pick<Condition, 'agent' | 'stuck' | 'end' | 'lifecycle' | 'damage'>;
@@ -51,7 +51,12 @@ export function agentClause({ agent, liveness }: Pick<Condition, 'agent' | 'live
 }
 
 /** @returns what sets it apart from others, for a reader who picks one. Empty if nothing is known */
-export function candidateWords({ agent, stuck, liveness, run_ended }: Omit<Row, 'damage'> & Condition): string {
+export function candidateWords({
+  agent,
+  stuck,
+  liveness,
+  run_ended,
+}: Pick<Condition, 'agent' | 'stuck' | 'liveness' | 'run_ended'>): string {
   if (agent === 'crashed') return 'crashed';
   if (stuck !== null) return 'its agent seems stuck';
   return liveness === 'alive' && !run_ended ? LIVES.alive : '';

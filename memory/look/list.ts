@@ -92,7 +92,7 @@ export interface ListOptions {
   readonly here: boolean;
   /** Also those that have ended, or those in the archive. */
   readonly which: 'unfinished' | 'all' | 'archived';
-  /** Of the agents that may be at work. */
+  /** Judges the agents that may be at work. */
   readonly judge: Judge;
   /** Called for each session whose log cannot be read, or whose workspace's log cannot. */
   onUnreadable(error: UnreachableError): void;

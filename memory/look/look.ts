@@ -42,13 +42,13 @@ export interface Look {
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
   readonly last: number | null;
   readonly now: number;
-  /** Of its worklog. */
+  /** The path of its worklog. */
   readonly path: string;
   readonly condition: WholeCondition;
 }
 
 export interface LookOptions {
-  /** Of its worklog, if the caller has the time to wait for `settledCounts`. */
+  /** The counts of its worklog, if the caller has the time to wait for `settledCounts`. */
   readonly counts?: Readonly<LogCounts>;
   readonly judge?: Judge;
 }

@@ -15,24 +15,24 @@ import type { OpenSession } from './sessions.js';
 import type { Caller, Viewer } from './views.js';
 
 export interface Adopted {
-  /** Null: nobody knows it. */
+  /** Null if it is unknown. */
   readonly conversation: BoundConversation | null;
-  /** The agent; null: nobody knows it. */
+  /** The agent. Null if it is unknown. */
   readonly process: ProcessIdentity | null;
   readonly source: ConversationSource;
-  /** Null: it is found where the program keeps its transcripts. */
+  /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
 }
 
 /** Gives sessions what they did not have, and reports it to those that had it. */
 export type Adopting = Viewer & Pick<Memory, 'bindings' | 'look'>;
 
-/** @returns whether there is an agent in whose shell the caller runs */
+/** @returns whether the caller runs in the shell of an agent */
 export function isInAgent({ conversation, agentProcess }: Caller): boolean {
   return conversation !== null || agentProcess !== null;
 }
 
-/** The conversation and the process are those of the agent in whose shell the caller runs. */
+/** The conversation and the process are those of the agent that owns the caller's shell. */
 export function adoptCaller(memory: Adopting & Caller, session: OpenSession): void {
   const { conversation, agentProcess: process } = memory;
   adopt(memory, session, { conversation, process, source: 'bind', transcript: null });
@@ -61,7 +61,7 @@ function adoptConversation(
   const before = memory.bindings.bind(bound, id);
   const former = loserOf(memory, log.state, before);
   const lost = former === null || hasConversation(log.state, bound) ? null : memory.look(former);
-  // Its beginning is this session's, too, if nobody else has it: the other session began with it, and has nothing besides.
+  // Its beginning is this session's, too, if no other session has it: the former one began with it, and has nothing more.
   const isOwn = source !== 'bind' && former === before;
   const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
   const theirs = lost?.log.state.conversations.findLast((one) => isMeant(one, bound));
@@ -74,7 +74,7 @@ function adoptConversation(
     process: process ?? undefined,
   });
   memory.sessions.addFacts(session, (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]));
-  tell(memory, former, (state) =>
+  writeTo(memory, former, (state) =>
     hasConversation(state, bound) ? [worklogKind.line('conversation_moved', { provider, conversation, to: id })] : [],
   );
 }
@@ -96,7 +96,7 @@ function adoptProcess(
   const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, session.id);
   const line = worklogKind.line('run_started', { process, agent });
   memory.sessions.addFacts(session, (state) => (hasRun(state, process) ? [] : [line]));
-  tell(memory, former, (state) => movedRun(state, process, session.id));
+  writeTo(memory, former, (state) => movedRun(state, process, session.id));
 }
 
 /** Ends the run of a process in a session that it has left for another one. */
@@ -114,7 +114,7 @@ function movedRun(state: Worklog, process: ProcessIdentity, to: string): Worklog
 }
 
 /**
- * @param process the agent; null: nobody knows it
+ * @param process the agent. Null if it is unknown
  * @returns whether every line of an adoption was written; a killed hook or command leaves some out, also in the former session
  */
 export function isAdopted(
@@ -126,27 +126,27 @@ export function isAdopted(
   const hasItsRun = process === null || state.runs.some((run) => isSameProcess(run.process, process));
   const former = hasLine && hasItsRun ? loserOf(memory, state, memory.bindings.formerOf(bound)) : null;
   const lost = former === null ? undefined : memory.look(former)?.log.state;
-  const isTold =
+  const isReported =
     lost === undefined ||
     !(hasConversation(lost, bound) || (process !== null && hasRun(lost, process)) || isLeftEmpty(lost));
-  return hasLine && hasItsRun && isTold;
+  return hasLine && hasItsRun && isReported;
 }
 
 /**
- * Writes to a session that has lost a conversation or a process what it was not told before: it must not look crashed when that process
+ * Writes to a session that it has lost a conversation or a process: it must not look crashed when that process
  * ends.
  */
-function tell(memory: Adopting, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
+function writeTo(memory: Adopting, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
   const ending = worklogKind.line('session_ended', { reason: 'superseded' });
   memory.sessions.withSession(id, (session) => {
     const { log } = session;
     memory.sessions.addFacts(session, lines);
-    // What a newer version wrote may be more than is known here.
+    // A newer version may have written more than is known here.
     if (log.counts.newer === 0) log.write((state) => (isLeftEmpty(state) ? [ending] : []), memory.stamp);
   });
 }
 
-/** @returns whether a session that nobody has begun on purpose has nothing that anybody could want to see */
+/** @returns whether a session that began by itself has nothing left to see */
 function isLeftEmpty(state: Worklog): boolean {
   return (
     isImplicit(state) &&
@@ -165,15 +165,12 @@ function isEmptyWithout(state: Worklog, bound: BoundConversation): boolean {
 function loserOf(memory: Adopting, { facts }: Worklog, former: string | null): string | null {
   if (former === null || former !== facts?.continues) return former;
   const lifecycle = memory.look(former)?.log.state.lifecycle;
-  // It may have been reopened since.
+  // It may have been reopened.
   return lifecycle === undefined || lifecycle === 'ended' ? null : former;
 }
 
-/** Writes to a session that goes on which of its conversations another one has. */
-export function tellWhatMoved(
-  { sessions, bindings }: Pick<Memory, 'sessions' | 'bindings'>,
-  session: OpenSession,
-): void {
+/** Writes to a resumed session which of its conversations another one has. */
+export function reportMoved({ sessions, bindings }: Pick<Memory, 'sessions' | 'bindings'>, session: OpenSession): void {
   sessions.addFacts(session, ({ conversations }) =>
     conversations.flatMap(({ provider, id: conversation, moved_at }) => {
       const to = moved_at === null ? bindings.sessionOf({ provider, conversation }) : null;

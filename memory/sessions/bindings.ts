@@ -16,7 +16,7 @@ const processSchema = z.object({ host: z.string(), boot_id: z.string() });
 interface Binding {
   /** The session, the line that gave it, and the session that had it before. */
   bound: { readonly session_id: string; readonly line: string; readonly from: string | null } | null;
-  /** Null: it is a conversation, or nobody has said which process it is. */
+  /** Null if it is a conversation, or the process was not named. */
   process: z.output<typeof processSchema> | null;
 }
 
@@ -43,7 +43,7 @@ const bindingKind: LogKind<Binding, BindingEvents> = {
     const fields = boundSchema.safeParse(line);
     if (!fields.success) return { code: 'malformed', message: `"${line.event}": ${fields.error.issues[0]?.message}` };
     const { session_id, previous, process } = fields.data;
-    // Who moves it names the line that gave it: another move was first if that is no longer the last one.
+    // A move names the line that gave it: another move was first if that is no longer the last one.
     if ((state.bound?.line ?? undefined) !== previous)
       return { code: 'moved', message: `it belongs to session ${state.bound?.session_id ?? 'none'} meanwhile` };
     state.bound = { session_id, line: line.id, from: state.bound?.session_id ?? null };
@@ -95,8 +95,8 @@ export class Bindings {
   }
 
   /**
-   * Gives it to a session if nobody else is faster.
-   * @param from which session has it now; null: none
+   * Gives it to a session if no other process is faster.
+   * @param from the session that has it now. Null if none has
    * @returns the session that has it then
    */
   take(bound: Bound, sessionId: string, from: string | null): string {
@@ -151,7 +151,7 @@ function lineFor(bound: Bound, sessionId: string, before: Binding['bound']): New
     : bindingKind.line('moved', { ...fields, previous: before.line });
 }
 
-/** @returns null also if it cannot be read: it is left alone, and keeps nobody from the others */
+/** @returns null also if it cannot be read: it is left alone, and does not hide the others */
 function bindingIn(path: string): Binding | null {
   try {
     return Log.read(path, bindingKind)?.state ?? null;

@@ -1,6 +1,6 @@
 /**
  * The worklog of a bridge's session. Redis decides its lifecycle, and the lines here repeat it: they are facts, written without
- * fsync, and nothing waits for them. What a kill leaves out, the next run, the delivery of the final message or the next start writes.
+ * fsync, and nothing waits for them. The next run, the delivery of the final message or the next start writes those that a kill left out.
  */
 import { existsSync } from 'node:fs';
 import { UnreachableError } from '../../src/errors.js';
@@ -16,7 +16,7 @@ import type { EndReason } from '../words.js';
 /** Also in a log of a newer version. */
 const REPEATED: WriteOptions = { isFact: true, isDurable: false };
 
-/** Who writes: Watchkeeper by itself, which is never activity. */
+/** Watchkeeper itself writes, which is never activity. */
 export type BridgeStamp = Omit<Stamp, 'origin'>;
 
 /** Made of the state as it is when they are written, or whatever it is. */
@@ -53,7 +53,7 @@ export class BridgeSession {
   /** As {@link write}, each part by the state that the ones before have made. */
   writeEach(parts: readonly Lines[]): void {
     const log = this.#opened();
-    // As long as nobody else has written, only what depends on the state has to read it; at the beginning, not even that.
+    // As long as no other process has written, only lines that depend on the state have to read it; at the beginning, not even they.
     const isKnown = log.isAlone && (!log.hasWritten || parts.every((lines) => typeof lines !== 'function'));
     if (isKnown) this.append(parts.flatMap((lines) => linesOf(lines, log.state)));
     else for (const lines of parts) log.write((state) => this.#named(linesOf(lines, state)), this.#stamp, REPEATED);

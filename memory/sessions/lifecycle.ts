@@ -18,7 +18,7 @@ export interface Beginning {
   readonly fields: Omit<Started, 'purpose'>;
   /** Lines of its plan. */
   readonly plan: readonly WorklogLine[];
-  /** Claims nothing, and works beside the session that holds the workspace. */
+  /** Claims nothing, and works next to the session that holds the workspace. */
   readonly concurrent: boolean;
 }
 
@@ -80,7 +80,7 @@ export class Lifecycle {
     if (workspace !== null && claim !== null) this.#claims.release(workspace, claim);
   }
 
-  /** @throws RefusedError if it has not ended, or another session holds the workspace meanwhile */
+  /** @throws RefusedError if it has not ended, or another session holds the workspace now */
   reopen(session: OpenSession, workspace: Workspace | null): void {
     requireOwnMemory(this.#places);
     const { log } = session;

@@ -6,9 +6,6 @@ import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
-import { conditionOf } from '../condition/condition.js';
-import { recordedOf } from '../condition/recorded.js';
-import { candidateWords } from '../condition/words.js';
 import { type Ran, Runs, type RunsOf } from '../fold/runs.js';
 import type { Run, Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
@@ -24,6 +21,7 @@ import { Lifecycle, mayHold } from './lifecycle.js';
 import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { conversationIn, originOf, type Surroundings } from './surroundings.js';
+import { UnclearError } from './unclear.js';
 import { unfinishedIn } from './unfinished.js';
 
 export interface MemoryOptions {
@@ -76,14 +74,14 @@ export class Memory {
   /**
    * Finds the session that the caller means: named, the bridge's own, that of the conversation, that which holds the directory.
    * @param named `--session`, an id or a name; null: none
-   * @throws UsageError with the candidates if that is not clear
+   * @throws UsageError if that is not clear; UnclearError if some sessions may be meant
    */
   which(named: string | null): OpenSession {
     const id = named === null ? this.#impliedId() : this.#namedId(named);
     const session = id === null ? null : this.#open(id);
     if (session !== null) return session;
     if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION) throw hiddenFrom(this);
-    if (named === null) throw new UsageError(this.#candidates());
+    if (named === null) throw this.#unclear();
     const missing = `there is no session ${JSON.stringify(named)}`;
     if (this.leftOut.length === 0) throw new UsageError(missing);
     throw new UnreachableError(`${missing} among those that can be read`);
@@ -170,21 +168,15 @@ export class Memory {
     return namesakes[0] ?? null;
   }
 
-  #candidates(): string | string[] {
-    const here = unfinishedIn(this, this.workspace).map((session) => this.#candidate(session));
+  #unclear(): UsageError {
+    const here = unfinishedIn(this, this.workspace);
     const begin = 'begin one with `watchkeeper track init "TASK"`';
     const missing = `no session holds ${this.workspace.root}`;
-    if (here.length === 0) return `${missing}; ${begin}, or name one with --session`;
+    if (here.length === 0) return new UsageError(`${missing}; ${begin}, or name one with --session`);
     // One that records itself holds no directory, because several may work there.
     const name =
       'Name one of its unfinished sessions with --session (`watchkeeper work list --here` says what each is about)';
-    return [`${missing}. ${name}, or ${begin}:`, ...here];
-  }
-
-  #candidate({ id, log: { state, counts } }: OpenSession): string {
-    const viewpoint = { here: this.surroundings.process, now: this.clock.now(), hours: this.settings.freshness };
-    const how = candidateWords(conditionOf(recordedOf(state, undefined, counts), { ...viewpoint, judged: null }));
-    return `  ${[id, how, state.facts?.purpose ?? ''].filter((word) => word !== '').join('  ')}`;
+    return new UnclearError(`${missing}. ${name}, or ${begin}:`, here);
   }
 
   /**

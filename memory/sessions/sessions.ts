@@ -81,7 +81,7 @@ export class Sessions {
   /**
    * Opens a session that begins by itself; whoever comes first begins it. Its first line is as durable as the next one that the
    * caller writes.
-   * @param id of nobody else, already taken
+   * @param id that was taken for it
    * @throws UnreachableError if its log cannot be opened
    */
   openImplicit(id: string, started: Started): OpenSession {
@@ -216,7 +216,7 @@ export class Sessions {
 
 /**
  * Whether the hook that began the session was killed before its first line, or the line is damaged. A hook that still runs may write
- * the line, too: the rules accept a second one. What a newer version has written may be a beginning.
+ * the line, too: the rules accept a second one. A line of a newer version may be a beginning.
  */
 export function isUnbegun({ id, log }: OpenSession): boolean {
   return id.startsWith(IMPLICIT) && log.state.facts === null && log.counts.newer === 0;

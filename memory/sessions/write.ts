@@ -6,7 +6,7 @@ import type { Stamp } from '../logs/line.js';
 import type { WriteOptions } from '../logs/log.js';
 import type { OpenSession } from './sessions.js';
 
-/** Of the agent's own list of tasks, which the worklog does not have. */
+/** An entry of the agent's own list of tasks, which the worklog does not have. */
 const TASK = /^t\d+$/;
 
 const MOST_NAMED = 20;
@@ -24,7 +24,7 @@ export function writeOrRefuse(
   const checked = (state: Worklog) => {
     const lines = decide(state);
     for (const line of lines) requireFields(line);
-    // Of a newer version's steps nothing is known.
+    // The steps of a newer version are unknown here.
     if (log.counts.newer === 0) requireSteps(state, lines);
     return lines;
   };

@@ -2,7 +2,7 @@
 import { UsageError } from '../../src/errors.js';
 import { archiveSession, unarchiveSession } from '../keeping/archive.js';
 import { RefusedError } from '../logs/kind.js';
-import { adoptCaller, tellWhatMoved } from '../sessions/adoption.js';
+import { adoptCaller, reportMoved } from '../sessions/adoption.js';
 import { beginChild } from '../sessions/delegation.js';
 import { END_REASONS } from '../words.js';
 import { endSession } from './ending.js';
@@ -74,7 +74,7 @@ export const reopen = verb({
         archiveSession(memory, session);
       throw error;
     }
-    tellWhatMoved(memory, session);
+    reportMoved(memory, session);
     return { lines: `session ${session.id} is active again`, value: { session_id: session.id } };
   },
 });

@@ -8,7 +8,7 @@ import { ago, statusLines } from '../show/status.js';
 import { meant } from './meant.js';
 import { type Outcome, verb } from './verb.js';
 
-/** Of each kind; `track scan` names them all. */
+/** Named of each kind; `track scan` names them all. */
 const MOST_CHANGES = 5;
 
 export const status = verb({

@@ -8,6 +8,8 @@ import { UsageError } from '../../src/errors.js';
 import type { Judge } from '../look/look.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { UnclearError } from '../sessions/unclear.js';
+import { describeCandidates } from './candidates.js';
 import type { Fields, Input } from './fields.js';
 
 /** What the door does after the verb, in this order; it needs processes, which the memory does not start. */
@@ -80,7 +82,12 @@ export async function ask(
   given: Readonly<Record<string, unknown>>,
   door: Door,
 ): Promise<Outcome> {
-  return verb.run(memory, readInput(verb, given) as never, door);
+  const input = readInput(verb, given) as never;
+  try {
+    return await verb.run(memory, input, door);
+  } catch (error) {
+    throw error instanceof UnclearError ? await describeCandidates(memory, error, door.judge) : error;
+  }
 }
 
 function readInput({ fields }: AnyVerb, given: Readonly<Record<string, unknown>>): Record<string, unknown> {

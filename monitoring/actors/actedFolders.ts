@@ -172,7 +172,7 @@ export class ActedFolders implements Service, Acting {
     if (lease !== undefined) await this.#options.leases.giveBack(lease);
   }
 
-  /** Another watchdog of our own folder acts: it takes over what we acted on. */
+  /** Another watchdog of our own folder acts: it takes over our work. */
   async #leaveAll(): Promise<void> {
     this.#unheld.clear();
     for (const logsId of [...this.#adopted.keys()]) await this.#giveBack(logsId);

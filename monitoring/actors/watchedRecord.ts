@@ -1,6 +1,6 @@
 /**
- * The part of an active session's record that is kept in memory: what judging it needs, and none of its texts, which are read
- * again when they are needed. Thousands of runs share a handful of owners. There is one object for each of those, which keeps
+ * The part of an active session's record that is kept in memory: the fields that judging it needs, and none of its texts. They are
+ * read again when they are needed. Thousands of runs share a handful of owners. There is one object for each owner, which keeps
  * records small and lets owners be compared by identity.
  */
 import type { ProcessIdentity } from '../../src/host/identity.js';

@@ -56,7 +56,7 @@ export interface Job extends JobFacts {
 /** At least one job, each once, in the order of their detection; all of one project and one rule. */
 export type Trouble = readonly [Job, ...Job[]];
 
-/** @returns the job without what only the page needs */
+/** @returns the job without the fields that only the page needs */
 export function jobFacts({ stories: _stories, later: _later, ...facts }: Job): JobFacts {
   return facts;
 }

@@ -26,7 +26,7 @@ export function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ');
 }
 
-/** @returns `jobs: 4 · open: 2`, without what is 0 or empty */
+/** @returns `jobs: 4 · open: 2`, without zeros and empty words */
 export function labels(values: Readonly<Record<string, number | string>>): string {
   const known = Object.entries(values).filter(([, value]) => value !== 0 && value !== '');
   return joined(known.map(([label, value]) => `${label}: ${value}`));
@@ -136,7 +136,7 @@ export function askedWords(job: Job | undefined): readonly string[] {
   return job === undefined || job.asked === null ? [] : [`asked: ${job.asked}`];
 }
 
-/** An agent's own last words say more than what was measured. */
+/** An agent's own last words say more than the measurements. */
 export function lastWords(job: Job | undefined): readonly string[] {
   const { evidence = [], excerpts = [] } = job ?? {};
   return excerpts.length === 0 ? evidence : [endWords(excerpts.at(-1), evidence)];

@@ -108,7 +108,7 @@ async function replaceByRest(
     await copyBytes(file, rest, copied, TO_THE_END);
     await rest.sync();
     await onStep?.('completed');
-    if (!(await live.leadsTo(file))) throw new ConflictError('the live file was replaced meanwhile');
+    if (!(await live.leadsTo(file))) throw new ConflictError('another process has replaced the live file');
     await renameOrConflict(announced, live.path);
     await syncFolder(dirname(live.path));
     await onStep?.('replaced');

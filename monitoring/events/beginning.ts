@@ -56,7 +56,7 @@ export async function findBeginning(live: LiveFile, file: FileHandle, options: A
     }
   }
   const acknowledged = await acknowledgedOffset(live.path, options);
-  if (!(await live.leadsTo(file))) throw new ConflictError('the live file was replaced meanwhile');
+  if (!(await live.leadsTo(file))) throw new ConflictError('another process has replaced the live file');
   const { firstAt, ...beginning } = await oldBeginning(file, options.before, acknowledged);
   const sequence = (archived.at(-1)?.sequence ?? 0) + 1;
   const path = archivePath(live.path, sequence, isoTime(Math.max(0, firstAt)).slice(0, 10));
@@ -127,7 +127,7 @@ async function copyBeginning(live: FileHandle, end: number, path: string, option
     // Unlike a rename, a link never replaces another process's file.
     await link(prepared, path).catch((error: unknown) => {
       const isTaken = ['EEXIST', 'ENOENT'].includes(errorCode(error));
-      throw isTaken ? new ConflictError(`somebody else has made ${path}`) : error;
+      throw isTaken ? new ConflictError(`another process has made ${path}`) : error;
     });
   } finally {
     await rm(prepared, { force: true });

@@ -43,7 +43,7 @@ export class EventConsumers {
       return parseCursor(RECORD.parse(JSON.parse(text)).cursor);
     } catch (error) {
       throw new UsageError(
-        `${path} is damaged (${describeError(error)}): delete it to let ${name} begin anew, or acknowledge again`,
+        `${path} is damaged (${describeError(error)}): delete it to let ${name} start over, or acknowledge again`,
         { cause: error },
       );
     }

@@ -20,18 +20,18 @@ export class Tail {
     this.#windowBytes = windowBytes;
   }
 
-  /** @returns what was appended since the last call; `anew` if the file is another one, or shorter than before */
-  async next(): Promise<{ events: CriticalEvent[]; anew: boolean }> {
+  /** @returns the lines appended since the last call; `restarted` if the file is another one, or shorter than before */
+  async next(): Promise<{ events: CriticalEvent[]; restarted: boolean }> {
     const found = await withFile(this.#path, async (file) => {
       const { dev, ino, birthtimeMs, size } = await file.stat();
       // A file that replaces a deleted one often gets its inode.
       const identity = `${dev}:${ino}:${birthtimeMs}`;
-      const anew = identity !== this.#identity || size < this.#offset;
-      if (anew) this.#offset = Math.max(0, size - this.#windowBytes);
+      const restarted = identity !== this.#identity || size < this.#offset;
+      if (restarted) this.#offset = Math.max(0, size - this.#windowBytes);
       this.#identity = identity;
-      return { events: size === this.#offset ? [] : await this.#read(file), anew };
+      return { events: size === this.#offset ? [] : await this.#read(file), restarted };
     });
-    return found ?? { events: [], anew: true };
+    return found ?? { events: [], restarted: true };
   }
 
   async #read(file: FileHandle): Promise<CriticalEvent[]> {

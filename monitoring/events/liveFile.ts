@@ -59,14 +59,14 @@ export class LiveFile {
 
   /** Removes remains of replacements next to the file; one in progress is cancelled. */
   async clear(): Promise<void> {
-    for (const name of await this.#beside('.next-', '.rest-'))
+    for (const name of await this.#siblings('.next-', '.rest-'))
       await rm(join(dirname(this.path), name), { force: true });
   }
 
   /** In real time, because the wait is for another process. */
   async #untilNothingIsAnnounced(): Promise<void> {
     const patientUntil = systemClock.monotonic() + PATIENCE_MS;
-    for (let names = await this.#beside('.next-'); names.length > 0; names = await this.#beside('.next-')) {
+    for (let names = await this.#siblings('.next-'); names.length > 0; names = await this.#siblings('.next-')) {
       if (systemClock.monotonic() > patientUntil) await this.#callOff(names);
       else await systemClock.sleep(LOOK_AGAIN_MS);
     }
@@ -82,7 +82,7 @@ export class LiveFile {
     }
   }
 
-  async #beside(...marks: readonly string[]): Promise<string[]> {
+  async #siblings(...marks: readonly string[]): Promise<string[]> {
     const prefixes = marks.map((mark) => `${basename(this.path)}${mark}`);
     const names = (await readdir(dirname(this.path)).catch(nullIfAbsent)) ?? [];
     return names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));

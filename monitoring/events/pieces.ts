@@ -51,9 +51,9 @@ export async function archivedFiles(livePath: string): Promise<{ path: string; s
 }
 
 /**
- * Opens the sequence as it is now. The live file is opened first, so that an archiving in between leaves nothing out: what it
- * moved is still in the live file that was opened, and the archived copy is ignored. So is the copy that a killed archiving
- * left.
+ * Opens the sequence as it is now. The live file is opened first, so that an archiving in between leaves nothing out: the lines
+ * that it moved are still in the live file that was opened, and the archived copy is ignored. So is the copy that a killed
+ * archiving left.
  * @returns the files in order; the caller closes them, see {@link closePieces}
  */
 export async function openPieces(livePath: string): Promise<Piece[]> {

@@ -1,5 +1,5 @@
 /**
- * A service that refuses what is asked of it, until a person changes something, such as an expired token: a critical event says so
+ * A service that refuses requests, until a person changes something, such as an expired token: a critical event says so
  * once, and once more when it is over, whichever processes meet it.
  */
 import { describeError } from '../../src/errors.js';
@@ -53,7 +53,7 @@ export class TroubleWatch {
     });
   }
 
-  /** Never throws. @returns what is over; null if there was nothing, or another process has said so */
+  /** Never throws. @returns the trouble that is over; null if there was none, or another process has said so */
   async end(): Promise<Trouble | null> {
     return this.#orLog(null, async () => {
       const over = await this.#options.troubles.end(this.#place);

@@ -1,4 +1,4 @@
-/** How an incident begins, and what joins it later. */
+/** How an incident begins, and how findings join it later. */
 
 import { RULES, type Rule, type RuleAction } from '../../src/config/rules.js';
 import { ulid } from '../../src/ids.js';

@@ -35,7 +35,7 @@ interface Seen {
   to: number | null;
   /** The first session id in the lines; null if they have none. */
   sessionId: string | null;
-  /** Whether it holds no line of a journal, of whatever time. */
+  /** Whether it holds no line of a journal of any time. */
   isBlank: boolean;
   /** Lines that came too late to be put in order. */
   misplaced: number;

@@ -1,5 +1,5 @@
 /**
- * Forgets what ended long ago: sessions with their messages and journals, incidents, and their entries in issue records. The
+ * Forgets all that ended long ago: sessions with their messages and journals, incidents, and their entries in issue records. The
  * acting watchdog's tick does a round at most once an hour. A round covers a bounded part; the next one continues.
  */
 
@@ -21,7 +21,7 @@ const MOST_SCANS = 10;
 export interface ExpiryContext extends Omit<ActingContext, 'events'> {
   readonly issues: StoredIssueRecords<IssueRecord>;
   readonly logsFolder: string;
-  /** How long to keep what has ended, in milliseconds. */
+  /** How long to keep ended records, in milliseconds. */
   readonly keptMs: number;
 }
 

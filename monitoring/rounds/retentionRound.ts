@@ -1,5 +1,5 @@
 /**
- * Keeps what the logs folder gathers besides journals within its bounds: the acting watchdog archives old critical events, and
+ * Keeps the files of the logs folder, besides journals, within their bounds: the acting watchdog archives old critical events, and
  * removes archived ones, daily reviews and completed issues that are older still. It runs once a day; `retention.json` holds
  * the time of the last round, so that a restart does not repeat it. It keeps all that may still be needed: events that a consumer
  * has not acknowledged, the newest archived file (a consumer may be in it), open issues, and those that a person closed as not
@@ -99,7 +99,7 @@ export class RetentionRound {
     let removed = 0;
     for (const { path, stat } of files.slice(0, -1)) {
       const isOld = stat.mtimeMs < clock.now() - retention.archiveMs;
-      // A gap in the sequence would separate a reader from what it has read.
+      // A gap in the sequence would separate a reader from its place.
       if (!isOld && bytes <= retention.archiveBytes) break;
       await rm(path);
       bytes -= stat.size;

@@ -61,7 +61,7 @@ export class StrayRound {
     }
   }
 
-  /** @returns what one round has ended */
+  /** @returns the records that one round has ended */
   async runOnce(): Promise<Stray[]> {
     const { store, logger, runLeaseMs, folders } = this.#context;
     const mended: Stray[] = [];
@@ -119,12 +119,12 @@ class ForgottenIncidents {
   }
 
   /**
-   * Writes the last line of each. Reads only what was appended since the last call.
+   * Writes the last line of each. Reads only lines appended since the last call.
    * @throws ioredis' error; UnreachableError if the file cannot be read or written; FencedError
    */
   async end(): Promise<void> {
-    const { events, anew } = await this.#tail.next();
-    if (anew) {
+    const { events, restarted } = await this.#tail.next();
+    if (restarted) {
       this.#open.clear();
       this.#revived.clear();
     }

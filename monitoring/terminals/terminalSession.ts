@@ -40,7 +40,7 @@ export interface Sight {
   readonly runs: Runs<Ran>;
   /** Null if nothing of its work can be seen. */
   readonly assessment: Assessment | null;
-  /** Those that nothing excuses, in the leading order of rules. */
+  /** Those that nothing excuses, in the rules' order of precedence. */
   readonly findings: readonly Finding[];
   /** Whether this watcher has found, by its own limits, what the open notice says. */
   readonly hasFound: boolean;

@@ -71,7 +71,7 @@ export class TerminalWatch implements Service {
   readonly #deadlines = new Deadlines();
   readonly #reported = new Set<string>();
   readonly #troubles: SaidOnce;
-  /** As of the last look, without what is off. */
+  /** As of the last look, without rules that are off. */
   readonly #judged = new WeakMap<TerminalSession, Judged>();
   #memory: Memory | null = null;
   #nextRound = Number.NEGATIVE_INFINITY;
@@ -205,7 +205,7 @@ export class TerminalWatch implements Service {
     this.#deadlines.set(session.id, mayWork(sight) ? sight.nextLook : Number.POSITIVE_INFINITY);
     const found = noticeable(sight, rules, now);
     const [open] = sight.log.recorded.notices;
-    // Another watcher may act on what is off here.
+    // Another watcher may act on rules that are off here.
     const findings = sight.findings.filter((each) => each === found || each.rule === open?.rule);
     this.#judged.set(session, judgedOf({ ...sight, findings }));
     const driven = driveNotice(this.#memory, { ...sight, findings }, found);

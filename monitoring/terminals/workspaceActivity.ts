@@ -25,7 +25,7 @@ export class WorkspaceActivity {
   }
 
   /**
-   * Compares the directory with how it was at the last call, and writes what has changed into the worklog.
+   * Compares the directory with how it was at the last call, and writes the changes into the worklog.
    * @returns `unchanged` at the first call, too
    * @throws UnreachableError if the worklog cannot be read or written
    */

@@ -34,13 +34,13 @@ export interface Assessment extends Next {
   /** `unknown`: there is no readable line, and nothing in the store to judge by. */
   readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
   readonly attention: 'working' | 'in_tool' | 'waiting' | 'idle';
-  /** In the leading order of rules. */
+  /** In the rules' order of precedence. */
   readonly findings: readonly Finding[];
   readonly tool_count: number;
   /** The latest request or result of a tool, ISO 8601. */
   readonly last_tool_call: string | null;
   readonly clock: {
-    /** The main agent's; of the sub-agent that is silent first, if only sub-agents owe. Null while nothing is owed. */
+    /** The main agent's; if only sub-agents owe, that of the one that is silent first. Null while nothing is owed. */
     readonly silence_ms: number | null;
     readonly owed_ms: number;
     /** The longest streak of any agent. */

@@ -16,7 +16,7 @@ export interface SessionContext {
   readonly gaps?: readonly Gap[];
 }
 
-const NOBODY: readonly AgentState[] = [];
+const NO_AGENTS: readonly AgentState[] = [];
 
 /**
  * While the main agent owes, its sub-agents are judged with it. A sub-agent owes until it has reported back, whatever the main
@@ -24,9 +24,9 @@ const NOBODY: readonly AgentState[] = [];
  * @returns the agents to judge, the main one first if it owes; none if nothing is owed
  */
 export function agentsOwing(run: RunState, context: SessionContext): readonly AgentState[] {
-  if (context.status !== undefined && context.status !== 'active') return NOBODY;
+  if (context.status !== undefined && context.status !== 'active') return NO_AGENTS;
   if (mainOwes(run, context)) return run.agents;
-  return run.agents.length === 1 ? NOBODY : owingSubAgents(run);
+  return run.agents.length === 1 ? NO_AGENTS : owingSubAgents(run);
 }
 
 /** From `user_prompt` to `turn_end`. A run without a prompt owes from its first call; online, from its start. */

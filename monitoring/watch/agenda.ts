@@ -91,7 +91,7 @@ export class Agenda {
     this.wakeUp();
   }
 
-  /** @param instant epoch milliseconds; replaces what was noted for this session, unless that is due already */
+  /** @param instant epoch milliseconds; replaces the entry of this session, unless that is due already */
   lookAt(sessionId: string, instant: number): void {
     note(this.#sessions, sessionId, instant, this.#clock.now());
     this.wakeUp();
@@ -121,8 +121,8 @@ export class Agenda {
   }
 
   /**
-   * Forgets what is gone, so that the agenda does not grow. Entries that are due are kept: their session may have begun a
-   * moment ago.
+   * Forgets sessions that are gone, so that the agenda does not grow. Due entries are kept: their session may have begun a moment
+   * ago.
    */
   forgetAllBut(sessions: { has(sessionId: string): boolean }, incidentIds: ReadonlySet<string>): void {
     const now = this.#clock.now();
@@ -134,7 +134,7 @@ export class Agenda {
     this.#wake();
   }
 
-  /** @returns what is due, as soon as something is; nothing if the signal aborted */
+  /** @returns all due entries, as soon as there is one; nothing if the signal aborted */
   async next(signal: AbortSignal): Promise<Due> {
     for (;;) {
       this.#followClock();

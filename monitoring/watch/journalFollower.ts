@@ -1,5 +1,5 @@
 /**
- * Keeps the timeline of one journal up to date: reads what was appended, folds it, and folds the whole journal again if the
+ * Keeps the timeline of one journal up to date: reads the new lines, folds them, and folds the whole journal again if the
  * timeline is no longer exact.
  */
 import type { PollingList } from '../../src/config/polling.js';

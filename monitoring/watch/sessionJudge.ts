@@ -56,7 +56,7 @@ export class SessionJudge implements ManySessions {
   /**
    * Only reads.
    * @param leaseUntil when the lease of its run ended, epoch milliseconds; null if it is not known to have ended
-   * @param owners what is already known about the owners of runs
+   * @param owners known facts about the owners of runs
    * @returns null if the session is no longer active
    */
   async judge(sessionId: string, leaseUntil: number | null, owners = this.newOwners()): Promise<Verdict | null> {

@@ -125,7 +125,7 @@ export class WatchedSessions {
   }
 
   /**
-   * Reads what the journal gained, then judges.
+   * Reads the journal's new lines, then judges.
    * @param now UTC epoch milliseconds
    * @param gaps after which its clocks restart
    * @returns null if the session is no longer active

@@ -32,7 +32,7 @@ export function programNamed(name: string | null): AgentProgram | null {
 
 /**
  * Only names count, not the folders that they are in. The arguments of other programs do not count: `make codex` is no agent.
- * @param words of a process: its program, and what it was called with
+ * @param words of a process: its program, and its arguments
  * @returns the name of the agent's program; null if it is none that is known
  */
 export function programOfProcess(words: readonly string[]): string | null {

@@ -47,7 +47,7 @@ function listedUsers(): AgentUser[] {
 
 /**
  * @param given what AGENT_ENV names, the user that agents run as, and the secrets that nothing of it may hold
- * @returns what an agent inherits; what is refused goes to `faults`
+ * @returns the variables that an agent inherits; faults go to `faults`
  */
 export function agentEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -50,8 +50,8 @@ export class ConfigSource {
 
   /**
    * Reads again; reads run one after the other.
-   * @param prepare makes what the new projects need; if it throws, the old ones stay
-   * @returns what has changed
+   * @param prepare makes the parts that the new projects need; if it throws, the old ones stay
+   * @returns the changes
    * @throws UsageError with every fault; then nothing has changed
    */
   reload(prepare: (next: ReadonlyMap<string, Project>) => void = () => undefined): Promise<Reloaded> {
@@ -80,7 +80,7 @@ export class ConfigSource {
   }
 }
 
-/** Unchanged projects stay the same objects, so that what was made for them need not be made again. */
+/** Unchanged projects stay the same objects, so that parts made for them need not be made again. */
 function keepingUnchanged(
   before: ReadonlyMap<string, Project>,
   next: ReadonlyMap<string, Project>,

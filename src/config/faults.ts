@@ -126,7 +126,7 @@ function knownKeys(schema: z.$ZodType, path: readonly PropertyKey[]): string[] {
   return at instanceof z.$ZodObject ? Object.keys(at._zod.def.shape) : [];
 }
 
-/** @returns the schema inside wrappers; of a union its object, because only objects have keys */
+/** @returns the schema inside wrappers; for a union its object, because only objects have keys */
 function unwrap(schema: unknown): unknown {
   let at = schema;
   for (;;) {

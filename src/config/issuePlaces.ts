@@ -1,7 +1,7 @@
 /** Where the issues of each project go. */
 import type { Project, Settings } from './settings.js';
 
-/** @returns the repository of its issues, with what is needed to write there; null if they are files */
+/** @returns the repository of its issues, with the access to write there; null if they are files */
 export function repositoryOf({ github }: Settings, { repository }: Project) {
   return github === null || repository === null ? null : { ...github, repository };
 }

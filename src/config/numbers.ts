@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 /**
- * @param unit what is counted, in the plural: `milliseconds`
+ * @param unit the counted things, in the plural: `milliseconds`
  * @param least the smallest allowed number
  */
 export function wholeNumber(unit: string, least = 1): z.ZodInt {

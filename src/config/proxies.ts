@@ -44,7 +44,7 @@ function hostOf(address: string): string | null {
   return URL.canParse(address) ? new URL(address).hostname : null;
 }
 
-/** As curl reads the variable: a domain holds for what is below it, and `*` for everything. */
+/** As curl reads the variable: a domain holds for the names below it, and `*` for everything. */
 function isWithout(host: string, domains: readonly string[]): boolean {
   return domains.some((domain) => {
     const bare = domain.replace(/^\*?\./, '').replace(/:\d+$/, '');

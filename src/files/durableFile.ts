@@ -13,18 +13,18 @@ import { makeFolders, makePrivateFolder, PRIVATE_FILE } from './privateFiles.js'
 export async function replaceDurably(path: string, text: string): Promise<void> {
   const folder = dirname(path);
   const madeFolder = await makeFolders(folder);
-  const beside = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+  const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}`);
   try {
-    const file = await open(beside, 'wx', PRIVATE_FILE);
+    const file = await open(temporary, 'wx', PRIVATE_FILE);
     try {
       await file.writeFile(text);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(beside, path);
+    await rename(temporary, path);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
   await syncFolder(folder);
@@ -52,12 +52,12 @@ export async function replaceBelowLogs(path: string, text: string): Promise<void
 /** The synchronous {@link replaceDurably}, in a folder that exists. @throws the file system's error */
 export function replaceInFolderSync(path: string, text: string): void {
   const folder = dirname(path);
-  const beside = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+  const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}`);
   try {
-    writeFileSync(beside, text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
-    renameSync(beside, path);
+    writeFileSync(temporary, text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(beside, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
   syncFolderSync(folder);

@@ -76,20 +76,20 @@ export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Prom
   await makeFolders(logsFolder);
   const own = ulid(clock);
   const file = join(logsFolder, ID_FILE);
-  const beside = join(logsFolder, `.${ID_FILE}.${own}`);
-  await writeFile(beside, `${own}\n`, { flush: true, flag: 'wx', mode: PRIVATE_FILE });
+  const temporary = join(logsFolder, `.${ID_FILE}.${own}`);
+  await writeFile(temporary, `${own}\n`, { flush: true, flag: 'wx', mode: PRIVATE_FILE });
   try {
-    // Whole or not at all: of two processes that start at once, the second reads what the first linked.
-    await link(beside, file).catch((error: unknown) => {
+    // Whole or not at all: if two processes start at once, the second reads the file that the first linked.
+    await link(temporary, file).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
     const id = readLogsFolderId(logsFolder);
     if (id !== null) return id;
     // The file was left empty by a full disk; two processes that repair it at once agree on the last one's id.
-    await rename(beside, file);
+    await rename(temporary, file);
     return readLogsFolderId(logsFolder) ?? own;
   } finally {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 

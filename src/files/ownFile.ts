@@ -73,7 +73,7 @@ export function requireOwnEntry(path: string): void {
   if (stat !== undefined) requireOwn(path, stat);
 }
 
-/** @throws LinkedError if what is written to an open file would be written to a file elsewhere, too */
+/** @throws LinkedError if a write to an open file would go to a file elsewhere, too */
 export function requireOneName(path: string, { nlink }: Stats): void {
   if (nlink <= 1) return;
   throw new LinkedError(

@@ -23,7 +23,7 @@ export function readAt(descriptor: number, position: number, length: number): Bu
  * @param bytes how much is read first and at most
  * @param find gets the file's end, valid until it returns, and whether no more will be read; `isWhole` if it is the whole file.
  *   It returns null to get more
- * @returns what was found; null if nothing was
+ * @returns the result of `find`; null if it never had one
  * @throws the file system's error
  */
 export function readFromEnd<Found>(

@@ -3,8 +3,8 @@ import { lstatSync, type Stats, statSync } from 'node:fs';
 
 /**
  * @param path any text
- * @returns what is there, behind links; undefined if nothing can be seen, whatever the reason: the name may be too long for the file
- *   system, below a file, or no name at all
+ * @returns the facts about the file there, behind links; undefined if nothing can be seen, whatever the reason: the name may be too
+ *   long for the file system, below a file, or no name at all
  */
 export function seenFile(path: string): Stats | undefined {
   try {

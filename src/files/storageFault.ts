@@ -1,4 +1,4 @@
-/** Faults of a disk in words, with what to do. */
+/** Faults of a disk in words, with a remedy. */
 import { errorCode } from '../errno.js';
 import { describeError } from '../errors.js';
 

@@ -21,8 +21,8 @@ const BETWEEN_LOOKS_MS = 2;
 /**
  * @param path of the file
  * @param descriptor the same file, open for reading and appending
- * @param ownHalf what this writer's last write left after its last line feed; null if no other process writes the file
- * @returns what must be written before the next line: nothing, or a line feed if the torn line cannot be overwritten, or lacks
+ * @param ownHalf the bytes of this writer's last write after its last line feed; null if no other process writes the file
+ * @returns the text to write before the next line: nothing, or a line feed if the torn line cannot be overwritten, or lacks
  *   nothing but its line feed
  * @throws the file system's error if the file cannot be read
  */

@@ -18,7 +18,7 @@ export function compiledProgram(path: string): string {
 }
 
 /**
- * @returns the folder of the build that this process runs; if it runs from the sources, of the newest
+ * @returns the folder of the build that this process runs; if it runs from the sources, the newest one
  * @throws Error if this file is not inside a package
  */
 export function ownBuild(): string {

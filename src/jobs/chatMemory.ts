@@ -40,7 +40,7 @@ export class ChatMemory extends StorePart {
   }
 
   /**
-   * The bot whose numbers of messages stand for themselves, the same for ever. Before it was kept, that was the one that fetched
+   * The bot whose numbers of messages carry no mark, the same for ever. Before it was kept, that was the one that fetched
    * messages.
    * @param botId the one that asks
    * @param isLater whether it is known to have come later

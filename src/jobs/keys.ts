@@ -8,7 +8,7 @@ export function keysIn(namespace = '') {
     ...sessionKeys(root),
     ...incidentKeys(root),
     ...processKeys(root),
-    /** Channel on which writers announce what to check. */
+    /** Channel where writers announce necessary checks. */
     wakeChannel: `${root}wake`,
     /** Matches all of our keys, for Redis' SCAN. */
     pattern: `${root}*`,
@@ -54,7 +54,7 @@ function sessionKeys(root: string) {
   };
 }
 
-/** Incidents, final messages, leases, issues, and what was set aside. */
+/** Incidents, final messages, leases, issues, and records that were set aside. */
 function incidentKeys(root: string) {
   return {
     /** Hash `rev`, `doc`. */
@@ -93,7 +93,7 @@ function processKeys(root: string) {
     gaps: (logsId: string) => `${root}gaps:${logsId}`,
     /** List of critical events that could not be written to the file of a logs folder yet, the oldest first. */
     owedEvents: (logsId: string) => `${root}owed-events:${logsId}`,
-    /** String: the bot whose numbers of messages stand for themselves; those of another one are marked with its id. */
+    /** String: the bot whose numbers of messages carry no mark; those of another one are marked with its id. */
     firstBot: `${root}first-bot`,
     /** String: the next Telegram update to ask for. */
     updateOffset: (botId: string) => `${root}update-offset:${botId}`,

@@ -94,7 +94,7 @@ export class Lanes extends StorePart {
 
 /** Lanes whose last run could not be proven dead: they stay held until it is. */
 export class BlockedLanes extends StorePart {
-  /** @returns all of them; of an unreadable one only the lane and its holder are known */
+  /** @returns all of them; if one is unreadable, only its lane and holder are known */
   async all(): Promise<BlockedLane[]> {
     const { redis, keys } = this;
     const found = await redis.hgetall(keys.blockedLanes);

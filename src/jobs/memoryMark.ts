@@ -37,7 +37,7 @@ export class MemoryMark {
   }
 
   /**
-   * @returns what the store has forgotten since the last call
+   * @returns the loss of the store since the last call
    * @throws ioredis' error if Redis is unavailable or refuses the write
    */
   async renew(): Promise<Forgotten> {

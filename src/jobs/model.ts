@@ -25,7 +25,7 @@ import type { ProcessIdentity } from '../host/identity.js';
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed', 'cancelled'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** The process that runs the session, and what is known of the run's end. */
+/** The process that runs the session, and the known facts about the run's end. */
 export interface Run {
   readonly run_id: string;
   /** The bridge process that owns the run. */

@@ -44,7 +44,7 @@ const TOUCHED_FOR_MS = 60 * SECOND;
 
 export class Presences extends StorePart {
   /**
-   * Other hosts see a draining bridge as silent, so that they take over what waits there.
+   * Other hosts see a draining bridge as silent, so that they take over its waiting messages.
    * @param places that the host serves
    * @param forMs after this time without another announcement the bridge counts as gone, in milliseconds
    */

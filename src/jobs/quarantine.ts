@@ -27,7 +27,7 @@ export interface UnreadableSession {
 export class Quarantine extends StorePart {
   /**
    * @param inLane the lane that it waits in, if known
-   * @returns what is readable; null if there is no record at all
+   * @returns the readable part; null if there is no record at all
    */
   async look(sessionId: string, inLane: string | null = null): Promise<UnreadableSession | null> {
     const { redis, keys } = this;

@@ -1,4 +1,4 @@
-/** Reads what is stored. Nothing here writes. */
+/** Reads stored records. Nothing here writes. */
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../errors.js';
 import { Script } from '../redis/script.js';
@@ -230,7 +230,7 @@ async function readable<T>(
   return found.filter((record) => record !== null);
 }
 
-/** @returns members with their scores, of Redis' flat list of both in turn */
+/** @returns members with their scores, from Redis' flat list of both in turn */
 function pairsOf(flat: readonly string[]): [member: string, score: number][] {
   return flat.flatMap((member, at) =>
     at % 2 === 0 && flat[at + 1] !== undefined ? [[member, Number(flat[at + 1])]] : [],

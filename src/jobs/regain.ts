@@ -151,7 +151,7 @@ async function settleFirst(context: StoreContext, session: AgentSession): Promis
   const message = keys.message(...messageOf(session));
   const claim = (by: string): Write => ['HSET', message, 'claimed_by', by, 'revival_id', revivalId];
   if (first === null || first === 'unreadable') {
-    // Unreadable records are set aside elsewhere; what is known of the second attempt must not wait for that.
+    // Unreadable records are set aside elsewhere; facts about the second attempt must not wait for that.
     const checks: Check[] = first === null ? [{ read: ['EXISTS', keys.session(firstId)], equals: '0' }] : [];
     return { checks, writes: [claim(FORGOTTEN_INCIDENT)], runId: null };
   }

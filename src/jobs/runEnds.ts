@@ -1,7 +1,7 @@
 /**
  * The end of a run that is stored while an incident may be open. An incident that only reports has no say in how a run ends,
  * and its outcome is stored in the same commit: otherwise a watchdog could close it for another reason, or wait for an end
- * that is never stored. An acting incident decides by itself what follows.
+ * that is never stored. An acting incident decides by itself.
  */
 import { ConflictError, unreadable } from '../errors.js';
 import { type CheckedWrites, documentChecks, documentWrite } from '../redis/commit.js';

@@ -37,7 +37,7 @@ export interface FinalTexts {
 /** A session's fault, and its remedy; the id and the check of its record are added. */
 type Fault = Omit<Stray, 'id' | 'checks'> & { readonly checks?: readonly Check[] };
 
-/** @returns what is wrong with a stored session; each fault is fixed by its own commit */
+/** @returns the faults of a stored session; each fault is fixed by its own commit */
 export async function straysOfSession(
   context: StoreContext,
   session: AgentSession,

@@ -1,6 +1,6 @@
 /**
  * Records that nothing would ever bring to an end, because a crash of Redis, a manual change or a fault of ours removed their
- * counterpart. Every state has one owner; a stray is what its owner cannot find. Each round checks a bounded part of the
+ * counterpart. Every state has one owner; a stray is a record that its owner cannot find. Each round checks a bounded part of the
  * records, so that it is short, and the next one continues.
  */
 

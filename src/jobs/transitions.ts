@@ -197,7 +197,7 @@ export class Transitions extends StorePart {
     });
   }
 
-  /** Stores that no process of the run is left. The lane stays held: the watchdog decides what follows. */
+  /** Stores that no process of the run is left. The lane stays held: the watchdog decides the next step. */
   async release(sessionId: string, proof: DeathProof): Promise<AgentSession | null> {
     return this.#update(sessionId, (session) => {
       if (!isRunBy(session, proof.run_id) || session.released !== null) return null;

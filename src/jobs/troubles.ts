@@ -1,4 +1,4 @@
-/** Services that refuse what is asked of them, until a person changes something. */
+/** Services that refuse requests, until a person changes something. */
 import { type StoreContext, StorePart } from './storePart.js';
 
 export interface Trouble {

@@ -8,7 +8,7 @@ import type { Message } from '../redis/commit.js';
 import type { Service } from '../service.js';
 import type { Keys } from './keys.js';
 
-/** A writer's notification to every listener: what is worth checking now. */
+/** A writer's notification to every listener about a check worth doing now. */
 export interface Wake extends Message {
   readonly session?: string;
   readonly lane?: string;

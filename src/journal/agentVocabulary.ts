@@ -13,7 +13,7 @@ export const INSTANT = words(...EDITS, 'Read NotebookRead Glob Grep LS view_imag
 export const QUESTIONS = words('AskUserQuestion ExitPlanMode request_user_input');
 /** They start a sub-agent of Claude Code; newest name first. */
 export const STARTERS = words('Agent Task');
-/** They pass on what is said between agents. */
+/** They pass messages between agents. */
 export const SPEECH = words('SendMessage TaskOutput spawn_agent send_input wait_agent');
 /** No permission is asked for them: they wait for something else, or for nothing. Those that start sub-agents ask for these. */
 export const NEVER_ASKED = words(
@@ -41,7 +41,7 @@ export function asksFirst(input: unknown): boolean {
   return typeof script === 'string' && SCRIPTED_ESCALATION.test(script);
 }
 
-/** The fields of a call's input that say best what it does. */
+/** The fields of a call's input that describe it best. */
 const SUBJECTS = ['command', 'file_path', 'path', 'pattern', 'query', 'url', 'description'];
 
 /** @returns the most informative text of a call's input; null if it has none */

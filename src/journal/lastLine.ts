@@ -1,4 +1,4 @@
-/** Reads the last line of a journal without what is before it. */
+/** Reads the last line of a journal without the lines before it. */
 import { existsSync } from 'node:fs';
 import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
 import { readFromEnd } from '../files/readAt.js';

@@ -77,7 +77,7 @@ export function trimItem(text: string, redact: Redact): string {
   return headOf(text, ITEM_LIMIT, redact);
 }
 
-/** Redacts the texts in lists, and leaves out what is beyond the first of each. */
+/** Redacts the texts in lists, and leaves out all beyond the first ones of each. */
 function trimLists<Event extends JournalEvent>(event: Event, redact: Redact): Event {
   const change: Change = (text) => trimItem(text, redact);
   const lists = Object.entries(event).filter(([, value]) => Array.isArray(value));

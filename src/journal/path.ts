@@ -15,7 +15,7 @@ export function journalPath(logsFolder: string, sessionId: string): string {
   return join(logsFolder, 'sessions', requireSessionId(sessionId), JOURNAL_NAME);
 }
 
-/** @returns what a file of lines is called if none of them names its session: a session's journal is named after its folder */
+/** @returns the name of a file of lines if none of them names its session: a session's journal is named after its folder */
 export function journalName(path: string): string {
   return basename(path) === JOURNAL_NAME ? basename(dirname(path)) : basename(path, JOURNAL_SUFFIX);
 }

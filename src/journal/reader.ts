@@ -1,5 +1,5 @@
 /**
- * Reads a journal as it grows: each check reads only what was appended since the last one.
+ * Reads a journal as it grows: each check reads only lines appended since the last one.
  *
  * Between two checks it holds only an offset and the identity of the file, and during one at most one line ({@link
  * LONGEST_LINE_BYTES}). An incomplete line is read again at the next check. Unreadable lines are counted, never thrown: a
@@ -48,8 +48,8 @@ export interface JournalSource {
   /** Makes the next check start at the beginning. */
   rewind(): void;
   /**
-   * @returns the lines that follow those read so far as long as nothing more is written; the same list until that changes. A journal
-   *   has none: what it says is final
+   * @returns the lines that follow those read so far as long as nothing more is written; the same list until that changes. A
+   *   journal has none: its lines are final
    */
   presumed?(): readonly JournalRecord[];
 }

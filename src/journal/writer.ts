@@ -3,7 +3,7 @@
  *
  * The write is synchronous. Measured, a line costs 3 µs that way and 38 µs through the thread pool; the order needs no queue;
  * and a line reported as written survives a bridge that is killed in the next instruction. Writes are not retried. A power failure
- * takes what was not synced: `sync` does that in the background, for all lines so far.
+ * takes lines that are not synced: `sync` syncs all lines so far, in the background.
  */
 import { closeSync, fdatasync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -17,7 +17,7 @@ const END_OF_TEXT = /'\s?[,;:)\]}+]|[,;)\]}]\s?'/;
 const LONE_LOGIN = /:\/\/([^\s/:@"'\\[]{20,})@/y;
 /** A port, followed by a path, a query or a fragment with an `@` in it. */
 const PORT = /^\d{1,5}[/?#]/;
-/** The address at which errors are reported stands in web pages. */
+/** Addresses for error reports are in web pages. */
 const PUBLIC_LOGIN = /[0-9a-f]{32}@[\w.-]{0,60}(?:\bsentry\.io|\.ingest\.)/y;
 /** A URL that everyone who knows it can post to; sticky, from the host's name on. */
 const WEBHOOK = new RegExp(
@@ -57,7 +57,7 @@ const COPIES = /\b(?:scp|rsync|ssh|sftp|git|mailto)\b/;
  * @param free the text before it is replaced already
  * @returns the password next to it: `admin:SECRET@10.0.0.5`, `me@example.org:SECRET`
  */
-export function findBesideAt(text: string, at: number, free: number): FoundSecret | null {
+export function findAroundAt(text: string, at: number, free: number): FoundSecret | null {
   const colon = colonBefore(text, at);
   const before = text.slice(Math.max(free, at - LONGEST_LOGIN), at);
   const [, , password = ''] = (colon > free ? LOGIN_BEFORE.exec(before) : null) ?? [];

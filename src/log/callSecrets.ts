@@ -23,7 +23,7 @@ export function findInCall(text: string, end: number, isSetter: boolean): FoundS
   for (const [index, match] of [...argument.matchAll(TEXT)].entries()) {
     const [whole, , value = ''] = match;
     const isNamed = isSetter ? index === 0 : index > 0;
-    // `("me", password)`: what stands between is no text.
+    // `("me", password)`: anything in between is no text.
     if (!isNamed || (!looksChosen(value) && !looksRandom(value))) continue;
     return found(begin + match.index + whole.indexOf(value), value, 'password');
   }
@@ -54,7 +54,7 @@ const LONGEST_STATEMENT = 200;
 /**
  * @param end of the name
  * @param isPassword whether people choose such secrets
- * @returns the secret that stands as a text later in the same statement: as a default, in a comparison, behind a type
+ * @returns the secret that is a text later in the same statement: as a default, in a comparison, behind a type
  */
 export function findInStatement(text: string, end: number, isPassword: boolean): FoundSecret | null {
   const rest = text.slice(end, end + LONGEST_STATEMENT);

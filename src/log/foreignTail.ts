@@ -10,7 +10,7 @@ import { endsInsideKey, KEY_BEGINS } from './privateKeys.js';
 import type { Redact } from './redact.js';
 import { lastOf, TORN_EDGE } from './shorten.js';
 
-/** UTF-16 units, many times what is shown. */
+/** UTF-16 units, many times the shown length. */
 const WINDOW = 64 * 1024;
 
 export class ForeignTail {
@@ -19,7 +19,7 @@ export class ForeignTail {
   #length = 0;
   #dropped = false;
 
-  /** @param window the minimum of UTF-16 units to hold; at least four times what is shown */
+  /** @param window the minimum of UTF-16 units to hold; at least four times the shown length */
   constructor(window = WINDOW) {
     this.#window = window;
   }

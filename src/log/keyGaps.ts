@@ -24,7 +24,7 @@ const REST_OF_PRINTED_LINE = /[^\r\n]{0,200}(?=(\r?\n)?)/y;
 export const MARK = /-{4,5} ?(?:BEGIN|END)|Private-/;
 const HEADER = /[A-Z][A-Za-z-]{2,20}: /;
 
-/** @returns whether nothing else than the rest of a line and the beginning of another stands in it */
+/** @returns whether it holds only the rest of a line and the beginning of another */
 export function isGap(gap: string, longest = LONGEST_GAP): boolean {
   return gap.length <= longest && lineEnds(gap) <= MOST_LINE_ENDS && !MARK.test(gap);
 }
@@ -68,8 +68,8 @@ export function columnBehind(gap: string): Column | null {
 /**
  * @param begin of a mark
  * @param end of the mark
- * @returns what may stand between two lines: what stands behind the mark in its line, the end of the line, and what stands before the
- *   mark in its line. A line of a program may have an escaped end in it, too
+ * @returns the gaps that may be between two lines: the rest of the mark's line, its end, and the beginning of the mark's line. A
+ *   line of a program may have an escaped end in it, too
  */
 export function gapsAround(text: string, begin: number, end: number): string[] {
   const before = text.slice(Math.max(0, begin - LONGEST_GAP / 2), begin);

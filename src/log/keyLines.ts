@@ -1,5 +1,5 @@
 /**
- * The lines of a key, in whatever they are printed: runs of base64 characters. They form a chain: each has the width of one of the last
+ * The lines of a key, however they are printed: runs of base64 characters. They form a chain: each has the width of one of the last
  * ones, or stands in the same column, or has the same gap before it (keyGaps.ts).
  */
 import { beginOfRun, behindEscape, CHARACTER, type Line, widthOf } from './keyCharacters.js';
@@ -83,7 +83,7 @@ export class Chain {
     return isLineEnd(gap) || isVeryRandom(run) || this.#widths.some((each) => Math.abs(each - width) <= SIGNS);
   }
 
-  /** @returns whether no printed line stands between two of the key that does not stand between others */
+  /** @returns whether all printed lines between two of the key are also between others */
   isNext(gap: string): boolean {
     return this.#lines > 0 && lineEnds(gap) <= lineEnds(this.#gaps[0] ?? '');
   }
@@ -114,7 +114,7 @@ export function wholeLineAt(text: string, at: number): Line {
   return { begin: beginOfRun(text, at, Math.max(0, at - LONGEST_SHORT)), end: matchEnd(REST_OF_SHORT, text, at) };
 }
 
-/** @returns whether lines of base64 stand on both sides of the place, as in the middle of a key */
+/** @returns whether lines of base64 are on both sides of the place, as in the middle of a key */
 export function isBetweenLines(text: string, at: number): boolean {
   const isLong = (part: string) => (part.match(RUN) ?? []).some(isLongOrRandom);
   return isLong(text.slice(Math.max(0, at - LONGEST_GAP), at)) && isLong(text.slice(at, at + LONGEST_GAP));
@@ -137,7 +137,7 @@ function sameGapBehind(text: string, from: number, { gaps }: Chain): Line | null
   return null;
 }
 
-/** @param line behind the same gap as others; the last one may be short, and a word may stand there as well */
+/** @param line behind the same gap as others; the last one may be short, or it may be a word */
 function isShortLine(text: string, { begin, end }: Line, gap: string): boolean {
   const line = text.slice(begin, end);
   if (line.length < LEAST_TORN) return false;
@@ -202,7 +202,7 @@ function isLongOrRandom(run: string): boolean {
   return run.length >= LONG ? isRandom(run) : run.length >= PART && isVeryRandom(run);
 }
 
-/** Behind nothing but the end of a line a word may stand. */
+/** Behind the end of a line alone, a word may follow. */
 function hasSigns(gap: string): boolean {
   return /[^\s\\nr]/.test(gap);
 }

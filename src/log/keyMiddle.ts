@@ -98,12 +98,12 @@ interface Length {
   readonly bytes: number;
 }
 
-/** @returns whether a long number stands in the bytes and another one right behind it */
+/** @returns whether the bytes hold a long number and another one right behind it */
 function hasNumbers(bytes: Buffer, lengthAt: (bytes: Buffer, at: number) => Length | null): boolean {
   for (let at = 0; at + SHORTEST_NUMBER < bytes.length; at += 1) {
     const length = lengthAt(bytes, at);
     const next = length === null ? null : lengthAt(bytes, at + length.said + length.bytes);
-    // Behind the number of a public key stands its exponent. Two of 32 bytes are in the certificates of OpenSSH, too.
+    // The number of a public key is followed by its exponent. Two of 32 bytes are in the certificates of OpenSSH, too.
     if (length !== null && next !== null && next.bytes > EXPONENT_BYTES && length.bytes + next.bytes > LONGEST_PUBLIC) {
       return true;
     }

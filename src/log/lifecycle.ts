@@ -15,7 +15,7 @@ export class Lifecycle implements Service {
     this.#services = services;
   }
 
-  /** @throws what a service threw; that service, which may have started halfway, and the ones before it are stopped again */
+  /** @throws the error of a service; that service, which may have started halfway, and the ones before it are stopped again */
   async start(): Promise<void> {
     try {
       for (const service of this.#services.slice(this.#started.length)) {

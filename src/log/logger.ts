@@ -156,7 +156,7 @@ class FanOut {
     if (isExiting || this.#gathered.length > MOST_GATHERED) this.flush();
   }
 
-  /** Writes what this tick held back. */
+  /** Writes the lines that this tick held back. */
   readonly flush = (): void => {
     const lines = this.#gathered;
     if (lines === '') return;

@@ -30,7 +30,7 @@ const WRITTEN = ['', 'RSA ', 'EC ', 'DSA ', 'OPENSSH ', 'ENCRYPTED ', 'PGP '].ma
 const LONGEST_MARK = 48;
 const CUT_END = /-----E[A-Z ]{0,32}-{0,5}(?=\\{0,31}["'`]|…|\.\.\.|$)/y;
 const HEADERS = /(?:\s|\\{1,31}[nr]){0,8}(?:[A-Z][A-Za-z-]{2,20}: [^\r\n\\"]{0,200}(?:\s|\\{1,31}[nr]){1,8}){1,8}/y;
-/** A first line that is short: nothing but white space and quotes may stand before it. */
+/** A first line that is short: only white space and quotes may precede it. */
 const SHORT_FIRST = /((?:\s|\\{1,31}[nrt]|["']|%0[AaDd]){0,80})[A-Za-z0-9+/=]{8,200}(?=["'\s\\]|$)/y;
 /** Between the last line that was found and the last mark, or between both marks if the lines are wrapped. */
 const NEAR = 500;
@@ -118,7 +118,7 @@ function keyBehind(text: string, at: number, begun: number): FoundSecret | null 
   return { from: at, to: wrapped || last, replacement: REPLACEMENT };
 }
 
-/** @returns the end of the mark behind the key, if what stands between the marks is a key in pieces; zero if it is not */
+/** @returns the end of the mark behind the key, if the text between the marks is a key in pieces; zero if it is not */
 function endOfWrapped(text: string, begun: number, last: number): number {
   const behind = text.slice(last, last + LONGEST_WRAPPED);
   const next = behind.search(MARK);
@@ -139,7 +139,7 @@ function reversedKey(text: string, at: number, end: number): FoundSecret | null 
   return { from: at, to: last + begin.index + begin[0].length, replacement: REPLACEMENT };
 }
 
-/** @returns the end of the last line of the key whose mark stands at `at` to `begun`; `begun` if there is none */
+/** @returns the end of the last line of the key whose mark extends from `at` to `begun`; `begun` if there is none */
 function endOfKey(text: string, at: number, begun: number): number {
   const chain = new Chain(gapsAround(text, at, begun));
   const last = endOfLines(text, begun, chain);

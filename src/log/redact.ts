@@ -18,7 +18,7 @@ export const OWN_SECRET = '[redacted:own_secret]';
 /** The variables of our own secrets. Named here, because programs that read no settings must redact them, too. */
 export const SECRET_VARIABLES = ['TELEGRAM_BOT_TOKEN', 'GITHUB_TOKEN', 'REDIS_URL', 'WATCHDOG_PING_URL'] as const;
 
-/** @returns our own secrets in it: of the address of Redis those parts that must not be shown, of the others all */
+/** @returns our own secrets in it: all values, but only the secret parts of the address of Redis */
 export function ownSecretsIn(environment: Readonly<Record<string, string | undefined>>): string[] {
   return SECRET_VARIABLES.flatMap((name) => {
     const value = environment[name]?.trim();

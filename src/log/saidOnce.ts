@@ -19,7 +19,7 @@ export class SaidOnce {
     this.#said.delete(key);
   }
 
-  /** Forgets what no longer exists, so that the memory does not grow. */
+  /** Forgets things that no longer exist, so that the memory does not grow. */
   forgetAllBut(keys: { has(key: string): boolean }): void {
     for (const key of this.#said.keys()) if (!keys.has(key)) this.#said.delete(key);
   }

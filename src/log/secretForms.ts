@@ -2,7 +2,8 @@
 
 /**
  * @param secret as it was configured
- * @returns the secret, and what programs make of it. Single characters that are escaped differently need no form, see looseMatch.ts
+ * @returns the secret, and the forms that programs give it. Single characters that are escaped differently need no form, see
+ *   looseMatch.ts
  */
 export function formsOf(secret: string): string[] {
   const wellFormed = Buffer.from(secret, 'utf8').toString('utf8');

@@ -1,7 +1,7 @@
 /**
  * Tokens that begin with the prefix of their issuer, its mark, as the issuers document them. Each body is one class of characters with
  * a minimum length, so that a match ends with the token. A mark may occur anywhere in a word, thousands of times if the text is an
- * attacker's: what a body takes without being a token is bounded, so that all of them together take linear time.
+ * attacker's: the length of a body that is no token is bounded, so that all of them together take linear time.
  *
  * A token that consists of a mark and of many letters in both cases with digits needs no row here, see unknownTokens.ts.
  */
@@ -18,7 +18,7 @@ const BASE64 = '[A-Za-z0-9+/=_-]';
 const HEX = '[0-9a-f]';
 const UUID = `${HEX}{8}-${HEX}{4}-${HEX}{4}-${HEX}{4}-${HEX}{12}`;
 const LINE = '[A-Za-z0-9+/]{32,}={0,2}';
-/** `PRIVATE`, behind what may stand before it. */
+/** `PRIVATE`, behind the text allowed before it. */
 const ENCODED_MARK =
   '(?:BQUklWQVRF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVEUg|BFTkNSWVBURUQgUFJJVkFURS|BEU0EgUFJJVkFURS|BQR1AgUFJJVkFURS)';
 /** Not a word: a digit comes soon. */

@@ -125,7 +125,10 @@ interface Name {
   readonly as: 'own' | 'whole' | 'capital' | undefined;
 }
 
-/** Sorts out nearly all words by their last four letters, in either case; of shorter endings by those that may stand before them. */
+/**
+ * Sorts out nearly all words by their last four letters, in either case. A shorter ending is completed by the letters that may
+ * precede it.
+ */
 class Endings {
   readonly #bits = new Uint32Array(1 << 15);
 
@@ -160,7 +163,7 @@ ENDINGS_OF_SESSIONS.add('session');
 ENDINGS_OF_SESSIONS.add('session_id');
 for (const stage of STAGES.split('|')) ENDINGS_OF_STAGES.add(stage);
 
-/** @returns one code; of a shorter ending, one for each letter that may stand before it */
+/** @returns one code; for a shorter ending, one for each letter that may precede it */
 function codesOfEnding([first, second, third, fourth]: readonly number[]): number[] {
   if (first === undefined || second === undefined) return [];
   if (fourth !== undefined && third !== undefined) return [codeOf(first, second, third, fourth)];

@@ -1,7 +1,7 @@
 /** The places of secrets in a text, in their order. */
 import type { FoundSecret } from './stickyMatch.js';
 
-/** A key that is found by its end contains what was found in its lines. */
+/** A key that is found by its end contains the secrets found in its lines. */
 export function add(secrets: FoundSecret[], secret: FoundSecret): void {
   let { from } = secret;
   for (let last = secrets.at(-1); last !== undefined && last.to > from; last = secrets.at(-1)) {

@@ -1,5 +1,5 @@
 /**
- * Finds what looks like a secret: a token with its issuer's prefix, a value after a name that suggests a secret, a login in a
+ * Finds texts that look like a secret: a token with its issuer's prefix, a value after a name that suggests a secret, a login in a
  * URL, a private key.
  *
  * It reads the text word by word and tries a pattern only at words that may name a secret or begin one, by a few of their
@@ -7,7 +7,7 @@
  * bounded, or consumed by the match, or end at a character that the next one begins with.
  */
 
-import { findBesideAt, findInAddress } from './addressSecrets.js';
+import { findAroundAt, findInAddress } from './addressSecrets.js';
 import { asciiView } from './asciiView.js';
 import { findAssigned } from './assignedSecrets.js';
 import { findBehindOption, findHere, findPiped } from './commandSecrets.js';
@@ -117,7 +117,7 @@ function replaceSeen(shown: string, text: string): Seen {
       const isAddress = codes[at] === COLON && codes[at + 1] === SLASH && codes[at + 2] === SLASH && at + 2 < length;
       at += 1;
       if (isAddress) secret = findInAddress(text, at - 1);
-      else if (code === AT && SORTS[codes[at] ?? 0] !== 0) secret = findBesideAt(text, at - 1, copied);
+      else if (code === AT && SORTS[codes[at] ?? 0] !== 0) secret = findAroundAt(text, at - 1, copied);
     } else {
       const start = at;
       // The rest of a word behind a secret is a word itself, and is not read again.

@@ -37,7 +37,7 @@ const DIGITS = /^\d+(?:[.,]\d+)?$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f:])/i;
 /** An identifier of an account at Twilio, which is public. */
 const ACCOUNT = /^[A-Z]{2}[0-9a-f]{32}$/;
-/** Keys that their issuers call public: they stand in web pages. */
+/** Keys that their issuers call public: they are in web pages. */
 const PUBLISHED = /^(?:pk_(?:live|test)_|pk\.eyJ|sb_publishable_|phc_|pub-c-|sub-c-)/;
 /** Words of the trade that have a digit. */
 const TECHNICAL =

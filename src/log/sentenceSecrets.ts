@@ -10,7 +10,7 @@ import { isPublicToken } from './unknownTokens.js';
 const SPACE = '(?:[ \\t]|\\\\t)';
 /** Words of a sentence; a full stop ends it. */
 const WORDS = String.raw`(?:${SPACE}{1,3}[\w@'’()/*~-]{1,40}(?:\.\w{1,20})?){0,6}?`;
-/** What stands before the value. */
+/** The words before the value. */
 const SAYS = `(?:${SPACE}{0,2}[:=→|]|${SPACE}{1,2}(?:(?:is|are|was|è|é)(?: (?:still|now|again|just|currently|simply))?|(?:set|changed|reset|rotated|updated) to|becomes|lautet|ist|est|es|=>|->))${SPACE}{1,16}`;
 const VALUE = String.raw`(?:\*\*|\\{0,31}["'\`]|\()?((?:[^\s"'\`\\|*]|\*(?!\*)){6,400})`;
 const SENTENCE = new RegExp(`${WORDS}${SAYS}${VALUE}`, 'y');
@@ -53,7 +53,7 @@ const LOGIN =
 const [SHORTEST_BASE64, LONGEST_BASE64] = [24, 48];
 /** Tried only where the signs begin, not at each of them. */
 const BASE64_BEFORE = new RegExp(`(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{${SHORTEST_BASE64},}$`);
-/** Also what stands behind it without a space, in other scripts. */
+/** Also text right behind it in other scripts, without a space. */
 const END_OF_SENTENCE = /[.,;:!?)\]}]*[^\x20-\x7e]+$|[.,;:!?)\]}]+$/;
 
 /**

@@ -12,7 +12,7 @@ const LONGEST_HEADING = 400;
 const LINE_END = /\r?\n/g;
 /** Within a text of JSON, which a quote ends. */
 const LINE_END_IN_TEXT = /(?:\\{1,31}r)?\\{1,31}n|(?=\\{0,31}")/g;
-/** A line of nothing but names and what separates them. */
+/** A line of nothing but names and their separators. */
 const IN_HEADING = Uint8Array.from({ length: 128 }, (_, code) =>
   Number(/[\w \t.,;|"'-]/.test(String.fromCharCode(code))),
 );

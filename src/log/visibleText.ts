@@ -76,11 +76,11 @@ function isUnseenPair(text: string, at: number): boolean {
   return point >= CODES && UNSEEN_PAIR.test(String.fromCodePoint(point));
 }
 
-/** Whether the character at `begin` joins or colours what stands next to it. */
+/** Whether the character at `begin` joins or colours its neighbour. */
 function isNeeded(text: string, begin: number, code: number): boolean {
   if (code !== JOINER && code !== NON_JOINER && code !== COLOURED) return false;
   const last = begin === 0 ? 0 : text.charCodeAt(begin - 1);
-  // Most that stand in no picture and no word are seen at once by the character before them.
+  // Most outside pictures and words are seen at once by the character before them.
   if (SORTS[last] === UNSEEN && (last !== COLOURED || code === COLOURED)) return false;
   if (last < FIRST_PICTURE && (code !== COLOURED || text.charCodeAt(begin + 1) !== KEYCAP)) return false;
   const before = text.slice(Math.max(0, begin - LONGEST_PICTURE), begin);

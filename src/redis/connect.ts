@@ -11,7 +11,7 @@ const CONNECT_LIMIT_MS = 5 * SECOND;
 /** The limit of a whole command, even on a server that accepts connections and then does not reply. */
 const COMMAND_LIMIT_MS = 10 * SECOND;
 /**
- * A connection on which nothing at all comes back after a request is given up, whatever TCP says: a device in between may have
+ * A connection that returns nothing at all after a request is given up, whatever TCP says: a device in between may have
  * forgotten it, while a new one would work. A worker's request for jobs normally takes 10 s.
  */
 const SILENT_LIMIT_MS = 10 * SECOND;
@@ -26,8 +26,8 @@ const OLDEST_VERSION = [6, 2] as const;
 
 /**
  * - `commands`: a command fails after {@link COMMAND_LIMIT_MS} at the latest, so that nothing hangs silently while Redis is
- *   away. Its answer may be lost then although it was executed; and what was sent on a connection that broke is sent again
- *   on the next one. So commands must be safe to repeat.
+ *   away. Its answer may be lost then although it was executed. A command that was sent on a connection that broke is sent
+ *   again on the next one. So commands must be safe to repeat.
  * - `blocking`: waits for ever, as BullMQ's workers demand.
  * - `subscriber`: waits for ever; subscriptions are restored by themselves, messages in between are lost.
  */

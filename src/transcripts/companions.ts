@@ -38,9 +38,9 @@ export function groupTranscripts(paths: readonly string[]): TranscriptFiles[] {
 /** @returns a transcript or journal with the files that belong to it */
 export function transcriptAt(path: string): TranscriptFiles {
   if (AGENT_FILE.test(basename(path))) return withCompanions(path, []);
-  const beside = agentFiles(dirname(path), false);
+  const siblings = agentFiles(dirname(path), false);
   const below = agentFiles(join(path.slice(0, path.length - JOURNAL_SUFFIX.length), FOLDER), true);
-  const agents = [...beside, ...below].filter((agent) => ownerOf(agent, [path]) === path).sort();
+  const agents = [...siblings, ...below].filter((agent) => ownerOf(agent, [path]) === path).sort();
   return withCompanions(path, agents);
 }
 

@@ -90,12 +90,12 @@ export class DraftReader {
     this.#taken = 0;
   }
 
-  /** The file was rewritten, replaced or removed: what was returned is void. */
+  /** The file was rewritten, replaced or removed: returned drafts are void. */
   get isVoid(): boolean {
     return this.#isVoid;
   }
 
-  /** After the transcript's end, looks again for what was appended; those drafts may be earlier than the ones before. */
+  /** After the transcript's end, looks again for appended lines; their drafts may be earlier than the ones before. */
   readOn(): void {
     this.#isRead = false;
   }

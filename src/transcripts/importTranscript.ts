@@ -31,7 +31,7 @@ const LONGEST_NAME = 160;
  * @param path a transcript, whose sub-agents' transcripts are found next to it, or a journal of either shape
  * @param write takes the journal's lines, without line ends, in order; the same lines for the same files
  * @returns the facts of the reading; `format` is null if nothing in the file is known
- * @throws whatever `write` throws
+ * @throws the errors of `write`
  */
 export async function importTranscript(
   path: string,

@@ -9,7 +9,7 @@ const BUFFERED_CHARACTERS = 256 * 1024;
 
 export class LineFile {
   readonly #path: string;
-  readonly #beside: string;
+  readonly #temporary: string;
   readonly #descriptor: number;
   #buffer = '';
 
@@ -21,8 +21,8 @@ export class LineFile {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat !== undefined && !stat.isFile()) throw new NotPlainError('it is there already, and not a plain file');
     this.#path = path;
-    this.#beside = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
-    this.#descriptor = openSync(this.#beside, 'wx', PRIVATE_FILE);
+    this.#temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
+    this.#descriptor = openSync(this.#temporary, 'wx', PRIVATE_FILE);
   }
 
   /** @param line without a line end */
@@ -36,7 +36,7 @@ export class LineFile {
     this.#flush();
     fsyncSync(this.#descriptor);
     closeSync(this.#descriptor);
-    renameSync(this.#beside, this.#path);
+    renameSync(this.#temporary, this.#path);
   }
 
   /** Keeps the previous file. */
@@ -46,7 +46,7 @@ export class LineFile {
     } catch {
       // It is closed already: the move into its place has failed.
     }
-    rmSync(this.#beside, { force: true });
+    rmSync(this.#temporary, { force: true });
   }
 
   #flush(): void {

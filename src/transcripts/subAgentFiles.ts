@@ -64,7 +64,7 @@ export class SubAgentFiles {
     return this.#session.read();
   }
 
-  /** Looks for what has appeared. @returns the agents whose calls are known since now */
+  /** Looks for new files. @returns the agents whose calls are known since now */
   look(): string[] {
     const session = sessionIn(this.#session.read(), false);
     if (session === null) return [];

@@ -41,7 +41,7 @@ export class TranscriptTail implements JournalSource {
   #isJournal = false;
 
   /**
-   * @param trimmer what is kept; without it, what a journal has, secrets included: the judgement shows none
+   * @param trimmer trims each line; without it, lines are those of a journal, secrets included: the judgement shows none
    * @param window how far records may be out of order
    */
   constructor(files: TranscriptFiles, trimmer: Trimmer = AS_IT_IS, window = ORDERED_DRAFTS) {

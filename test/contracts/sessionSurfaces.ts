@@ -29,9 +29,9 @@ async function say(scene: SessionScene, command: Command, ...args: readonly stri
     out += text;
   };
   const asked = runCommand(command, args, { surroundings: scene.surroundings, heard });
-  // `sessions` goes on to the bridge, for which it has no settings here.
-  const code = await asked.then((said) => said.code).catch(() => null);
-  return { code, out };
+  // `sessions` asks the bridge, too, for which it has no settings here.
+  const { code, err } = await asked.catch((error: Error) => ({ code: null, err: error.message }));
+  return { code, out, err };
 }
 
 /** @returns what each pattern finds: its last group, or the whole of it */
@@ -69,6 +69,11 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
     const stuck = found(out, /^(STUCK): /, /^(notice), [^:]*: .*(?=\.$)/, /^notice, .*(\(over, or excused\))$/);
     const more = found(out, /^attention: (.*)$/, /^waiting, since/, /^silence is excused/, /cannot be read/);
     return withMore(`${code}`, axesOf(out), stuck, more);
+  },
+  'the candidates': async (scene) => {
+    const { err } = await say(scene, track, 'status');
+    const [, words = '-'] = new RegExp(`^  ${scene.id}(?:  (.*))?$`, 'm').exec(err) ?? [];
+    return words;
   },
   session: async (scene) => {
     const { code, out } = await say(scene, session, scene.id);

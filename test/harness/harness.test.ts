@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { ManualClock, TEST_START } from './clock.js';
 import { testFolder } from './folder.js';
+// @ts-expect-error jest loads it before anything is compiled, so it is JavaScript without types
+import { processorMs } from './processorTime.mjs';
 import { describeWithRedis, openTestRedis } from './redis.js';
 import { untilAtRest } from './rest.js';
 
@@ -125,4 +128,11 @@ describeWithRedis('openTestRedis', () => {
     expect(first[0]?.status()).toBe('end');
   });
   afterAll(() => expect(former).not.toBe(''));
+});
+
+test('the processor time of a test counts what its child processes took', () => {
+  const before = processorMs();
+  const busy = 'while (process.cpuUsage().user < 300_000) Math.random();';
+  expect(spawnSync(process.execPath, ['-e', busy]).status).toBe(0);
+  expect(processorMs() - before).toBeGreaterThanOrEqual(250);
 });

@@ -6,7 +6,7 @@ import settings from '../../jest.config.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TESTS = join(ROOT, 'test');
-const STARTS_PROCESSES = /from 'node:child_process'|describeWithRedis/;
+const STARTS_PROCESSES = /from 'node:child_process'|describeWithRedis|describeWhereInstalled/;
 const known = new Map();
 // As in globalSetup.mjs, which would start a Redis.
 process.env.WATCHKEEPER_TEST_PATIENCE ??= '4';

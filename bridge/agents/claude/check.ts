@@ -55,7 +55,7 @@ export async function checkClaude(
   return askProvider(status, request, signal, clock);
 }
 
-/** @param trial the line with which a person sees what is missing */
+/** @param trial the command line that shows a person the missing part */
 function complainOfStart(trial: string, end: ProbeEnd): AgentCheck {
   if (end.kind === 'exited' && (end.code === 0 || end.code === 1)) {
     return {

@@ -24,8 +24,8 @@ const BACKGROUND_QUIET_MS = 15 * MINUTE;
 /** The time that Claude Code gets after its answer to save the conversation and exit. */
 const EXIT_MS = 3 * SECOND;
 /**
- * For what the operator has not set in `AGENT_ENV`. A background task outlives the turn that started it, so a run would end with
- * half an answer, or never; in the foreground it is a call like any other.
+ * Defaults for variables that the operator has not set in `AGENT_ENV`. A background task outlives the turn that started it, so a
+ * run would end with half an answer, or never; in the foreground it is a call like any other.
  */
 const DEFAULT_ENVIRONMENT = {
   DISABLE_AUTOUPDATER: '1',
@@ -39,7 +39,7 @@ const { values: given } = parseArgs({ options: { options: { ...text, default: '{
 // Claude Code gets the signal as well: it goes to the whole group.
 process.on('SIGTERM', () => process.exit(SIGTERM_EXIT_CODE));
 
-/** On a pipe this is synchronous: what is written here has left the process. */
+/** On a pipe this is synchronous: after the call, the line has left the process. */
 function writeLine(line: ProtocolLine): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

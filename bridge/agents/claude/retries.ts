@@ -18,7 +18,7 @@ export class Retries {
     this.#clock = clock;
   }
 
-  /** @returns what to say of a request that was refused too often; null if another try makes sense */
+  /** @returns the words about a request that was refused too often; null if another try makes sense */
   refused(retry: Extract<SystemMessage, { subtype: 'api_retry' }>): string | null {
     if (!isRefusal(retry)) return null;
     this.#refusals += 1;

@@ -52,7 +52,7 @@ export interface UserMessage extends Voice {
   readonly type: 'user';
   readonly message: { readonly content: Content };
   readonly tool_result_meta?: readonly ResultMeta[];
-  /** The tool's own output; of a sub-agent's call there is none. */
+  /** The tool's own output; a sub-agent's call has none. */
   readonly tool_use_result?: unknown;
 }
 

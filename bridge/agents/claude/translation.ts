@@ -31,7 +31,7 @@ import { Tokens } from './tokens.js';
 const STREAM_SIGN_EVERY_MS = SECOND;
 const SAID_NOTHING = '(The agent ended its turn without a word.)';
 
-/** The bridge redacts and cuts what it reads. */
+/** The bridge redacts and cuts each line that it reads. */
 const asItIs = (text: string) => text;
 
 /** How the query ended so far. */

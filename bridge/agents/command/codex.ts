@@ -99,7 +99,7 @@ export class CodexDialect implements Dialect {
     return [...request, journal(done), ...(files === null ? [] : [journal(files)])];
   }
 
-  /** The tokens of this run: what the thread has used by now, less what it had used before. */
+  /** The tokens of this run: the thread's total by now, less its total before. */
   #usage(total: Fields | null): ProgramLine[] {
     if (total === null || this.#thread === null) return [];
     const before = this.#isResumed ? this.#totals?.get(this.#thread) : {};

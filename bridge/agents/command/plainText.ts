@@ -18,7 +18,7 @@ const CUT = '[…]\n';
 const CUT_IN_LINE = '[…] ';
 /** The end is kept: a log may come before the answer. */
 const KEPT = LONGEST_ANSWER - CUT.length;
-/** Leaves room for what redaction removes. */
+/** Leaves room for text that redaction removes. */
 const WINDOW = 1.5 * KEPT;
 /** The beginning of such a line may be the second half of a secret of ours, and is never kept. */
 const LONG_LINE = KEPT + TORN_EDGE;
@@ -26,7 +26,7 @@ const LONG_LINE = KEPT + TORN_EDGE;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const TERMINAL_ORDERS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 
-/** @param redact applied to what is cut; without it, only known shapes of secrets are redacted */
+/** @param redact applied to a text that is cut; without it, only known shapes of secrets are redacted */
 export function plainText(clock: Clock, redact: Redact = redactShapes): Dialect {
   const printed = new ForeignTail(WINDOW);
   const isOfKey = keyFollower();

@@ -1,4 +1,4 @@
-/** Wordings that programs share, because they pass on what HTTP, the network and the providers' APIs say. */
+/** Wordings that programs share, because they pass on the words of HTTP, the network and the providers' APIs. */
 import type { Wordings } from './wording.js';
 
 /** The codes of the system, and the words of the usual HTTP clients. */

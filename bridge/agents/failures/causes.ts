@@ -24,6 +24,6 @@ export interface AgentFailure {
   readonly detail: string;
   /** With `rate_limit` or `provider_unavailable`: when that ends, UTC epoch milliseconds, if the agent said so. */
   readonly until?: number;
-  /** A person's remedy, as a clause of ours. */
+  /** The remedy for a person, as a clause of ours. */
   readonly remedy?: string;
 }

@@ -6,7 +6,7 @@ import { passes, readWords, straight, type Wordings } from './wording.js';
 
 /** Where the words of a program's failure are looked up. */
 export interface FailureWords {
-  /** For what it reports as its failure. */
+  /** Wordings for its reported failure. */
   readonly reported: Wordings;
   /** Wordings for the end of its output. */
   readonly printed: Wordings;

@@ -12,7 +12,7 @@ const ENDS =
 const REACH = 90;
 /** A stated minute is over a minute later. Asked within it, the limit may still hold. */
 const WITHIN_MINUTE_MS = 59 * SECOND;
-/** A time of day that has just passed is meant: what was said needed a moment to be read. */
+/** A time of day that has just passed is meant: the words needed a moment to be read. */
 const JUST_PASSED_MS = 5 * MINUTE;
 
 const UNITS: Readonly<Record<string, number>> = { d: DAY, h: HOUR, m: MINUTE, s: SECOND, ms: 1 };
@@ -61,7 +61,7 @@ function delayOf(words: string, { now }: Reading): number | null {
   return seconds === undefined ? null : now + Number(seconds) * SECOND;
 }
 
-/** @returns the first end that stands after a word that announces one */
+/** @returns the first end that follows a word announcing one */
 function followingOf(words: string, reading: Reading): number | null {
   for (let from = 0; from < words.length; ) {
     const found = ENDS.exec(words.slice(from));

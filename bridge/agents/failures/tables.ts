@@ -1,4 +1,4 @@
-/** The table of each agent program, and what is read where the program is not known. */
+/** The table of each agent program, and one for unknown programs. */
 import { ANY_WORDINGS } from './anyProgram.js';
 import { CLAUDE_WORDINGS } from './claude.js';
 import { CODEX_WORDINGS } from './codex.js';
@@ -17,5 +17,5 @@ export const WORDINGS: Readonly<Record<AgentProgramName, Wordings>> = {
 /** For a program that reports its own failure, and may be a wrapper of one of the above. */
 export const REPORTED: Wordings = [...CLAUDE_WORDINGS, ...CODEX_WORDINGS, ...ANY_WORDINGS];
 
-/** For what a plain program printed last. Only wordings that no ordinary program has. */
+/** For the last output of a plain program. Only wordings that no ordinary program has. */
 export const PRINTED: Wordings = [...CLAUDE_WORDINGS, ...CODEX_WORDINGS];

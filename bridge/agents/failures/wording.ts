@@ -1,6 +1,6 @@
 /**
  * Why a program failed, read from its words. Agent programs give little else, so each has a table of its own wordings; the words
- * that decide are those of versions that were seen. `npm run prove -- failures` prints what is read from each.
+ * that decide are those of versions that were seen. `npm run prove -- failures` prints the reading of each.
  */
 import type { AgentFailure, FailureCause } from './causes.js';
 import { type Reading, statedEnd } from './statedEnd.js';
@@ -10,7 +10,7 @@ export interface Wording {
   /** Typographic apostrophes are made straight before. */
   readonly says: RegExp;
   readonly cause: FailureCause;
-  /** A person's remedy, as a clause; absent if the cause says all. */
+  /** The remedy for a person, as a clause; absent if the cause says all. */
   readonly remedy?: string;
 }
 

@@ -19,7 +19,7 @@ export interface Confinement {
   readonly kept: readonly string[];
   /** Files and folders that are hidden from the agent, even in those directories. Absolute paths. */
   readonly masked: readonly string[];
-  /** Folders that are hidden but for what else is named here. Absolute paths. */
+  /** Folders that are hidden, except for the other paths named here. Absolute paths. */
   readonly hidden: readonly string[];
   /** Files and folders that the agent may read in the operator's home, and in folders that are hidden. Absolute paths. */
   readonly readable: readonly string[];

@@ -10,8 +10,8 @@ import { sandboxedLine } from './sandbox.js';
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGWINCH', 'SIGQUIT'] as const;
 
 /**
- * The program gets a session of its own, without a controlling terminal: what runs among an agent's files must not be able to
- * type into the terminal of its person, nor read from it when the person has left. A shell has no job control there, therefore.
+ * The program gets a session of its own, without a controlling terminal: a program that runs among an agent's files must not be
+ * able to type into its person's terminal, nor read from it when the person has left. So a shell has no job control there.
  * @returns its exit code; null if a signal ended it
  * @throws the system's error if it cannot be started, and as {@link sandboxedLine}
  */

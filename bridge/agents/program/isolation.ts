@@ -44,7 +44,7 @@ export function isHarmless({ isolation, agent }: Project): boolean {
   return isolation === null && agent.kind === 'scripted';
 }
 
-/** @returns what keeps the project's agents away */
+/** @returns the means that keeps the project's agents away */
 export function isolationOf({ isolation }: Project, trouble: Trouble | null): 'bubblewrap' | 'none' {
   return isolation ?? (trouble === null ? 'bubblewrap' : 'none');
 }
@@ -97,7 +97,7 @@ export function warnOfOpenAgents(settings: Settings, logger: Logger): void {
   }
 }
 
-/** @returns what the project's agents may write, read and not see; null if they are not confined */
+/** @returns the files that the project's agents may write, read and not see; null if they are not confined */
 export function confinementOf(settings: Settings, projectKey: string): Confinement | null {
   const project = settings.projects.get(projectKey);
   if (project === undefined || isolationOf(project, whyNotConfined(project, settings)) === 'none') return null;

@@ -95,7 +95,7 @@ export function pinned(paths: readonly string[], roots: readonly string[]): Moun
   return inPlace('--bind', outerFirst([...above]));
 }
 
-/** @returns each path once, folders before what is in them */
+/** @returns each path once, folders before their content */
 export function outerFirst(paths: readonly string[]): string[] {
   return [...new Set(paths)].sort((left, right) => left.length - right.length);
 }

@@ -20,7 +20,7 @@ const EXHAUSTED_WORDS =
   /resource temporarily unavailable|too many open files|cannot allocate memory|no space left on device|cannot fork|fork failed/i;
 const TOO_LITTLE = "the agent's host has too few processes, files or memory left at this moment";
 
-/** @returns whether the host may have again tomorrow what it lacks now */
+/** @returns whether the host lacks something now that it may have again later */
 export function isExhausted(error: unknown): boolean {
   return EXHAUSTED.has(errorCode(error)) || EXHAUSTED_WORDS.test(describeError(error));
 }

@@ -7,14 +7,14 @@ import { outermost } from './mounts.js';
 type RealPath = (path: string) => string | null;
 
 const PACKAGES = '/node_modules/';
-/** A mount costs; of a folder to which more links lead, the whole is shown. */
+/** A mount costs: if more links lead to a folder, the whole folder is shown. */
 const MOST_OF_A_FOLDER = 8;
 /** Bubblewrap takes a few thousand arguments. */
 const MOST_ON_PATH = 200;
 
 /**
  * @param path absolute
- * @returns the path and what it links to; for a program of npm the outermost folder of packages, and for one of a virtual
+ * @returns the path and the target of its link; for a program of npm the outermost folder of packages, and for one of a virtual
  *   environment of Python that environment, because these have all that it imports
  */
 export function wholeProgram(path: string, realPath: RealPath): string[] {

@@ -9,7 +9,7 @@ import { ForeignTail } from '../../../src/log/foreignTail.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { atMost, type Clock, giveWay, SECOND } from '../../../src/time.js';
 
-/** After the program's end, this long a silence means that whatever it piped its output through has passed everything on. */
+/** After the program's end, so long a silence means that the programs behind its output have passed everything on. */
 const SILENCE_MS = 200;
 /** Without such a silence until then, it is another program that talks, such as a server that was left behind. */
 const TALKS_ON_MS = SECOND;
@@ -88,7 +88,7 @@ export class ProgramOutput {
     const held: Buffer[] = [];
     let bytes = 0;
     for (let next = first; ; next = take()) {
-      // After a suspension, a process's timers fire before it reads what is in the pipe.
+      // After a suspension, a process's timers fire before it reads the pipe.
       const timely = await atMost(this.#clock, SILENCE_MS, next, 'nothing' as const);
       const chunk = timely === 'nothing' ? await soon(next) : timely;
       if (chunk === null || chunk === 'nothing') return held;

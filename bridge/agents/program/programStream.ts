@@ -91,7 +91,7 @@ export class ProgramStream {
     return !this.#owesTurn && this.#answer === null;
   }
 
-  /** A clause for people on what could not be read; empty if everything could. */
+  /** A clause for people about unreadable lines; empty if there are none. */
   get unreadable(): string {
     const parts = [];
     if (this.#garbage > 0) parts.push(`${counted(this.#garbage, 'line')} of its output could not be read`);
@@ -216,7 +216,7 @@ export class ProgramStream {
   }
 }
 
-/** Redacts only what is cut: a whole answer is redacted when it is delivered. */
+/** Redacts only a text that is cut: a whole answer is redacted when it is delivered. */
 function cutAnswer(text: string, redact: Redact): string {
   if (text.length <= LONGEST_ANSWER) return text;
   const clean = redact(text);

@@ -25,7 +25,7 @@ export type ProgramLine =
   | { readonly kind: 'garbage' };
 
 type Result = Extract<JournalEvent, { event: 'post_tool_use' }>;
-/** A result may omit what its call has said already. */
+/** A result may omit words that its call has said already. */
 export type ProgramEvent = Exclude<JournalEvent, Result> | (Omit<Result, 'tool_name'> & { tool_name?: string });
 
 const id = z.string().min(1);

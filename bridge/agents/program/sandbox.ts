@@ -56,7 +56,7 @@ export function signalInside(code: number | null): NodeJS.Signals | null {
 export interface Trouble {
   /** A clause. */
   readonly why: string;
-  /** Whether bubblewrap is not there at all. Anything else could be an agent's doing, which uses up what a sandbox needs. */
+  /** Whether bubblewrap is not there at all. Any other trouble could be an agent's doing, by using up a sandbox's resources. */
   readonly isMissing: boolean;
 }
 
@@ -77,7 +77,7 @@ export function whyNoSandbox(user: AgentUser | null = null): Trouble | null {
 }
 
 function findTrouble(user: AgentUser | null): Trouble | null {
-  // Files of the kernel, such as /proc/sys, obey whoever is root outside, whatever it may do inside.
+  // Files of the kernel, such as /proc/sys, obey the user that is root outside, whatever it may do inside.
   if (user === null && process.getuid?.() === 0)
     return { why: 'no sandbox can hold an agent that runs as root', isMissing: false };
   if (systemProgram('bwrap') === null) return { why: 'bubblewrap is not installed', isMissing: true };
@@ -101,7 +101,7 @@ function findTrouble(user: AgentUser | null): Trouble | null {
 export function sandboxedLine(line: CommandLine, request: AgentSurroundings): CommandLine {
   const { confinement, workingDirectory, environment } = request;
   if (confinement == null) return line;
-  // Before it is looked for what there is to hide: the logs may not exist yet.
+  // Made before the search for files to hide: the logs may not exist yet.
   if (confinement.home !== null) makeOwnHome(confinement.home);
   const home = homeInside(request);
   const emptied = EMPTIED.flatMap((path) => realOf(path) ?? []);
@@ -151,7 +151,7 @@ function projectMounts(directories: readonly string[], others: readonly string[]
 
 interface Layout {
   readonly home: string;
-  /** Folders that the sandbox replaces by others: what lies there must be mounted, the rest of the host is visible. */
+  /** Folders that the sandbox replaces by others: their content must be mounted, the rest of the host is visible. */
   readonly covered: readonly string[];
   /** In these an agent may have put a link to anything. */
   readonly strangers: readonly string[];

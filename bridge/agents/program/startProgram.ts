@@ -79,7 +79,7 @@ function badDirectory({ workingDirectory: path }: AgentRequest): AgentEnd | null
   }
 }
 
-/** Checked first: what is started is `prlimit`, which would only exit with 127. */
+/** Checked first: the program that is started is `prlimit`, which would only exit with 127. */
 function missingProgram(program: AgentProgram, { environment, workingDirectory }: AgentRequest): AgentEnd | null {
   const { kind } = findProgram(program.command, environment.PATH ?? DEFAULT_PATH, workingDirectory);
   if (kind === 'found') return null;

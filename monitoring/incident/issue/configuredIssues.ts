@@ -12,7 +12,7 @@ export interface ConfiguredIssuesOptions
   /** Where it is noted that a repository refuses reports, and where that is said; absent: nowhere. */
   readonly noted?: Pick<ReportWatchOptions, 'troubles' | 'events'>;
   readonly settings: Settings;
-  /** Aborts what is in progress when the process stops. */
+  /** Aborts requests in progress when the process stops. */
   readonly stopping: AbortSignal;
 }
 

@@ -127,7 +127,7 @@ export class IssueLedger {
    * @returns when the project may last have got a new issue, UTC epoch milliseconds; 0 if not within the hour
    */
   async lastNewBeside(topic: IssueTopic): Promise<number> {
-    // In this order: what is settled in between moves from the first to the second.
+    // In this order: a creation that is settled in between moves from the first to the second.
     const others = await Promise.all(INCIDENT_RULES.filter((rule) => rule !== topic).map((rule) => this.of(rule)));
     const last = await this.#records.lastCreated(this.#projectKey);
     return Math.max(last ?? 0, ...others.map(({ creating_since }) => creating_since ?? 0));
@@ -181,7 +181,7 @@ export class IssueLedger {
     for (const { number } of twins) {
       // Closed first: a lost comment is not worth a second one each time.
       await this.#sink.close(number, 'not_planned');
-      const comment = `Filed twice for the same at once: #${kept.number} goes on, this one is closed.`;
+      const comment = `Filed twice for the same at once: #${kept.number} is kept, this one is closed.`;
       await this.#sink.comment(number, comment);
       const said = `issue ${number} is closed: ${kept.number} was filed for the same at once, and is kept`;
       this.#logger.warn({ issue: number, kept: kept.number }, said);

@@ -55,7 +55,7 @@ function firstLineOf(body: string): string {
   return body.split('\n', 1)[0]?.replace(/\r$/, '') ?? '';
 }
 
-/** @returns the fingerprint in a body's first line, whoever wrote it; null if it has none */
+/** @returns the fingerprint in a body's first line, without a check of its author; null if it has none */
 export function namedIn(body: string): string | null {
   return ANY.exec(firstLineOf(body))?.[1] ?? null;
 }

@@ -135,7 +135,7 @@ export function emptyRecord(fingerprint: string, projectKey: string, rule: Issue
 
 const UNKNOWN_NEEDS: Needs = { who: 'person', what: 'An older version filed this: see below what was done.' };
 
-/** @returns the record, completed with what records of older versions lack */
+/** @returns the record, with the fields that records of older versions lack */
 export function ofFormerVersion(record: IssueRecord): IssueRecord {
   if (record.closing !== undefined) return record;
   const lacking = { needs: UNKNOWN_NEEDS, host: null, journal: '', settled: false };
@@ -206,7 +206,7 @@ export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
 
 /**
  * Reduces an issue's record of occurrences before an instant to our own words and the issue's number, so that the issue is
- * found again, without what agents said and called.
+ * found again, without the words and calls of agents.
  * @param before epoch milliseconds
  * @returns the record itself if nothing is old; null if nothing of it is worth keeping
  */

@@ -17,7 +17,7 @@ import { type Clock, isoTime } from '../../../src/time.js';
 import { namedIn } from './issueMarker.js';
 import { type IssueSink, type IssueSummary, SinkError, WATCHDOG_LABEL } from './issueSink.js';
 
-/** The head of an issue's file. A person may have edited it: what is missing counts as open and ours. */
+/** The head of an issue's file. A person may have edited it: without the field, an issue counts as open and ours. */
 const HEAD = z.object({
   title: z.string().catch(''),
   labels: z.array(z.string()).catch([WATCHDOG_LABEL]),
@@ -134,17 +134,17 @@ export class LocalIssues implements IssueSink {
 
   /** @returns false if the number is taken */
   async #writeNew(issue: LocalIssue): Promise<boolean> {
-    const beside = join(this.#folder, `.${issue.head.number}.${randomBytes(6).toString('hex')}`);
-    await writeFile(beside, issueFileText(issue), { flush: true, mode: PRIVATE_FILE });
+    const temporary = join(this.#folder, `.${issue.head.number}.${randomBytes(6).toString('hex')}`);
+    await writeFile(temporary, issueFileText(issue), { flush: true, mode: PRIVATE_FILE });
     try {
       // Unlike a rename, a link never replaces another process's file.
-      await link(beside, this.#path(issue.head.number));
+      await link(temporary, this.#path(issue.head.number));
       return true;
     } catch (error) {
       if (errorCode(error) === 'EEXIST') return false;
       throw error;
     } finally {
-      await rm(beside, { force: true });
+      await rm(temporary, { force: true });
     }
   }
 

@@ -10,7 +10,7 @@ export interface Needs {
   readonly what: string;
 }
 
-/** Remedies of a person before the message is sent again. */
+/** Remedies for a person to apply before the message is sent again. */
 const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
   run_failed_to_start: "The agent's program cannot be started: `watchkeeper doctor` says why.",
   run_failed_authentication: "Renew the agent's credentials: they were refused.",
@@ -26,7 +26,7 @@ const REMEDIES: Readonly<Partial<Record<PlainReason, string>>> = {
     'Every attempt was interrupted, by its bridge or a limit of the provider: the log of the bridge says by which.',
 };
 
-/** The agent did nothing wrong: what its conversation says would lead nowhere. */
+/** The agent did nothing wrong: the words of its conversation would lead nowhere. */
 const SERVICE_ENDED =
   'Find out why the service that ran the agent ended: see the end of its log, and what its supervisor and the kernel logged. The message is not tried again.';
 

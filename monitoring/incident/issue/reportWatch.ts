@@ -1,5 +1,5 @@
 /**
- * Whether GitHub takes what is reported. A refusal lasts until a person changes something, such as an expired token, so it is said
+ * Whether GitHub takes reports. A refusal lasts until a person changes something, such as an expired token, so it is said
  * once: in the log, as a critical event and by the doctor; and again when it is over.
  */
 import { spokenDuration } from '../../../src/time.js';

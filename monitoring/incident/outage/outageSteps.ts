@@ -117,7 +117,8 @@ export class OutageSteps {
   async #letGo(outage: Incident, course: OutageCourse, incident: Incident): Promise<Progress> {
     const { clock, logger } = this.#context;
     const { session_id, incident_id } = incident;
-    const what = course.phase === 'probing' ? 'is tried: does the provider answer?' : 'may go on: the provider answers';
+    const what =
+      course.phase === 'probing' ? 'is tried: does the provider answer?' : 'may continue: the provider answers';
     const said = `outage: the message of session ${session_id} ${what}`;
     logger.info({ incident_id: outage.incident_id, session_id }, said);
     return this.#save(outage, { ...course, out: incident_id, out_since: clock.now() });
@@ -148,7 +149,7 @@ export class OutageSteps {
   }
 }
 
-/** @returns what the issue says about the handling */
+/** @returns the issue's words about the handling */
 export function whatWasDoneAboutOutage(outage: Incident): string {
   const { outcome } = outage;
   switch (outcome) {

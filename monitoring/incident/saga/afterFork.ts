@@ -133,7 +133,7 @@ function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEve
   return outcome === 'told' ? 'session_unrecoverable' : 'session_unhealthy';
 }
 
-/** @returns what is still to be done, and when; null if it is done, given up, or there is no issue */
+/** @returns the note that is still owed, and when it is due; null if it is written, given up, or there is no issue */
 async function noteOutcome(
   { reporter, clock, logger, refusedTries }: SagaContext,
   incident: Incident,

@@ -112,7 +112,7 @@ export class IncidentSaga {
     this.#context.refusedTries.forgetAllBut(incidentIds);
   }
 
-  /** A person may have mended what refused reports: each is tried again in the next round, however long its pause is. */
+  /** A person may have mended the cause of refused reports: each is tried again in the next round, however long its pause is. */
   tryRefusedAgain(): void {
     this.#context.refusedTries.forget();
   }

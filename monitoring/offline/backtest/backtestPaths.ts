@@ -16,7 +16,7 @@ import { Tally, type Trial } from './tally.js';
 export interface BacktestResult {
   readonly runs: number;
   readonly trials: readonly Trial[];
-  /** Sentences about what could not be used: files, labels. */
+  /** Sentences about unusable files and labels. */
   readonly troubles: readonly string[];
 }
 

@@ -18,7 +18,7 @@ export interface RuleScore {
   readonly unlabelled: number;
   /** From the label's `since`, else from the last line before, to the instant at which the rule became true. */
   readonly delay_ms: Spread;
-  /** Milliseconds, for `error_cascade` batches, for `loop` calls; of every run that is not labelled with a rule. */
+  /** Milliseconds, for `error_cascade` batches, for `loop` calls; from every run that is not labelled with a rule. */
   readonly readings: Spread;
 }
 

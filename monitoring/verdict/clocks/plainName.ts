@@ -1,6 +1,6 @@
 /**
- * Names of tools, calls and sub-agents come from an agent, so a sentence could be sent as a name. Only what looks like a name
- * enters evidence.
+ * Names of tools, calls and sub-agents come from an agent, so a sentence could be sent as a name. Only words that look like a
+ * name enter evidence.
  */
 import { MAIN_AGENT } from '../timeline/entry.js';
 

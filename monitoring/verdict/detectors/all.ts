@@ -6,7 +6,7 @@ import { runaway } from './runaway.js';
 import { silence } from './silence.js';
 
 /**
- * Every rule that a journal alone can decide, in the leading order of rules. The rules `crash`, `orphan` and `backlog` need
+ * Every rule that a journal alone can decide, in their order of precedence. The rules `crash`, `orphan` and `backlog` need
  * more than a journal and live with their evidence.
  */
 export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway, loop];

@@ -21,7 +21,7 @@ const OVERDUE_MS = MINUTE;
 const UNDECLARED_MS = 3 * MINUTE;
 
 /**
- * The lines of a sub-agent are signs of life of the call that started it. If the sub-agent is unknown, its transcript is missing:
+ * The lines of a sub-agent are signs of life of the call that started it. If the sub-agent is unknown, there is no transcript of it:
  * the call then stands for the sub-agent's calls, which cannot be seen.
  * @returns the first instant at which a person seems to be asked for this call, UTC epoch milliseconds; null if never
  */

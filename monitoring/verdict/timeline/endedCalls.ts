@@ -1,6 +1,6 @@
 /**
  * Which calls have ended, by id: a repeated line counts once, and an ended call awaits nothing. (Judgement rules, 18.) Two
- * generations of bounded size: whatever is forgotten is at least a generation old. 11 to 21 bytes an id.
+ * generations of bounded size: a forgotten id is at least a generation old. 11 to 21 bytes an id.
  */
 import { MAIN_AGENT } from './entry.js';
 import { fingerprint } from './fingerprint.js';

@@ -1,4 +1,4 @@
-/** A journal line reduced to what the judgement needs: no texts, only instants, short names and fingerprints. */
+/** A journal line reduced to the fields that the judgement needs: no texts, only instants, short names and fingerprints. */
 import type { PollingList } from '../../../src/config/polling.js';
 import { asksFirst } from '../../../src/journal/agentVocabulary.js';
 import { eventOf, instantOf, timeOf } from '../../../src/journal/normalise.js';

@@ -37,7 +37,7 @@ export function endWait(run: RunState, entry: WaitEntry): void {
   if (ended !== undefined) closeWaits(run, agent, entry.time, (wait) => wait === ended);
 }
 
-/** A wait on a call belongs to the agent that made the call, whoever wrote the line. */
+/** A wait on a call belongs to the agent that made the call, even if another one wrote the line. */
 function waitingAgent(run: RunState, entry: WaitEntry): AgentState {
   const named = agentOf(run, entry);
   if (entry.call === null) return named;

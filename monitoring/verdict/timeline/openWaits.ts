@@ -1,4 +1,4 @@
-/** Closes waits and applies what follows from that. */
+/** Closes waits and applies the consequences. */
 import type { AgentState, OpenWait, RunState } from './state.js';
 
 /** @returns whether only a person can end a wait of this kind */

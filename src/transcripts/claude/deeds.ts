@@ -71,7 +71,7 @@ export function doneOf(result: unknown, trim: Trim, content?: unknown): Done {
   };
 }
 
-/** Knows the calls without a result, and the tasks, whose updates name only what changes. */
+/** Knows the calls without a result, and the tasks, whose updates name only changed fields. */
 export class Deeds {
   #calls = new Map<string, Asked>();
   #tasks = new Map<string, PlanItem>();

@@ -196,7 +196,7 @@ function modeOf(record: JournalRecord): { readonly permission_mode?: string } {
   return mode === null ? {} : { permission_mode: mode };
 }
 
-/** Up to 2.1 the main transcript repeats what a sub-agent writes into its own; ids keep that from counting twice. */
+/** Up to 2.1 the main transcript repeats records of a sub-agent's own transcript; ids keep that from counting twice. */
 function progressDrafts(record: JournalRecord, say: Say, trimmer: Trimmer): Draft[] {
   const data = fieldsAt(record, 'data');
   const kind = textAt(data, 'type') ?? '';

@@ -17,11 +17,11 @@ export const PERSONS: ReadonlySet<string | null> = new Set(['human', 'user', nul
 const HOOK_FEEDBACK = /^Stop hook feedback/;
 /** A command that a person typed. Many run locally; some become a prompt, whose text follows as a separate record. */
 export const TYPED_COMMAND = /^<command-(?:name|message)>/;
-/** The program ends, and with it whatever works in the background. */
+/** The program ends, and with it all background work. */
 const LEAVING_COMMAND = /<command-name>\/(?:exit|quit)<\/command-name>/;
 /** Some versions first write it as the person typed it. */
 const BARE_COMMAND = /^\/compact(?:\s|$)/;
-/** The output of such a command, and what was typed for the shell. */
+/** The output of such a command, and words typed for the shell. */
 const LOCAL_OUTPUT = /^<(?:local-command-|bash-(?:input|stdout|stderr)>)/;
 
 /**
@@ -39,7 +39,7 @@ function promptDraft(record: JournalRecord, text: string, say: Say): Draft {
   const place = placeOf(record);
   if (text.startsWith(INTERRUPTION)) return say({ event: 'turn_end', reason: 'interrupted' });
   if (record.isCompactSummary === true) return say({ event: 'heartbeat', source: 'context' });
-  // Current versions show the model what was typed for the shell, and mark the record at which the model is asked.
+  // Current versions show the model the words typed for the shell, and mark the record at which the model is asked.
   if (LOCAL_OUTPUT.test(text) && textAt(record, 'turnOrigin') === null)
     return say({ event: 'heartbeat', source: 'local_command' }, { prints: true, ...place });
   if (BARE_COMMAND.test(text)) return say({ event: 'heartbeat', source: 'local_command' });

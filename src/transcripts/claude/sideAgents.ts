@@ -25,7 +25,7 @@ const NAMELESS = 'sidechain';
 export class SideAgents {
   #agents = new Map<string, SideAgent>();
   readonly #known: ReadonlyMap<string, string>;
-  /** As the records say, which goes before what is known in advance. */
+  /** By the records, which outweigh the calls known in advance. */
   #parents = new Map<string, string>();
   /** Calls that start sub-agents and have no result yet. */
   #starters = new Map<string, Starter>();

@@ -21,7 +21,7 @@ export function usageOf(message: Fields, trimId: (id: string) => string = (id) =
   };
 }
 
-/** Drops what an agent's last message has said already: every record of a message repeats its tokens. */
+/** Drops usage that an agent's last message has said already: every record of a message repeats its tokens. */
 export class Usages {
   #last = new Map<string, Usage>();
 

@@ -44,14 +44,14 @@ export class ClaudeWeaver implements Weaver {
     const { time, hints } = draft;
     const named = this.#sides.agentOf(draft.event.agent_id ?? null, hints);
     const agent = named === this.#mainAgent ? MAIN : (named ?? MAIN);
-    const before = this.#beside(this.#recovered(draft, agent));
-    const lines = agent === MAIN ? this.#mainLines(draft) : this.#beside(this.#sideLines(draft, agent));
+    const before = this.#outsideTurn(this.#recovered(draft, agent));
+    const lines = agent === MAIN ? this.#mainLines(draft) : this.#outsideTurn(this.#sideLines(draft, agent));
     this.#latest = time;
     const ended = this.#endedSides(draft, agent);
     const observed = this.#observed(draft, agent);
     // Most drafts are one line and nothing else.
     if (before.length + ended.length + observed.length === 0) return lines;
-    return [...before, ...lines, ...this.#beside(ended), ...this.#beside(observed)];
+    return [...before, ...lines, ...this.#outsideTurn(ended), ...this.#outsideTurn(observed)];
   }
 
   finish(): DatedEvent[] {
@@ -123,7 +123,7 @@ export class ClaudeWeaver implements Weaver {
       }
       case 'post_tool_use': {
         this.#spokeLast = false;
-        const done = this.#beside(this.#sides.returned(event.tool_use_id, time, hints));
+        const done = this.#outsideTurn(this.#sides.returned(event.tool_use_id, time, hints));
         return [...done, ...this.#turns.result(time, { ...event, tool_name: this.#toolOf(event.tool_use_id) })];
       }
       case 'turn_end':
@@ -195,7 +195,7 @@ export class ClaudeWeaver implements Weaver {
   }
 
   /** Lines that do not affect the main agent's turn. */
-  #beside(lines: readonly DatedEvent[]): DatedEvent[] {
+  #outsideTurn(lines: readonly DatedEvent[]): DatedEvent[] {
     if (lines.length === 0) return NOTHING;
     const shown: DatedEvent[] = [];
     for (const line of lines) shown.push(...this.#turns.other(line));
@@ -203,7 +203,7 @@ export class ClaudeWeaver implements Weaver {
   }
 
   #orphans(time: number): DatedEvent[] {
-    return this.#beside(this.#sides.mainEnded(time));
+    return this.#outsideTurn(this.#sides.mainEnded(time));
   }
 
   /** An agent's next message ends its retries. */

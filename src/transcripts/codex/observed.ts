@@ -86,7 +86,7 @@ function filesEvent(changes: readonly Change[], tool_use_id: string): FilesEvent
   return named.length === 0 ? null : { event: 'files', tool_use_id, ...Object.fromEntries(named) };
 }
 
-/** @returns null if nothing was counted; Codex' input contains what was cached */
+/** @returns null if nothing was counted; Codex' input contains cached tokens */
 export function usageOf(usage: Fields, message_id: string): Named<'usage'> | null {
   const input = numberAt(usage, 'input_tokens');
   const output = numberAt(usage, 'output_tokens');

@@ -7,7 +7,7 @@ import { parseJson } from '../../json.js';
 import { asFields, contentText, type Fields, fieldsAt, numberAt } from '../draft/fields.js';
 
 export interface ReadOutput {
-  /** How it ended, if not well, and the tool's own words: what a person wants to read. */
+  /** How it ended, if not well, and the tool's own words, for a person to read. */
   readonly text: string;
   /** The tool's own part. The frame's chunk id, times and counts differ each time, and do not belong to the result. */
   readonly result: string;

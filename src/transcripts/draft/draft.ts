@@ -24,7 +24,7 @@ export interface Hints {
   /** For a result: the sub-agent that its call started, and whether it continues in the background. */
   readonly subAgent?: string;
   readonly inBackground?: boolean;
-  /** These sub-agents have ended; of some the program says it twice. */
+  /** These sub-agents have ended; the program says so twice about some. */
   readonly endedAgents?: readonly string[];
   /** For the end of a turn: how many sub-agents work on in the background, zero if the program does not say. */
   readonly pendingAgents?: number;
@@ -46,7 +46,7 @@ export interface Hints {
   readonly responseEnds?: boolean;
   /** For counted tokens: the program repeats the count. */
   readonly isRepeated?: boolean;
-  /** For a call: what it does if it succeeds. */
+  /** For a call: its effect if it succeeds. */
   readonly ifOk?: ObservedEvent;
   /** A call's outcome, recorded separately from its result. */
   readonly verdict?: CallVerdict;
@@ -54,7 +54,7 @@ export interface Hints {
   readonly unattended?: boolean;
   /** The program's own name of the turn that begins. */
   readonly beginsTurn?: string;
-  /** For a call: what it is about. For a result: what was done. */
+  /** For a call: its subject. For a result: the work done. */
   readonly deed?: Asked;
   readonly done?: Done;
   /** The tokens of the message that the record is part of. */
@@ -79,7 +79,7 @@ export interface Draft {
 /** Makes the drafts of one record. */
 export type Say = (event: JournalEvent, hints?: Hints) => Draft;
 
-/** @returns what makes the drafts of a record of this time, at this place among records of the same time */
+/** @returns the function that makes the drafts of a record of this time, at this place among records of the same time */
 export function sayerAt(time: number, ordinal: number, trimmer: Trimmer): Say {
   return (event, hints = {}) => ({ time, ordinal, event: trimmer.event(event), hints });
 }
@@ -93,7 +93,7 @@ export interface DatedEvent {
 export interface Weaver {
   /** @param draft not earlier than the one before */
   weave(draft: Draft): DatedEvent[];
-  /** @returns what only the end of the transcript shows */
+  /** @returns events that only the end of the transcript shows */
   finish(): DatedEvent[];
   /** @returns one that continues by itself from here */
   copy(): Weaver;

@@ -12,11 +12,11 @@ export interface Trimmer {
   id(text: string): string;
 }
 
-/** Keeps what a journal would have. */
+/** Keeps as much as a journal. */
 export function journalTrimmer(redact: Redact): Trimmer {
   const item = (text: string) => trimItem(text, redact);
   return { event: (event) => trimEvent(event, redact), item, id: item };
 }
 
-/** Keeps what a journal would have, secrets included. */
+/** Keeps as much as a journal, secrets included. */
 export const AS_IT_IS = journalTrimmer((text) => text);

@@ -13,7 +13,7 @@ import { goOnAfter } from '../../../memory/programs/afterEnd.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import { boundSession, endRun } from '../../../memory/programs/runEnd.js';
 import { startContext } from '../../../memory/programs/sessionContext.js';
-import { adopt, tellWhatMoved } from '../../../memory/sessions/adoption.js';
+import { adopt, reportMoved } from '../../../memory/sessions/adoption.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { isoTime, MINUTE, SECOND } from '../../../src/time.js';
@@ -224,7 +224,7 @@ test('an ended session that is reopened leaves the conversation to the one that 
   const { memory, id, next } = await ended(ANSWER, NEXT_PROMPT);
   const session = memory.which(id);
   memory.lifecycle.reopen(session, null);
-  tellWhatMoved(memory, session);
+  reportMoved(memory, session);
   expect(session.log.state.conversations).toMatchObject([{ id: 'c-1', moved_at: expect.any(Number) }]);
   expect(memory.bindings.sessionOf(launch('c-1', null))).toBe(next);
 });

@@ -33,11 +33,15 @@ test.each(recordedNames())('%s: after each line the verdict is that of the whole
   const followers = [0, 30_000].map((latenessMs) => followerOf(session.path, latenessMs));
   for (const { file, bytes } of session.lines) {
     session.grow(file, bytes);
+    // Mostly both followers are asked for the same instant.
+    const judged = new Map<number, Awaited<ReturnType<typeof judgeJournal>>>();
     for (const follower of followers) {
       await follower.look(Number.POSITIVE_INFINITY);
       const last = follower.timeline.lastInstant();
       const now = (last ?? START) + HOUR;
-      const expected = await judgeJournal(new TranscriptTail(transcriptAt(session.path)), { thresholds, now });
+      const expected =
+        judged.get(now) ?? (await judgeJournal(new TranscriptTail(transcriptAt(session.path)), { thresholds, now }));
+      judged.set(now, expected);
       expect(assessSessionHealth(follower.timeline, thresholds, now)).toEqual(expected.assessment);
       expect(follower.sessionId).toBe(expected.sessionId);
     }

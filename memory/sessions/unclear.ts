@@ -1,0 +1,15 @@
+/** Several sessions may be meant, and the caller has named none. */
+import { UsageError } from '../../src/errors.js';
+import type { OpenSession } from './sessions.js';
+
+export class UnclearError extends UsageError {
+  /** How the message begins; the sessions follow, each in a line. */
+  readonly beginning: string;
+  readonly candidates: readonly OpenSession[];
+
+  constructor(beginning: string, candidates: readonly OpenSession[]) {
+    super([beginning, ...candidates.map(({ id }) => `  ${id}`)]);
+    this.beginning = beginning;
+    this.candidates = candidates;
+  }
+}
