@@ -17,6 +17,7 @@ import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { presentState } from '../sessions/stateFile.js';
+import type { Viewer } from '../sessions/views.js';
 import { END_REASONS, LIFECYCLES } from '../words.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import type { Judge } from './look.js';
@@ -96,8 +97,11 @@ export interface ListOptions {
   onUnreadable(error: UnreachableError): void;
 }
 
+/** Lists sessions with the directories that they are of. */
+type Listing = Viewer & Pick<Memory, 'claims' | 'bindings'>;
+
 /** @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them */
-export async function listSessions(memory: Memory, options: ListOptions): Promise<ListedSession[]> {
+export async function listSessions(memory: Listing, options: ListOptions): Promise<ListedSession[]> {
   const { sessions } = memory;
   const { here, which } = options;
   // One whose way to the archive was interrupted still lies among the sessions.
@@ -118,11 +122,11 @@ export async function listSessions(memory: Memory, options: ListOptions): Promis
 }
 
 /** Where the beginning is lost, the line that archived it may be, too. */
-function isArchived({ places }: Memory, folder: string, { recorded, created_at }: Entry): boolean {
+function isArchived({ places }: Viewer, folder: string, { recorded, created_at }: Entry): boolean {
   return recorded.archived || (created_at === null && folder !== places.sessionFolder(basename(folder)));
 }
 
-function rowOf(memory: Memory, id: string, entry: Entry, directory: string | null): ListedSession {
+function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | null): ListedSession {
   const { purpose, name, workspace, created_at, recorded, judged } = entry;
   const { clock, settings, surroundings } = memory;
   const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged };
@@ -142,7 +146,7 @@ function rowOf(memory: Memory, id: string, entry: Entry, directory: string | nul
  * @returns null unless `state.json` was made from all that there is, and says all that a row needs: what an agent does is in its
  *   transcript only, and whether a notice still holds depends on more. Then the logs must be folded
  */
-function writtenEntry(memory: Memory, folder: string): Entry | null {
+function writtenEntry(memory: Viewer, folder: string): Entry | null {
   const state = writtenState(folder);
   if (state === null || state.created_at === null || isNoticed(state) || mayBeUnused(state)) return null;
   const { lifecycle, name, workspace, purpose, created_at } = state;
@@ -151,7 +155,7 @@ function writtenEntry(memory: Memory, folder: string): Entry | null {
 }
 
 /** Whether an agent, or a person whom no run shows, may be at work. */
-function mayShowMore(memory: Memory, state: RunsOf<Ran>): boolean {
+function mayShowMore(memory: Viewer, state: RunsOf<Ran>): boolean {
   const { liveness } = memory.runsOf(state);
   return liveness === 'none' ? state.lifecycle === 'active' : liveness !== 'dead';
 }
@@ -170,13 +174,12 @@ function mayBeUnused({ purpose, lifecycle }: z.output<typeof stateSchema>): bool
 }
 
 async function foldedEntry(
-  memory: Memory,
+  memory: Viewer,
   id: string,
   { judge, onUnreadable }: Pick<ListOptions, 'judge' | 'onUnreadable'>,
 ): Promise<Entry | null> {
   try {
     const session = memory.sessions.read(id);
-    session?.log.close();
     if (session === null) return null;
     const { log, folder } = session;
     const { state } = log;
@@ -208,12 +211,12 @@ async function foldedEntry(
 }
 
 /** Whether an agent was closed or killed before it was asked anything. What cannot be read may have been declared. */
-function isLeftUnused(memory: Memory, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
+function isLeftUnused(memory: Viewer, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
   return !memory.runsOf(state).mayWork && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */
-function directories({ claims }: Memory, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
+function directories({ claims }: Listing, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
   const known = new Map<string, string | null>();
   return (id: string | null): string | null => {
     if (id === null) return null;

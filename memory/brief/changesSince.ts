@@ -2,14 +2,20 @@
 import { counted } from '../../src/counted.js';
 import { shorten } from '../../src/log/shorten.js';
 import { HOUR, isoTime } from '../../src/time.js';
-import { quoted } from '../brief/fence.js';
+import type { Git } from '../git/git.js';
+import type { Stamp } from '../logs/line.js';
 import type { Look } from '../look/look.js';
-import type { Memory } from '../sessions/memory.js';
+import { quoted } from './fence.js';
 
 const LONGEST_ENTRY = 80;
 
+export interface Changing {
+  readonly git: Pick<Git, 'commitsAfter'>;
+  readonly stamp: Pick<Stamp, 'redact'>;
+}
+
 /** @returns what whoever comes back does not know, in sentences */
-export function changesSince(memory: Memory, { log, fold, last, now, condition }: Look): string[] {
+export function changesSince(memory: Changing, { log, fold, last, now, condition }: Look): string[] {
   const left = fold?.lastActivity ?? last;
   if (left === null) return [];
   const hours = Math.floor((now - left) / HOUR);
