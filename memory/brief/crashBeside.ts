@@ -1,4 +1,4 @@
-/** What an agent must know of a crash in its directory that is not its own session's. */
+/** Reports to an agent the crash of another session in its directory. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Look } from '../look/look.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
@@ -14,7 +14,7 @@ export function crashBeside(
 ): Section[] {
   const name = words.name(log.session_id ?? '');
   const purpose = purposeOf(log, fold);
-  // What it had answered was not broken off.
+  // An answered prompt was not cut off.
   const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
   const lines = [
     `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,

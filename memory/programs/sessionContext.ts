@@ -4,7 +4,7 @@ import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
-import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
+import { contextGiven, contextGivenTo, digestOf } from '../brief/contextGiven.js';
 import { crashBeside } from '../brief/crashBeside.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
@@ -209,7 +209,7 @@ function unfinished(memory: Telling, except: string | null): readonly Unfinished
 function markTold(memory: Telling, about: string, to: string): void {
   try {
     const isHere = (state: Worklog) => memory.runsOf(state).elsewhere === null;
-    memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextTold(to)] : []), REPORTED);
+    memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextGivenTo(to)] : []), REPORTED);
   } catch (error) {
     // Its record takes no line, so it is told once more. The start itself is recorded.
     if (!(error instanceof UnreachableError)) throw error;

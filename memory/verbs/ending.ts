@@ -1,5 +1,5 @@
 /** The end of a session, as `track done` and `work end` say it. */
-import { goOnCommand } from '../brief/goOn.js';
+import { resumeCommand } from '../brief/resuming.js';
 import { unsettledOf } from '../fold/state.js';
 import { archiveCompleted } from '../keeping/archive.js';
 import { goOnAfter } from '../programs/afterEnd.js';
@@ -24,7 +24,7 @@ export function endSession(memory: Memory, session: OpenSession, ending: Ending)
   const place = archived === null ? '' : `; it is in the archive: ${archived}`;
   const more = next === null ? '' : `; what its agent is asked from now on is recorded in session ${next}`;
   const undone = undoneSteps(session);
-  const wayBack = undone.lines.length === 0 ? [] : [`To go on with it: ${goOnCommand(log.state)}`];
+  const wayBack = undone.lines.length === 0 ? [] : [`To go on with it: ${resumeCommand(log.state)}`];
   return {
     lines: [`session ${id} has ended: ${reason}${place}${more}`, ...undone.lines, ...wayBack],
     value: {

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../src/errors.js';
 import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
-import type { Resuming } from '../brief/goOn.js';
+import type { Resuming } from '../brief/resuming.js';
 import { runWords } from '../fold/runs.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
