@@ -1,4 +1,4 @@
-/** Gives a session a conversation and the process that has it. Whichever session had them before loses them. */
+/** Gives a session a conversation and the process that has it. The session that had them before loses them. */
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';

@@ -14,7 +14,7 @@ import { withLog } from '../logs/scoped.js';
 const processSchema = z.object({ host: z.string(), boot_id: z.string() });
 
 interface Binding {
-  /** The session, the line that gave it, and the session that had it before. */
+  /** The session that has it, the line that says so, and the session that had it before. */
   bound: { readonly session_id: string; readonly line: string; readonly from: string | null } | null;
   /** Null if it is a conversation, or the process was not named. */
   process: z.output<typeof processSchema> | null;
