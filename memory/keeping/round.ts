@@ -112,5 +112,5 @@ function isTooOld(memory: Viewer, log: Worklog): boolean {
 function tell({ claims }: Pick<Memory, 'claims'>, { id, log }: OpenSession, sentence: string): void {
   const workspace = log.state.facts?.workspace ?? null;
   const found = workspace === null ? null : claims.find(workspace);
-  if (found !== null) claims.tell(found, id, sentence);
+  if (found !== null) claims.leaveReport(found, id, sentence);
 }

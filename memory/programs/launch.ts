@@ -1,14 +1,14 @@
-/** What a program says when one of its conversations begins or goes on. */
+/** The report of a program that one of its conversations begins or resumes. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { BoundConversation } from '../sessions/bindings.js';
 import type { ConversationSource } from '../words.js';
 
 export interface Launch extends BoundConversation {
   readonly source: ConversationSource;
-  /** Null: it is found where the program keeps its transcripts. */
+  /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
-  /** The program; null: it is not known. */
+  /** The process of the program. Null if it is unknown */
   readonly agent: ProcessIdentity | null;
-  /** The conversation in whose shell the program was started; null: a person has started it. */
+  /** The conversation whose shell started the program. Null if a person did */
   readonly launchedIn: BoundConversation | null;
 }

@@ -1,4 +1,7 @@
-/** Whether a session has ended, from the last lines of its worklog. Most sessions of a long list have ended, and reading each log whole takes long. */
+/**
+ * Whether a session has ended, from the last lines of its worklog. Most sessions of a long list have ended, and reading each log whole
+ * takes long.
+ */
 import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { LOG_VERSION, parseLine } from '../logs/line.js';

@@ -1,4 +1,4 @@
-/** What changed in a session's workspace since somebody scanned it last. */
+/** Changes in a session's workspace after its last scan. */
 import { join, relative, sep } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
@@ -26,7 +26,7 @@ export const SCAN_FILE = 'scan.json';
 const LARGEST_SCAN_BYTES = 32 * 1024 * 1024;
 
 export interface SinceScan {
-  /** UTC epoch milliseconds; null: nobody has scanned it. */
+  /** UTC epoch milliseconds. Null without an earlier scan. */
   readonly since: number | null;
   /** Null without an earlier scan. */
   readonly changes: Changes | null;
@@ -36,11 +36,11 @@ export interface SinceScan {
 }
 
 /**
- * Looks, and writes nothing.
+ * Scans, and writes nothing.
  * @throws UsageError if the last scan is of a newer version
  */
 export function sinceScan(memory: Viewer, session: OpenSession, before = lastScan(session)): SinceScan {
-  // Of the session, wherever the caller is: its scans are compared with each other.
+  // The session decides, wherever the caller is: its scans are compared with each other.
   const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
   const listed = new Git(root, memory.surroundings.variables).files();
   const isOwn = ownFilesIn(root, memory);
@@ -58,7 +58,7 @@ export function ownFilesIn(root: string, { places }: Pick<Memory, 'places'>): (p
   return (path) => path === place || path.startsWith(`${place}${sep}`);
 }
 
-/** @returns null if there is none, or it is damaged: it is made anew */
+/** @returns null if there is none, or it is damaged: the next scan replaces it */
 export function lastScan({ folder }: OpenSession): Scan | null {
   const path = join(folder, SCAN_FILE);
   let text: string;

@@ -2,7 +2,7 @@
 import { resumeCommand } from '../brief/resuming.js';
 import { unsettledOf } from '../fold/state.js';
 import { archiveCompleted } from '../keeping/archive.js';
-import { goOnAfter } from '../programs/afterEnd.js';
+import { continueAfter } from '../programs/afterEnd.js';
 import type { Ending } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -19,7 +19,7 @@ export function endSession(memory: Memory, session: OpenSession, ending: Ending)
   const { id, log } = session;
   const { reason } = ending;
   memory.lifecycle.end(session, memory.workspaceOf(log.state), ending);
-  const next = goOnAfter(memory, session);
+  const next = continueAfter(memory, session);
   const archived = archiveCompleted(memory, session);
   const place = archived === null ? '' : `; it is in the archive: ${archived}`;
   const more = next === null ? '' : `; what its agent is asked from now on is recorded in session ${next}`;

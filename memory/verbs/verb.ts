@@ -12,7 +12,7 @@ import { UnclearError } from '../sessions/unclear.js';
 import { describeCandidates } from './candidates.js';
 import type { Fields, Input } from './fields.js';
 
-/** What the door does after the verb, in this order; it needs processes, which the memory does not start. */
+/** The door does these after the verb, in this order. They need processes, which the memory does not start. */
 export type FollowUp =
   /** Copy what the session's transcripts show. */
   | { readonly do: 'keep'; readonly session: OpenSession }
@@ -41,7 +41,7 @@ export interface Outcome {
   readonly followUps?: readonly FollowUp[];
 }
 
-/** What a door lends a verb: the memory itself starts no process and reads no input of its caller. */
+/** A door's services for a verb: the memory itself starts no process and reads no input of its caller. */
 export interface Door {
   /** Reads a file that the caller names, or `-` for what is piped in. @throws UsageError if it cannot be read */
   read(field: string, source: string): Promise<string>;

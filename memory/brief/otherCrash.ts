@@ -7,7 +7,7 @@ import { proofOf } from './crashReport.js';
 import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
 
 /** @param here the identity of a process of this host */
-export function crashBeside(
+export function otherCrash(
   { log, fold, condition }: Pick<Look, 'log' | 'fold' | 'condition'>,
   here: ProcessIdentity,
   words: Words,
