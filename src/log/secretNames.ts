@@ -1,5 +1,4 @@
 /** Names that are followed by a secret: `DB_PASSWORD=`, `"apiKey":`, `--token `. */
-
 export type NameKind =
   | 'password'
   | 'secret'
