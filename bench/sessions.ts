@@ -70,7 +70,6 @@ async function populate(home: string): Promise<void> {
     const session = memory.sessions.read(id);
     if (session === null) throw new Error(`session ${id} cannot be read`);
     const { state } = await generate(memory, session);
-    session.log.close();
     writeFileSync(join(path, 'state.json'), `${JSON.stringify(state)}\n`);
     // Something happened since.
     if (isUnfinished)

@@ -20,11 +20,7 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
   if (new Places(folder).findSession(sessionId) === null) return null;
   const memory = memoryIn(folder, caller);
   const session = memory.sessions.read(sessionId);
-  try {
-    return session === null ? null : await showSession(memory, session, judge);
-  } finally {
-    session?.log.close();
-  }
+  return session === null ? null : showSession(memory, session, judge);
 }
 
 /**

@@ -12,6 +12,8 @@ import type { CommandContext } from './command.js';
 /** A command's means to begin another one. */
 type Starter = Pick<CommandContext, 'startDetached'>;
 
+type Begun = Pick<Memory, 'places' | 'isBridges'>;
+
 /** Its time is that of the last round. */
 const ROUND_FILE = 'kept';
 const BETWEEN_ROUNDS_MS = HOUR;
@@ -21,7 +23,7 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
  * The session's work is over, or its agent died: the facts of its transcripts are kept. The session that it continues is kept as
  * well, because that one's last turn continued after its end.
  */
-export function keepLater(context: Starter, memory: Memory, { id, log }: OpenSession): void {
+export function keepLater(context: Starter, memory: Begun, { id, log }: OpenSession): void {
   const { conversations, facts } = log.state;
   if (conversations.length === 0) return;
   begin(context, memory, id);
@@ -29,7 +31,7 @@ export function keepLater(context: Starter, memory: Memory, { id, log }: OpenSes
 }
 
 /** The first start in an hour begins a round over all sessions. */
-export function roundLater(context: Starter, memory: Memory): void {
+export function roundLater(context: Starter, memory: Begun & Pick<Memory, 'clock' | 'sessions'>): void {
   const { places, clock, sessions } = memory;
   const now = clock.now();
   // Without a mark of the last hour, and before the sessions are counted: that takes longer.
@@ -76,7 +78,7 @@ function isRecent(path: string, now: number): boolean {
   return stat.isFile() && Math.abs(now - stat.mtimeMs) < BETWEEN_ROUNDS_MS;
 }
 
-function begin(context: Starter, { places, isBridges }: Memory, id?: string): void {
+function begin(context: Starter, { places, isBridges }: Begun, id?: string): void {
   const named = id === undefined ? [] : [id];
   if (!isBridges) context.startDetached(['work', 'keep', ...named, '--dir', resolve(places.root)]);
 }

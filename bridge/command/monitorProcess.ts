@@ -9,12 +9,14 @@ import { SECOND } from '../../src/time.js';
 const WITHIN_MS = 10 * SECOND;
 const LOOK_EVERY_MS = 20;
 
+type Monitored = Pick<Memory, 'places' | 'surroundings' | 'clock'>;
+
 /**
  * Begins a monitor in a process of its own, unless one is alive.
  * @returns the monitor, and whether it was alive before; null if it did not begin in time
  */
 export async function startMonitor(
-  memory: Memory,
+  memory: Monitored,
   { id }: OpenSession,
   begin: () => void,
 ): Promise<{ readonly monitor: MonitorRecord; readonly wasAlive: boolean } | null> {
@@ -29,7 +31,7 @@ export async function startMonitor(
  * Ends the monitor of a session. A process that only has the pid of a former one gets no signal.
  * @returns the monitor; null if none was alive
  */
-export async function stopMonitor(memory: Memory, { id }: Pick<OpenSession, 'id'>): Promise<MonitorRecord | null> {
+export async function stopMonitor(memory: Monitored, { id }: Pick<OpenSession, 'id'>): Promise<MonitorRecord | null> {
   const monitor = livingMonitor(memory, id);
   if (monitor === null) return null;
   try {
@@ -41,7 +43,7 @@ export async function stopMonitor(memory: Memory, { id }: Pick<OpenSession, 'id'
   return monitor;
 }
 
-async function until<Found>({ clock }: Memory, look: () => Found | null): Promise<Found | null> {
+async function until<Found>({ clock }: Monitored, look: () => Found | null): Promise<Found | null> {
   const end = clock.monotonic() + WITHIN_MS;
   for (;;) {
     const found = look();

@@ -164,7 +164,6 @@ async function troubleOfLogs(places: Places): Promise<LogTrouble> {
   for (const path of await logsOf(places, onTrouble)) {
     try {
       const log = Log.read(path, ANY);
-      log?.close();
       if (log === null) continue;
       const counts = await settledCounts(log);
       const { unreadable: damaged, newer, hasLostBeginning } = damageOf(counts, log.state.isBegun);

@@ -1,4 +1,5 @@
 /** Writes and answers each event of a program. Each event loads only the modules that it needs: an agent waits. */
+import { closeAfter } from '../../memory/logs/scoped.js';
 import type { Launch } from '../../memory/programs/launch.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
 import type { GivenContext } from '../../memory/programs/sessionContext.js';
@@ -67,7 +68,7 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   const { startConversation } = await import('../../memory/programs/conversationStart.js');
   const started = startConversation(memory, launch);
   const { session } = started;
-  try {
+  return closeAfter(session.log, async () => {
     const { noteGiven, startContext, toldAtStart } = await import('../../memory/programs/sessionContext.js');
     const { unshownContext } = await import('../../memory/brief/resumeContext.js');
     const reported = toldAtStart(memory, started, launch);
@@ -77,10 +78,7 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.told.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });
-  } finally {
-    session.log.close();
-    call.roundLater();
-  }
+  }).finally(call.roundLater);
 }
 
 /** A memory that takes no more lines may still be read: a crash is reported, and the person learns that nothing is recorded. */
@@ -104,19 +102,16 @@ async function unrecordedStart(
   });
 }
 
-async function atSubagent({ memory, payload, agent }: HookCall): Promise<object | null> {
-  const session = boundSession(memory, { ...payload, agent });
-  if (session === null) return null;
-  try {
+async function atSubagent(call: HookCall): Promise<object | null> {
+  const { memory, payload } = call;
+  return withSession(call, async (session) => {
     const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/sessionContext.js');
     const context = delegatedContext(memory, session, payload.subAgent);
     const late = declaredContext(memory, session, payload.subAgent);
     const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
     noteGiven(memory, session, given);
     return answer(payload.event, given);
-  } finally {
-    session.log.close();
-  }
+  });
 }
 
 function atEnd(call: HookCall): void {
@@ -134,12 +129,7 @@ function withSession<Result>(
   use: (session: OpenSession) => Result,
 ): Result | null {
   const session = boundSession(memory, { ...payload, agent });
-  if (session === null) return null;
-  try {
-    return use(session);
-  } finally {
-    session.log.close();
-  }
+  return session === null ? null : closeAfter(session.log, () => use(session));
 }
 
 function answer(event: string, { text, notice }: GivenContext): object | null {

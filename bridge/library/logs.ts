@@ -70,6 +70,5 @@ export async function* readJournal(file: string): AsyncGenerator<JournalLine> {
  */
 export function readWorklog(file: string): DeclaredState | null {
   const log = Log.read(file, worklogKind);
-  log?.close();
   return log === null ? null : stateOf(log.state, log.at);
 }

@@ -1,6 +1,7 @@
 /** The agent's prompt: the message itself or, in a revival, the message with the known facts about the first attempt. */
 
-import { buildResumeContext } from '../../memory/brief/resumeContext.js';
+import { contextFor } from '../../memory/brief/resumeContext.js';
+import { UNSEEN } from '../../memory/brief/view.js';
 import { newWorklog } from '../../memory/fold/newWorklog.js';
 import { worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Worklog } from '../../memory/fold/worklog.js';
@@ -82,18 +83,8 @@ async function recordOf(
     const log = worklogAt(folder, first);
     const root = realOf(working_directory);
     const { fold } = await observeKept({ log, folder, workspace: { root } });
-    return buildResumeContext(log, {
-      level: 'revival',
-      now: clock.now(),
-      root,
-      here,
-      fold,
-      end,
-      pinned: [],
-      settings: settings.memory,
-      used,
-      redact,
-    });
+    const view = { ...UNSEEN, log, fold, now: clock.now(), root, here, pinned: [], settings: settings.memory, redact };
+    return contextFor(view, 'revival', { end, used });
   } catch (err) {
     const said = `session ${session_id}: its prompt lacks the record of ${first}: ${describeError(err)}`;
     logger.warn({ err, session_id }, said);
@@ -103,7 +94,5 @@ async function recordOf(
 
 /** @returns what was declared; nothing if there is no worklog */
 function worklogAt(folder: string, sessionId: string): Worklog {
-  const log = Log.read(worklogIn(folder), worklogKind);
-  log?.close();
-  return log?.state ?? { ...newWorklog(), session_id: sessionId };
+  return Log.read(worklogIn(folder), worklogKind)?.state ?? { ...newWorklog(), session_id: sessionId };
 }

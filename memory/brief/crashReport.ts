@@ -12,9 +12,10 @@ import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, stepLine } from '../show/status.js';
-import { type WayOn, wayOnFor } from './goOn.js';
+import { type Resuming, type WayOn, wayOnFor } from './goOn.js';
 
 /** For people. */
 const MOST_FILES_NAMED = 50;
@@ -38,7 +39,7 @@ export interface CrashReport {
 }
 
 /** @returns null if the session did not crash */
-export async function crashOf(memory: Memory, session: OpenSession): Promise<CrashReport | null> {
+export async function crashOf(memory: Resuming, session: OpenSession): Promise<CrashReport | null> {
   const { process } = memory.surroundings;
   if (!memory.runsOf(session.log.state).isLost) return null;
   const look = await lookAt(memory, session);
@@ -47,13 +48,17 @@ export async function crashOf(memory: Memory, session: OpenSession): Promise<Cra
   return crashReport(look, { place, here: process, way: wayOnFor(memory, look.log) });
 }
 
-/** @returns the sessions of the caller's directory that crashed and are not archived, in the order in which they began */
-export async function crashesHere(memory: Memory): Promise<{ session: OpenSession; report: CrashReport }[]> {
-  const crashes: { session: OpenSession; report: CrashReport }[] = [];
-  for (const id of memory.claims.read(memory.workspace)?.sessions ?? []) {
-    const session = memory.look(id);
-    if (session === null || session.log.state.archived !== null) continue;
-    const report = await crashOf(memory, session);
+/**
+ * @param here the unfinished sessions of the caller's directory
+ * @returns those that crashed, in the order in which they began
+ */
+export async function crashesHere(
+  memory: Resuming & Pick<Memory, 'claims' | 'look'>,
+  here: readonly UnfinishedSession[] = unfinishedIn(memory, memory.workspace),
+): Promise<{ session: UnfinishedSession; report: CrashReport }[]> {
+  const crashes: { session: UnfinishedSession; report: CrashReport }[] = [];
+  for (const session of here) {
+    const report = session.reason === 'crashed' ? await crashOf(memory, session) : null;
     if (report !== null) crashes.push({ session, report });
   }
   return crashes;

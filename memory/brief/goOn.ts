@@ -6,6 +6,7 @@ import type { Conversation, Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
+import type { Caller, Viewer } from '../sessions/views.js';
 import { Words } from './observedSections.js';
 
 /** What somebody can do who goes on with a session. */
@@ -28,8 +29,11 @@ export function goOnCommand({ session_id, lifecycle, archived, facts }: Worklog,
   return `watchkeeper track init --resume --session ${name}`;
 }
 
+/** Sees a session for a caller who may resume it. */
+export type Resuming = Viewer & Caller & Pick<Memory, 'isBridges'>;
+
 /** @returns how whoever calls goes on: in a shell in which no agent works there is none that a command could move */
-export function wayOnFor(memory: Memory, log: Worklog): WayOn {
+export function wayOnFor(memory: Resuming, log: Worklog): WayOn {
   const words = new Words(memory.stamp.redact);
   const command = goOnCommand(log, words.name(log.session_id ?? ''));
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
@@ -55,7 +59,7 @@ export function wayOnFor(memory: Memory, log: Worklog): WayOn {
 }
 
 /** @returns the conversation of the agent that crashed, or else the last one, as far as its program can go on with it */
-function wayBackTo(memory: Memory, log: Worklog): Conversation | undefined {
+function wayBackTo(memory: Viewer, log: Worklog): Conversation | undefined {
   const known = log.conversations.filter(
     (one) =>
       one.moved_at === null && programNamed(one.provider) !== null && transcriptOf(one, memory.surroundings.variables),

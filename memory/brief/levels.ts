@@ -18,6 +18,8 @@ export type Part =
   /** When it began and was last active, its lifecycle. */
   | 'times'
   | 'framework'
+  /** What became of its directory. */
+  | 'place'
   /** Its last turn: the last words, what was going on, the last entries and calls, what it cost. */
   | 'turn'
   | 'files_in_doubt'
@@ -31,19 +33,21 @@ export type Part =
   | 'top_notes'
   | 'critical_notes'
   | 'checkpoint'
+  /** What changed while it rested. */
+  | 'changes'
   /** How a person goes on with it. */
   | 'way_on';
 
 /** Who knows nothing of the work gets all of it; who has its own past gets what that lacks. */
 const WHOLE: readonly Part[] = [
-  ...(['times', 'framework', 'turn', 'files_in_doubt', 'changed_files', 'steps', 'errors', 'notes'] as const),
+  ...(['times', 'framework', 'place', 'turn', 'files_in_doubt', 'changed_files', 'steps', 'errors', 'notes'] as const),
 ];
 const PARTS: Readonly<Record<ContextLevel, readonly Part[]>> = {
   root: [...WHOLE, 'way_on'],
   compacted: ['files_in_progress', 'open_steps', 'notes', 'checkpoint', 'repeated_errors'],
-  resumed: ['times', 'top_notes'],
+  resumed: ['times', 'place', 'top_notes', 'changes'],
   delegated: ['critical_notes'],
-  resumed_delegated: [],
+  resumed_delegated: ['place'],
   revival: WHOLE,
 };
 

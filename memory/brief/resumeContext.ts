@@ -1,19 +1,13 @@
 /** What the next agent must know of a session: past tense, dated, within a budget, marked as data. */
 
-import type { MemorySettings } from '../../src/config/memorySettings.js';
-import type { ProcessIdentity } from '../../src/host/identity.js';
-import type { Redact } from '../../src/log/redact.js';
 import { isoTime } from '../../src/time.js';
-import type { AgentCondition } from '../condition/condition.js';
 import { filesInDoubt } from '../condition/filesInDoubt.js';
 import { pastClause } from '../condition/words.js';
 import { checkIfResumedSession } from '../fold/freshness.js';
 import { lostRun } from '../fold/runs.js';
-import type { Note, Worklog } from '../fold/worklog.js';
-import type { Observed } from '../observed/observed.js';
+import type { Worklog } from '../fold/worklog.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
-import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { elsewhereLines, proofOf } from './crashReport.js';
@@ -36,85 +30,59 @@ import {
   turnLines,
   Words,
 } from './observedSections.js';
+import type { SessionView } from './view.js';
 
-export interface ContextOptions {
-  readonly level: ContextLevel;
-  /** UTC epoch milliseconds. */
-  readonly now: number;
-  /** Of the session's workspace, without links; relative paths are meant in it. */
-  readonly root: string;
-  readonly here: ProcessIdentity;
-  /** Missing if it is not known. */
-  readonly agent?: AgentCondition;
-  /** What became of its directory, in a clause; null: nothing. */
-  readonly place?: string | null;
-  /** What was observed of the session; null: nothing was. */
-  readonly fold: Observed | null;
-  /** How its run ended, in words of others; null: it is not known. */
-  readonly end?: string | null;
-  /** What changed since the agent's last activity, in sentences; only for a conversation that goes on. */
-  readonly changes?: readonly string[];
-  /** The session of which it is a part; null: it is no part of another one. */
-  readonly parent?: Worklog | null;
-  /** The sub-agent that goes on with its task; null: it is for the main agent. */
-  readonly subAgent?: string | null;
-  /** What follows, such as how many other sessions there are. */
-  readonly further?: readonly Section[];
-  /** Notes of the workspace, for every session in it. */
-  readonly pinned: readonly Note[];
-  /** How many characters each level has, and from when on a session was resumed. */
-  readonly settings: MemorySettings;
+/** Who reads a context, and what is said besides the session. */
+export interface ContextReader {
   /** Whether the agent that is told works on the session already. */
   readonly isOwn?: boolean;
-  /** How its reader goes on with it; missing: an agent does. */
+  /** The sub-agent that goes on with its task. Null if it is for the main agent */
+  readonly subAgent?: string | null;
+  /** How its reader goes on with it. An agent does if missing. */
   readonly way?: WayOn;
-  /** Whether it is a session of a bridge. */
-  readonly isBridges?: boolean;
-  /** What goes on of its agent that crashed. */
-  readonly left?: readonly LeftProcess[];
+  /** What follows, such as how many other sessions there are. */
+  readonly further?: readonly Section[];
+  /** How its run ended, in words of others. Null if it is not known */
+  readonly end?: string | null;
   /** Characters of the level that the caller uses. */
   readonly used?: number;
-  /** Applied to all words before they are cut. */
-  readonly redact: Redact;
 }
 
 /** @returns the context as text; empty if there is nothing to say */
-export function buildResumeContext(log: Worklog, options: ContextOptions): string {
-  const { level, settings, fold, root, used = 0 } = options;
-  const characters = settings.context[level];
+export function contextFor(view: SessionView, level: ContextLevel, reader: ContextReader = {}): string {
+  const { log, fold, root, settings } = view;
   if (log.created_at === null && log.last_activity === null && fold === null) return '';
-  const words = new Words(options.redact);
+  const words = new Words(view.redact);
   const has = (...parts: readonly Part[]) => holds(level, ...parts);
   const ofTurn = fold !== null && has('turn') ? fold : null;
-  const left = isLeft(options) ? fold : null;
+  const left = isLeft(view, level) ? fold : null;
   const doubts = has('files_in_doubt') || left !== null;
   const files = doubts || has('files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
   const sections = [
-    headOf(log, options, words),
+    headOf(view, level, words, reader.end ?? null),
     ...(left === null ? [] : [openOf(left, words, log.waits.get('permission')?.since ?? null)]),
-    ...(has('turn') || left !== null ? [leftOf(options.left ?? [], words)] : []),
+    ...(has('turn') || left !== null ? [leftOf(view.left, words)] : []),
     doubts ? doubtOf(files, words) : inProgressOf(files, words),
     ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),
     ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, isOpen)] : []),
     ...(fold !== null && has('errors') ? [errorsOf(fold, words)] : []),
-    ...(has('notes', 'top_notes', 'critical_notes') ? [notesOf([...options.pinned, ...log.notes], level, words)] : []),
+    ...(has('notes', 'top_notes', 'critical_notes') ? [notesOf([...view.pinned, ...log.notes], level, words)] : []),
     ...(fold !== null && has('changed_files') ? [changedOf(fold, root, words)] : []),
     ...(has('turn') ? [entriesOf(log, MOST_ACTIONS[level], words)] : []),
     ...(ofTurn === null ? [] : [callsOf(ofTurn, MOST_ACTIONS[level], words), costOf(ofTurn)]),
     ...(has('checkpoint') ? [checkpointOf(log, words)] : []),
     ...(fold !== null && has('repeated_errors') ? [repeatedOf(fold, words)] : []),
-    { title: 'Since then:', entries: entries('files', options.changes ?? []) },
-    nextOf(log, options, words),
-    { title: '', entries: entries('next', wayBack(log, options, words)) },
-    ...(options.further ?? []),
+    { title: 'Since then:', entries: entries('files', has('changes') ? view.changes : []) },
+    nextOf(view, level, reader, words),
+    { title: '', entries: entries('next', wayBack(view, level, reader.subAgent ?? null, words)) },
+    ...(reader.further ?? []),
   ];
-  return fenced(withinBudget(sections, characters - used - FENCE_LENGTH));
+  return fenced(withinBudget(sections, settings.context[level] - (reader.used ?? 0) - FENCE_LENGTH));
 }
 
 /** @returns the notes of the workspace alone; empty if there are none */
-export function buildNotesContext(options: Pick<ContextOptions, 'level' | 'settings' | 'pinned' | 'redact'>): string {
-  const { level, settings, pinned, redact } = options;
+export function notesFor({ settings, pinned, redact }: SessionView, level: ContextLevel): string {
   const lines = withinBudget([notesOf(pinned, level, new Words(redact))], settings.context[level] - FENCE_LENGTH);
   return fenced(lines);
 }
@@ -128,8 +96,9 @@ export function unshownContext(id: string | null): string {
   ]);
 }
 
-function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
-  const { fold, here, agent, place = null, end = null, level } = options;
+function headOf(view: SessionView, level: ContextLevel, words: Words, end: string | null): Section {
+  const { log, fold, here } = view;
+  const place = holds(level, 'place') ? view.place : null;
   // Without `texts`, a prompt is not kept.
   const purpose = purposeOf(log, fold);
   return {
@@ -137,17 +106,17 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
     entries: [
       ...entries('purpose', [
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
-        ...(holds(level, 'times') ? [timesOf(log, options)] : []),
+        ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
-        ...(agent === 'crashed' ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...(view.agent === 'crashed' ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
         ...(holds(level, 'way_on') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
-        ...lostLines(log, options),
+        ...lostLines(view, level),
         ...(place === null ? [] : [sentence(place)]),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
-        ...(fold === null || !isLeft(options)
+        ...(fold === null || !isLeft(view, level)
           ? []
           : [
-              ...askedLines(log, options, words),
+              ...askedLines(view, level, words),
               ...(holds(level, 'turn') ? turnLines(fold, words) : [turnLine(fold, words)]),
             ]),
       ]),
@@ -162,18 +131,18 @@ function headOf(log: Worklog, options: ContextOptions, words: Words): Section {
 }
 
 /** The message of a second attempt says itself what is asked. */
-function askedLines(log: Worklog, { fold, level, here }: ContextOptions, words: Words): string[] {
+function askedLines({ log, fold, here }: SessionView, level: ContextLevel, words: Words): string[] {
   const asked = level === 'revival' ? null : lastAskedOf(log, fold, here);
   return asked === null ? [] : [`It was last asked: ${words.text(asked)}`];
 }
 
 /** Who goes on with its own conversation knows all of it, but not that it was killed in the middle of a turn. */
-function isLeft({ level, fold }: ContextOptions): boolean {
+function isLeft({ fold }: SessionView, level: ContextLevel): boolean {
   return fold !== null && (holds(level, 'turn') || (level === 'resumed' && fold.isTurnOpen));
 }
 
 /** As long as it matters, an agent that crashed is named also when another one has come. */
-function lostLines(log: Worklog, { agent, fold, level, left = [] }: ContextOptions): string[] {
+function lostLines({ log, agent, fold, left }: SessionView, level: ContextLevel): string[] {
   const run = agent === 'crashed' || level === 'revival' || level === 'compacted' ? null : lostRun(log);
   if (run?.ended_at == null) return [];
   if (left.length === 0 && !fold?.isTurnOpen && !fold?.leftTurns.length) return [];
@@ -187,7 +156,7 @@ function nameOf({ session_id }: Worklog, words: Words): string {
 }
 
 /** The second attempt knows that the first one was ended. */
-function timesOf(log: Worklog, { level, fold, now, settings }: ContextOptions): string {
+function timesOf({ log, fold, now, settings }: SessionView, level: ContextLevel): string {
   const began = log.created_at ?? fold?.firstActivity ?? null;
   const last = Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null;
   const isResumed = level !== 'revival' && checkIfResumedSession(last, now, settings.freshness);
@@ -204,8 +173,8 @@ function sentence(clauses: string): string {
   return `${clauses.charAt(0).toUpperCase()}${clauses.slice(1)}.`;
 }
 
-function nextOf(log: Worklog, options: ContextOptions, words: Words): Section {
-  const { level, fold } = options;
+function nextOf(view: SessionView, level: ContextLevel, reader: ContextReader, words: Words): Section {
+  const { log, fold } = view;
   const steps = stepsOf({ log, fold });
   const next = steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
   const name = nameOf(log, words);
@@ -214,13 +183,13 @@ function nextOf(log: Worklog, options: ContextOptions, words: Words): Section {
     title: '',
     entries: entries('next', [
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
-      ...(holds(level, 'way_on') ? waysOn(log, name, options) : []),
+      ...(holds(level, 'way_on') ? waysOn(view, name, reader) : []),
     ]),
   };
 }
 
 /** Where the result of a part of the work goes. */
-function wayBack(log: Worklog, { level, parent = null, subAgent = null }: ContextOptions, words: Words): string[] {
+function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null, words: Words): string[] {
   if (level === 'delegated')
     return ['The result of this sub-agent goes to the agent that started it, which works on that session.'];
   if (level !== 'resumed_delegated') return [];
@@ -228,6 +197,7 @@ function wayBack(log: Worklog, { level, parent = null, subAgent = null }: Contex
     return [
       `Sub-agent ${words.name(subAgent)} goes on with its own task; its result goes to the agent that started it, which works on that session.`,
     ];
+  const { log, parent } = view;
   if (parent === null) return [];
   const name = nameOf(parent, words);
   const [open] = [...parent.steps.values()].filter(({ status }) => status === 'in_progress');
@@ -238,8 +208,8 @@ function wayBack(log: Worklog, { level, parent = null, subAgent = null }: Contex
   ];
 }
 
-function waysOn(log: Worklog, name: string, options: ContextOptions): string[] {
-  const { isBridges = false, isOwn = false, way = { command: goOnCommand(log, name), further: [] } } = options;
+function waysOn({ log, isBridges }: SessionView, name: string, reader: ContextReader): string[] {
+  const { isOwn = false, way = { command: goOnCommand(log, name), further: [] } } = reader;
   // A bridge decides itself what becomes of its sessions.
   if (isBridges) return [`To see all of it, where its bridge runs: watchkeeper session ${name}`];
   const all = `to see all of it: watchkeeper work show ${name}`;

@@ -16,8 +16,8 @@ import { generate } from '../keeping/rebuild.js';
 import type { Line } from '../logs/line.js';
 import { LARGEST_LOG_BYTES } from '../logs/logFile.js';
 import { LogReader } from '../logs/reader.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 
 const LARGEST_MANIFEST_BYTES = 16 * 1024 * 1024;
 const LONGEST_NAME = 64;
@@ -37,7 +37,7 @@ interface Manifest {
 export type ExportFiles = Readonly<Record<string, string>>;
 
 /** @returns the logs as they are, the state and the Markdown. The state can be folded again from the logs */
-export async function exportOf(memory: Memory, session: OpenSession) {
+export async function exportOf(memory: Viewer, session: OpenSession) {
   const { id, folder } = session;
   const { state, text } = await generate(memory, session);
   const journal = journalIn(folder);

@@ -7,11 +7,12 @@ import { UnreachableError } from '../../src/errors.js';
 import { freshnessOf } from '../fold/freshness.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
-import { RefusedError } from '../logs/log.js';
+import { RefusedError } from '../logs/kind.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Archivist, Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason } from '../words.js';
 
@@ -20,7 +21,7 @@ import type { EndReason } from '../words.js';
  * @returns the folder in the archive
  * @throws RefusedError while another live run works on the session, or if something else is in its place
  */
-export function archiveSession(memory: Memory, session: OpenSession, end: EndReason | null = null): string {
+export function archiveSession(memory: Archivist, session: OpenSession, end: EndReason | null = null): string {
   requireOwnMemory(memory.places);
   writeOrRefuse(session, memory.stamp, (state) => {
     requireNoOtherRun(memory, state);
@@ -37,7 +38,7 @@ export function archiveSession(memory: Memory, session: OpenSession, end: EndRea
  * agents; a plain list of steps stays where its owner looks for it.
  * @returns the folder in the archive; null if it stays
  */
-export function archiveCompleted(memory: Memory, session: OpenSession): string | null {
+export function archiveCompleted(memory: Archivist & Pick<Memory, 'settings'>, session: OpenSession): string | null {
   const { end, steps } = session.log.state;
   const all = [...steps.values()];
   const isDone = all.every(({ status }) => status === 'completed' || status === 'skipped');
@@ -52,7 +53,7 @@ export function archiveCompleted(memory: Memory, session: OpenSession): string |
  * @returns its folder
  * @throws RefusedError if another session holds the workspace; then it stays in the archive
  */
-export function unarchiveSession(memory: Memory, session: OpenSession): string {
+export function unarchiveSession(memory: Archivist, session: OpenSession): string {
   requireOwnMemory(memory.places);
   const { log, id } = session;
   writeOrRefuse(session, memory.stamp, ({ archived }) =>
@@ -70,7 +71,7 @@ export function unarchiveSession(memory: Memory, session: OpenSession): string {
 }
 
 /** @returns the sessions that rested so long that they belong in the archive, and on which no run may be at work */
-export function dueSessions(memory: Memory): string[] {
+export function dueSessions(memory: Viewer & Pick<Memory, 'look'>): string[] {
   const { sessions, clock, settings } = memory;
   return sessions.ids().filter((id) => {
     const session = memory.look(id);
@@ -86,7 +87,7 @@ export function dueSessions(memory: Memory): string[] {
 }
 
 /** @throws RefusedError if a run that is not the caller's own works on the session */
-export function requireNoOtherRun(memory: Memory, state: Worklog): void {
+export function requireNoOtherRun(memory: Archivist, state: Worklog): void {
   const [run] = memory.otherRuns(state);
   if (run === undefined) return;
   throw new RefusedError({
@@ -96,14 +97,14 @@ export function requireNoOtherRun(memory: Memory, state: Worklog): void {
 }
 
 /** Ends the claim of a session that is archived or removed, whichever directory the caller is in. */
-export function releaseClaim({ claims }: Memory, { id, log }: OpenSession): void {
+export function releaseClaim({ claims }: Pick<Memory, 'claims'>, { id, log }: OpenSession): void {
   const name = log.state.facts?.workspace ?? null;
   const workspace = name === null ? null : claims.find(name);
   const claim = workspace === null ? null : claims.claimOf(workspace, id);
   if (workspace !== null && claim !== null) claims.release(workspace, claim);
 }
 
-function move({ places }: Memory, session: OpenSession): string {
+function move({ places }: Archivist, session: OpenSession): string {
   const folder = moveToPlace(session, places);
   if (folder !== null) return folder;
   throw new UnreachableError(

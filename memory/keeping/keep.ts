@@ -14,7 +14,7 @@ import { withoutTexts } from '../../src/journal/texts.js';
 import { HOUR } from '../../src/time.js';
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { importedLine } from '../../src/transcripts/importTranscript.js';
-import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
@@ -23,15 +23,17 @@ import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
 import { nameFilesIn } from '../observed/sources.js';
 import { storeFold } from '../observed/storedFold.js';
-import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import { CopyFile } from './copyFile.js';
 import { digestsOf } from './digests.js';
 import { type FoldedCopy, keptLines } from './keptLines.js';
 import { rebuildSession } from './rebuild.js';
 
 const TIME_UP = 'it took too long';
+/** No activity. */
+const BY_ITSELF = { by: 'watchkeeper' } as const;
 
 export interface KeepResult {
   readonly session_id: string;
@@ -52,7 +54,7 @@ interface Copy extends FoldedCopy {
  * @throws UnreachableError if it could not be kept; the worklog says why, if it can be written
  * @throws RefusedError for the session of a bridge
  */
-export async function keepSession(memory: Memory, session: OpenSession, until: number): Promise<KeepResult> {
+export async function keepSession(memory: Viewer, session: OpenSession, until: number): Promise<KeepResult> {
   requireOwnMemory(memory.places);
   try {
     return await keep(memory, session, until);
@@ -63,7 +65,7 @@ export async function keepSession(memory: Memory, session: OpenSession, until: n
   }
 }
 
-async function keep(memory: Memory, session: OpenSession, until: number): Promise<KeepResult> {
+async function keep(memory: Viewer, session: OpenSession, until: number): Promise<KeepResult> {
   const { id, log } = session;
   const complete = memory.runsOf(log.state).going.length === 0;
   const copy = await writeCopy(memory, session, until);
@@ -72,11 +74,7 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   // Of one that continues none, a transcript that cannot be seen from here may show something.
   const isSeen = (state: Worklog) => (copy !== null && state.runs.length > 0) || state.facts?.continues != null;
   const end = [worklogKind.line('session_ended', { reason: 'superseded' })];
-  log.write(
-    (state) => (isOver(state) && isSeen(state) ? end : []),
-    { ...memory.stamp, origin: 'watchkeeper' },
-    { isFact: true },
-  );
+  memory.sessions.addFacts(session, (state) => (isOver(state) && isSeen(state) ? end : []), BY_ITSELF);
   const before = log.state.kept;
   const isKnown =
     before !== null &&
@@ -87,7 +85,7 @@ async function keep(memory: Memory, session: OpenSession, until: number): Promis
   const digests = isKnown ? [] : digestsOf(memory.workspaceOf(log.state), paths);
   const isNothing = copy === null && digests.length === 0;
   if (!isKnown && !isNothing) {
-    write(memory, session, keptLines(copy, digests, complete));
+    memory.sessions.addFacts(session, keptLines(copy, digests, complete), BY_ITSELF);
     await rebuildSession(memory, session).catch((error: unknown) => {
       // A newer version has written it, and keeps it.
       if (!(error instanceof UsageError)) throw error;
@@ -114,7 +112,7 @@ function changedFiles(copy: Copy | null): string[] {
  * @returns null if there is nothing to copy
  */
 async function writeCopy(
-  memory: Memory,
+  memory: Viewer,
   session: OpenSession,
   until: number,
   replaced: readonly string[] = [],
@@ -171,7 +169,7 @@ async function writeCopy(
   }
 }
 
-function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp, settings }: Memory): JournalRecord[] {
+function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp, settings }: Viewer): JournalRecord[] {
   const name = journalName(transcript?.path ?? '');
   return records.flatMap((record) => {
     const line = format === 'copy' ? record : importedLine(record, format, name, stamp.redact);
@@ -195,15 +193,11 @@ function removeRests(folder: string, now: number): void {
 }
 
 /** On a full disk it cannot be noted either; then the check of the session finds that nothing was kept. */
-function noteFailure(memory: Memory, session: OpenSession, failure: string): void {
+function noteFailure(memory: Viewer, session: OpenSession, failure: string): void {
   try {
-    if (session.log.state.kept?.failure !== failure) write(memory, session, [worklogKind.line('kept', { failure })]);
+    if (session.log.state.kept?.failure !== failure)
+      memory.sessions.addFacts(session, [worklogKind.line('kept', { failure })], BY_ITSELF);
   } catch {
     // The caller's error says more.
   }
-}
-
-/** Facts of Watchkeeper's own: no activity, and legal at any time. */
-export function write({ stamp }: Memory, { log }: OpenSession, lines: readonly WorklogLine[]): void {
-  log.write(() => lines, { ...stamp, origin: 'watchkeeper' }, { isFact: true });
 }

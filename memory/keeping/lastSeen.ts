@@ -6,7 +6,7 @@ import { transcriptOf } from '../observed/programFolders.js';
 import type { Memory } from '../sessions/memory.js';
 
 /** @returns an instant that is not before its last activity, UTC epoch milliseconds; null: nothing is known */
-export function lastSeen({ programs }: Memory, state: Worklog): number | null {
+export function lastSeen({ programs }: Pick<Memory, 'programs'>, state: Worklog): number | null {
   const { last_activity, created_at, acknowledged_at, kept, lifecycle, conversations } = state;
   // The conversation of one that has ended may go on in another one.
   const own = programs === null || lifecycle === 'ended' ? [] : conversations.filter((one) => one.moved_at === null);

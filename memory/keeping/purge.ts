@@ -10,6 +10,7 @@ import { readPurpose } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Archivist, Viewer } from '../sessions/views.js';
 import { releaseClaim, requireNoOtherRun } from './archive.js';
 import { lastSeen } from './lastSeen.js';
 
@@ -26,7 +27,7 @@ export interface OldSession {
  * @param before UTC epoch milliseconds
  * @returns the sessions, archived or not, whose last activity was earlier, and on which no run may be at work
  */
-export async function sessionsBefore(memory: Memory, before: number): Promise<OldSession[]> {
+export async function sessionsBefore(memory: Viewer & Pick<Memory, 'look'>, before: number): Promise<OldSession[]> {
   const old: OldSession[] = [];
   for (const id of [...memory.sessions.ids(), ...memory.sessions.archivedIds()]) {
     const session = memory.look(id);
@@ -38,7 +39,7 @@ export async function sessionsBefore(memory: Memory, before: number): Promise<Ol
 }
 
 /** @returns what a person must know of a session before it is removed for good */
-export async function oldSession(memory: Memory, { id, log: { state } }: OpenSession): Promise<OldSession> {
+export async function oldSession(memory: Viewer, { id, log: { state } }: OpenSession): Promise<OldSession> {
   const purpose = await readPurpose(state, memory.programs, memory.stamp.redact);
   return {
     session_id: id,
@@ -51,7 +52,7 @@ export async function oldSession(memory: Memory, { id, log: { state } }: OpenSes
  * Removes a session: its name at once, then its files. Another process may do the same.
  * @throws RefusedError while another live run works on it
  */
-export function purgeSession(memory: Memory, session: OpenSession): void {
+export function purgeSession(memory: Archivist, session: OpenSession): void {
   requireOwnMemory(memory.places);
   requireNoOtherRun(memory, session.log.state);
   releaseClaim(memory, session);
@@ -71,7 +72,7 @@ export function purgeSession(memory: Memory, session: OpenSession): void {
  * Removes the files of sessions whose removal was killed: they have no name any more by which a person could ask for it.
  * @throws UnreachableError if they cannot be removed
  */
-export function finishRemovals({ places }: Memory): void {
+export function finishRemovals({ places }: Pick<Memory, 'places'>): void {
   for (const parent of places.parentsOfSessions())
     for (const name of namesIn(parent)) if (name.startsWith(REMOVED)) remove(join(parent, name));
 }

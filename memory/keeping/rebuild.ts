@@ -30,9 +30,11 @@ export interface Generated {
   readonly fold: Observed | null;
 }
 
+type Rebuilder = Pick<Memory, 'places' | 'workspaceOf'>;
+
 /** @returns the same for the same worklog and the same kept copy; what only a live transcript shows is not in it */
 export async function generate(
-  memory: Memory,
+  memory: Pick<Memory, 'workspaceOf'>,
   { folder, log: { state: log, at, counts } }: OpenSession,
 ): Promise<Generated> {
   // Looked at first: more may be added while it is read.
@@ -47,7 +49,7 @@ export async function generate(
  * @returns the files that were written
  * @throws UsageError if a newer version has written `state.json` or to the worklog; then nothing is written
  */
-export async function rebuildSession(memory: Memory, session: OpenSession): Promise<string[]> {
+export async function rebuildSession(memory: Rebuilder, session: OpenSession): Promise<string[]> {
   const newer = newerFile(session);
   if (newer !== null)
     throw new UsageError(
@@ -62,7 +64,7 @@ export async function rebuildSession(memory: Memory, session: OpenSession): Prom
   ];
 }
 
-function storeAnew(memory: Memory, { id, folder, log: { state: log } }: OpenSession, fold: Observed | null): void {
+function storeAnew(memory: Rebuilder, { id, folder, log: { state: log } }: OpenSession, fold: Observed | null): void {
   const seal = readSeal(journalIn(folder));
   if (fold === null || seal === null) return;
   rmSync(join(folder, FOLD_FILE), { force: true });
@@ -73,7 +75,7 @@ function storeAnew(memory: Memory, { id, folder, log: { state: log } }: OpenSess
  * Writes the generated files after a command, so that a list of sessions need not fold their logs: of those that were written to, and
  * have ended or have grown by {@link MOST_UNCOVERED_BYTES}. The worklog has all of it, so a failure does no harm.
  */
-export async function refreshGenerated(memory: Memory): Promise<void> {
+export async function refreshGenerated(memory: Rebuilder & Pick<Memory, 'opened'>): Promise<void> {
   for (const session of memory.opened) {
     const { id, log } = session;
     const folder = log.hasWritten ? memory.places.findSession(id) : null;

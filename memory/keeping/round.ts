@@ -16,8 +16,9 @@ import { FOLD_FILE } from '../observed/storedFold.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Archivist, Viewer } from '../sessions/views.js';
 import { archiveSession, dueSessions } from './archive.js';
-import { keepSession, write } from './keep.js';
+import { keepSession } from './keep.js';
 import { finishRemovals } from './purge.js';
 
 export interface Round {
@@ -29,24 +30,22 @@ export interface Round {
   readonly failures: readonly { readonly session_id: string | null; readonly message: string }[];
 }
 
+type Rounding = Viewer & Archivist & Pick<Memory, 'bindings' | 'look'>;
+
 /**
  * @param until when it gives up, UTC epoch milliseconds; the next round goes on
  * @throws RefusedError in the memory of a bridge
  */
-export async function keepRound(memory: Memory, until: number): Promise<Round> {
+export async function keepRound(memory: Rounding, until: number): Promise<Round> {
   requireOwnMemory(memory.places);
   const { sessions, clock } = memory;
   const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };
   const failures: { session_id: string | null; message: string }[] = [];
   const tried = async (id: string, work: (session: OpenSession) => Promise<void> | void) => {
-    let session: OpenSession | null = null;
     try {
-      session = clock.now() < until ? sessions.open(id) : null;
-      if (session !== null) await work(session);
+      await sessions.withSession(clock.now() < until ? id : null, work);
     } catch (error) {
       failures.push({ session_id: id, message: describeError(error) });
-    } finally {
-      session?.log.close();
     }
   };
   try {
@@ -81,7 +80,7 @@ export async function keepRound(memory: Memory, until: number): Promise<Round> {
 }
 
 /** A run that is proven dead, or has ended, since it was last kept. Without a known run, nobody knows when that is. */
-function isToBeKept(memory: Memory, log: Worklog): boolean {
+function isToBeKept(memory: Viewer, log: Worklog): boolean {
   const { conversations, runs, lifecycle, kept } = log;
   if (conversations.length === 0 || isTooOld(memory, log) || memory.runsOf(log).going.length > 0) return false;
   if (runs.length === 0 && lifecycle !== 'ended') return false;
@@ -93,24 +92,24 @@ function isToBeKept(memory: Memory, log: Worklog): boolean {
   return kept.at < Math.max(0, ...changes);
 }
 
-function removeOldCopy(memory: Memory, session: OpenSession): boolean {
+function removeOldCopy(memory: Viewer, session: OpenSession): boolean {
   const path = journalIn(session.folder);
   if (!existsSync(path) || readSeal(path) === null || !isTooOld(memory, session.log.state)) return false;
   // The line first: without it, a copy that is gone is a fault.
-  write(memory, session, [worklogKind.line('kept', { removed: true })]);
+  memory.sessions.addFacts(session, [worklogKind.line('kept', { removed: true })], { by: 'watchkeeper' });
   // Without the copy, nobody looks for what was folded of it.
   for (const file of [join(session.folder, FOLD_FILE), path]) rmSync(file, { force: true });
   syncFolderSync(session.folder);
   return true;
 }
 
-function isTooOld(memory: Memory, log: Worklog): boolean {
+function isTooOld(memory: Viewer, log: Worklog): boolean {
   const { end, last_activity, created_at, kept } = log;
   const last = Math.max(end?.at ?? 0, last_activity ?? 0, created_at ?? 0, kept?.last_activity ?? 0);
   return memory.runsOf(log).going.length === 0 && memory.clock.now() - last >= memory.settings.keep_days * DAY;
 }
 
-function tell({ claims }: Memory, { id, log }: OpenSession, sentence: string): void {
+function tell({ claims }: Pick<Memory, 'claims'>, { id, log }: OpenSession, sentence: string): void {
   const workspace = log.state.facts?.workspace ?? null;
   const found = workspace === null ? null : claims.find(workspace);
   if (found !== null) claims.tell(found, id, sentence);

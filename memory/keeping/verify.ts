@@ -7,7 +7,7 @@ import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { damageOf, isDamaged } from '../condition/damage.js';
 import type { LogCounts } from '../logs/reader.js';
-import { settleChild } from '../sessions/delegation.js';
+import { type Delegating, settleChild } from '../sessions/delegation.js';
 import { mayHold } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
@@ -24,12 +24,14 @@ export interface Check {
   readonly found: string;
 }
 
+type Verifying = Delegating & Pick<Memory, 'claims' | 'places' | 'workspaceOf'>;
+
 /**
  * Finishes first what an interrupted archiving, or an interrupted beginning of a child session, has left to do.
  * @param counts of its worklog, for somebody who has the time to wait for `settledCounts`
  */
 export function verifySession(
-  memory: Memory,
+  memory: Verifying,
   session: OpenSession,
   counts: Readonly<LogCounts> = session.log.counts,
 ): Check[] {
@@ -44,14 +46,14 @@ export function verifySession(
   ];
 }
 
-function placeCheck({ places }: Memory, { id, log }: OpenSession): Check {
+function placeCheck({ places }: Pick<Memory, 'places'>, { id, log }: OpenSession): Check {
   const place = placeOf(id, log.state, places);
   const others = places.foldersOf(id).filter((folder) => folder !== place);
   const ok = others.length === 0;
   return { check: 'place', ok, found: ok ? `it is in ${place}` : `something was left at ${others.join(', ')}` };
 }
 
-function claimCheck(memory: Memory, { id, log }: OpenSession): Check {
+function claimCheck(memory: Pick<Memory, 'workspaceOf' | 'claims'>, { id, log }: OpenSession): Check {
   // A claim that outlived what its session said of itself counts for nothing once that may hold nothing.
   const isKnown = log.state.facts !== null || mayHold(log.state);
   const workspace = isKnown ? memory.workspaceOf(log.state) : null;

@@ -1,4 +1,5 @@
 /** A kind of log gives its lines their meaning. The protocol (log.ts) knows nothing else about them. */
+import { WatchkeeperError } from '../../src/errors.js';
 import type { Line, LineMaker } from './line.js';
 
 /** Why a line changes nothing. */
@@ -7,6 +8,17 @@ export interface Refusal {
   readonly code: string;
   /** For people: a sentence, with what to do. */
   readonly message: string;
+}
+
+/** The rules of the log refuse it. The command line exits with 1. */
+export class RefusedError extends WatchkeeperError {
+  readonly code: string;
+  readonly retryable = false;
+  /** @param refusal whose message may have several lines */
+  constructor({ code, message }: Pick<Refusal, 'code'> & { readonly message: string | readonly string[] }) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** @typeParam Events the fields that a writer may give each event; never: it has no writers */

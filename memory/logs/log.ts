@@ -6,7 +6,7 @@
  * writer was first. So every reader reaches the same state, and a kill at any instant leaves a valid beginning.
  */
 import { closeSync, fsyncSync, writeSync } from 'node:fs';
-import { UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
@@ -16,16 +16,6 @@ import { type LogCounts, LogReader } from './reader.js';
 
 /** How often lines are written again that were lost: each time, another writer must have died within a line. */
 const MOST_WRITES = 16;
-/** The rules of the log refuse it. The command line exits with 1. */
-export class RefusedError extends WatchkeeperError {
-  readonly code: string;
-  readonly retryable = false;
-  /** @param refusal whose message may have several lines */
-  constructor({ code, message }: Pick<Refusal, 'code'> & { readonly message: string | readonly string[] }) {
-    super(message);
-    this.code = code;
-  }
-}
 
 export interface WriteOptions {
   /** Facts are written even to a log that a newer version has written to; decisions are not. */
@@ -91,9 +81,9 @@ export class Log<State, Events = never> {
   }
 
   /**
-   * Opens it only to be read.
+   * Opens it only to be read, and closes it at once.
    * @param earlier as of {@link open}
-   * @returns the log, read to its end; null if there is none
+   * @returns the log as it is now; null if there is none
    * @throws UnreachableError if it cannot be read
    */
   static read<State, Events>(
@@ -101,7 +91,9 @@ export class Log<State, Events = never> {
     kind: LogKind<State, Events>,
     earlier?: Log<State, Events>,
   ): Log<State, Events> | null {
-    return Log.#read(path, openLogFile(path, 'read'), kind, earlier);
+    const read = Log.#read(path, openLogFile(path, 'read'), kind, earlier);
+    read?.close();
+    return read;
   }
 
   static #read<State, Events>(
@@ -158,7 +150,7 @@ export class Log<State, Events = never> {
   /**
    * Appends what `decide` makes of the present state, and learns what became of it.
    * @param decide takes the state as it is now. An empty list means that what is asked for already holds, and writes nothing.
-   *   It throws {@link RefusedError} for what the state forbids
+   *   It throws `RefusedError` for what the state forbids
    * @returns for each line why it was refused; null if it was applied
    * @throws UsageError if a newer version has written to the log, and for a line that is too long
    * @throws UnreachableError if the lines are not, or not wholly, on the disk

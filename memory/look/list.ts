@@ -3,8 +3,7 @@ import { basename } from 'node:path';
 import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
-import { damageOf } from '../condition/damage.js';
-import { recordedOf } from '../condition/recorded.js';
+import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
 import { processSchema } from '../fold/rules/runs.js';
 import type { Ran, RunsOf } from '../fold/runs.js';
@@ -18,6 +17,7 @@ import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { presentState } from '../sessions/stateFile.js';
+import type { Viewer } from '../sessions/views.js';
 import { END_REASONS, LIFECYCLES } from '../words.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import type { Judge } from './look.js';
@@ -97,8 +97,11 @@ export interface ListOptions {
   onUnreadable(error: UnreachableError): void;
 }
 
+/** Lists sessions with the directories that they are of. */
+type Listing = Viewer & Pick<Memory, 'claims' | 'bindings'>;
+
 /** @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them */
-export async function listSessions(memory: Memory, options: ListOptions): Promise<ListedSession[]> {
+export async function listSessions(memory: Listing, options: ListOptions): Promise<ListedSession[]> {
   const { sessions } = memory;
   const { here, which } = options;
   // One whose way to the archive was interrupted still lies among the sessions.
@@ -119,11 +122,11 @@ export async function listSessions(memory: Memory, options: ListOptions): Promis
 }
 
 /** Where the beginning is lost, the line that archived it may be, too. */
-function isArchived({ places }: Memory, folder: string, { recorded, created_at }: Entry): boolean {
+function isArchived({ places }: Viewer, folder: string, { recorded, created_at }: Entry): boolean {
   return recorded.archived || (created_at === null && folder !== places.sessionFolder(basename(folder)));
 }
 
-function rowOf(memory: Memory, id: string, entry: Entry, directory: string | null): ListedSession {
+function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | null): ListedSession {
   const { purpose, name, workspace, created_at, recorded, judged } = entry;
   const { clock, settings, surroundings } = memory;
   const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged };
@@ -143,30 +146,16 @@ function rowOf(memory: Memory, id: string, entry: Entry, directory: string | nul
  * @returns null unless `state.json` was made from all that there is, and says all that a row needs: what an agent does is in its
  *   transcript only, and whether a notice still holds depends on more. Then the logs must be folded
  */
-function writtenEntry(memory: Memory, folder: string): Entry | null {
+function writtenEntry(memory: Viewer, folder: string): Entry | null {
   const state = writtenState(folder);
   if (state === null || state.created_at === null || isNoticed(state) || mayBeUnused(state)) return null;
   const { lifecycle, name, workspace, purpose, created_at } = state;
   if (lifecycle !== 'ended' && mayShowMore(memory, state)) return null;
-  const recorded: Recorded = {
-    lifecycle,
-    end: state.end?.reason ?? null,
-    archived: state.archived,
-    runs: state.runs,
-    notices: [],
-    ping: null,
-    progress: state.progress,
-    last_activity: state.last_activity,
-    acknowledged_at: state.acknowledged_at,
-    isUnused: false,
-    isWaiting: false,
-    damage: damageOf(state.log, true),
-  };
-  return { purpose, name, workspace, directory: null, created_at, recorded, judged: null };
+  return { purpose, name, workspace, directory: null, created_at, recorded: recordedIn(state), judged: null };
 }
 
 /** Whether an agent, or a person whom no run shows, may be at work. */
-function mayShowMore(memory: Memory, state: RunsOf<Ran>): boolean {
+function mayShowMore(memory: Viewer, state: RunsOf<Ran>): boolean {
   const { liveness } = memory.runsOf(state);
   return liveness === 'none' ? state.lifecycle === 'active' : liveness !== 'dead';
 }
@@ -185,13 +174,12 @@ function mayBeUnused({ purpose, lifecycle }: z.output<typeof stateSchema>): bool
 }
 
 async function foldedEntry(
-  memory: Memory,
+  memory: Viewer,
   id: string,
   { judge, onUnreadable }: Pick<ListOptions, 'judge' | 'onUnreadable'>,
 ): Promise<Entry | null> {
   try {
     const session = memory.sessions.read(id);
-    session?.log.close();
     if (session === null) return null;
     const { log, folder } = session;
     const { state } = log;
@@ -223,12 +211,12 @@ async function foldedEntry(
 }
 
 /** Whether an agent was closed or killed before it was asked anything. What cannot be read may have been declared. */
-function isLeftUnused(memory: Memory, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
+function isLeftUnused(memory: Viewer, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
   return !memory.runsOf(state).mayWork && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */
-function directories({ claims }: Memory, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
+function directories({ claims }: Listing, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
   const known = new Map<string, string | null>();
   return (id: string | null): string | null => {
     if (id === null) return null;

@@ -12,15 +12,15 @@ import type { Observed } from '../observed/observed.js';
 import { observe } from '../observed/sources.js';
 import { type Step, stepOf, stepsOf } from '../observed/step.js';
 import { type LeftProcess, leftProcesses, wordsOfShell } from '../sessions/leftProcesses.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 
 /**
  * Judges the work of a session's agent by the rules of the watchdog.
  * @param now UTC epoch milliseconds
  * @returns null if there is no such session any more
  */
-export type Judge = (memory: Memory, sessionId: string, now: number) => Promise<Judged | null>;
+export type Judge = (memory: Viewer, sessionId: string, now: number) => Promise<Judged | null>;
 
 /** The condition, and what costs a look at processes and files. */
 export interface WholeCondition extends Condition {
@@ -54,7 +54,7 @@ export interface LookOptions {
 }
 
 export async function lookAt(
-  memory: Memory,
+  memory: Viewer,
   { id, log: written, folder }: OpenSession,
   { counts = written.counts, judge }: LookOptions = {},
 ): Promise<Look> {
@@ -85,7 +85,7 @@ export async function lookAt(
   return { log, state, fold, last: lastActive(recorded), now, path, condition: whole };
 }
 
-function leftBy(memory: Memory, log: Worklog): LeftProcess[] {
+function leftBy(memory: Viewer, log: Worklog): LeftProcess[] {
   const named = log.conversations.map(({ provider, id }) => ({ provider, conversation: id }));
   const living = memory.runsOf(log).living.map(({ process }) => process.pid);
   return leftProcesses(named, living).map(({ pid, command }) => ({

@@ -4,6 +4,7 @@
  */
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import type { Conversation, Run, Worklog } from '../fold/worklog.js';
+import { closeAfter } from '../logs/scoped.js';
 import { endMovedRun } from '../sessions/adoption.js';
 import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
@@ -11,18 +12,18 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { startConversation } from './conversationStart.js';
 
 /**
- * @param session that has just ended
+ * @param ended just now
  * @returns the session in which the caller goes on, else its last agent; null: no agent is known to live here, or the session is of
  *   another directory
  */
-export function goOnAfter(memory: Memory, { id, log }: OpenSession): string | null {
+export function goOnAfter(memory: Memory, ended: OpenSession): string | null {
+  const { id, log } = ended;
   if (memory.isBridges || log.state.facts?.workspace !== memory.workspace.id) return null;
   const begun = windowsOf(memory, id, log.state).map(({ bound, transcript, agent }) => {
     const launch = { ...bound, source: 'bind', transcript, agent, launchedIn: null } as const;
     const { session } = startConversation(memory, launch);
-    session.log.close();
     // A server that works for several windows is bound to no session, so its run is still open in the ended one.
-    endMovedRun(memory, log, agent, session.id);
+    closeAfter(session.log, () => endMovedRun(memory, ended, agent, session.id));
     return session.id;
   });
   return begun[0] ?? null;

@@ -4,8 +4,9 @@
  */
 import { ulid } from '../../src/ids.js';
 import { worklogKind } from '../fold/rules/kind.js';
+import type { Worklog } from '../fold/worklog.js';
 import { unarchiveSession } from '../keeping/archive.js';
-import { RefusedError } from '../logs/log.js';
+import { RefusedError } from '../logs/kind.js';
 import { adopt } from '../sessions/adoption.js';
 import { depthOf } from '../sessions/delegation.js';
 import { baselineOf } from '../sessions/lifecycle.js';
@@ -37,27 +38,30 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
   if (session.log.state.lifecycle === 'ended') {
     // Since this looked, as when nothing had been asked in it.
-    session.log.close();
-    return startConversation(memory, launch);
+    return startAgain(memory, session, launch);
   }
   return { session, before, told };
 }
 
+/** @param session that the conversation cannot be in as it is */
+export function startAgain(memory: Memory, { log }: OpenSession, launch: Launch): StartedConversation {
+  log.close();
+  return startConversation(memory, launch);
+}
+
 /** @returns the session that goes on; null if it has ended, or is gone, so that another one continues it */
 function goneOn(memory: Memory, known: string): string | null {
-  const session = memory.sessions.open(known);
-  if (session === null) return null;
-  const { lifecycle, archived } = session.log.state;
-  try {
+  return memory.sessions.withSession(known, (session) => {
+    const { lifecycle, archived } = session.log.state;
     if (lifecycle === 'ended') return null;
-    if (archived !== null) unarchiveSession(memory, session);
-    return known;
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
-    return null;
-  } finally {
-    session.log.close();
-  }
+    try {
+      if (archived !== null) unarchiveSession(memory, session);
+      return known;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      return null;
+    }
+  });
 }
 
 /** @returns the session that a new conversation comes to; null: one of its own */
@@ -77,22 +81,26 @@ function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): stri
 function begun(memory: Memory, launch: Launch, known: string | null): OpenSession {
   const id = takenIn(memory, known) ?? memory.bindings.take(launch, `${IMPLICIT}${ulid(memory.clock)}`, known);
   const from = memory.bindings.formerOf(launch);
-  const { workspace, surroundings } = memory;
-  const parent = parentOf(memory, launch);
-  const fields = {
-    ...{ workspace: workspace.id, cwd: surroundings.directory, agent: launch.provider },
-    ...baselineOf(workspace),
-    ...(from !== null && { continues: from }),
-    ...(parent !== null && { parent: parent.id }),
+  const { workspace, surroundings, bindings, sessions } = memory;
+  const begin = (parent: OpenSession | null) => {
+    const fields = {
+      ...{ workspace: workspace.id, cwd: surroundings.directory, agent: launch.provider },
+      ...baselineOf(workspace),
+      ...(from !== null && { continues: from }),
+      ...(parent !== null && { parent: parent.id }),
+    };
+    // First, because later hooks look for sessions in the workspace's log.
+    memory.claims.enter(workspace, id);
+    const session = sessions.openImplicit(id, fields);
+    const { max_children: most } = memory.settings.delegation;
+    parent?.log.write(() => [worklogKind.line('child', { child: id, most })], memory.stamp);
+    return session;
   };
-  // First, because later hooks look for sessions in the workspace's log.
-  memory.claims.enter(workspace, id);
-  const session = memory.sessions.openImplicit(id, fields);
-  if (parent === null) return session;
-  const { max_children: most } = memory.settings.delegation;
-  parent.log.write(() => [worklogKind.line('child', { child: id, most })], memory.stamp);
-  parent.log.close();
-  return session;
+  const above = launch.launchedIn === null ? null : bindings.sessionOf(launch.launchedIn);
+  return (
+    sessions.withSession(above, (parent) => begin(mayHaveChild(memory, parent.log.state) ? parent : null)) ??
+    begin(null)
+  );
 }
 
 /** @returns the id that a hook took for a session without beginning it, because it was killed or is at it; null if none did */
@@ -104,15 +112,8 @@ function takenIn(memory: Memory, known: string | null): string | null {
   return state?.lifecycle === 'ended' || (state !== undefined && state.archived !== null) ? null : known;
 }
 
-/** @returns the session in whose agent's shell the program was started; null if there is none, or it may have no child more */
-function parentOf(memory: Memory, { launchedIn }: Launch): OpenSession | null {
-  const id = launchedIn === null ? null : memory.bindings.sessionOf(launchedIn);
-  const parent = id === null ? null : memory.sessions.open(id);
-  if (parent === null) return null;
-  const { lifecycle, archived, children } = parent.log.state;
-  const { max_depth, max_children } = memory.settings.delegation;
-  const isFull = children.size >= max_children || depthOf(memory.sessions, parent.log.state) + 1 > max_depth;
-  if (lifecycle !== 'ended' && archived === null && !isFull) return parent;
-  parent.log.close();
-  return null;
+function mayHaveChild({ settings, sessions }: Memory, parent: Worklog): boolean {
+  const { max_depth, max_children } = settings.delegation;
+  if (parent.lifecycle === 'ended' || parent.archived !== null || parent.children.size >= max_children) return false;
+  return depthOf(sessions, parent) + 1 <= max_depth;
 }

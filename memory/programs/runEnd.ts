@@ -1,14 +1,14 @@
 /** A program says that it ends, or that it waits for a person. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import { openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
-import { isAdopted } from '../sessions/adoption.js';
+import { type Adopting, isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
-import { startConversation } from './conversationStart.js';
+import { startAgain } from './conversationStart.js';
 import type { Launch } from './launch.js';
 
 /**
@@ -22,29 +22,33 @@ export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'la
   const id = known ?? (agent === null ? null : memory.bindings.sessionOf({ process: agent }));
   const session = id === null ? null : memory.sessions.open(id);
   if (known === null || session === null || isWhole(memory, session, launch)) return session;
-  session.log.close();
-  return startConversation(memory, { ...launch, source: 'startup', launchedIn: null }).session;
+  return startAgain(memory, session, { ...launch, source: 'startup', launchedIn: null }).session;
 }
 
 /** Whether the hook or command that bound the conversation came to its last line, as far as that matters. */
-function isWhole(memory: Memory, session: OpenSession, launch: Omit<Launch, 'source' | 'launchedIn'>): boolean {
+function isWhole(memory: Adopting, session: OpenSession, launch: Omit<Launch, 'source' | 'launchedIn'>): boolean {
   const { lifecycle, archived } = session.log.state;
   if (lifecycle === 'ended' || archived !== null) return true;
   return !isUnbegun(session) && isAdopted(memory, session, { bound: launch, process: launch.agent });
 }
 
 /** @param reason in the program's word */
-export function endRun(memory: Memory, session: OpenSession, agent: ProcessIdentity, reason: string): void {
-  const { log } = session;
-  write(memory, log, ({ runs }) =>
+export function endRun(
+  memory: Pick<Memory, 'sessions' | 'programs'>,
+  session: OpenSession,
+  agent: ProcessIdentity,
+  reason: string,
+): void {
+  const { sessions } = memory;
+  sessions.addFacts(session, ({ runs }) =>
     openRunOf(runs, agent) === undefined ? [] : [worklogKind.line('run_ended', { process: agent, reason })],
   );
-  if (wasNeverAsked(memory, log.state))
-    write(memory, log, () => [worklogKind.line('session_ended', { reason: 'superseded' })]);
+  if (wasNeverAsked(memory, session.log.state))
+    sessions.addFacts(session, [worklogKind.line('session_ended', { reason: 'superseded' })]);
 }
 
 /** @returns whether nobody has asked anything in a session that began by itself: its program keeps no transcript of it */
-export function wasNeverAsked({ programs }: Memory, state: Worklog): boolean {
+export function wasNeverAsked({ programs }: Pick<Memory, 'programs'>, state: Worklog): boolean {
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
   return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
 }
@@ -57,7 +61,11 @@ export interface AskedPermission {
 }
 
 /** A dialog asks a person whether a call may be made. */
-export function waitForPermission(memory: Memory, { log }: OpenSession, asked: AskedPermission): void {
+export function waitForPermission(
+  { sessions }: Pick<Memory, 'sessions'>,
+  session: OpenSession,
+  asked: AskedPermission,
+): void {
   const { tool, inputDigest, subAgent } = asked;
   const wait = worklogKind.line('wait_start', {
     kind: 'permission',
@@ -65,13 +73,5 @@ export function waitForPermission(memory: Memory, { log }: OpenSession, asked: A
     input_digest: inputDigest ?? undefined,
     agent_id: subAgent ?? undefined,
   });
-  write(memory, log, () => [wait]);
-}
-
-function write(
-  memory: Memory,
-  log: OpenSession['log'],
-  lines: (state: OpenSession['log']['state']) => WorklogLine[],
-): void {
-  log.write(lines, memory.stamp, { isFact: true });
+  sessions.addFacts(session, [wait]);
 }

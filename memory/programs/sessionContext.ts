@@ -3,11 +3,13 @@
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
+import type { Changing } from '../brief/changesSince.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
 import { crashBeside } from '../brief/crashBeside.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
-import { buildNotesContext, buildResumeContext, type ContextOptions } from '../brief/resumeContext.js';
+import { contextFor, notesFor } from '../brief/resumeContext.js';
+import { recordView, viewOf } from '../brief/view.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -16,8 +18,8 @@ import type { Observed } from '../observed/observed.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { placeNow } from '../show/directory.js';
-import { changesSince } from './changesSince.js';
+import { isUnreportedCrash, mostUrgentFirst, type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
+import type { Viewer } from '../sessions/views.js';
 import type { StartedConversation } from './conversationStart.js';
 import type { Launch } from './launch.js';
 import { noticeBeside, noticeOf } from './notice.js';
@@ -25,8 +27,8 @@ import { wasNeverAsked } from './runEnd.js';
 
 /** Of one workspace, the newest first. */
 const MOST_LOOKED_AT = 50;
-/** Who was told, in a power failure: then it is told once more. */
-const MAY_BE_LOST = { isFact: true, isDurable: false } as const;
+/** May be lost in a power failure; the crash is then reported twice. */
+const REPORTED = { by: 'watchkeeper', isDurable: false } as const;
 
 export interface GivenContext {
   readonly level: ContextLevel;
@@ -38,12 +40,18 @@ export interface GivenContext {
   readonly subAgent?: string | null;
 }
 
+/** Sees the sessions of a directory, and what becomes of them. */
+type Telling = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBridges' | 'look'>;
+
+/** A session of which a start may be told. */
+type Candidate = OpenSession & Partial<Pick<UnfinishedSession, 'reason'>>;
+
 /** @returns the sessions of which the start of a conversation may be told, the first of them if there is something to tell */
 export function toldAtStart(
-  memory: Memory,
+  memory: Telling,
   { session, before }: StartedConversation,
   { source }: Launch,
-): readonly OpenSession[] {
+): readonly Candidate[] {
   // Who goes on with a conversation was told of the others when it began.
   if (levelOf(source, session.log.state) !== 'root') return [before ?? session];
   // A session that it comes to; one that begins is told of the one before.
@@ -55,7 +63,7 @@ export function toldAtStart(
  * @returns what is told at the start of a conversation
  */
 export async function startContext(
-  memory: Memory,
+  memory: Telling,
   started: StartedConversation,
   launch: Launch,
   candidates = toldAtStart(memory, started, launch),
@@ -69,7 +77,7 @@ export async function startContext(
 }
 
 /** @returns what is told at the start of a conversation of which nothing can be recorded; it writes nothing, either */
-export async function unrecordedContext(memory: Memory, launch: Launch): Promise<GivenContext> {
+export async function unrecordedContext(memory: Telling, launch: Launch): Promise<GivenContext> {
   const { source, agent } = launch;
   const isSame = source === 'clear' || source === 'compact';
   const bound = isSame && agent !== null ? memory.bindings.sessionOf({ process: agent }) : null;
@@ -87,8 +95,8 @@ export async function unrecordedContext(memory: Memory, launch: Launch): Promise
  *   directory. Who comes to a session is told of that one first, and then of a crash beside it
  */
 async function contextOfFirst(
-  memory: Memory,
-  candidates: readonly OpenSession[],
+  memory: Telling,
+  candidates: readonly Candidate[],
   { source, own }: { readonly source: Launch['source']; readonly own: OpenSession | null },
 ): Promise<{ readonly about: readonly string[]; readonly given: GivenContext }> {
   const log = own?.log.state ?? newWorklog();
@@ -99,7 +107,7 @@ async function contextOfFirst(
     const others = candidates.slice(index + 1);
     const isOwn = about.id === own?.id;
     const beside = isOwn ? await untoldCrash(memory, others) : null;
-    const text = contextOf(memory, look, { level, further: furtherOf(memory, others, beside), isOwn });
+    const text = contextFor(viewOf(memory, look), level, { further: furtherOf(memory, others, beside), isOwn });
     const { redact } = memory.stamp;
     const notices = [
       level === 'root' || level === 'resumed' ? noticeOf(look, redact) : null,
@@ -108,7 +116,7 @@ async function contextOfFirst(
     const told = [about.id, ...(beside === null ? [] : [beside.log.session_id ?? ''])];
     return { about: told, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
   }
-  return { about: [], given: { level, text: buildNotesContext({ ...common(memory, log), level }), notice: null } };
+  return { about: [], given: { level, text: notesFor(recordView(memory, log), level), notice: null } };
 }
 
 function isNothing({ log, fold }: Look): boolean {
@@ -116,27 +124,26 @@ function isNothing({ log, fold }: Look): boolean {
 }
 
 /** @returns the first of the sessions that crashed and of which nobody was told; null if none did */
-async function untoldCrash(memory: Memory, others: readonly OpenSession[]): Promise<Look | null> {
-  for (const other of others.filter((one) => isUntoldCrash(memory, one))) {
+async function untoldCrash(memory: Telling, others: readonly Candidate[]): Promise<Look | null> {
+  for (const other of others.filter(isUnreportedCrash)) {
     const look = await lookAt(memory, other);
     if (!isNothing(look)) return look;
   }
   return null;
 }
 
-function isUntoldCrash(memory: Memory, { log: { state } }: OpenSession): boolean {
-  return state.reported_at === null && memory.runsOf(state).isLost;
-}
-
 /** @param beside one of the others, of which more is told; null: of none */
-function furtherOf(memory: Memory, others: readonly OpenSession[], beside: Look | null): Section[] {
-  const here = memory.surroundings.process;
+function furtherOf(
+  { surroundings, stamp }: Pick<Memory, 'surroundings' | 'stamp'>,
+  others: readonly Candidate[],
+  beside: Look | null,
+): Section[] {
   const more = others.filter(({ id }) => id !== beside?.log.session_id);
-  const crashed = more.filter(({ log }) => memory.runsOf(log.state).isLost).length;
+  const crashed = more.filter(({ reason }) => reason === 'crashed').length;
   const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
   const count = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
   return [
-    ...(beside === null ? [] : crashBeside(beside, here, new Words(memory.stamp.redact))),
+    ...(beside === null ? [] : crashBeside(beside, surroundings.process, new Words(stamp.redact))),
     { title: '', entries: entries('rest', more.length === 0 ? [] : [count]) },
   ];
 }
@@ -146,7 +153,7 @@ function furtherOf(memory: Memory, others: readonly OpenSession[], beside: Look 
  * @returns what a sub-agent of the session is told. One that goes on has its first context already, and nothing is told twice
  */
 export async function delegatedContext(
-  memory: Memory,
+  memory: Telling,
   session: OpenSession,
   subAgent: string | null,
 ): Promise<GivenContext> {
@@ -158,26 +165,28 @@ export async function delegatedContext(
 }
 
 /** @returns the same if its transcript takes too long to be read */
-export function declaredContext(memory: Memory, session: OpenSession, subAgent: string | null): GivenContext {
+export function declaredContext(memory: Telling, session: OpenSession, subAgent: string | null): GivenContext {
   return delegated(memory, session, { subAgent, fold: null });
 }
 
 function delegated(
-  memory: Memory,
+  memory: Telling,
   { log }: OpenSession,
   { subAgent, fold }: { readonly subAgent: string | null; readonly fold: Observed | null },
 ): GivenContext {
   const last = subAgent === null ? undefined : log.state.given.get(subAgent);
   const level = last === undefined ? 'delegated' : 'resumed_delegated';
-  const options = { ...common(memory, log.state), level, fold, subAgent } as const;
-  const text = buildResumeContext(log.state, options);
+  const text = contextFor(recordView(memory, log.state, fold), level, { subAgent });
   return { level, text: last === digestOf(text) ? '' : text, notice: null, subAgent };
 }
 
 /** Notes in the session's worklog what was given. */
-export function noteGiven({ stamp }: Memory, { log }: OpenSession, { level, text, subAgent }: GivenContext): void {
-  if (text !== '')
-    log.write(() => [contextGiven(level, text, subAgent)], { ...stamp, origin: 'watchkeeper' }, MAY_BE_LOST);
+export function noteGiven(
+  { sessions }: Pick<Memory, 'sessions'>,
+  session: OpenSession,
+  { level, text, subAgent }: GivenContext,
+): void {
+  if (text !== '') sessions.addFacts(session, [contextGiven(level, text, subAgent)], REPORTED);
 }
 
 function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
@@ -186,61 +195,23 @@ function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
   return facts?.parent == null ? 'resumed' : 'resumed_delegated';
 }
 
-/** Sessions of the workspace that have not ended, and on which nobody works, as far as it can be seen here: first what crashed unnoticed, then the newest. */
-function unfinished(memory: Memory, except: string | null): readonly OpenSession[] {
-  const ids = [...(memory.claims.read(memory.workspace)?.sessions ?? [])].reverse().slice(0, MOST_LOOKED_AT);
-  const open = ids.flatMap((id) => {
-    const session = id === except || memory.sessions.endsEnded(id) ? null : memory.look(id);
-    const state = session?.log.state;
-    if (session === null || state === undefined || state.lifecycle === 'ended' || state.archived !== null) return [];
+/** @returns sessions of the workspace on which no agent works, as far as it can be seen here, the most urgent first */
+function unfinished(memory: Telling, except: string | null): readonly UnfinishedSession[] {
+  const here = unfinishedIn(memory, memory.workspace, { except, most: MOST_LOOKED_AT });
+  return mostUrgentFirst(here).filter(({ reason, log: { state } }) => {
     // Without a transcript nothing was asked; it would only be counted.
-    if (state.kept === null && !state.facts?.purpose && wasNeverAsked(memory, state)) return [];
-    return memory.runsOf(state).goingHere.length > 0 ? [] : [session];
-  });
-  const crashed = open.filter((session) => isUntoldCrash(memory, session));
-  return [...crashed, ...open.filter((session) => !crashed.includes(session))];
-}
-
-function contextOf(
-  memory: Memory,
-  look: Look,
-  { level, ...more }: Pick<ContextOptions, 'level' | 'further' | 'isOwn'>,
-): string {
-  const { log, fold, condition } = look;
-  const words = new Words(memory.stamp.redact);
-  return buildResumeContext(log, {
-    ...common(memory, log),
-    ...{ level, fold, agent: condition.agent, left: condition.left, ...more },
-    place: level === 'compacted' ? null : placeNow(memory, log, words),
-    parent: log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null),
-    changes: level === 'resumed' ? changesSince(memory, look) : [],
+    const isUnasked = state.kept === null && !state.facts?.purpose && wasNeverAsked(memory, state);
+    return reason !== 'at_work' && !isUnasked;
   });
 }
 
 /** Whoever starts next need not hear of the crash first again; of what cannot be seen here, its own host may still say that it crashed. */
-function markTold(memory: Memory, about: string, to: string): void {
+function markTold(memory: Telling, about: string, to: string): void {
   try {
-    const session = memory.sessions.open(about);
-    session?.log.write(
-      (state) => (memory.runsOf(state).elsewhere === null ? [contextTold(to)] : []),
-      { ...memory.stamp, origin: 'watchkeeper' },
-      MAY_BE_LOST,
-    );
-    session?.log.close();
+    const isHere = (state: Worklog) => memory.runsOf(state).elsewhere === null;
+    memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextTold(to)] : []), REPORTED);
   } catch (error) {
     // Its record takes no line, so it is told once more. The start itself is recorded.
     if (!(error instanceof UnreachableError)) throw error;
   }
-}
-
-function common(memory: Memory, log: Worklog) {
-  const workspace = memory.workspaceOf(log) ?? memory.workspace;
-  return {
-    now: memory.clock.now(),
-    root: workspace.root,
-    here: memory.surroundings.process,
-    pinned: memory.claims.read(workspace)?.notes ?? [],
-    settings: memory.settings,
-    redact: memory.stamp.redact,
-  };
 }

@@ -12,6 +12,7 @@ import type { BoundConversation } from './bindings.js';
 import type { Memory } from './memory.js';
 import { requireOwnMemory } from './ownMemory.js';
 import type { OpenSession } from './sessions.js';
+import type { Caller, Viewer } from './views.js';
 
 export interface Adopted {
   /** Null if it is unknown. */
@@ -23,13 +24,16 @@ export interface Adopted {
   readonly transcript: string | null;
 }
 
+/** Gives sessions what they did not have, and reports it to those that had it. */
+export type Adopting = Viewer & Pick<Memory, 'bindings' | 'look'>;
+
 /** @returns whether the caller runs in the shell of an agent */
-export function isInAgent({ conversation, agentProcess }: Memory): boolean {
+export function isInAgent({ conversation, agentProcess }: Caller): boolean {
   return conversation !== null || agentProcess !== null;
 }
 
 /** The conversation and the process are those of the agent that owns the caller's shell. */
-export function adoptCaller(memory: Memory, session: OpenSession): void {
+export function adoptCaller(memory: Adopting & Caller, session: OpenSession): void {
   const { conversation, agentProcess: process } = memory;
   adopt(memory, session, { conversation, process, source: 'bind', transcript: null });
 }
@@ -38,7 +42,7 @@ export function adoptCaller(memory: Memory, session: OpenSession): void {
  * Writes nothing that holds already.
  * @throws RefusedError in the memory of a bridge, which knows which run works on its sessions
  */
-export function adopt(memory: Memory, session: OpenSession, adopted: Adopted): void {
+export function adopt(memory: Adopting, session: OpenSession, adopted: Adopted): void {
   requireOwnMemory(memory.places);
   const { conversation, process } = adopted;
   if (process !== null) endLostRuns(memory, session);
@@ -47,11 +51,12 @@ export function adopt(memory: Memory, session: OpenSession, adopted: Adopted): v
 }
 
 function adoptConversation(
-  memory: Memory,
-  { id, log }: OpenSession,
+  memory: Adopting,
+  session: OpenSession,
   bound: BoundConversation,
   { source, transcript, process }: Adopted,
 ): void {
+  const { id, log } = session;
   const { provider, conversation } = bound;
   const before = memory.bindings.bind(bound, id);
   const former = loserOf(memory, log.state, before);
@@ -68,44 +73,40 @@ function adoptConversation(
     transcript: transcript ?? theirs?.transcript ?? undefined,
     process: process ?? undefined,
   });
-  log.write((state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]), memory.stamp, {
-    isFact: true,
-  });
+  memory.sessions.addFacts(session, (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]));
   writeTo(memory, former, (state) =>
     hasConversation(state, bound) ? [worklogKind.line('conversation_moved', { provider, conversation, to: id })] : [],
   );
 }
 
 /** Ends the runs whose process is proven dead, so that the session does not count as crashed any more. */
-function endLostRuns(memory: Memory, { log }: OpenSession): void {
-  if (memory.runsOf(log.state).dead.length === 0) return;
-  log.write(
-    (state) => memory.runsOf(state).dead.map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST })),
-    { ...memory.stamp, origin: 'watchkeeper' },
-    { isFact: true },
-  );
+function endLostRuns(memory: Adopting, session: OpenSession): void {
+  if (memory.runsOf(session.log.state).dead.length === 0) return;
+  const lines = (state: Worklog) =>
+    memory.runsOf(state).dead.map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
+  memory.sessions.addFacts(session, lines, { by: 'watchkeeper' });
 }
 
 function adoptProcess(
-  memory: Memory,
-  { id, log }: OpenSession,
+  memory: Adopting,
+  session: OpenSession,
   process: ProcessIdentity,
   agent: string | undefined,
 ): void {
-  const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, id);
-  log.write(
-    (state) => (hasRun(state, process) ? [] : [worklogKind.line('run_started', { process, agent })]),
-    memory.stamp,
-    {
-      isFact: true,
-    },
-  );
-  writeTo(memory, former, (state) => movedRun(state, process, id));
+  const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, session.id);
+  const line = worklogKind.line('run_started', { process, agent });
+  memory.sessions.addFacts(session, (state) => (hasRun(state, process) ? [] : [line]));
+  writeTo(memory, former, (state) => movedRun(state, process, session.id));
 }
 
 /** Ends the run of a process in a session that it has left for another one. */
-export function endMovedRun(memory: Memory, log: OpenSession['log'], process: ProcessIdentity, to: string): void {
-  log.write((state) => movedRun(state, process, to), memory.stamp, { isFact: true });
+export function endMovedRun(
+  { sessions }: Pick<Memory, 'sessions'>,
+  session: OpenSession,
+  process: ProcessIdentity,
+  to: string,
+): void {
+  sessions.addFacts(session, (state) => movedRun(state, process, to));
 }
 
 function movedRun(state: Worklog, process: ProcessIdentity, to: string): WorklogLine[] {
@@ -117,7 +118,7 @@ function movedRun(state: Worklog, process: ProcessIdentity, to: string): Worklog
  * @returns whether every line of an adoption was written; a killed hook or command leaves some out, also in the former session
  */
 export function isAdopted(
-  memory: Memory,
+  memory: Adopting,
   { log: { state } }: OpenSession,
   { bound, process }: { readonly bound: BoundConversation; readonly process: ProcessIdentity | null },
 ): boolean {
@@ -135,14 +136,14 @@ export function isAdopted(
  * Writes to a session that it has lost a conversation or a process: it must not look crashed when that process
  * ends.
  */
-function writeTo(memory: Memory, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
-  const session = id === null ? null : memory.sessions.open(id);
-  if (session === null) return;
-  session.log.write(lines, memory.stamp, { isFact: true });
+function writeTo(memory: Adopting, id: string | null, lines: (state: Worklog) => readonly WorklogLine[]): void {
   const ending = worklogKind.line('session_ended', { reason: 'superseded' });
-  // A newer version may have written more than is known here.
-  if (session.log.counts.newer === 0) session.log.write((state) => (isLeftEmpty(state) ? [ending] : []), memory.stamp);
-  session.log.close();
+  memory.sessions.withSession(id, (session) => {
+    const { log } = session;
+    memory.sessions.addFacts(session, lines);
+    // A newer version may have written more than is known here.
+    if (log.counts.newer === 0) log.write((state) => (isLeftEmpty(state) ? [ending] : []), memory.stamp);
+  });
 }
 
 /** @returns whether a session that began by itself has nothing left to see */
@@ -161,7 +162,7 @@ function isEmptyWithout(state: Worklog, bound: BoundConversation): boolean {
 }
 
 /** A session that continues one that has ended leaves that one its share of the conversation. */
-function loserOf(memory: Memory, { facts }: Worklog, former: string | null): string | null {
+function loserOf(memory: Adopting, { facts }: Worklog, former: string | null): string | null {
   if (former === null || former !== facts?.continues) return former;
   const lifecycle = memory.look(former)?.log.state.lifecycle;
   // It may have been reopened.
@@ -169,15 +170,13 @@ function loserOf(memory: Memory, { facts }: Worklog, former: string | null): str
 }
 
 /** Writes to a resumed session which of its conversations another one has. */
-export function reportMoved(memory: Memory, { id, log }: OpenSession): void {
-  log.write(
-    ({ conversations }) =>
-      conversations.flatMap(({ provider, id: conversation, moved_at }) => {
-        const to = moved_at === null ? memory.bindings.sessionOf({ provider, conversation }) : null;
-        return to === null || to === id ? [] : [worklogKind.line('conversation_moved', { provider, conversation, to })];
-      }),
-    memory.stamp,
-    { isFact: true },
+export function reportMoved({ sessions, bindings }: Pick<Memory, 'sessions' | 'bindings'>, session: OpenSession): void {
+  sessions.addFacts(session, ({ conversations }) =>
+    conversations.flatMap(({ provider, id: conversation, moved_at }) => {
+      const to = moved_at === null ? bindings.sessionOf({ provider, conversation }) : null;
+      const isOwn = to === null || to === session.id;
+      return isOwn ? [] : [worklogKind.line('conversation_moved', { provider, conversation, to })];
+    }),
   );
 }
 

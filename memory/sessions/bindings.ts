@@ -9,6 +9,7 @@ import type { Places } from '../home/places.js';
 import type { LogKind } from '../logs/kind.js';
 import { lineMaker, type NewLine, type Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
+import { withLog } from '../logs/scoped.js';
 
 const processSchema = z.object({ host: z.string(), boot_id: z.string() });
 
@@ -129,21 +130,13 @@ export class Bindings {
   }
 
   #read(bound: Bound): Binding['bound'] {
-    const log = Log.read(this.#path(bound), bindingKind);
-    log?.close();
-    return log?.state.bound ?? null;
+    return Log.read(this.#path(bound), bindingKind)?.state.bound ?? null;
   }
 
   #write<Result>(bound: Bound, use: (log: Log<Binding, BindingEvents>) => Result): Result {
     const path = this.#path(bound);
     this.#places.make(dirname(path));
-    const log = Log.begin(path, bindingKind) ?? Log.open(path, bindingKind);
-    if (log === null) throw new UnreachableError(`${path} was removed while it was used; try again`);
-    try {
-      return use(log);
-    } finally {
-      log.close();
-    }
+    return withLog(path, bindingKind, use);
   }
 
   #path(bound: Bound): string {
@@ -161,9 +154,7 @@ function lineFor(bound: Bound, sessionId: string, before: Binding['bound']): New
 /** @returns null also if it cannot be read: it is left alone, and does not hide the others */
 function bindingIn(path: string): Binding | null {
   try {
-    const log = Log.read(path, bindingKind);
-    log?.close();
-    return log?.state ?? null;
+    return Log.read(path, bindingKind)?.state ?? null;
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     return null;

@@ -2,8 +2,7 @@
 import { onlyStepInProgress } from '../fold/rules/files.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
-import type { Refusal } from '../logs/kind.js';
-import { RefusedError } from '../logs/log.js';
+import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { Beginning } from './lifecycle.js';
 import type { Memory } from './memory.js';
 import type { OpenSession, Sessions } from './sessions.js';
@@ -11,11 +10,18 @@ import type { OpenSession, Sessions } from './sessions.js';
 /** The deepest that is followed: a damaged record must not end in a cycle here. */
 const DEEPEST = 100;
 
+/** Gives parts of a session's work to sessions of their own. */
+export type Delegating = Pick<Memory, 'settings' | 'sessions' | 'lifecycle' | 'stamp'>;
+
 /**
  * Begins a session for a part of its parent's work. Its own line is first; the parent's log decides whether it is one too many.
  * @throws RefusedError if it would be too deep or one too many, or if the parent has ended
  */
-export function beginChild(memory: Memory, parent: OpenSession, beginning: Beginning): OpenSession {
+export function beginChild(
+  memory: Delegating & Pick<Memory, 'workspace'>,
+  parent: OpenSession,
+  beginning: Beginning,
+): OpenSession {
   const { max_depth, max_children } = memory.settings.delegation;
   const depth = depthOf(memory.sessions, parent.log.state) + 1;
   if (depth > max_depth)
@@ -36,14 +42,14 @@ export function beginChild(memory: Memory, parent: OpenSession, beginning: Begin
 }
 
 /** A child whose beginning was killed before its parent's log knew of it. That log decides now: one too many is superseded. */
-export function settleChild(memory: Memory, { id, log }: OpenSession): void {
+export function settleChild(memory: Delegating & Pick<Memory, 'claims'>, { id, log }: OpenSession): void {
   const { facts, lifecycle } = log.state;
-  const parent = facts?.parent && lifecycle !== 'ended' ? memory.sessions.open(facts.parent) : null;
-  if (parent === null || parent.log.state.children.has(id)) return;
   const { max_children: most } = memory.settings.delegation;
   const line = worklogKind.line('child', { child: id, step: facts?.parent_step ?? undefined, most });
-  const [refusal] = parent.log.write(() => [line], memory.stamp);
-  parent.log.close();
+  const refusal = memory.sessions.withSession(lifecycle === 'ended' ? null : (facts?.parent ?? null), (parent) => {
+    const [outcome] = parent.log.state.children.has(id) ? [] : parent.log.write(() => [line], memory.stamp);
+    return outcome ?? null;
+  });
   if (refusal?.code !== 'too_many_children') return;
   const workspace = facts?.workspace == null ? null : memory.claims.find(facts.workspace);
   memory.lifecycle.end({ id, log, folder: '' }, workspace, { lines: () => [], reason: 'superseded' });
@@ -59,9 +65,7 @@ export function parentsOf(sessions: Sessions, id: string | null): string[] {
   const parents: string[] = [];
   for (let at = id; at !== null && parents.length < DEEPEST; ) {
     parents.push(at);
-    const above = sessions.read(at);
-    above?.log.close();
-    at = above?.log.state.facts?.parent ?? null;
+    at = sessions.read(at)?.log.state.facts?.parent ?? null;
   }
   return parents;
 }

@@ -22,6 +22,7 @@ import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { conversationIn, originOf, type Surroundings } from './surroundings.js';
 import { UnclearError } from './unclear.js';
+import { unfinishedIn } from './unfinished.js';
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
@@ -168,10 +169,7 @@ export class Memory {
   }
 
   #unclear(): UsageError {
-    const here = [...(this.claims.read(this.workspace)?.sessions ?? [])].flatMap((id) => {
-      const session = this.look(id);
-      return session !== null && mayHold(session.log.state) ? [session] : [];
-    });
+    const here = unfinishedIn(this, this.workspace);
     const begin = 'begin one with `watchkeeper track init "TASK"`';
     const missing = `no session holds ${this.workspace.root}`;
     if (here.length === 0) return new UsageError(`${missing}; ${begin}, or name one with --session`);
@@ -182,15 +180,13 @@ export class Memory {
   }
 
   /**
-   * Looks at one of many sessions, closed at once. One whose log cannot be read keeps nobody from the others: it is remembered in
+   * Looks at one of many sessions. One whose log cannot be read keeps nobody from the others: it is remembered in
    * {@link leftOut}.
    * @returns null if there is none, or it cannot be read
    */
   look(id: string): OpenSession | null {
     try {
-      const session = this.sessions.read(id);
-      session?.log.close();
-      return session;
+      return this.sessions.read(id);
     } catch (error) {
       if (!(error instanceof UnreachableError)) throw error;
       if (!this.leftOut.includes(error.message)) this.leftOut.push(error.message);
@@ -199,14 +195,8 @@ export class Memory {
   }
 
   #mayHold(id: string): boolean {
-    const state = this.#state(id);
-    return state !== null && mayHold(state);
-  }
-
-  #state(id: string): Worklog | null {
-    const session = this.sessions.read(id);
-    session?.log.close();
-    return session?.log.state ?? null;
+    const state = this.sessions.read(id)?.log.state;
+    return state !== undefined && mayHold(state);
   }
 }
 

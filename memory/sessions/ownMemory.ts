@@ -6,8 +6,8 @@ import { NotOwnError, requireOwnEntry } from '../../src/files/ownFile.js';
 import { isSessionId } from '../../src/ids.js';
 import { headOf } from '../../src/log/shorten.js';
 import type { Places } from '../home/places.js';
+import { RefusedError } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
-import { RefusedError } from '../logs/log.js';
 import type { Surroundings } from './surroundings.js';
 
 const LONGEST_SHOWN = 80;

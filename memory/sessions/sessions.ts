@@ -10,9 +10,13 @@ import { isSessionId } from '../../src/ids.js';
 import { cutText } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
 import { type SessionLog, type WorklogFields, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
+import type { Worklog } from '../fold/worklog.js';
 import { journalIn, type Places, worklogIn } from '../home/places.js';
+import { type Refusal, RefusedError } from '../logs/kind.js';
 import { type Stamp, stampLine } from '../logs/line.js';
-import { Log, RefusedError } from '../logs/log.js';
+import { Log } from '../logs/log.js';
+import { closeAfter } from '../logs/scoped.js';
+import type { Origin } from '../words.js';
 import { endsEnded } from './ended.js';
 import { moveToPlace } from './place.js';
 
@@ -26,6 +30,16 @@ export interface OpenSession {
   readonly id: string;
   readonly folder: string;
   readonly log: SessionLog;
+}
+
+/** Lines, or what makes them of the state as it is when they are written. */
+export type Facts = readonly WorklogLine[] | ((state: Worklog) => readonly WorklogLine[]);
+
+export interface FactOptions {
+  /** Who writes; the caller if missing. What Watchkeeper writes by itself is no activity. */
+  readonly by?: Origin;
+  /** Whether the lines must survive a power failure. True if missing. */
+  readonly isDurable?: boolean;
 }
 
 /** Fields of `session_started`. */
@@ -102,12 +116,40 @@ export class Sessions {
     return this.#inPlace(this.#opened(id, (path) => Log.open(path, worklogKind)));
   }
 
+  /**
+   * Opens a session for a piece of work, and closes it then.
+   * @param id null: there is none
+   * @returns what the work returns; null if there is no such session
+   * @throws as {@link open}
+   */
+  withSession<Result>(id: string | null, work: (session: OpenSession) => Result): Result | null {
+    const session = id === null ? null : this.open(id);
+    return session === null ? null : closeAfter(session.log, () => work(session));
+  }
+
+  /**
+   * Writes lines that decide nothing, also to a log that a newer version has written to.
+   * @param to an open session, or the id of one that is opened for it. Null, or an id of no session: nothing is written
+   * @returns for each line why it was refused; null if it was applied
+   * @throws as {@link open} and `Log.write`
+   */
+  addFacts(
+    to: Pick<OpenSession, 'log'> | string | null,
+    lines: Facts,
+    { by = this.#stamp.origin, isDurable = true }: FactOptions = {},
+  ): (Refusal | null)[] {
+    const decide = typeof lines === 'function' ? lines : () => lines;
+    const add = ({ log }: Pick<OpenSession, 'log'>) =>
+      log.write(decide, { ...this.#stamp, origin: by }, { isFact: true, isDurable });
+    return (typeof to === 'object' && to !== null ? add(to) : this.withSession(to, add)) ?? [];
+  }
+
   /** Like {@link open}, for a command that may only read: a log that cannot be written is refused when it is to take a line. */
   openOrRead(id: string): OpenSession | null {
     return this.#inPlace(this.#opened(id, (path) => Log.openOrRead(path, worklogKind)));
   }
 
-  /** Like {@link open}, without writing: also for a folder that cannot be written to. */
+  /** @returns the session as it is now, closed; null if there is none. Nothing is written, so the folder need not be writable */
   read(id: string): OpenSession | null {
     return this.#opened(id, (path) => Log.read(path, worklogKind));
   }

@@ -1,8 +1,9 @@
 /** Writes lines to a session's worklog, all or none as far as the state can say before. */
 import { requireFields, type WorklogLine } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
+import { RefusedError } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
-import { RefusedError, type WriteOptions } from '../logs/log.js';
+import type { WriteOptions } from '../logs/log.js';
 import type { OpenSession } from './sessions.js';
 
 /** An entry of the agent's own list of tasks, which the worklog does not have. */

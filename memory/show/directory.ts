@@ -11,8 +11,11 @@ import type { Workspace } from '../workspaces/workspace.js';
 /** Of a directory that is lost, before its path. */
 export const IS_GONE = 'its directory does not exist any more';
 
+/** Knows the directories of sessions. */
+type Placed = Pick<Memory, 'workspaceOf' | 'workspace' | 'runsOf'>;
+
 /** @returns where it was; null: it is there, it is on another host, or nobody knows where it was */
-export function lostDirectory(memory: Memory, log: Worklog): string | null {
+export function lostDirectory(memory: Placed, log: Worklog): string | null {
   const root = memory.workspaceOf(log)?.root ?? null;
   if (root === null || memory.runsOf(log).elsewhere !== null) return null;
   return existsSync(root) ? null : root;
@@ -22,7 +25,7 @@ export function lostDirectory(memory: Memory, log: Worklog): string | null {
  * @returns the directory of the session, wherever the caller is; that of the caller if nobody knows it
  * @throws UnreachableError if it does not exist
  */
-export function requireDirectory(memory: Memory, log: Worklog): Workspace {
+export function requireDirectory(memory: Placed, log: Worklog): Workspace {
   const lost = lostDirectory(memory, log);
   if (lost === null) return memory.workspaceOf(log) ?? memory.workspace;
   throw new UnreachableError(`the directory of session ${log.session_id} does not exist any more: ${lost}`);
@@ -35,7 +38,7 @@ interface Naming {
 }
 
 /** @returns a clause if the directory is gone, or another branch or commit is checked out in it than when the session began */
-export function placeNow(memory: Memory, log: Worklog, words: Naming): string | null {
+export function placeNow(memory: Placed & Pick<Memory, 'stamp'>, log: Worklog, words: Naming): string | null {
   const lost = lostDirectory(memory, log);
   if (lost !== null) return `${IS_GONE}: ${words.path(lost)}`;
   const before = log.facts?.baseline ?? null;

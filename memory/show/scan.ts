@@ -9,6 +9,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { Git } from '../git/git.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import {
   type Changed,
   type Changes,
@@ -38,7 +39,7 @@ export interface SinceScan {
  * Looks, and writes nothing.
  * @throws UsageError if the last scan is of a newer version
  */
-export function sinceScan(memory: Memory, session: OpenSession, before = lastScan(session)): SinceScan {
+export function sinceScan(memory: Viewer, session: OpenSession, before = lastScan(session)): SinceScan {
   // Of the session, wherever the caller is: its scans are compared with each other.
   const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
   const listed = new Git(root, memory.surroundings.variables).files();

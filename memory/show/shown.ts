@@ -9,8 +9,8 @@ import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepsOf, stepWords } from '../observed/step.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import { lostDirectory } from './directory.js';
 import { axesLine, detailLines, stepLine, stuckLines, titleLine } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
@@ -30,7 +30,7 @@ export interface Shown {
     ReturnType<typeof computedOf> & { readonly tree: Tree; readonly log: Omit<LogCounts, 'newer'> };
 }
 
-export async function showSession(memory: Memory, session: OpenSession, judge: Judge): Promise<Shown> {
+export async function showSession(memory: Viewer, session: OpenSession, judge: Judge): Promise<Shown> {
   const counts = await settledCounts(session.log);
   const look = await lookAt(memory, session, { counts, judge });
   const tree = treeOf(memory.sessions, session.log.state);

@@ -42,9 +42,7 @@ export function treeOf(sessions: Sessions, { facts, children }: Worklog): Tree {
         more += 1;
         return [];
       }
-      const child = sessions.read(session_id);
-      child?.log.close();
-      const state = child?.log.state ?? null;
+      const state = sessions.read(session_id)?.log.state ?? null;
       const own = state === null ? [] : nodesOf(state.children, depth + 1);
       return [
         {

@@ -5,7 +5,7 @@ import { UsageError } from '../../src/errors.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Step } from '../fold/worklog.js';
 import { archiveSession } from '../keeping/archive.js';
-import { RefusedError } from '../logs/log.js';
+import { RefusedError } from '../logs/kind.js';
 import { adoptCaller, isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';

@@ -5,8 +5,8 @@ import { worklogKind } from '../fold/rules/kind.js';
 import type { Checkpoint } from '../fold/worklog.js';
 import { shortCommit } from '../git/checkout.js';
 import { Git, type GitState } from '../git/git.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { requireDirectory } from '../show/directory.js';
 import { ownFilesIn } from '../show/scan.js';
@@ -50,7 +50,7 @@ function listed({ log }: OpenSession): Outcome {
   return { lines: lines.length === 0 ? 'no checkpoints' : lines, value: checkpoints };
 }
 
-function verified(memory: Memory, session: OpenSession, name: string): Outcome {
+function verified(memory: Viewer, session: OpenSession, name: string): Outcome {
   const checkpoint = session.log.state.checkpoints.get(name);
   if (checkpoint === undefined) throw new UsageError(`there is no checkpoint "${name}"; --list shows them`);
   const changes = changesSince(checkpoint, placeOf(memory, session));
@@ -59,7 +59,7 @@ function verified(memory: Memory, session: OpenSession, name: string): Outcome {
   return { lines: changes.join(', '), value, verdict: 'found' };
 }
 
-function marked(memory: Memory, session: OpenSession, name: string): Outcome {
+function marked(memory: Viewer, session: OpenSession, name: string): Outcome {
   const here = placeOf(memory, session);
   const state = here.git.state();
   const { head = null, branch = null, dirty_digest = null } = state ?? {};
@@ -76,11 +76,11 @@ function marked(memory: Memory, session: OpenSession, name: string): Outcome {
 interface Place {
   readonly git: Git;
   readonly root: string;
-  readonly memory: Memory;
+  readonly memory: Viewer;
 }
 
 /** That of the session, wherever the caller is. */
-function placeOf(memory: Memory, session: OpenSession): Place {
+function placeOf(memory: Viewer, session: OpenSession): Place {
   const { root } = requireDirectory(memory, session.log.state);
   return { git: new Git(root, memory.surroundings.variables), root, memory };
 }

@@ -1,7 +1,6 @@
 import { oneLine } from '../../src/log/visibleText.js';
 import { crashesHere, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
-import type { Memory } from '../sessions/memory.js';
-import type { OpenSession } from '../sessions/sessions.js';
+import { unfinishedIn } from '../sessions/unfinished.js';
 import { type Outcome, verb } from './verb.js';
 
 export const crashDetect = verb({
@@ -10,10 +9,10 @@ export const crashDetect = verb({
   fields: {},
   async run(memory, { session }): Promise<Outcome> {
     const named = session === undefined ? null : memory.which(session);
-    const crashes = named === null ? await crashesHere(memory) : [{ report: await crashOf(memory, named) }];
+    const here = named === null ? unfinishedIn(memory, memory.workspace) : [];
+    const crashes = named === null ? await crashesHere(memory, here) : [{ report: await crashOf(memory, named) }];
     const reports = crashes.flatMap(({ report }) => report ?? []);
-    const looked = named === null ? sessionsHere(memory) : [named];
-    const elsewhere = looked.flatMap(({ id, log: { state } }) =>
+    const elsewhere = (named === null ? here : [named]).flatMap(({ id, log: { state } }) =>
       elsewhereLines(state, memory.surroundings.process, oneLine).map((line) => `${id}: ${line}`),
     );
     const now = memory.clock.now();
@@ -27,9 +26,3 @@ export const crashDetect = verb({
     };
   },
 });
-
-function sessionsHere(memory: Memory): OpenSession[] {
-  return [...(memory.claims.read(memory.workspace)?.sessions ?? [])]
-    .flatMap((id) => memory.look(id) ?? [])
-    .filter(({ log }) => log.state.archived === null);
-}

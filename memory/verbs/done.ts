@@ -47,12 +47,12 @@ function stillOpen(steps: readonly Step[]): Outcome {
 
 /** A bridge ends its sessions itself. */
 function settle(
-  memory: Memory,
+  { stamp }: Pick<Memory, 'stamp'>,
   session: OpenSession,
   { lines, summary }: { lines(state: Worklog): readonly WorklogLine[]; readonly summary: string | undefined },
 ): Outcome {
   const kept = summary === undefined ? [] : [worklogKind.line('session_changed', { summary })];
-  writeOrRefuse(session, memory.stamp, (state) => [...lines(state), ...kept]);
+  writeOrRefuse(session, stamp, (state) => [...lines(state), ...kept]);
   const undone = undoneSteps(session);
   const said =
     undone.lines.length === 0

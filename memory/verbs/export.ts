@@ -2,19 +2,20 @@ import { resolve } from 'node:path';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { crashLines, crashOf } from '../brief/crashReport.js';
+import type { Resuming } from '../brief/goOn.js';
 import { appliedLines, type ExportFiles, exportOf, writeExport } from '../exchange/export.js';
 import { idumbFiles } from '../exchange/idumb.js';
 import { sessionTrackerFiles } from '../exchange/sessionTracker.js';
 import { observe } from '../observed/sources.js';
 import { depthOf } from '../sessions/delegation.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 
 import { option } from './fields.js';
 import { ID, named } from './meant.js';
 import { type Outcome, verb } from './verb.js';
 
-type Format = (memory: Memory, session: OpenSession) => ExportFiles | Promise<ExportFiles>;
+type Format = (memory: Resuming, session: OpenSession) => ExportFiles | Promise<ExportFiles>;
 const FORMATS: Readonly<Record<string, Format>> = {
   'session-tracker': async (memory, session) => {
     const crash = await crashOf(memory, session);
@@ -46,7 +47,7 @@ export const exportSession = verb({
   },
 });
 
-async function idumb(memory: Memory, session: OpenSession): Promise<ExportFiles> {
+async function idumb(memory: Viewer, session: OpenSession): Promise<ExportFiles> {
   const { state: log } = session.log;
   const { fold } = await observe(
     { log, folder: session.folder, workspace: memory.workspaceOf(log) },

@@ -3,11 +3,11 @@
 import { UsageError } from '../../src/errors.js';
 import { runWords } from '../fold/runs.js';
 import { unarchiveSession } from '../keeping/archive.js';
-import { RefusedError } from '../logs/log.js';
-import { adoptCaller, isInAgent } from '../sessions/adoption.js';
-import type { Memory } from '../sessions/memory.js';
+import { RefusedError } from '../logs/kind.js';
+import { type Adopting, adoptCaller, isInAgent } from '../sessions/adoption.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Archivist, Caller } from '../sessions/views.js';
 
 /**
  * Moves the agent in whose shell the caller runs, if there is one, to the session, which leaves the archive.
@@ -16,7 +16,7 @@ import type { OpenSession } from '../sessions/sessions.js';
  * @throws RefusedError if it has ended, another agent works on it, or in the memory of a bridge; UsageError if nobody could go on
  */
 export function goOnWith(
-  memory: Memory,
+  memory: Adopting & Caller & Archivist,
   session: OpenSession,
   beside = false,
 ): { folder: string; unarchived: boolean } {
@@ -42,7 +42,7 @@ export function nothingToMove({ id }: OpenSession): UsageError {
 }
 
 /** A caller without an agent moves nobody. One whose conversation the session has already is no newcomer. */
-function requireNoOtherAgent(memory: Memory, { id, log }: OpenSession): void {
+function requireNoOtherAgent(memory: Caller, { id, log }: OpenSession): void {
   const { conversation, agentProcess, bindings } = memory;
   const isOwn = conversation === null ? agentProcess === null : bindings.sessionOf(conversation) === id;
   const [other] = isOwn ? [] : memory.otherRuns(log.state);

@@ -2,23 +2,28 @@
 
 import { UsageError } from '../../src/errors.js';
 import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
+import type { Resuming } from '../brief/goOn.js';
 import { runWords } from '../fold/runs.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { isUnreportedCrash, type UnfinishedSession } from '../sessions/unfinished.js';
+import type { Caller } from '../sessions/views.js';
 import { heldLines, WAYS_AROUND } from '../show/status.js';
 
+type Here = Resuming & Pick<Memory, 'claims' | 'look' | 'which'>;
+
 /** @returns the session that holds the directory, and those that crashed here, of which neither the caller nor another agent was told */
-export async function inTheWay(memory: Memory, holder: OpenSession | null): Promise<OpenSession[]> {
+export async function inTheWay(memory: Here, holder: OpenSession | null): Promise<OpenSession[]> {
   // An agent whose hook has begun its session was told then.
   if (hasSession(memory)) return holder === null ? [] : [holder];
-  return allHere(memory, holder, ({ log }) => log.state.reported_at === null);
+  return allHere(memory, holder, isUnreportedCrash);
 }
 
 /** @returns the session that holds the directory, and those that crashed here */
 export async function allHere(
-  memory: Memory,
+  memory: Here,
   holder: OpenSession | null,
-  isMeant: (crashed: OpenSession) => boolean = () => true,
+  isMeant: (crashed: UnfinishedSession) => boolean = () => true,
 ): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
   const meant = crashes.filter(({ session }) => session.id !== holder?.id && isMeant(session));
@@ -29,7 +34,7 @@ export async function allHere(
  * @returns the session that crashed here, for a caller who names none and goes on; null if none did
  * @throws UsageError if there are several
  */
-export async function onlyCrashed(memory: Memory): Promise<OpenSession | null> {
+export async function onlyCrashed(memory: Here): Promise<OpenSession | null> {
   const ids = (await crashesHere(memory)).map(({ session }) => session.id);
   if (ids.length > 1)
     throw new UsageError(`${ids.length} sessions crashed here; name one with --session: ${ids.join(', ')}`);
@@ -37,7 +42,7 @@ export async function onlyCrashed(memory: Memory): Promise<OpenSession | null> {
 }
 
 /** @returns for a person: the session that is unfinished, crashed ones with their proof, and what can be done */
-export async function reportOn(sessions: readonly OpenSession[], memory: Memory): Promise<string[]> {
+export async function reportOn(sessions: readonly OpenSession[], memory: Resuming): Promise<string[]> {
   const now = memory.clock.now();
   const lines: string[] = [];
   for (const session of sessions) {
@@ -49,12 +54,12 @@ export async function reportOn(sessions: readonly OpenSession[], memory: Memory)
   return [...lines, ...WAYS_AROUND, ...sessions.flatMap((session) => atWork(session, memory))];
 }
 
-function atWork({ log }: OpenSession, memory: Memory): string[] {
+function atWork({ log }: OpenSession, memory: Caller): string[] {
   const [other] = memory.otherRuns(log.state);
   return other === undefined ? [] : [`${runWords(other)}; while it does, work beside it`];
 }
 
-function hasSession({ conversation, agentProcess, bindings }: Memory): boolean {
+function hasSession({ conversation, agentProcess, bindings }: Caller): boolean {
   return (
     (conversation !== null && bindings.sessionOf(conversation) !== null) ||
     (agentProcess !== null && bindings.sessionOf({ process: agentProcess }) !== null)

@@ -111,7 +111,11 @@ function partly({ leftOut }: Pick<Memory, 'leftOut'>): Pick<Outcome, 'verdict'> 
 }
 
 /** One session that cannot be read or written, or that somebody works on again, keeps no other from it. */
-function forEach(memory: Memory, ids: readonly string[], work: (session: OpenSession) => void): void {
+function forEach(
+  memory: Pick<Memory, 'which' | 'leftOut'>,
+  ids: readonly string[],
+  work: (session: OpenSession) => void,
+): void {
   for (const id of ids) {
     try {
       const session = memory.which(id);

@@ -1,7 +1,7 @@
 /** Verbs that begin, end and reopen a session without steps. */
 import { UsageError } from '../../src/errors.js';
 import { archiveSession, unarchiveSession } from '../keeping/archive.js';
-import { RefusedError } from '../logs/log.js';
+import { RefusedError } from '../logs/kind.js';
 import { adoptCaller, reportMoved } from '../sessions/adoption.js';
 import { beginChild } from '../sessions/delegation.js';
 import { END_REASONS } from '../words.js';

@@ -2,15 +2,16 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../src/errors.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import { isoTime } from '../../src/time.js';
-import { wayOnFor } from '../brief/goOn.js';
-import { Words } from '../brief/observedSections.js';
-import { buildResumeContext } from '../brief/resumeContext.js';
+import type { Changing } from '../brief/changesSince.js';
+import { type Resuming, wayOnFor } from '../brief/goOn.js';
+import { contextFor } from '../brief/resumeContext.js';
 import { transcriptBrief } from '../brief/transcriptBrief.js';
+import { viewOf } from '../brief/view.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { lookAt } from '../look/look.js';
 import { readTranscript } from '../observed/transcript.js';
 import type { Memory } from '../sessions/memory.js';
-import { placeNow } from '../show/directory.js';
+import type { Viewer } from '../sessions/views.js';
 import { flag, word } from './fields.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -31,8 +32,11 @@ export const resume = verb({
   },
 });
 
-async function resumeTranscript(memory: Memory, path: string): Promise<Outcome> {
-  const { redact } = memory.stamp;
+/** A caller's view of the session to be resumed. */
+type Resumable = Resuming & Changing & Pick<Memory, 'claims' | 'look' | 'which'>;
+
+async function resumeTranscript({ clock, stamp, surroundings }: Viewer, path: string): Promise<Outcome> {
+  const { redact } = stamp;
   const read = await readTranscript(path, redact);
   const { refused } = read.diagnostics;
   if (refused !== null) throw new UsageError(`${path} cannot be read (${refused})`);
@@ -41,41 +45,25 @@ async function resumeTranscript(memory: Memory, path: string): Promise<Outcome> 
       `in ${path} nothing is recognised: it is no transcript of Claude Code or Codex, and no journal`,
     );
   const brief = transcriptBrief(read, {
-    now: memory.clock.now(),
-    directory: memory.surroundings.directory,
+    now: clock.now(),
+    directory: surroundings.directory,
     redact,
   });
   return { lines: brief.context.split('\n'), value: { transcript: path, ...brief } };
 }
 
-async function resumeSession(memory: Memory, named: string | null, isAcknowledged: boolean): Promise<Outcome> {
-  const { redact } = memory.stamp;
+async function resumeSession(memory: Resumable, named: string | null, isAcknowledged: boolean): Promise<Outcome> {
   const session = memory.which(named);
-  if (isAcknowledged) session.log.write(() => [worklogKind.line('acknowledged', {})], memory.stamp, { isFact: true });
-  const { log, fold, last, condition, now } = await lookAt(memory, session);
-  const { agent, freshness, check, left } = condition;
+  if (isAcknowledged) memory.sessions.addFacts(session, [worklogKind.line('acknowledged', {})]);
+  const look = await lookAt(memory, session);
+  const { last } = look;
+  const { freshness, check } = look.condition;
   if (check.critical) {
     const since =
       last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
     const lines = `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: watchkeeper track resume ${session.id} --ack`;
     return { verdict: 'refused', lines, value: null };
   }
-  const words = new Words(redact);
-  const workspace = memory.workspaceOf(log) ?? memory.workspace;
-  const text = buildResumeContext(log, {
-    level: 'root',
-    now,
-    root: workspace.root,
-    here: memory.surroundings.process,
-    agent,
-    place: placeNow(memory, log, words),
-    fold,
-    left,
-    settings: memory.settings,
-    way: wayOnFor(memory, log),
-    isBridges: memory.isBridges,
-    pinned: memory.claims.read(workspace)?.notes ?? [],
-    redact,
-  });
+  const text = contextFor(viewOf(memory, look), 'root', { way: wayOnFor(memory, look.log) });
   return { lines: text.split('\n'), value: { session_id: session.id, freshness, check, context: text } };
 }

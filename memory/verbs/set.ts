@@ -1,7 +1,7 @@
 import { UsageError } from '../../src/errors.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Settings } from '../fold/worklog.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { documentAt } from '../workspaces/document.js';
 import { words } from './fields.js';
@@ -51,7 +51,7 @@ function pairOf(text: string): [Settable, string] {
 }
 
 /** A document is kept as it is now, so that a later look shows whether it was changed. */
-function change(changes: Changes, key: Settable, text: string, { surroundings, workspace }: Memory): void {
+function change(changes: Changes, key: Settable, text: string, { surroundings, workspace }: Viewer): void {
   const document = () => documentAt(text, surroundings.directory, workspace);
   if (key === 'workflow_mode' && !WORKFLOW_MODES.includes(text))
     throw new UsageError(`workflow_mode=${JSON.stringify(text)}: one of ${WORKFLOW_MODES.join(', ')}`);

@@ -1,6 +1,6 @@
 import { UsageError } from '../../src/errors.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import { RefusedError } from '../logs/log.js';
+import { RefusedError } from '../logs/kind.js';
 import { addSteps, freeStepId } from '../plans/addedSteps.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -46,7 +46,11 @@ interface Move {
   readonly file: readonly string[];
 }
 
-function move(memory: Memory, session: OpenSession, { step: id, to, reason, override, file }: Move): Outcome {
+function move(
+  memory: Pick<Memory, 'stamp' | 'pathOf'>,
+  session: OpenSession,
+  { step: id, to, reason, override, file }: Move,
+): Outcome {
   if (id === undefined) throw new UsageError('which step? For example: watchkeeper track step 1 --start');
   if (to === undefined) throw new UsageError(UNCLEAR);
   const reasons = { [to === 'failed' ? 'fail' : 'skip']: reason, override };
@@ -63,10 +67,10 @@ function move(memory: Memory, session: OpenSession, { step: id, to, reason, over
   };
 }
 
-function add(memory: Memory, session: OpenSession, title: string): Outcome {
+function add({ stamp }: Pick<Memory, 'stamp'>, session: OpenSession, title: string): Outcome {
   if (title === '') throw new UsageError('a step without a title: give --add some words');
   let next = '';
-  const [refusal] = addSteps(session.log, memory.stamp, (state) => {
+  const [refusal] = addSteps(session.log, stamp, (state) => {
     next = freeStepId(state);
     return [worklogKind.line('step_added', { step: next, title })];
   });

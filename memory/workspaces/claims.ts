@@ -6,6 +6,7 @@ import type { Places } from '../home/places.js';
 import type { Refusal } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
+import { withLog } from '../logs/scoped.js';
 import type { Priority } from '../words.js';
 import { type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
 import type { Workspace } from './workspace.js';
@@ -126,28 +127,20 @@ export class Claims {
   #read(id: string): WorkspaceState | null {
     const path = this.#places.workspaceLog(id);
     const log = Log.read(path, workspaceKind, this.#logs.get(path));
-    log?.close();
-    this.#keep(path, log);
-    return log?.state ?? null;
-  }
-
-  #keep(path: string, log: Log<WorkspaceState, WorkspaceEvents> | null): void {
     if (log === null) this.#logs.delete(path);
     else this.#logs.set(path, log);
+    return log?.state ?? null;
   }
 
   #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState, WorkspaceEvents>) => Result): Result {
     const path = this.#places.workspaceLog(id);
     this.#places.make(dirname(path));
-    const log = Log.begin(path, workspaceKind) ?? Log.open(path, workspaceKind, this.#logs.get(path));
-    if (log === null) throw new UnreachableError(`${path} was removed while it was used; try again`);
-    try {
+    const work = (log: Log<WorkspaceState, WorkspaceEvents>) => {
+      this.#logs.set(path, log);
       // Also if who began it was killed before this line, or the line is damaged.
       log.write((state) => (state.root === null ? [workspaceKind.line('workspace', { root, kind })] : []), this.#stamp);
       return use(log);
-    } finally {
-      log.close();
-      this.#keep(path, log);
-    }
+    };
+    return withLog(path, workspaceKind, work, this.#logs.get(path));
   }
 }

@@ -1,7 +1,7 @@
 /** An agent in a terminal, as far as it concerns others. */
 import { type Condition, conditionOf, isOpenSession } from '../../memory/condition/condition.js';
 import type { Judged } from '../../memory/condition/stuck.js';
-import type { Memory } from '../../memory/sessions/memory.js';
+import type { Viewer } from '../../memory/sessions/views.js';
 import type { WatchedLog } from './terminalSession.js';
 
 export interface LiveTerminal extends Pick<Condition, 'stuck'> {
@@ -13,7 +13,7 @@ export interface LiveTerminal extends Pick<Condition, 'stuck'> {
  * @returns null unless an agent of the session is proven alive
  */
 export function liveTerminal(
-  memory: Memory,
+  memory: Viewer,
   { recorded, directory }: WatchedLog,
   judged: Judged | null,
 ): LiveTerminal | null {

@@ -3,7 +3,7 @@
  * when the session is silent for too long, closes it when the session works again, and ends with the session, or after a day.
  */
 import { isOpenSession } from '../../memory/condition/condition.js';
-import type { Memory } from '../../memory/sessions/memory.js';
+import type { Viewer } from '../../memory/sessions/views.js';
 import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import type { HostCounters } from '../../src/host/counters.js';
@@ -12,7 +12,7 @@ import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
 import { isReplaced, recordMonitor } from './monitorRecord.js';
-import { closeNotice, hasResumedSinceNotice, openNotice } from './notices.js';
+import { driveNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { judgeQuietly } from './quietSession.js';
 import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
@@ -29,7 +29,7 @@ export interface MonitorLimits {
 }
 
 export interface MonitorOptions extends MonitorLimits {
-  readonly memory: Memory;
+  readonly memory: Viewer;
   readonly sessionId: string;
   readonly clock: Clock;
   readonly counters: HostCounters;
@@ -110,7 +110,7 @@ export class Monitor {
    * @throws UnreachableError if the session cannot be read or written
    */
   async runOnce(): Promise<Sight | null> {
-    const { memory, sessionId, say } = this.#options;
+    const { memory, say } = this.#options;
     const now = this.#gaps.now();
     const options = { now, thresholds: this.#thresholds, gaps: this.#gaps.of() };
     let sight = await this.#session.look(options);
@@ -120,17 +120,14 @@ export class Monitor {
       if (activity === 'changed') sight = (await this.#session.look(options)) ?? sight;
       if (activity !== 'unknown') sight = judgeQuietly(sight, options);
     }
-    const [notice] = sight.log.recorded.notices;
-    const [finding] = sight.findings;
-    if (notice !== undefined) {
-      if (hasResumedSinceNotice(sight) && closeNotice(memory, sessionId, notice)) say(closingText(sight));
-    } else if (finding !== undefined && mayWork(sight)) {
-      const opened = openNotice(memory, sessionId, finding);
-      if (opened === null) return sight;
-      say(opened.sentence);
+    const [finding = null] = sight.findings;
+    const driven = driveNotice(memory, sight, mayWork(sight) ? finding : null);
+    if (driven?.change === 'closed') say(closingText(sight));
+    if (driven?.change === 'opened') {
+      say(driven.notice.sentence);
       const { process: here } = memory.surroundings;
-      // The terminal of the agent, and that of the monitor, if it has one.
-      for (const process of [sight.runs.present?.process, here]) if (process !== undefined) ring(process, here);
+      // The terminal of the monitor, too, if it has one.
+      ring(here, here);
     }
     return sight;
   }

@@ -21,8 +21,10 @@ const recordSchema = z.looseObject({
 });
 export type MonitorRecord = Readonly<z.infer<typeof recordSchema>>;
 
+type Monitored = Pick<Memory, 'places' | 'surroundings'>;
+
 /** @returns the monitor that was recorded last; null if none was, or the file is damaged */
-export function recordedMonitor({ places }: Memory, sessionId: string): MonitorRecord | null {
+export function recordedMonitor({ places }: Pick<Memory, 'places'>, sessionId: string): MonitorRecord | null {
   const folder = places.findSession(sessionId);
   try {
     const text = folder === null ? '' : readOwnFileSync(join(folder, MONITOR_FILE), LONGEST_BYTES);
@@ -34,14 +36,14 @@ export function recordedMonitor({ places }: Memory, sessionId: string): MonitorR
 }
 
 /** @returns the recorded monitor if its process is proven alive; a process that only has its pid is not */
-export function livingMonitor(memory: Memory, sessionId: string): MonitorRecord | null {
+export function livingMonitor(memory: Monitored, sessionId: string): MonitorRecord | null {
   const found = recordedMonitor(memory, sessionId);
   return found !== null && isProcessAlive(found.process, memory.surroundings.process) === true ? found : null;
 }
 
 /** @throws UnreachableError if it cannot be written */
 export function recordMonitor(
-  { places, surroundings: { process } }: Memory,
+  { places, surroundings: { process } }: Monitored,
   sessionId: string,
   limits: Pick<MonitorRecord, 'interval_ms' | 'checks'>,
 ): void {
@@ -52,7 +54,7 @@ export function recordMonitor(
  * @returns whether another process than this one was recorded last: if two begin at once, only that one stays. Null if no process
  *   is recorded, or the file is damaged
  */
-export function isReplaced(memory: Memory, sessionId: string): boolean | null {
+export function isReplaced(memory: Monitored, sessionId: string): boolean | null {
   const found = recordedMonitor(memory, sessionId);
   return found === null ? null : !isSameProcess(found.process, memory.surroundings.process);
 }

@@ -2,55 +2,83 @@
  * A notice is a line in the worklog of the session. The log's rules apply only the first one, so that one of several watchers
  * notifies, and each episode is noticed once. A notice is closed when the session resumes; the next episode gets a new one.
  */
+import { isOpenSession } from '../../memory/condition/condition.js';
 import { hasResumed, isNoticed } from '../../memory/condition/stuck.js';
-import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
-import type { Notice } from '../../memory/fold/worklog.js';
-import type { Stamp } from '../../memory/logs/line.js';
+import { worklogKind } from '../../memory/fold/rules/kind.js';
+import type { Notice, Worklog } from '../../memory/fold/worklog.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { Finding } from '../../src/jobs/findings.js';
+import { ring } from './bell.js';
 import { judgedOf } from './judge.js';
 import { noticeText } from './noticeText.js';
 import { mayWork, type Sight } from './terminalSession.js';
+
+const BY_ITSELF = { by: 'watchkeeper' } as const;
+
+/** What a watcher needs of a memory to change a notice. */
+type Noticing = Pick<Memory, 'sessions'>;
+
+/** The notice of a session after one look. */
+export interface DrivenNotice {
+  readonly notice: Notice;
+  /** What this look did to it. Null: it was open before, and still is */
+  readonly change: 'opened' | 'closed' | null;
+}
+
+/**
+ * Closes the notice of a session that goes on, or opens one and rings the terminal of its agent.
+ * @param finding what is to be noticed. Null if nothing is
+ * @returns null if no notice is open
+ * @throws as {@link openNotice}
+ */
+export function driveNotice(
+  memory: Pick<Memory, 'sessions' | 'surroundings'>,
+  sight: Sight,
+  finding: Finding | null,
+): DrivenNotice | null {
+  const [open] = sight.log.recorded.notices;
+  if (open !== undefined)
+    return {
+      notice: open,
+      change: hasResumedSince(sight, open) && closeNotice(memory, sight.id, open) ? 'closed' : null,
+    };
+  const notice = finding === null ? null : openNotice(memory, sight.id, finding);
+  if (notice === null) return null;
+  const { present } = sight.runs;
+  if (present !== null) ring(present.process, memory.surroundings.process);
+  return { notice, change: 'opened' };
+}
 
 /**
  * @returns the notice, if this call has written it; null if there is one already, or the session has ended
  * @throws UnreachableError if the worklog cannot be written
  */
-export function openNotice(memory: Memory, sessionId: string, finding: Finding): Notice | null {
+export function openNotice({ sessions }: Noticing, sessionId: string, finding: Finding): Notice | null {
   const { rule, since } = finding;
   const line = worklogKind.line('notice', { rule, since, sentence: noticeText(finding, sessionId) });
-  return write(memory, sessionId, (log) => (isNoticed(log) ? [] : [line])).notice;
+  return sessions.withSession(sessionId, (session) => {
+    const lines = (state: Worklog) => (isOpen(state) && !isNoticed(state) ? [line] : []);
+    const [refusal] = sessions.addFacts(session, lines, BY_ITSELF);
+    return refusal === null ? (session.log.state.notices[0] ?? null) : null;
+  });
 }
 
 /**
  * @returns whether this call has closed it
  * @throws as {@link openNotice}
  */
-export function closeNotice(memory: Memory, sessionId: string, { id }: Notice): boolean {
+export function closeNotice({ sessions }: Noticing, sessionId: string, { id }: Notice): boolean {
   const line = worklogKind.line('notice_closed', { notice: id });
-  return write(memory, sessionId, ({ notices }) => (notices.some((open) => open.id === id) ? [line] : [])).hasWritten;
+  const lines = (state: Worklog) => (isOpen(state) && state.notices.some((open) => open.id === id) ? [line] : []);
+  const [refusal] = sessions.addFacts(sessionId, lines, BY_ITSELF);
+  return refusal === null;
+}
+
+function isOpen({ lifecycle, archived }: Worklog): boolean {
+  return isOpenSession({ lifecycle, archived: archived !== null });
 }
 
 /** @returns whether the session has resumed since it was noticed */
-export function hasResumedSinceNotice(sight: Sight): boolean {
-  const [notice] = sight.log.recorded.notices;
-  return notice !== undefined && hasResumed(notice, { mayWork: mayWork(sight), judged: judgedOf(sight) });
-}
-
-function write(
-  memory: Memory,
-  sessionId: string,
-  lines: (state: { readonly notices: readonly Notice[] }) => readonly WorklogLine[],
-): { readonly notice: Notice | null; readonly hasWritten: boolean } {
-  const session = memory.sessions.open(sessionId);
-  const stamp: Stamp = { ...memory.stamp, origin: 'watchkeeper' };
-  try {
-    const { lifecycle, archived } = session?.log.state ?? {};
-    if (session === null || lifecycle === 'ended' || archived !== null) return { notice: null, hasWritten: false };
-    const outcomes = session.log.write(lines, stamp, { isFact: true });
-    const hasWritten = outcomes.length > 0 && outcomes[0] === null;
-    return { notice: hasWritten ? (session.log.state.notices[0] ?? null) : null, hasWritten };
-  } finally {
-    session?.log.close();
-  }
+function hasResumedSince(sight: Sight, notice: Notice): boolean {
+  return hasResumed(notice, { mayWork: mayWork(sight), judged: judgedOf(sight) });
 }

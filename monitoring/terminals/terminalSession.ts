@@ -10,8 +10,8 @@ import type { Conversation, Notice, Worklog } from '../../memory/fold/worklog.js
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
-import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
+import type { Viewer } from '../../memory/sessions/views.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
@@ -81,7 +81,7 @@ interface Followed {
 
 export class TerminalSession {
   readonly id: string;
-  readonly #memory: Memory;
+  readonly #memory: Viewer;
   #log: WatchedLog | null = null;
   #followed: Followed | null = null;
   /** Its agent may be at work, and has no transcript yet: programs begin it with the first prompt. */
@@ -92,7 +92,7 @@ export class TerminalSession {
   /** The last notice of something that was found here, too. */
   #foundNotice: string | null = null;
 
-  constructor(memory: Memory, id: string) {
+  constructor(memory: Viewer, id: string) {
     this.#memory = memory;
     this.id = id;
   }
@@ -129,7 +129,6 @@ export class TerminalSession {
     // A line that is written during the read is news for the next look.
     this.#seen = folder === null ? [] : [seen(worklogIn(folder))];
     const session = this.#memory.sessions.read(this.id);
-    session?.log.close();
     this.#log = session === null ? null : watchedLog(this.#memory, session);
     return this.#log;
   }
@@ -195,7 +194,7 @@ export class TerminalSession {
   }
 }
 
-function watchedLog(memory: Memory, { log }: OpenSession): WatchedLog {
+function watchedLog(memory: Viewer, { log }: OpenSession): WatchedLog {
   const { state, counts } = log;
   const conversation = presentOf(state);
   return {

@@ -18,11 +18,10 @@ import type { Service } from '../../src/service.js';
 import { type Clock, giveWay, SECOND } from '../../src/time.js';
 import type { KnownGaps } from '../lateness/knownGaps.js';
 import { Deadlines } from '../watch/agenda.js';
-import { ring } from './bell.js';
 import type { DirectoryRules } from './directoryRules.js';
 import { judgedOf } from './judge.js';
 import { type LiveTerminal, liveTerminal } from './liveTerminal.js';
-import { closeNotice, hasResumedSinceNotice, openNotice } from './notices.js';
+import { driveNotice } from './notices.js';
 import { closingText } from './noticeText.js';
 import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 
@@ -209,20 +208,20 @@ export class TerminalWatch implements Service {
     // Another watcher may act on rules that are off here.
     const findings = sight.findings.filter((each) => each === found || each.rule === open?.rule);
     this.#judged.set(session, judgedOf({ ...sight, findings }));
-    if (open !== undefined) {
-      if (hasResumedSinceNotice({ ...sight, findings }) && closeNotice(this.#memory, session.id, open)) {
-        summary.closed.push(session.id);
-        this.#reported.delete(open.id);
-        logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
-      } else await this.#notify({ notice: open, sight, project });
+    const driven = driveNotice(this.#memory, { ...sight, findings }, found);
+    if (driven === null) return;
+    const { notice, change } = driven;
+    if (change === 'closed') {
+      summary.closed.push(session.id);
+      this.#reported.delete(notice.id);
+      logger.info({ session_id: session.id }, `terminals: ${closingText(sight)}`);
       return;
     }
-    const notice = found === null ? null : openNotice(this.#memory, session.id, found);
-    if (notice === null) return;
-    summary.noticed.push(session.id);
-    if (sight.runs.present !== null) ring(sight.runs.present.process, this.#memory.surroundings.process);
-    // So that a caller who asks now is shown the notice.
-    session.readLog();
+    if (change === 'opened') {
+      summary.noticed.push(session.id);
+      // So that a caller who asks now is shown the notice.
+      session.readLog();
+    }
     await this.#notify({ notice, sight, project });
   }
 

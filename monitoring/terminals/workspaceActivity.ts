@@ -2,8 +2,9 @@
  * Changes in a session's directory while its agent cannot be seen: files that were created, modified or deleted. Any such change
  * shows that work continues there.
  */
-import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
-import type { Memory } from '../../memory/sessions/memory.js';
+import { worklogKind } from '../../memory/fold/rules/kind.js';
+import type { OpenSession } from '../../memory/sessions/sessions.js';
+import type { Viewer } from '../../memory/sessions/views.js';
 import { type SinceScan, sinceScan } from '../../memory/show/scan.js';
 import type { Changed } from '../../memory/workspaces/changes.js';
 
@@ -14,11 +15,11 @@ const MOST_NAMED = 20;
 export type Activity = 'changed' | 'unchanged' | 'unknown';
 
 export class WorkspaceActivity {
-  readonly #memory: Memory;
+  readonly #memory: Viewer;
   readonly #sessionId: string;
   #before: SinceScan['scan'] | null = null;
 
-  constructor(memory: Memory, sessionId: string) {
+  constructor(memory: Viewer, sessionId: string) {
     this.#memory = memory;
     this.#sessionId = sessionId;
   }
@@ -29,25 +30,23 @@ export class WorkspaceActivity {
    * @throws UnreachableError if the worklog cannot be read or written
    */
   look(): Activity {
-    const session = this.#memory.sessions.open(this.#sessionId);
-    if (session === null) return 'unchanged';
-    try {
-      const { scan, changes, complete } = sinceScan(this.#memory, session, this.#before);
-      this.#before = scan;
-      if (changes === null) return scan.complete ? 'unchanged' : 'unknown';
-      const { created, modified, deleted } = changes;
-      if (created.count + modified.count + deleted.count === 0) return complete ? 'unchanged' : 'unknown';
-      const line: WorklogLine = worklogKind.line('fs_activity', {
-        created: named(created),
-        modified: named(modified),
-        deleted: named(deleted),
-        counts: { created: created.count, modified: modified.count, deleted: deleted.count },
-      });
-      session.log.write(() => [line], { ...this.#memory.stamp, origin: 'watchkeeper' }, { isFact: true });
-      return 'changed';
-    } finally {
-      session.log.close();
-    }
+    return this.#memory.sessions.withSession(this.#sessionId, (session) => this.#compare(session)) ?? 'unchanged';
+  }
+
+  #compare(session: OpenSession): Activity {
+    const { scan, changes, complete } = sinceScan(this.#memory, session, this.#before);
+    this.#before = scan;
+    if (changes === null) return scan.complete ? 'unchanged' : 'unknown';
+    const { created, modified, deleted } = changes;
+    if (created.count + modified.count + deleted.count === 0) return complete ? 'unchanged' : 'unknown';
+    const line = worklogKind.line('fs_activity', {
+      created: named(created),
+      modified: named(modified),
+      deleted: named(deleted),
+      counts: { created: created.count, modified: modified.count, deleted: deleted.count },
+    });
+    this.#memory.sessions.addFacts(session, [line], { by: 'watchkeeper' });
+    return 'changed';
   }
 }
 

@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { conditionOf } from '../../../memory/condition/condition.js';
 import { recordedOf } from '../../../memory/condition/recorded.js';
 import { DOING } from '../../../memory/condition/words.js';
-import type { Memory } from '../../../memory/sessions/memory.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
+import type { Viewer } from '../../../memory/sessions/views.js';
 import { ago } from '../../../memory/show/status.js';
 import { choice, option } from '../../../memory/verbs/fields.js';
 import { meant } from '../../../memory/verbs/meant.js';
@@ -57,7 +57,7 @@ export const monitor = verb({
   },
 });
 
-async function start(memory: Memory, session: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
+async function start(memory: Viewer, session: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
   const { id } = session;
   if (session.log.state.lifecycle === 'ended')
     throw new UsageError(`session ${id} has ended; there is nothing to monitor`);
@@ -77,7 +77,7 @@ async function start(memory: Memory, session: OpenSession, limits: MonitorLimits
   };
 }
 
-async function stop(memory: Memory, session: OpenSession): Promise<Outcome> {
+async function stop(memory: Viewer, session: OpenSession): Promise<Outcome> {
   const stopped = await stopMonitor(memory, session);
   const { id } = session;
   return {
@@ -86,7 +86,7 @@ async function stop(memory: Memory, session: OpenSession): Promise<Outcome> {
   };
 }
 
-async function check(memory: Memory, { id, log }: OpenSession, limits: MonitorLimits): Promise<Outcome> {
+async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLimits): Promise<Outcome> {
   const now = memory.clock.now();
   const look = { now, thresholds: thresholdsOf(limits), gaps: [] };
   const seen = await new TerminalSession(memory, id).look(look);
@@ -123,7 +123,7 @@ async function check(memory: Memory, { id, log }: OpenSession, limits: MonitorLi
   };
 }
 
-async function watch(memory: Memory, { id, log }: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
+async function watch(memory: Viewer, { id, log }: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
   log.close();
   const say = (sentence: string) => {
     const line = `${isoTime(memory.clock.now())} ${oneLine(sentence)}`;

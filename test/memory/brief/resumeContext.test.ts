@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals';
 import { withinBudget } from '../../../memory/brief/budget.js';
 import { fenced, quoted } from '../../../memory/brief/fence.js';
 import type { ContextLevel } from '../../../memory/brief/levels.js';
-import { buildResumeContext, type ContextOptions } from '../../../memory/brief/resumeContext.js';
+import { type ContextReader, contextFor } from '../../../memory/brief/resumeContext.js';
+import { type SessionView, UNSEEN } from '../../../memory/brief/view.js';
 import { readMemorySettings } from '../../../memory/home/settings.js';
 import { Observed } from '../../../memory/observed/observed.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
@@ -20,11 +21,12 @@ function contextOf(
   scene: WorklogScene,
   level: ContextLevel,
   characters?: number,
-  more: Partial<ContextOptions> = {},
+  more: Partial<SessionView & ContextReader> = {},
 ): string {
   const context = { ...settings.context, ...(characters !== undefined && { [level]: characters }) };
-  const options = {
-    level,
+  const view = {
+    ...UNSEEN,
+    log: scene.log,
     now: scene.now,
     root: '/nowhere',
     here,
@@ -34,7 +36,7 @@ function contextOf(
     settings: { ...settings, context },
     ...more,
   };
-  return buildResumeContext(scene.log, options);
+  return contextFor(view, level, more);
 }
 
 function busyScene(): WorklogScene {

@@ -4,7 +4,7 @@
  * argv: home, directory, seed, attempts
  */
 import { writeSync } from 'node:fs';
-import { RefusedError } from '../../../memory/logs/log.js';
+import { RefusedError } from '../../../memory/logs/kind.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { redactShapes } from '../../../src/log/redact.js';

@@ -60,7 +60,6 @@ function faultsOf(home: string, directory: string): string[] {
   const holder = memory.claims.holder(memory.workspace);
   const active = memory.sessions.ids().filter((id) => {
     const session = memory.sessions.read(id);
-    session?.log.close();
     return session !== null && session.log.state.end === null;
   });
   return [

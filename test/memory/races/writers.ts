@@ -33,7 +33,6 @@ export async function raceWriters(
     ),
   );
   const log = Log.read(path, worklogKind);
-  log?.close();
   const there = new Set(messagesIn(path));
   const all = acknowledged.flat();
   return {

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
-import { RefusedError } from '../../../memory/logs/log.js';
+import { RefusedError } from '../../../memory/logs/kind.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { slugOf } from '../../../memory/sessions/sessions.js';
 import { UsageError } from '../../../src/errors.js';

@@ -198,7 +198,6 @@ describe('a last line that was cut off', () => {
     writeFileSync(worklog(id), whole.subarray(0, -40));
     const log = Log.read(worklog(id), worklogKind);
     if (log === null) throw new Error('there is no log');
-    log.close();
     const counts = settledCounts(log);
     appendFileSync(worklog(id), whole.subarray(-40));
     expect(await counts).toMatchObject({ unreadable: 0 });

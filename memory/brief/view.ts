@@ -1,0 +1,79 @@
+/** A session as a context is written about it: its record, from where it is looked at, and what else is seen of it there. */
+import type { MemorySettings } from '../../src/config/memorySettings.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import type { Redact } from '../../src/log/redact.js';
+import type { AgentCondition } from '../condition/condition.js';
+import type { Note, Worklog } from '../fold/worklog.js';
+import type { Look } from '../look/look.js';
+import type { Observed } from '../observed/observed.js';
+import type { LeftProcess } from '../sessions/leftProcesses.js';
+import type { Memory } from '../sessions/memory.js';
+import type { Viewer } from '../sessions/views.js';
+import { placeNow } from '../show/directory.js';
+import { type Changing, changesSince } from './changesSince.js';
+import { Words } from './observedSections.js';
+
+export interface SessionView {
+  readonly log: Worklog;
+  /** What was observed of the session. Null if nothing was */
+  readonly fold: Observed | null;
+  /** UTC epoch milliseconds. */
+  readonly now: number;
+  /** Of the session's workspace, without links; relative paths are meant in it. */
+  readonly root: string;
+  readonly here: ProcessIdentity;
+  /** Notes of the workspace, for every session in it. */
+  readonly pinned: readonly Note[];
+  /** How many characters each level has, and from when on a session was resumed. */
+  readonly settings: MemorySettings;
+  /** Applied to all words before they are cut. */
+  readonly redact: Redact;
+  /** Whether it is a session of a bridge. */
+  readonly isBridges: boolean;
+  /** Null if it is not known. */
+  readonly agent: AgentCondition | null;
+  /** What still runs of its agent that crashed. */
+  readonly left: readonly LeftProcess[];
+  /** What became of its directory, in a clause. Null if nothing did */
+  readonly place: string | null;
+  /** What changed after the agent's last activity, in sentences. */
+  readonly changes: readonly string[];
+  /** The session of which it is a part. Null if it is no part of another one */
+  readonly parent: Worklog | null;
+}
+
+/** Of a session at which nobody looked. */
+export const UNSEEN = { isBridges: false, agent: null, left: [], place: null, changes: [], parent: null } as const;
+
+type Viewed = Viewer & Pick<Memory, 'claims' | 'isBridges'>;
+
+/** @returns what its record shows alone */
+export function recordView(memory: Viewed, log: Worklog, fold: Observed | null = null): SessionView {
+  const workspace = memory.workspaceOf(log) ?? memory.workspace;
+  return {
+    ...UNSEEN,
+    ...{ log, fold, now: memory.clock.now(), root: workspace.root, here: memory.surroundings.process },
+    pinned: memory.claims.read(workspace)?.notes ?? [],
+    settings: memory.settings,
+    redact: memory.stamp.redact,
+    isBridges: memory.isBridges,
+  };
+}
+
+/** @returns all of it; what costs a look at files is looked for when it is asked for */
+export function viewOf(memory: Viewed & Changing & Pick<Memory, 'look'>, look: Look): SessionView {
+  const { log, fold, now, condition } = look;
+  return {
+    ...recordView(memory, log, fold),
+    ...{ now, agent: condition.agent, left: condition.left },
+    get place() {
+      return placeNow(memory, log, new Words(memory.stamp.redact));
+    },
+    get changes() {
+      return changesSince(memory, look);
+    },
+    get parent() {
+      return log.facts?.parent == null ? null : (memory.look(log.facts.parent)?.log.state ?? null);
+    },
+  };
+}

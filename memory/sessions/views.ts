@@ -1,0 +1,15 @@
+/** What functions need of a memory, by what they do with it. */
+import type { Memory } from './memory.js';
+
+/** Sees how sessions are, from one process, and at its time. */
+export type Viewer = Pick<
+  Memory,
+  | ('clock' | 'settings' | 'stamp' | 'surroundings' | 'programs')
+  | ('places' | 'sessions' | 'workspace' | 'workspaceOf' | 'runsOf')
+>;
+
+/** Whose shell a command runs in. */
+export type Caller = Pick<Memory, 'conversation' | 'agentProcess' | 'bindings' | 'otherRuns'>;
+
+/** Moves sessions to the archive and back, while no other agent works on them. */
+export type Archivist = Pick<Memory, 'places' | 'claims' | 'stamp' | 'otherRuns'>;
