@@ -15,19 +15,19 @@ import { mayWork, type Sight } from './terminalSession.js';
 
 const BY_ITSELF = { by: 'watchkeeper' } as const;
 
-/** What a watcher needs of a memory to change a notice. */
+/** The part of a memory that changes notices. */
 type Noticing = Pick<Memory, 'sessions'>;
 
 /** The notice of a session after one look. */
 export interface DrivenNotice {
   readonly notice: Notice;
-  /** What this look did to it. Null: it was open before, and still is */
+  /** The change by this look. Null if it was open before, and still is. */
   readonly change: 'opened' | 'closed' | null;
 }
 
 /**
- * Closes the notice of a session that goes on, or opens one and rings the terminal of its agent.
- * @param finding what is to be noticed. Null if nothing is
+ * Closes the notice of a session that has resumed, or opens one and rings the terminal of its agent.
+ * @param finding the one to notice; null if there is none
  * @returns null if no notice is open
  * @throws as {@link openNotice}
  */
