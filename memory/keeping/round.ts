@@ -30,13 +30,14 @@ export interface Round {
   readonly failures: readonly { readonly session_id: string | null; readonly message: string }[];
 }
 
-type Rounding = Viewer & Archivist & Pick<Memory, 'bindings' | 'look'>;
-
 /**
  * @param until when it gives up, UTC epoch milliseconds; the next round goes on
  * @throws RefusedError in the memory of a bridge
  */
-export async function keepRound(memory: Rounding, until: number): Promise<Round> {
+export async function keepRound(
+  memory: Viewer & Archivist & Pick<Memory, 'bindings' | 'look'>,
+  until: number,
+): Promise<Round> {
   requireOwnMemory(memory.places);
   const { sessions, clock } = memory;
   const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };

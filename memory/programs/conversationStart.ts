@@ -36,11 +36,8 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   // The hook that began the session may have been killed before it entered the workspace.
   if (before !== null) memory.claims.enter(memory.workspaceOf(before.log.state) ?? memory.workspace, session.id);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
-  if (session.log.state.lifecycle === 'ended') {
-    // Since this looked, as when nothing had been asked in it.
-    return startAgain(memory, session, launch);
-  }
-  return { session, before, told };
+  // It may have ended in the meantime, as when nothing had been asked in it.
+  return session.log.state.lifecycle === 'ended' ? startAgain(memory, session, launch) : { session, before, told };
 }
 
 /** @param session that the conversation cannot be in as it is */
