@@ -146,8 +146,8 @@ const NOT_REVIVED_BECAUSE: Readonly<Record<FailureCause, string | null>> = {
 };
 
 function whyNotRevived({ cause, remedy, until }: Failure, project: string): string | null {
-  const isTold = cause === 'rate_limit' && until !== undefined;
-  const because = isTold
+  const isEndStated = cause === 'rate_limit' && until !== undefined;
+  const because = isEndStated
     ? `the provider's usage limit is reached; ask again after ${minuteAfter(until)}`
     : NOT_REVIVED_BECAUSE[cause];
   return because === null || remedy === undefined ? because : `${because}; ${remedy.replace('PROJECT', project)}`;

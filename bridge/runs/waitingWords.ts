@@ -106,8 +106,8 @@ export class WaitingWords implements Service {
     const waiting = await records.sessions(await records.waitingIn(lane));
     return waiting.flatMap((session) => {
       if (session instanceof CorruptRecordError || session.status !== 'pending') return [];
-      const isTold = ofAll === null && session.session_id === headId;
-      return isTold ? [] : [{ session, text }];
+      const isNotified = ofAll === null && session.session_id === headId;
+      return isNotified ? [] : [{ session, text }];
     });
   }
 

@@ -15,9 +15,9 @@ import type {
 import type { AgentSession } from '../../src/jobs/model.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
-import type { AnswerFile } from './answerParts.js';
 import { noAnswer, refusal } from './chatError.js';
 import { ChatSpending } from './chatSpending.js';
+import type { AnswerFile } from './markdown/answerParts.js';
 
 /** After this long the outcome of a message or an edit counts as unknown. */
 const SEND_MS = 30 * SECOND;

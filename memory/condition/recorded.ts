@@ -1,10 +1,12 @@
 /** What the record of a session says, as far as its condition follows from it. */
-import { progressOf } from '../fold/state.js';
+import type { Ran, RunsOf } from '../fold/runs.js';
+import { type Progress, progressOf } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
 import type { Observed } from '../observed/observed.js';
 import { stepsOf } from '../observed/step.js';
+import type { EndReason } from '../words.js';
 import type { Recorded } from './condition.js';
 import { damageOf } from './damage.js';
 
@@ -27,5 +29,30 @@ export function recordedOf(log: Worklog, fold: Observed | null | undefined, coun
     acknowledged_at: log.acknowledged_at,
     isUnused: fold !== undefined && isUnused(log, fold),
     damage: damageOf(counts, log.created_at !== null),
+  };
+}
+
+/** What is read of a `state.json`. */
+export interface WrittenState extends RunsOf<Ran>, Pick<Recorded, 'archived' | 'last_activity' | 'acknowledged_at'> {
+  readonly end: { readonly reason: EndReason } | null;
+  readonly progress: Progress;
+  readonly log: Pick<LogCounts, 'lines' | 'unreadable' | 'newer'>;
+}
+
+/** @param state of a session that has begun, and on which no agent works: nothing is noticed, excused or waited for */
+export function recordedIn(state: WrittenState): Recorded {
+  return {
+    lifecycle: state.lifecycle,
+    end: state.end?.reason ?? null,
+    archived: state.archived,
+    runs: state.runs,
+    notices: [],
+    ping: null,
+    isWaiting: false,
+    progress: state.progress,
+    last_activity: state.last_activity,
+    acknowledged_at: state.acknowledged_at,
+    isUnused: false,
+    damage: damageOf(state.log, true),
   };
 }

@@ -3,8 +3,7 @@ import { basename } from 'node:path';
 import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
-import { damageOf } from '../condition/damage.js';
-import { recordedOf } from '../condition/recorded.js';
+import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
 import { processSchema } from '../fold/rules/runs.js';
 import type { Ran, RunsOf } from '../fold/runs.js';
@@ -152,21 +151,7 @@ function writtenEntry(memory: Viewer, folder: string): Entry | null {
   if (state === null || state.created_at === null || isNoticed(state) || mayBeUnused(state)) return null;
   const { lifecycle, name, workspace, purpose, created_at } = state;
   if (lifecycle !== 'ended' && mayShowMore(memory, state)) return null;
-  const recorded: Recorded = {
-    lifecycle,
-    end: state.end?.reason ?? null,
-    archived: state.archived,
-    runs: state.runs,
-    notices: [],
-    ping: null,
-    progress: state.progress,
-    last_activity: state.last_activity,
-    acknowledged_at: state.acknowledged_at,
-    isUnused: false,
-    isWaiting: false,
-    damage: damageOf(state.log, true),
-  };
-  return { purpose, name, workspace, directory: null, created_at, recorded, judged: null };
+  return { purpose, name, workspace, directory: null, created_at, recorded: recordedIn(state), judged: null };
 }
 
 /** Whether an agent, or a person whom no run shows, may be at work. */

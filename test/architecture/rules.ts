@@ -41,7 +41,7 @@ const CUTS = [
 /** What they cut has passed the redactor before it comes to them, or holds no words of others: the name of a file. */
 const CUT_WHAT_IS_REDACTED = [
   'bridge/chat/progressView.ts',
-  'bridge/telegram/progressText.ts',
+  'bridge/telegram/progress/progressText.ts',
   'src/transcripts/importTranscript.ts',
   'src/log/foreignTail.ts',
 ];

@@ -2,7 +2,7 @@
  * What the product openly says may be lost, and nothing else: docs/operation.md ("Redis") and docs/internals/redis.md ("What
  * holds when Redis forgets") name it. Everything that the harness excuses is excused here.
  */
-import { STARTED } from '../../bridge/telegram/progressText.js';
+import { STARTED } from '../../bridge/telegram/progress/progressText.js';
 import type { AgentRecord } from '../e2e/evidence.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
 import type { StoreLoss } from './plan.js';

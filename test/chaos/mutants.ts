@@ -56,7 +56,7 @@ const KILLED_AGAIN: Partial<RoundPlan> = { blows: 4, delayMs: 0 };
 const HOUR_FORTH: Fault = { kind: 'clock', byMs: HOUR, awaits: 'incident', heldMs: 500, isBridgeKilled: false };
 const SET_BACK: Fault = { kind: 'clock', byMs: -30 * SECOND, awaits: 'nothing', heldMs: 800, isBridgeKilled: true };
 const CUT_DOWN = 'bridge/runs/cutDown.ts';
-const PART_SENDER = 'bridge/telegram/partSender.ts';
+const PART_SENDER = 'bridge/telegram/delivery/partSender.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -69,7 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
           "    if (entry.progress_message_id !== null) return again({ edit_into: entry.progress_message_id }, false, null);\n    try {\n      failpoint('answer.placeholder.before');",
       },
       {
-        file: 'bridge/telegram/progressEdits.ts',
+        file: 'bridge/telegram/progress/progressEdits.ts',
         find: 'if (!(await mayEdit())) return false;',
         replace: 'await mayEdit();',
       },

@@ -1,5 +1,5 @@
 /** Every way in which words of an agent leave the product, by the product's own functions. */
-import { renderClean } from '../../bridge/telegram/render.js';
+import { renderClean } from '../../bridge/telegram/markdown/render.js';
 import { fenced } from '../../monitoring/incident/issue/defuse.js';
 import { trimInput } from '../../src/journal/lineOf.js';
 import { type Redact, redactJsonLine } from '../../src/log/redact.js';

@@ -181,7 +181,7 @@ export class IssueLedger {
     for (const { number } of twins) {
       // Closed first: a lost comment is not worth a second one each time.
       await this.#sink.close(number, 'not_planned');
-      const comment = `Filed twice for the same at once: #${kept.number} is kept, this one is closed.`;
+      const comment = `Filed twice for the same at once: #${kept.number} goes on, this one is closed.`;
       await this.#sink.comment(number, comment);
       const said = `issue ${number} is closed: ${kept.number} was filed for the same at once, and is kept`;
       this.#logger.warn({ issue: number, kept: kept.number }, said);

@@ -1,8 +1,8 @@
 /** What people read while their messages wait for more than their turn. */
 import { expect, test } from '@jest/globals';
 import { DIRECTORY_HELD_TEXT, DIRECTORY_MISSING_TEXT, WaitingWords } from '../../../bridge/runs/waitingWords.js';
-import type { ProgressDisplay } from '../../../bridge/telegram/progress.js';
-import { ProgressMemory } from '../../../bridge/telegram/progressMemory.js';
+import type { ProgressDisplay } from '../../../bridge/telegram/progress/progress.js';
+import { ProgressMemory } from '../../../bridge/telegram/progress/progressMemory.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { clockTime, HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';

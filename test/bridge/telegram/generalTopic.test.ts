@@ -1,7 +1,7 @@
 /** The topic General of a forum: Telegram shows it as number 1 in links, and its messages carry no topic. */
 import { expect, test } from '@jest/globals';
 import type { Update } from 'grammy/types';
-import { readUpdate } from '../../../bridge/telegram/incoming.js';
+import { readUpdate } from '../../../bridge/telegram/intake/incoming.js';
 import { directoryFor, servedPlaces } from '../../../src/config/servedPlaces.js';
 import { placeOf } from '../../../src/config/settings.js';
 import { project, testSettings } from './scene.js';

@@ -1,6 +1,6 @@
 /** Answers that would flood a chat: its beginning, its end and a file are sent, or only a file. */
 import { expect, test } from '@jest/globals';
-import { answerParts, isFile } from '../../../bridge/telegram/answerParts.js';
+import { answerParts, isFile } from '../../../bridge/telegram/markdown/answerParts.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import type { SeenMessage } from '../../peers/telegram/reader.js';

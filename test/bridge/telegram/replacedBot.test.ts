@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { TelegramApi } from '../../../bridge/telegram/api.js';
 import { BotNumbers } from '../../../bridge/telegram/botNumbers.js';
-import { ProgressEdits } from '../../../bridge/telegram/progressEdits.js';
+import { ProgressEdits } from '../../../bridge/telegram/progress/progressEdits.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { DAY, HOUR, SECOND } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';

@@ -2,12 +2,12 @@
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
 import { Admission } from '../../../bridge/intake/admission.js';
 import { Commands } from '../../../bridge/intake/commands.js';
-import { BotWatch } from '../../../bridge/telegram/botWatch.js';
 import { Errands } from '../../../bridge/telegram/errands.js';
-import { TelegramIntake } from '../../../bridge/telegram/intake.js';
-import type { Turn } from '../../../bridge/telegram/pollerTurn.js';
-import { RejectedUpdates } from '../../../bridge/telegram/rejectedUpdates.js';
-import { UpdateHandler } from '../../../bridge/telegram/updateHandler.js';
+import { BotWatch } from '../../../bridge/telegram/intake/botWatch.js';
+import { TelegramIntake } from '../../../bridge/telegram/intake/intake.js';
+import type { Turn } from '../../../bridge/telegram/intake/pollerTurn.js';
+import { RejectedUpdates } from '../../../bridge/telegram/intake/rejectedUpdates.js';
+import { UpdateHandler } from '../../../bridge/telegram/intake/updateHandler.js';
 import type { LiveTerminal } from '../../../monitoring/terminals/liveTerminal.js';
 import type { Settings } from '../../../src/config/settings.js';
 import type { Store } from '../../../src/jobs/store.js';
