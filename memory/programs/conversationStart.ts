@@ -77,14 +77,12 @@ function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): stri
 /** @param known the session that has the conversation; null: none has */
 function begun(memory: Memory, launch: Launch, known: string | null): OpenSession {
   const id = takenIn(memory, known) ?? memory.bindings.take(launch, `${IMPLICIT}${ulid(memory.clock)}`, known);
-  const from = memory.bindings.formerOf(launch);
   const { workspace, surroundings, bindings, sessions } = memory;
   const begin = (parent: OpenSession | null) => {
     const fields = {
       ...{ workspace: workspace.id, cwd: surroundings.directory, agent: launch.provider },
       ...baselineOf(workspace),
-      ...(from !== null && { continues: from }),
-      ...(parent !== null && { parent: parent.id }),
+      ...{ continues: bindings.formerOf(launch) ?? undefined, parent: parent?.id },
     };
     // First, because later hooks look for sessions in the workspace's log.
     memory.claims.enter(workspace, id);

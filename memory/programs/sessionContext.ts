@@ -133,11 +133,7 @@ async function untoldCrash(memory: Telling, others: readonly Candidate[]): Promi
 }
 
 /** @param beside one of the others, of which more is told; null: of none */
-function furtherOf(
-  { surroundings, stamp }: Pick<Memory, 'surroundings' | 'stamp'>,
-  others: readonly Candidate[],
-  beside: Look | null,
-): Section[] {
+function furtherOf({ surroundings, stamp }: Viewer, others: readonly Candidate[], beside: Look | null): Section[] {
   const more = others.filter(({ id }) => id !== beside?.log.session_id);
   const crashed = more.filter(({ reason }) => reason === 'crashed').length;
   const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
@@ -161,18 +157,15 @@ export async function delegatedContext(
   // What nobody has declared, its transcript knows.
   const isDeclared = log.steps.size > 0 && log.facts?.purpose;
   const { fold } = isDeclared ? { fold: null } : await lookAt(memory, session);
-  return delegated(memory, session, { subAgent, fold });
+  return declaredContext(memory, session, subAgent, fold);
 }
 
-/** @returns the same if its transcript takes too long to be read */
-export function declaredContext(memory: Telling, session: OpenSession, subAgent: string | null): GivenContext {
-  return delegated(memory, session, { subAgent, fold: null });
-}
-
-function delegated(
+/** @returns the same, without a fold if its transcript takes too long to be read */
+export function declaredContext(
   memory: Telling,
   { log }: OpenSession,
-  { subAgent, fold }: { readonly subAgent: string | null; readonly fold: Observed | null },
+  subAgent: string | null,
+  fold: Observed | null = null,
 ): GivenContext {
   const last = subAgent === null ? undefined : log.state.given.get(subAgent);
   const level = last === undefined ? 'delegated' : 'resumed_delegated';
@@ -181,11 +174,7 @@ function delegated(
 }
 
 /** Notes in the session's worklog what was given. */
-export function noteGiven(
-  { sessions }: Pick<Memory, 'sessions'>,
-  session: OpenSession,
-  { level, text, subAgent }: GivenContext,
-): void {
+export function noteGiven({ sessions }: Viewer, session: OpenSession, { level, text, subAgent }: GivenContext): void {
   if (text !== '') sessions.addFacts(session, [contextGiven(level, text, subAgent)], REPORTED);
 }
 
