@@ -4,11 +4,10 @@
  */
 import { ulid } from '../../src/ids.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import type { Worklog } from '../fold/worklog.js';
 import { unarchiveSession } from '../keeping/archive.js';
 import { RefusedError } from '../logs/kind.js';
 import { adopt } from '../sessions/adoption.js';
-import { depthOf } from '../sessions/delegation.js';
+import { childRefusal } from '../sessions/delegation.js';
 import { baselineOf } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
@@ -93,7 +92,7 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
   };
   const above = launch.launchedIn === null ? null : bindings.sessionOf(launch.launchedIn);
   return (
-    sessions.withSession(above, (parent) => begin(mayHaveChild(memory, parent.log.state) ? parent : null)) ??
+    sessions.withSession(above, (parent) => begin(childRefusal(memory, parent.log.state) === null ? parent : null)) ??
     begin(null)
   );
 }
@@ -105,10 +104,4 @@ function takenIn(memory: Memory, known: string | null): string | null {
   const state = memory.look(known)?.log.state;
   // The other hook may have begun it since this one looked.
   return state?.lifecycle === 'ended' || (state !== undefined && state.archived !== null) ? null : known;
-}
-
-function mayHaveChild({ settings, sessions }: Memory, parent: Worklog): boolean {
-  const { max_depth, max_children } = settings.delegation;
-  if (parent.lifecycle === 'ended' || parent.archived !== null || parent.children.size >= max_children) return false;
-  return depthOf(sessions, parent) + 1 <= max_depth;
 }

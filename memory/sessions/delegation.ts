@@ -22,19 +22,12 @@ export function beginChild(
   parent: OpenSession,
   beginning: Beginning,
 ): OpenSession {
-  const { max_depth, max_children } = memory.settings.delegation;
-  const depth = depthOf(memory.sessions, parent.log.state) + 1;
-  if (depth > max_depth)
-    throw new RefusedError({
-      code: 'too_deep',
-      message: `the session would be ${depth} levels below its root, and at most ${max_depth} are allowed`,
-    });
-  const early = refusalOf(parent.log.state, max_children);
+  const early = childRefusal(memory, parent.log.state);
   if (early !== null) throw new RefusedError(early);
   const step = onlyStepInProgress(parent.log.state) ?? undefined;
   const fields = { ...beginning.fields, parent: parent.id, parent_step: step };
   const session = memory.lifecycle.begin(memory.workspace, { ...beginning, fields });
-  const line = worklogKind.line('child', { child: session.id, step, most: max_children });
+  const line = worklogKind.line('child', { child: session.id, step, most: memory.settings.delegation.max_children });
   const [refusal] = parent.log.write(() => [line], memory.stamp);
   if (!refusal) return session;
   memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'superseded' });
@@ -70,7 +63,18 @@ export function parentsOf(sessions: Sessions, id: string | null): string[] {
   return parents;
 }
 
-function refusalOf({ session_id, lifecycle, archived, children }: Worklog, most: number): Refusal | null {
+/** @returns why the session may have no other child. Null if it may */
+export function childRefusal(
+  { settings, sessions }: Pick<Memory, 'settings' | 'sessions'>,
+  parent: Worklog,
+): Refusal | null {
+  const { max_depth, max_children: most } = settings.delegation;
+  const { session_id, lifecycle, archived, children } = parent;
+  const depth = depthOf(sessions, parent) + 1;
+  if (depth > max_depth) {
+    const message = `the session would be ${depth} levels below its root, and at most ${max_depth} are allowed`;
+    return { code: 'too_deep', message };
+  }
   if (archived !== null) return { code: 'archived', message: `session ${session_id} is in the archive` };
   if (lifecycle === 'ended') return { code: 'ended', message: `session ${session_id} has ended; reopen it first` };
   if (children.size < most) return null;
