@@ -15,7 +15,9 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
+import type { Section } from './budget.js';
 import { type Resuming, type WayOn, wayOnFor } from './goOn.js';
+import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
 
 /** For people. */
 const MOST_FILES_NAMED = 50;
@@ -157,6 +159,32 @@ export function elsewhereLines(
     : [
         `Its agent ran on host ${name(host)}. Whether it is still at work there cannot be seen from here: ask the person first.`,
       ];
+}
+
+/**
+ * @param here the identity of a process of this host
+ * @returns what an agent must know of a crash in its directory that is not its own session's
+ */
+export function crashBeside(
+  { log, fold, condition }: Pick<Look, 'log' | 'fold' | 'condition'>,
+  here: ProcessIdentity,
+  words: Words,
+): Section[] {
+  const name = words.name(log.session_id ?? '');
+  const purpose = purposeOf(log, fold);
+  // What it had answered was not broken off.
+  const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
+  const lines = [
+    `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
+    `Its agent crashed: ${proofOf(log, here)}.`,
+    ...(asked === null ? [] : [`It was last asked: ${words.text(asked)}`]),
+    `To see all of it: watchkeeper track resume ${name}`,
+  ];
+  return [
+    { title: 'Beside it, another session of this directory crashed:', entries: entries('next', lines) },
+    leftOf(condition.left, words),
+    doubtOf(condition.doubtful, words),
+  ];
 }
 
 function fileLines(files: readonly DoubtfulFile[]): string[] {

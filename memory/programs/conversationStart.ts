@@ -2,17 +2,30 @@
  * Which session a conversation belongs to that a program begins or goes on with. Its binding decides: of two hooks of one program
  * that run at the same time, both end up in one session, and what a killed one left out, the next one writes.
  */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { ulid } from '../../src/ids.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { unarchiveSession } from '../keeping/archive.js';
 import { RefusedError } from '../logs/kind.js';
 import { adopt } from '../sessions/adoption.js';
+import type { BoundConversation } from '../sessions/bindings.js';
 import { childRefusal } from '../sessions/delegation.js';
 import { baselineOf } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
-import type { Launch } from './launch.js';
+import type { ConversationSource } from '../words.js';
+
+/** What a program says when one of its conversations begins or goes on. */
+export interface Launch extends BoundConversation {
+  readonly source: ConversationSource;
+  /** Null: it is found where the program keeps its transcripts. */
+  readonly transcript: string | null;
+  /** The program; null: it is not known. */
+  readonly agent: ProcessIdentity | null;
+  /** The conversation in whose shell the program was started; null: a person has started it. */
+  readonly launchedIn: BoundConversation | null;
+}
 
 export interface StartedConversation {
   readonly session: OpenSession;

@@ -9,8 +9,7 @@ import { type Adopting, isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
-import { startAgain } from './conversationStart.js';
-import type { Launch } from './launch.js';
+import { type Launch, startAgain } from './conversationStart.js';
 
 /**
  * @param launch of the conversation, as far as it is known now

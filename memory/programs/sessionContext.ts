@@ -5,7 +5,7 @@ import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
 import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
-import { crashBeside } from '../brief/crashBeside.js';
+import { crashBeside } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { contextFor, notesFor } from '../brief/resumeContext.js';
@@ -20,8 +20,7 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { isUnreportedCrash, mostUrgentFirst, type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import type { Viewer } from '../sessions/views.js';
-import type { StartedConversation } from './conversationStart.js';
-import type { Launch } from './launch.js';
+import type { Launch, StartedConversation } from './conversationStart.js';
 import { noticeBeside, noticeOf } from './notice.js';
 import { wasNeverAsked } from './runEnd.js';
 
