@@ -70,11 +70,8 @@ export async function keepRound(
       archiveSession(memory, session);
       round.archived.push(id);
       const rest = spokenDuration(memory.settings.freshness.archivable_h * HOUR);
-      tell(
-        memory,
-        session,
-        `session ${id} rested for more than ${rest} and is in the archive: watchkeeper work unarchive ${id}`,
-      );
+      const archived = `session ${id} rested for more than ${rest} and is in the archive`;
+      tell(memory, session, `${archived}: watchkeeper work unarchive ${id}`);
     });
   memory.bindings.forgetOtherBoots(memory.surroundings.process);
   return { ...round, failures };

@@ -29,7 +29,7 @@ export interface Check {
  * @param counts of its worklog, for somebody who has the time to wait for `settledCounts`
  */
 export function verifySession(
-  memory: Delegating & Pick<Memory, 'claims' | 'places' | 'workspaceOf'>,
+  memory: Delegating & Pick<Memory, 'claims'>,
   session: OpenSession,
   counts: Readonly<LogCounts> = session.log.counts,
 ): Check[] {

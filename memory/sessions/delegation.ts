@@ -6,22 +6,19 @@ import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { Beginning } from './lifecycle.js';
 import type { Memory } from './memory.js';
 import type { OpenSession, Sessions } from './sessions.js';
+import type { Viewer } from './views.js';
 
 /** The deepest that is followed: a damaged record must not end in a cycle here. */
 const DEEPEST = 100;
 
 /** Gives parts of a session's work to sessions of their own. */
-export type Delegating = Pick<Memory, 'settings' | 'sessions' | 'lifecycle' | 'stamp'>;
+export type Delegating = Viewer & Pick<Memory, 'lifecycle'>;
 
 /**
  * Begins a session for a part of its parent's work. Its own line is first; the parent's log decides whether it is one too many.
  * @throws RefusedError if it would be too deep or one too many, or if the parent has ended
  */
-export function beginChild(
-  memory: Delegating & Pick<Memory, 'workspace'>,
-  parent: OpenSession,
-  beginning: Beginning,
-): OpenSession {
+export function beginChild(memory: Delegating, parent: OpenSession, beginning: Beginning): OpenSession {
   const early = childRefusal(memory, parent.log.state);
   if (early !== null) throw new RefusedError(early);
   const step = onlyStepInProgress(parent.log.state) ?? undefined;
@@ -64,10 +61,7 @@ export function parentsOf(sessions: Sessions, id: string | null): string[] {
 }
 
 /** @returns why the session may have no other child. Null if it may */
-export function childRefusal(
-  { settings, sessions }: Pick<Memory, 'settings' | 'sessions'>,
-  parent: Worklog,
-): Refusal | null {
+export function childRefusal({ settings, sessions }: Viewer, parent: Worklog): Refusal | null {
   const { max_depth, max_children: most } = settings.delegation;
   const { session_id, lifecycle, archived, children } = parent;
   const depth = depthOf(sessions, parent) + 1;
