@@ -1,6 +1,6 @@
 /** Writes and answers each event of a program. Each event loads only the modules that it needs: an agent waits. */
 import { closeAfter } from '../../memory/logs/scoped.js';
-import type { Launch } from '../../memory/programs/launch.js';
+import type { Launch } from '../../memory/programs/conversationStart.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
 import type { GivenContext } from '../../memory/programs/sessionContext.js';
 import type { Memory } from '../../memory/sessions/memory.js';

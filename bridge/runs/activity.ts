@@ -14,13 +14,25 @@ export type LiveActivity = { -readonly [Name in keyof Activity]: Activity[Name] 
   lastCallAt: number | null;
   /** The agent's own list, as it is now. */
   tasks: readonly PlanItem[];
+  /** Calls without a result, by their id, oldest first. */
+  readonly open: Map<string, OpenCall>;
 };
+
+interface OpenCall {
+  readonly words: string;
+  /** On the monotonic clock. */
+  readonly startedAt: number;
+  /** The call that started the sub-agent to which it belongs; null for the main agent's. */
+  readonly parent: string | null;
+}
 
 type BothClocks = Pick<Clock, 'now' | 'monotonic'>;
 
 const LONGEST_WORDS = 120;
 /** Most of a text may be white space. */
 const LONGEST_READ = 2_000;
+/** A program may leave out results. */
+const MOST_OPEN = 100;
 
 export function startActivity(clock: BothClocks): LiveActivity {
   return {
@@ -33,6 +45,7 @@ export function startActivity(clock: BothClocks): LiveActivity {
     note: null,
     step: null,
     tasks: [],
+    open: new Map(),
   };
 }
 
@@ -46,20 +59,43 @@ export function noteActivity(activity: LiveActivity, event: AgentEvent, clock: B
     activity.calls += 1;
     activity.lastCallAt = clock.now();
     const subject = subjectOf(line.tool_input);
-    activity.tool = oneLine(subject === null ? line.tool_name : `${line.tool_name}: ${subject}`, redact);
-    activity.startedAt = clock.monotonic();
+    const words = oneLine(subject === null ? line.tool_name : `${line.tool_name}: ${subject}`, redact);
+    const { tool_use_id: id, parent_tool_use_id: parent = null } = line;
+    beginCall(activity, id, { words, startedAt: clock.monotonic(), parent });
     activity.isRefused = false;
   }
   if (line.event === 'wait_start' || line.event === 'wait_end') noteRefusal(activity, line, clock);
-  if (line.event === 'post_tool_use') {
-    activity.tool = null;
-    activity.startedAt = clock.monotonic();
-  }
+  if (line.event === 'post_tool_use') endCall(activity, line.tool_use_id, clock);
   if (line.event === 'plan') {
     activity.tasks = withPlan(activity.tasks, line);
     const step = stepOf(activity.tasks);
     activity.step = step === null ? null : { ...step, title: oneLine(step.title, redact) };
   }
+}
+
+function beginCall(activity: LiveActivity, id: string, call: OpenCall): void {
+  const { open } = activity;
+  open.set(id, call);
+  const [oldest] = open.keys();
+  if (open.size > MOST_OPEN && oldest !== undefined) open.delete(oldest);
+  activity.tool = call.words;
+  activity.startedAt = call.startedAt;
+}
+
+/** The agent thinks only if nothing else of its batch runs, and no sub-agent does: else the newest of the other calls is shown. */
+function endCall(activity: LiveActivity, id: string, clock: BothClocks): void {
+  const wasShown = activity.tool !== null;
+  forget(activity.open, id);
+  const rest = [...activity.open.values()].at(-1);
+  activity.tool = rest?.words ?? null;
+  if (rest !== undefined) activity.startedAt = rest.startedAt;
+  else if (wasShown) activity.startedAt = clock.monotonic();
+}
+
+/** With a call ends the sub-agent that it started, whose own calls may lack results. */
+function forget(open: Map<string, OpenCall>, id: string): void {
+  open.delete(id);
+  for (const [child, { parent }] of open) if (parent === id) forget(open, child);
 }
 
 /** Retries follow each other: the first one began the wait. That of a sub-agent says nothing about the others. */

@@ -14,7 +14,9 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import { placeNow } from '../show/directory.js';
-import { ago, leftLine, stepLine } from '../show/status.js';
+import { ago, leftLine, section, stepLine } from '../show/status.js';
+import type { Section } from './budget.js';
+import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
@@ -111,39 +113,24 @@ function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'
 }
 
 /** @returns the report for a person */
-export function crashLines(
-  {
-    session_id,
-    purpose,
-    last_asked,
-    place,
-    proof,
-    created_at,
-    last_activity,
-    steps,
-    left,
-    files,
-    recent,
-    advice,
-  }: CrashReport,
-  now: number,
-): string[] {
+export function crashLines(report: CrashReport, now: number): string[] {
+  const { last_asked, place, files, recent } = report;
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
   return [
-    `${session_id} crashed: ${proof}`,
-    `task:           ${oneLine(purpose)}`,
+    `${report.session_id} crashed: ${report.proof}`,
+    `task:           ${oneLine(report.purpose)}`,
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
-    `began:          ${time(created_at)}`,
-    `last activity:  ${time(last_activity)}`,
+    `began:          ${time(report.created_at)}`,
+    `last activity:  ${time(report.last_activity)}`,
     ...(place === null ? [] : [`directory:      ${place}`]),
-    ...section('steps:', steps),
-    ...section('still running, begun by an agent that is gone:', left.map(leftLine)),
+    ...section('steps:', report.steps),
+    ...section('still running, begun by an agent that is gone:', report.left.map(leftLine)),
     ...section('files that may be incomplete:', fileLines(files)),
     ...section(
       'the last entries:',
       recent.map(({ at, words }) => `${isoTime(at)}  ${oneLine(words)}`),
     ),
-    ...section('what to do:', advice),
+    ...section('what to do:', report.advice),
   ];
 }
 
@@ -174,6 +161,32 @@ export function elsewhereLines(
       ];
 }
 
+/**
+ * @param here the identity of a process of this host
+ * @returns for an agent, the crash of another session in its directory
+ */
+export function otherCrash(
+  { log, fold, condition }: Pick<Look, 'log' | 'fold' | 'condition'>,
+  here: ProcessIdentity,
+  words: Words,
+): Section[] {
+  const name = words.name(log.session_id ?? '');
+  const purpose = purposeOf(log, fold);
+  // An answered prompt was not cut off.
+  const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
+  const lines = [
+    `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
+    `Its agent crashed: ${proofOf(log, here)}.`,
+    ...(asked === null ? [] : [`It was last asked: ${words.text(asked)}`]),
+    `To see all of it: watchkeeper track resume ${name}`,
+  ];
+  return [
+    { title: 'Beside it, another session of this directory crashed:', entries: entries('next', lines) },
+    leftOf(condition.left, words),
+    doubtOf(condition.doubtful, words),
+  ];
+}
+
 function fileLines(files: readonly DoubtfulFile[]): string[] {
   const rest = files.length - MOST_FILES_NAMED;
   return [...files.slice(0, MOST_FILES_NAMED).map(fileLine), ...(rest > 0 ? [`… and ${rest} more, see --json`] : [])];
@@ -183,8 +196,4 @@ function fileLine({ path, step, exists, size, changed_since }: DoubtfulFile): st
   const of = step === null ? '' : `, step ${step}`;
   if (!exists) return `${oneLine(path)}: does not exist${of}`;
   return `${oneLine(path)}: ${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned${of}`;
-}
-
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }

@@ -16,6 +16,7 @@ import { FOLD_FILE, storeFold } from '../observed/storedFold.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { coveredBytes, isOfNewerVersion, keptBytes, STATE_FILE } from '../sessions/stateFile.js';
+import type { Viewer } from '../sessions/views.js';
 import { sessionText } from './sessionText.js';
 
 const TEXT_FILE = 'session.md';
@@ -30,11 +31,9 @@ export interface Generated {
   readonly fold: Observed | null;
 }
 
-type Rebuilder = Pick<Memory, 'places' | 'workspaceOf'>;
-
 /** @returns the same for the same worklog and the same kept copy; what only a live transcript shows is not in it */
 export async function generate(
-  memory: Pick<Memory, 'workspaceOf'>,
+  memory: Viewer,
   { folder, log: { state: log, at, counts } }: OpenSession,
 ): Promise<Generated> {
   // Looked at first: more may be added while it is read.
@@ -49,7 +48,7 @@ export async function generate(
  * @returns the files that were written
  * @throws UsageError if a newer version has written `state.json` or to the worklog; then nothing is written
  */
-export async function rebuildSession(memory: Rebuilder, session: OpenSession): Promise<string[]> {
+export async function rebuildSession(memory: Viewer, session: OpenSession): Promise<string[]> {
   const newer = newerFile(session);
   if (newer !== null)
     throw new UsageError(
@@ -64,7 +63,7 @@ export async function rebuildSession(memory: Rebuilder, session: OpenSession): P
   ];
 }
 
-function storeAnew(memory: Rebuilder, { id, folder, log: { state: log } }: OpenSession, fold: Observed | null): void {
+function storeAnew(memory: Viewer, { id, folder, log: { state: log } }: OpenSession, fold: Observed | null): void {
   const seal = readSeal(journalIn(folder));
   if (fold === null || seal === null) return;
   rmSync(join(folder, FOLD_FILE), { force: true });
@@ -75,7 +74,7 @@ function storeAnew(memory: Rebuilder, { id, folder, log: { state: log } }: OpenS
  * Writes the generated files after a command, so that a list of sessions need not fold their logs: of those that were written to, and
  * have ended or have grown by {@link MOST_UNCOVERED_BYTES}. The worklog has all of it, so a failure does no harm.
  */
-export async function refreshGenerated(memory: Rebuilder & Pick<Memory, 'opened'>): Promise<void> {
+export async function refreshGenerated(memory: Viewer & Pick<Memory, 'opened'>): Promise<void> {
   for (const session of memory.opened) {
     const { id, log } = session;
     const folder = log.hasWritten ? memory.places.findSession(id) : null;

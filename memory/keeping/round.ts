@@ -30,13 +30,14 @@ export interface Round {
   readonly failures: readonly { readonly session_id: string | null; readonly message: string }[];
 }
 
-type Rounding = Viewer & Archivist & Pick<Memory, 'bindings' | 'look'>;
-
 /**
  * @param until when it gives up, UTC epoch milliseconds; the next round goes on
  * @throws RefusedError in the memory of a bridge
  */
-export async function keepRound(memory: Rounding, until: number): Promise<Round> {
+export async function keepRound(
+  memory: Viewer & Archivist & Pick<Memory, 'bindings' | 'look'>,
+  until: number,
+): Promise<Round> {
   requireOwnMemory(memory.places);
   const { sessions, clock } = memory;
   const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };
@@ -69,11 +70,8 @@ export async function keepRound(memory: Rounding, until: number): Promise<Round>
       archiveSession(memory, session);
       round.archived.push(id);
       const rest = spokenDuration(memory.settings.freshness.archivable_h * HOUR);
-      tell(
-        memory,
-        session,
-        `session ${id} rested for more than ${rest} and is in the archive: watchkeeper work unarchive ${id}`,
-      );
+      const archived = `session ${id} rested for more than ${rest} and is in the archive`;
+      tell(memory, session, `${archived}: watchkeeper work unarchive ${id}`);
     });
   memory.bindings.forgetOtherBoots(memory.surroundings.process);
   return { ...round, failures };

@@ -24,14 +24,12 @@ export interface Check {
   readonly found: string;
 }
 
-type Verifying = Delegating & Pick<Memory, 'claims' | 'places' | 'workspaceOf'>;
-
 /**
  * Finishes first what an interrupted archiving, or an interrupted beginning of a child session, has left to do.
  * @param counts of its worklog, for somebody who has the time to wait for `settledCounts`
  */
 export function verifySession(
-  memory: Verifying,
+  memory: Delegating & Pick<Memory, 'claims'>,
   session: OpenSession,
   counts: Readonly<LogCounts> = session.log.counts,
 ): Check[] {

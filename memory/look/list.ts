@@ -12,7 +12,7 @@ import { isUnused } from '../fold/unused.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import type { Observed } from '../observed/observed.js';
 import { purposeOf, readPurpose } from '../observed/purpose.js';
-import { observe, observeKept } from '../observed/sources.js';
+import { observe } from '../observed/sources.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -97,11 +97,11 @@ export interface ListOptions {
   onUnreadable(error: UnreachableError): void;
 }
 
-/** Lists sessions with their directories. */
-type Listing = Viewer & Pick<Memory, 'claims' | 'bindings'>;
-
 /** @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them */
-export async function listSessions(memory: Listing, options: ListOptions): Promise<ListedSession[]> {
+export async function listSessions(
+  memory: Viewer & Pick<Memory, 'claims' | 'bindings'>,
+  options: ListOptions,
+): Promise<ListedSession[]> {
   const { sessions } = memory;
   const { here, which } = options;
   // A session whose move to the archive was interrupted still lies among the others.
@@ -184,11 +184,8 @@ async function foldedEntry(
     const { log, folder } = session;
     const { state } = log;
     const workspace = tried(() => memory.workspaceOf(state), onUnreadable);
-    const kept = { log: state, folder, workspace };
-    const { fold } =
-      state.lifecycle === 'ended'
-        ? await observeKept(kept)
-        : await observe(kept, { folders: memory.programs, redact: memory.stamp.redact });
+    const folders = state.lifecycle === 'ended' ? null : memory.programs;
+    const { fold } = await observe({ log: state, folder, workspace }, { folders, redact: memory.stamp.redact });
     if (isLeftUnused(memory, log, fold)) return null;
     const recorded = recordedOf(state, fold, await settledCounts(log));
     const isJudged = state.conversations.length > 0 || isNoticed(state);
@@ -216,7 +213,7 @@ function isLeftUnused(memory: Viewer, { state, counts }: OpenSession['log'], fol
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */
-function directories({ claims }: Listing, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
+function directories({ claims }: Pick<Memory, 'claims'>, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
   const known = new Map<string, string | null>();
   return (id: string | null): string | null => {
     if (id === null) return null;

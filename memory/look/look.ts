@@ -69,12 +69,10 @@ export async function lookAt(
   const judged = (await judge?.(memory, id, now)) ?? null;
   const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged });
   const { root } = workspace ?? memory.workspace;
+  const isCompacted = fold?.isCompacted ?? false;
   const whole = {
     ...condition,
-    session_state: sessionStateOf(condition.freshness, {
-      isUsed: isUsed(log, fold),
-      isCompacted: fold?.isCompacted ?? false,
-    }),
+    session_state: sessionStateOf(condition.freshness, { isUsed: isUsed(log, fold), isCompacted }),
     step: stepOf(stepsOf({ log, fold })),
     // Another agent may have come; the processes of the first one continue.
     left: condition.agent === 'crashed' || lostRun(log) !== null ? leftBy(memory, log) : [],
@@ -88,10 +86,8 @@ export async function lookAt(
 function leftBy(memory: Viewer, log: Worklog): LeftProcess[] {
   const named = log.conversations.map(({ provider, id }) => ({ provider, conversation: id }));
   const living = memory.runsOf(log).living.map(({ process }) => process.pid);
-  return leftProcesses(named, living).map(({ pid, command }) => ({
-    pid,
-    command: wordsOfShell(memory.stamp.redact(command)),
-  }));
+  const { redact } = memory.stamp;
+  return leftProcesses(named, living).map(({ pid, command }) => ({ pid, command: wordsOfShell(redact(command)) }));
 }
 
 /** Whether an agent has used a tool, as far as it can be seen; without an observation, whether anything was begun. */

@@ -2,18 +2,30 @@
  * Finds or begins the session of a conversation that a program begins or resumes. Its binding decides: two hooks that run at the same
  * time end up in one session, and the next hook writes the lines that a killed one left out.
  */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { ulid } from '../../src/ids.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import type { Worklog } from '../fold/worklog.js';
 import { unarchiveSession } from '../keeping/archive.js';
 import { RefusedError } from '../logs/kind.js';
 import { adopt } from '../sessions/adoption.js';
-import { depthOf } from '../sessions/delegation.js';
+import type { BoundConversation } from '../sessions/bindings.js';
+import { childRefusal } from '../sessions/delegation.js';
 import { baselineOf } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
-import type { Launch } from './launch.js';
+import type { ConversationSource } from '../words.js';
+
+/** The report of a program that one of its conversations begins or resumes. */
+export interface Launch extends BoundConversation {
+  readonly source: ConversationSource;
+  /** Null if it is where the program keeps its transcripts. */
+  readonly transcript: string | null;
+  /** The process of the program. Null if it is unknown */
+  readonly agent: ProcessIdentity | null;
+  /** The conversation whose shell started the program. Null if a person did */
+  readonly launchedIn: BoundConversation | null;
+}
 
 export interface StartedConversation {
   readonly session: OpenSession;
@@ -36,11 +48,8 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
   // The hook that began the session may have been killed before it entered the workspace.
   if (before !== null) memory.claims.enter(memory.workspaceOf(before.log.state) ?? memory.workspace, session.id);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
-  if (session.log.state.lifecycle === 'ended') {
-    // It has ended after the look above, for example because nothing had been asked in it.
-    return startAgain(memory, session, launch);
-  }
-  return { session, before, reports };
+  // It may have ended in the meantime, as when nothing had been asked in it.
+  return session.log.state.lifecycle === 'ended' ? startAgain(memory, session, launch) : { session, before, reports };
 }
 
 /** @param session that cannot take the conversation */
@@ -80,14 +89,12 @@ function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): stri
 /** @param known the session that has the conversation. Null if none has */
 function begun(memory: Memory, launch: Launch, known: string | null): OpenSession {
   const id = takenIn(memory, known) ?? memory.bindings.take(launch, `${IMPLICIT}${ulid(memory.clock)}`, known);
-  const from = memory.bindings.formerOf(launch);
   const { workspace, surroundings, bindings, sessions } = memory;
   const begin = (parent: OpenSession | null) => {
     const fields = {
       ...{ workspace: workspace.id, cwd: surroundings.directory, agent: launch.provider },
       ...baselineOf(workspace),
-      ...(from !== null && { continues: from }),
-      ...(parent !== null && { parent: parent.id }),
+      ...{ continues: bindings.formerOf(launch) ?? undefined, parent: parent?.id },
     };
     // First, because later hooks look for sessions in the workspace's log.
     memory.claims.enter(workspace, id);
@@ -98,7 +105,7 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
   };
   const above = launch.launchedIn === null ? null : bindings.sessionOf(launch.launchedIn);
   return (
-    sessions.withSession(above, (parent) => begin(mayHaveChild(memory, parent.log.state) ? parent : null)) ??
+    sessions.withSession(above, (parent) => begin(childRefusal(memory, parent.log.state) === null ? parent : null)) ??
     begin(null)
   );
 }
@@ -110,10 +117,4 @@ function takenIn(memory: Memory, known: string | null): string | null {
   const state = memory.look(known)?.log.state;
   // The other hook may have begun it since this one looked.
   return state?.lifecycle === 'ended' || (state !== undefined && state.archived !== null) ? null : known;
-}
-
-function mayHaveChild({ settings, sessions }: Memory, parent: Worklog): boolean {
-  const { max_depth, max_children } = settings.delegation;
-  if (parent.lifecycle === 'ended' || parent.archived !== null || parent.children.size >= max_children) return false;
-  return depthOf(sessions, parent) + 1 <= max_depth;
 }

@@ -8,8 +8,8 @@ import { transcriptOf } from '../observed/programFolders.js';
 import { type Adopting, isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
-import { startAgain } from './conversationStart.js';
-import type { Launch } from './launch.js';
+import type { Viewer } from '../sessions/views.js';
+import { type Launch, startAgain } from './conversationStart.js';
 
 /**
  * @param launch of the conversation, as far as it is known now
@@ -33,12 +33,7 @@ function isWhole(memory: Adopting, session: OpenSession, launch: Omit<Launch, 's
 }
 
 /** @param reason in the program's word */
-export function endRun(
-  memory: Pick<Memory, 'sessions' | 'programs'>,
-  session: OpenSession,
-  agent: ProcessIdentity,
-  reason: string,
-): void {
+export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdentity, reason: string): void {
   const { sessions } = memory;
   sessions.addFacts(session, ({ runs }) =>
     openRunOf(runs, agent) === undefined ? [] : [worklogKind.line('run_ended', { process: agent, reason })],
@@ -48,7 +43,7 @@ export function endRun(
 }
 
 /** @returns whether nothing was asked in a session that began by itself: its program keeps no transcript of it */
-export function wasNeverAsked({ programs }: Pick<Memory, 'programs'>, state: Worklog): boolean {
+export function wasNeverAsked({ programs }: Viewer, state: Worklog): boolean {
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
   return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
 }
@@ -61,11 +56,7 @@ export interface AskedPermission {
 }
 
 /** A dialog asks a person whether a call may be made. */
-export function waitForPermission(
-  { sessions }: Pick<Memory, 'sessions'>,
-  session: OpenSession,
-  asked: AskedPermission,
-): void {
+export function waitForPermission({ sessions }: Viewer, session: OpenSession, asked: AskedPermission): void {
   const { tool, inputDigest, subAgent } = asked;
   const wait = worklogKind.line('wait_start', {
     kind: 'permission',

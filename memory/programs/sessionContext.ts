@@ -5,9 +5,9 @@ import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
 import { contextGiven, contextGivenTo, digestOf } from '../brief/contextGiven.js';
+import { otherCrash } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
-import { otherCrash } from '../brief/otherCrash.js';
 import { contextFor, notesFor } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
 import { newWorklog } from '../fold/newWorklog.js';
@@ -20,8 +20,7 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { isUnreportedCrash, mostUrgentFirst, type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import type { Viewer } from '../sessions/views.js';
-import type { StartedConversation } from './conversationStart.js';
-import type { Launch } from './launch.js';
+import type { Launch, StartedConversation } from './conversationStart.js';
 import { noticeOf, noticeOfOther } from './notice.js';
 import { wasNeverAsked } from './runEnd.js';
 
@@ -133,11 +132,7 @@ async function unreportedCrash(memory: Reporting, others: readonly Candidate[]):
 }
 
 /** @param crash one of the others, reported at length. Null if none is */
-function furtherOf(
-  { surroundings, stamp }: Pick<Memory, 'surroundings' | 'stamp'>,
-  others: readonly Candidate[],
-  crash: Look | null,
-): Section[] {
+function furtherOf({ surroundings, stamp }: Viewer, others: readonly Candidate[], crash: Look | null): Section[] {
   const more = others.filter(({ id }) => id !== crash?.log.session_id);
   const crashed = more.filter(({ reason }) => reason === 'crashed').length;
   const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
@@ -161,18 +156,15 @@ export async function delegatedContext(
   // The transcript supplies a purpose or steps that were not declared.
   const isDeclared = log.steps.size > 0 && log.facts?.purpose;
   const { fold } = isDeclared ? { fold: null } : await lookAt(memory, session);
-  return delegated(memory, session, { subAgent, fold });
+  return declaredContext(memory, session, subAgent, fold);
 }
 
-/** @returns the same if its transcript takes too long to be read */
-export function declaredContext(memory: Reporting, session: OpenSession, subAgent: string | null): GivenContext {
-  return delegated(memory, session, { subAgent, fold: null });
-}
-
-function delegated(
+/** @returns the same, without a fold if its transcript takes too long to be read */
+export function declaredContext(
   memory: Reporting,
   { log }: OpenSession,
-  { subAgent, fold }: { readonly subAgent: string | null; readonly fold: Observed | null },
+  subAgent: string | null,
+  fold: Observed | null = null,
 ): GivenContext {
   const last = subAgent === null ? undefined : log.state.given.get(subAgent);
   const level = last === undefined ? 'delegated' : 'resumed_delegated';
@@ -181,11 +173,7 @@ function delegated(
 }
 
 /** Writes to the session's worklog that its agent was given a context. */
-export function noteGiven(
-  { sessions }: Pick<Memory, 'sessions'>,
-  session: OpenSession,
-  { level, text, subAgent }: GivenContext,
-): void {
+export function noteGiven({ sessions }: Viewer, session: OpenSession, { level, text, subAgent }: GivenContext): void {
   if (text !== '') sessions.addFacts(session, [contextGiven(level, text, subAgent)], REPORTED);
 }
 

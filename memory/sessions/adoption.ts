@@ -100,12 +100,7 @@ function adoptProcess(
 }
 
 /** Ends the run of a process in a session that it has left for another one. */
-export function endMovedRun(
-  { sessions }: Pick<Memory, 'sessions'>,
-  session: OpenSession,
-  process: ProcessIdentity,
-  to: string,
-): void {
+export function endMovedRun({ sessions }: Viewer, session: OpenSession, process: ProcessIdentity, to: string): void {
   sessions.addFacts(session, (state) => movedRun(state, process, to));
 }
 

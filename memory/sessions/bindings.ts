@@ -163,18 +163,8 @@ function bindingIn(path: string): Binding | null {
 
 /** Conversation ids are foreign text, so a digest names the file. */
 function keyOf(bound: Bound): string {
-  const [kind, text] =
-    'process' in bound
-      ? [
-          'p',
-          [
-            bound.process.host,
-            bound.process.boot_id,
-            bound.process.pid_namespace,
-            bound.process.pid,
-            bound.process.pid_start,
-          ].join(' '),
-        ]
-      : ['c', `${bound.provider} ${bound.conversation}`];
-  return `${kind}_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+  if (!('process' in bound)) return `c_${digest(`${bound.provider} ${bound.conversation}`)}`;
+  const { host, boot_id, pid_namespace, pid, pid_start } = bound.process;
+  return `p_${digest([host, boot_id, pid_namespace, pid, pid_start].join(' '))}`;
 }

@@ -12,15 +12,13 @@ import { Places, worklogIn } from '../home/places.js';
 import type { Stamp } from '../logs/line.js';
 import { Log, type WriteOptions } from '../logs/log.js';
 import type { EndReason } from '../words.js';
+import type { Facts } from './sessions.js';
 
 /** Also in a log of a newer version. */
 const REPEATED: WriteOptions = { isFact: true, isDurable: false };
 
 /** Watchkeeper itself writes, which is never activity. */
 export type BridgeStamp = Omit<Stamp, 'origin'>;
-
-/** Made of the state as it is when they are written, or whatever it is. */
-export type Lines = readonly WorklogLine[] | ((state: Worklog) => readonly WorklogLine[]);
 
 /** The end of a session, which is written later than it came. */
 export interface LateEnd {
@@ -46,12 +44,12 @@ export class BridgeSession {
    * @param lines take the state as it is now; none are written if the list is empty
    * @throws UnreachableError, or the file system's error, if it cannot be written
    */
-  write(lines: Lines): void {
+  write(lines: Facts): void {
     this.writeEach([lines]);
   }
 
   /** As {@link write}, each part by the state that the ones before have made. */
-  writeEach(parts: readonly Lines[]): void {
+  writeEach(parts: readonly Facts[]): void {
     const log = this.#opened();
     // As long as no other process has written, only lines that depend on the state have to read it; at the beginning, not even they.
     const isKnown = log.isAlone && (!log.hasWritten || parts.every((lines) => typeof lines !== 'function'));
@@ -72,7 +70,7 @@ export class BridgeSession {
    * @param before lines that come before it, if a run of the session may have ended unseen
    * @throws as {@link write}
    */
-  end(reason: EndReason, before: Lines = []): void {
+  end(reason: EndReason, before: Facts = []): void {
     try {
       if (!existsSync(worklogIn(this.#folder))) return;
       this.write((state) =>
@@ -87,7 +85,7 @@ export class BridgeSession {
    * Writes the rest of a run, and the session's end if it has one; then it closes the worklog.
    * @throws as {@link write}
    */
-  finish(parts: readonly Lines[], end: LateEnd | null): void {
+  finish(parts: readonly Facts[], end: LateEnd | null): void {
     if (end === null) {
       this.writeEach(parts);
       return;
@@ -96,7 +94,7 @@ export class BridgeSession {
     const timed = (line: WorklogLine) => ({ ...line, timestamp });
     // It is open, so its end is not written; and if all of it was written here, its agent has said nothing.
     const isAlone = this.#log?.isAlone ?? false;
-    const last: Lines = isAlone
+    const last: Facts = isAlone
       ? [timed(worklogKind.line('session_ended', { reason }))]
       : (state) => endLines(state, reason).map(timed);
     try {
@@ -126,7 +124,7 @@ export class BridgeSession {
   }
 }
 
-function linesOf(lines: Lines, state: Worklog): readonly WorklogLine[] {
+function linesOf(lines: Facts, state: Worklog): readonly WorklogLine[] {
   return typeof lines === 'function' ? lines(state) : lines;
 }
 

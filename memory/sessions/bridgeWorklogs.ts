@@ -6,7 +6,8 @@ import type { Service } from '../../src/service.js';
 import { MINUTE, SECOND, type Timer } from '../../src/time.js';
 import type { EndReason } from '../words.js';
 import { workspaceOf } from '../workspaces/workspace.js';
-import { BridgeSession, type BridgeStamp, type LateEnd, type Lines } from './bridgeSession.js';
+import { BridgeSession, type BridgeStamp, type LateEnd } from './bridgeSession.js';
+import type { Facts } from './sessions.js';
 
 /** More than run at once. Another process may store the end of a session, whose worklog would stay open here. */
 const MOST_OPEN = 200;
@@ -25,7 +26,7 @@ const SLICE_MS = 5;
 
 /** Lines of a session that are still to be written. */
 interface Late {
-  readonly parts: Lines[];
+  readonly parts: Facts[];
   end: LateEnd | null;
   onFault(error: unknown): void;
 }
@@ -91,7 +92,7 @@ export class BridgeWorklogs implements Service {
    * @param lines take the state as it is then; they should have a timestamp
    * @param onFault if they cannot be written
    */
-  later(sessionId: string, lines: Lines, onFault: Late['onFault']): void {
+  later(sessionId: string, lines: Facts, onFault: Late['onFault']): void {
     this.#lateOf(sessionId, onFault).parts.push(lines);
   }
 
@@ -151,7 +152,7 @@ export class BridgeWorklogs implements Service {
    * @param before lines that come before it
    * @throws UnreachableError, or the file system's error, if it cannot be written
    */
-  end(sessionId: string, reason: EndReason, before?: Lines): void {
+  end(sessionId: string, reason: EndReason, before?: Facts): void {
     this.settle(sessionId);
     this.of(sessionId).end(reason, before);
     this.#open.delete(sessionId);

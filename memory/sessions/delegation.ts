@@ -6,35 +6,25 @@ import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { Beginning } from './lifecycle.js';
 import type { Memory } from './memory.js';
 import type { OpenSession, Sessions } from './sessions.js';
+import type { Viewer } from './views.js';
 
 /** The deepest that is followed: a damaged record must not end in a cycle here. */
 const DEEPEST = 100;
 
 /** Gives parts of a session's work to sessions of their own. */
-export type Delegating = Pick<Memory, 'settings' | 'sessions' | 'lifecycle' | 'stamp'>;
+export type Delegating = Viewer & Pick<Memory, 'lifecycle'>;
 
 /**
  * Begins a session for a part of its parent's work. Its own line is first; the parent's log decides whether it is one too many.
  * @throws RefusedError if it would be too deep or one too many, or if the parent has ended
  */
-export function beginChild(
-  memory: Delegating & Pick<Memory, 'workspace'>,
-  parent: OpenSession,
-  beginning: Beginning,
-): OpenSession {
-  const { max_depth, max_children } = memory.settings.delegation;
-  const depth = depthOf(memory.sessions, parent.log.state) + 1;
-  if (depth > max_depth)
-    throw new RefusedError({
-      code: 'too_deep',
-      message: `the session would be ${depth} levels below its root, and at most ${max_depth} are allowed`,
-    });
-  const early = refusalOf(parent.log.state, max_children);
+export function beginChild(memory: Delegating, parent: OpenSession, beginning: Beginning): OpenSession {
+  const early = childRefusal(memory, parent.log.state);
   if (early !== null) throw new RefusedError(early);
   const step = onlyStepInProgress(parent.log.state) ?? undefined;
   const fields = { ...beginning.fields, parent: parent.id, parent_step: step };
   const session = memory.lifecycle.begin(memory.workspace, { ...beginning, fields });
-  const line = worklogKind.line('child', { child: session.id, step, most: max_children });
+  const line = worklogKind.line('child', { child: session.id, step, most: memory.settings.delegation.max_children });
   const [refusal] = parent.log.write(() => [line], memory.stamp);
   if (!refusal) return session;
   memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'superseded' });
@@ -70,7 +60,15 @@ export function parentsOf(sessions: Sessions, id: string | null): string[] {
   return parents;
 }
 
-function refusalOf({ session_id, lifecycle, archived, children }: Worklog, most: number): Refusal | null {
+/** @returns why the session may have no other child. Null if it may */
+export function childRefusal({ settings, sessions }: Viewer, parent: Worklog): Refusal | null {
+  const { max_depth, max_children: most } = settings.delegation;
+  const { session_id, lifecycle, archived, children } = parent;
+  const depth = depthOf(sessions, parent) + 1;
+  if (depth > max_depth) {
+    const message = `the session would be ${depth} levels below its root, and at most ${max_depth} are allowed`;
+    return { code: 'too_deep', message };
+  }
   if (archived !== null) return { code: 'archived', message: `session ${session_id} is in the archive` };
   if (lifecycle === 'ended') return { code: 'ended', message: `session ${session_id} has ended; reopen it first` };
   if (children.size < most) return null;

@@ -35,13 +35,6 @@ export interface OpenSession {
 /** Lines, or a function that makes them of the state at the time of writing. */
 export type Facts = readonly WorklogLine[] | ((state: Worklog) => readonly WorklogLine[]);
 
-export interface FactOptions {
-  /** The writer; the caller, if missing. Lines of Watchkeeper itself are no activity. */
-  readonly by?: Origin;
-  /** Whether the lines must survive a power failure. True if missing. */
-  readonly isDurable?: boolean;
-}
-
 /** Fields of `session_started`. */
 export type Started = Omit<WorklogFields<'session_started'>, 'session_id'>;
 
@@ -129,14 +122,15 @@ export class Sessions {
 
   /**
    * Writes lines that decide nothing, also to a log that a newer version has written to.
-   * @param to an open session, or the id of one that is opened for it. Null, or an id of no session: nothing is written
+   * @param to an open session, or the id of one that is opened for it. Nothing is written if there is none
+   * @param by the writer, which is the caller if missing. Lines that Watchkeeper writes by itself are no activity
    * @returns for each line why it was refused; null if it was applied
    * @throws as {@link open} and `Log.write`
    */
   addFacts(
     to: Pick<OpenSession, 'log'> | string | null,
     lines: Facts,
-    { by = this.#stamp.origin, isDurable = true }: FactOptions = {},
+    { by = this.#stamp.origin, isDurable = true }: { readonly by?: Origin; readonly isDurable?: boolean } = {},
   ): (Refusal | null)[] {
     const decide = typeof lines === 'function' ? lines : () => lines;
     const add = ({ log }: Pick<OpenSession, 'log'>) =>

@@ -12,7 +12,7 @@ import { stepsOf, stepWords } from '../observed/step.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { lostDirectory } from './directory.js';
-import { axesLine, detailLines, stepLine, stuckLines, titleLine } from './status.js';
+import { axesLine, detailLines, section, stepLine, stuckLines, titleLine } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
 const MOST_FILES = 20;
@@ -59,10 +59,6 @@ export function shownLines(shown: Omit<Shown, 'value'>): string[] {
     ...section('the last entries:', entries),
     ...treeLines(tree),
   ];
-}
-
-function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
 }
 
 /** @returns a name and lines for each thing that is known; none for what is not */

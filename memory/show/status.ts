@@ -136,6 +136,11 @@ export function heldLines(id: string, log: Worklog, now: number): string[] {
   ];
 }
 
+/** @returns the lines under their title; nothing if there are none */
+export function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+}
+
 /** @param ms negative if a clock was set back */
 export function ago(ms: number): string {
   if (ms < MINUTE) return 'just now';

@@ -44,16 +44,8 @@ export function treeOf(sessions: Sessions, { facts, children }: Worklog): Tree {
       }
       const state = sessions.read(session_id)?.log.state ?? null;
       const own = state === null ? [] : nodesOf(state.children, depth + 1);
-      return [
-        {
-          ...{
-            session_id,
-            purpose: state === null ? null : purposeOf(state, null),
-            lifecycle: state?.lifecycle ?? null,
-          },
-          ...{ depth, step, children: own },
-        },
-      ];
+      const purpose = state === null ? null : purposeOf(state, null);
+      return [{ session_id, purpose, lifecycle: state?.lifecycle ?? null, depth, step, children: own }];
     });
   return { depth: parents.length, parents, children: nodesOf(children, parents.length + 1), more };
 }

@@ -11,17 +11,7 @@ export const judge: Judge = async (memory, id, now) => {
   return sight === null ? null : judgedOf(sight);
 };
 
-export function judgedOf({
-  assessment,
-  findings,
-  hasFound,
-  lastActivity,
-  leastActivity,
-}: Pick<Sight, 'assessment' | 'findings' | 'hasFound' | 'lastActivity' | 'leastActivity'>): Judged {
-  const broken = findings.map((finding) => ({
-    rule: finding.rule,
-    since: finding.since,
-    sentence: describeFinding(finding),
-  }));
+export function judgedOf({ assessment, findings, hasFound, lastActivity, leastActivity }: Sight): Judged {
+  const broken = findings.map((found) => ({ rule: found.rule, since: found.since, sentence: describeFinding(found) }));
   return { doing: assessment?.attention ?? null, broken, hasFound, lastActivity, leastActivity };
 }

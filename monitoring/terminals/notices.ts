@@ -15,33 +15,22 @@ import { mayWork, type Sight } from './terminalSession.js';
 
 const BY_ITSELF = { by: 'watchkeeper' } as const;
 
-/** What a watcher needs of a memory to change a notice. */
-type Noticing = Pick<Memory, 'sessions'>;
-
-/** The notice of a session after one look. */
-export interface DrivenNotice {
-  readonly notice: Notice;
-  /** What this look did to it. Null: it was open before, and still is */
-  readonly change: 'opened' | 'closed' | null;
-}
-
 /**
- * Closes the notice of a session that goes on, or opens one and rings the terminal of its agent.
- * @param finding what is to be noticed. Null if nothing is
- * @returns null if no notice is open
+ * Closes the notice of a session that has resumed, or opens one and rings the terminal of its agent.
+ * @param finding the one to notice. Null if there is none
+ * @returns the notice, and its change by this call. Null if none is open
  * @throws as {@link openNotice}
  */
 export function driveNotice(
   memory: Pick<Memory, 'sessions' | 'surroundings'>,
   sight: Sight,
   finding: Finding | null,
-): DrivenNotice | null {
+): { readonly notice: Notice; readonly change: 'opened' | 'closed' | null } | null {
   const [open] = sight.log.recorded.notices;
-  if (open !== undefined)
-    return {
-      notice: open,
-      change: hasResumedSince(sight, open) && closeNotice(memory, sight.id, open) ? 'closed' : null,
-    };
+  if (open !== undefined) {
+    const isOver = hasResumed(open, { mayWork: mayWork(sight), judged: judgedOf(sight) });
+    return { notice: open, change: isOver && closeNotice(memory, sight.id, open) ? 'closed' : null };
+  }
   const notice = finding === null ? null : openNotice(memory, sight.id, finding);
   if (notice === null) return null;
   const { present } = sight.runs;
@@ -53,7 +42,7 @@ export function driveNotice(
  * @returns the notice, if this call has written it; null if there is one already, or the session has ended
  * @throws UnreachableError if the worklog cannot be written
  */
-export function openNotice({ sessions }: Noticing, sessionId: string, finding: Finding): Notice | null {
+export function openNotice({ sessions }: Pick<Memory, 'sessions'>, sessionId: string, finding: Finding): Notice | null {
   const { rule, since } = finding;
   const line = worklogKind.line('notice', { rule, since, sentence: noticeText(finding, sessionId) });
   return sessions.withSession(sessionId, (session) => {
@@ -67,7 +56,7 @@ export function openNotice({ sessions }: Noticing, sessionId: string, finding: F
  * @returns whether this call has closed it
  * @throws as {@link openNotice}
  */
-export function closeNotice({ sessions }: Noticing, sessionId: string, { id }: Notice): boolean {
+export function closeNotice({ sessions }: Pick<Memory, 'sessions'>, sessionId: string, { id }: Notice): boolean {
   const line = worklogKind.line('notice_closed', { notice: id });
   const lines = (state: Worklog) => (isOpen(state) && state.notices.some((open) => open.id === id) ? [line] : []);
   const [refusal] = sessions.addFacts(sessionId, lines, BY_ITSELF);
@@ -76,9 +65,4 @@ export function closeNotice({ sessions }: Noticing, sessionId: string, { id }: N
 
 function isOpen({ lifecycle, archived }: Worklog): boolean {
   return isOpenSession({ lifecycle, archived: archived !== null });
-}
-
-/** @returns whether the session has resumed since it was noticed */
-function hasResumedSince(sight: Sight, notice: Notice): boolean {
-  return hasResumed(notice, { mayWork: mayWork(sight), judged: judgedOf(sight) });
 }

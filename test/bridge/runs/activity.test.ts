@@ -43,6 +43,70 @@ test('a provider that refuses is not called thinking, from the first refusal unt
   expect(shown()).toBe('Thinking · 1 s');
 });
 
+describe('the call that a chat shows', () => {
+  const clock = new ManualClock();
+  const watched = () => {
+    const activity = startActivity(clock);
+    const note = (line: JournalEvent) => noteActivity(activity, { type: 'journal', line }, clock, createRedactor([]));
+    return {
+      shown: () => activityLine(activity, clock.monotonic()),
+      begin: (id: string, command: string, parent?: string) =>
+        note({
+          event: 'pre_tool_use',
+          tool_use_id: id,
+          tool_name: 'sh',
+          tool_input: { command },
+          ...(parent !== undefined && { agent_id: 'helper', parent_tool_use_id: parent }),
+        }),
+      end: (id: string) =>
+        note({
+          event: 'post_tool_use',
+          tool_use_id: id,
+          tool_name: 'sh',
+          is_error: false,
+          outcome: 'ok',
+          tool_output_preview: '',
+        }),
+    };
+  };
+
+  test('is another one of the batch while that runs, with its own time; only after the last one the agent thinks', async () => {
+    const { shown, begin, end } = watched();
+    begin('1', 'make');
+    begin('2', 'ls');
+    expect(shown()).toBe('sh: ls · 1 s · 2 calls');
+    await clock.advance(30_000);
+    end('2');
+    expect(shown()).toBe('sh: make · 30 s · 2 calls');
+    end('1');
+    expect(shown()).toBe('Thinking · 1 s · 2 calls');
+    await clock.advance(5_000);
+    end('1');
+    expect(shown()).toBe('Thinking · 5 s · 2 calls');
+  });
+
+  test('is the one that started a sub-agent while that says nothing, and none of the sub-agent when it has ended', async () => {
+    const { shown, begin, end } = watched();
+    begin('1', 'delegate');
+    begin('2', 'inner', '1');
+    end('2');
+    await clock.advance(48_000);
+    expect(shown()).toBe('sh: delegate · 48 s · 2 calls');
+    begin('3', 'cut off', '1');
+    begin('4', 'deeper', '3');
+    end('1');
+    expect(shown()).toBe('Thinking · 1 s · 4 calls');
+  });
+
+  test('is none that never ended, if a hundred others began since', () => {
+    const { shown, begin, end } = watched();
+    begin('lost', 'lost');
+    for (let count = 1; count <= 100; count += 1) begin(`${count}`, 'ls');
+    for (let count = 1; count <= 100; count += 1) end(`${count}`);
+    expect(shown()).toBe('Thinking · 1 s · 101 calls');
+  });
+});
+
 describe('the step that a chat shows', () => {
   const redact = createRedactor(['my-own-secret-value']);
   const task = (title: string, status: PlanStatus, id?: string) => ({

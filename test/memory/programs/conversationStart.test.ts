@@ -1,4 +1,4 @@
-// covers: memory/sessions/adoption.ts memory/programs/runEnd.ts memory/programs/launch.ts
+// covers: memory/sessions/adoption.ts memory/programs/runEnd.ts
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { Runs } from '../../../memory/fold/runs.js';
-import { startConversation } from '../../../memory/programs/conversationStart.js';
-import type { Launch } from '../../../memory/programs/launch.js';
+import { type Launch, startConversation } from '../../../memory/programs/conversationStart.js';
 import { boundSession, endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
 import { adopt, adoptCaller } from '../../../memory/sessions/adoption.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
