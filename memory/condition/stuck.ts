@@ -2,7 +2,7 @@
 import { DAY } from '../../src/time.js';
 import type { Notice, Worklog } from '../fold/worklog.js';
 
-/** What an agent is doing, as its transcript shows it. */
+/** An agent's activity, as its transcript shows it. */
 export type Doing = 'working' | 'in_tool' | 'waiting' | 'idle';
 
 /** A rule that is broken, with the instant since when as ISO 8601. */
@@ -12,16 +12,16 @@ export interface BrokenRule {
   readonly sentence: string;
 }
 
-/** What the rules of the watchdog see of an agent's work. Instants are UTC epoch milliseconds. */
+/** The judgement of the watchdog's rules on an agent's work. Instants are UTC epoch milliseconds. */
 export interface Judged {
   /** Null if nothing of its work can be seen. */
   readonly doing: Doing | null;
-  /** Those that nothing excuses, in the order in which rules lead. */
+  /** Those that nothing excuses, the leading one first. */
   readonly broken: readonly BrokenRule[];
   /** Whether the judge has found, by its own limits, what the open notice says. */
   readonly hasFound: boolean;
   readonly lastActivity: number | null;
-  /** The same of that agent in the session which owes work and has done nothing for longest. */
+  /** The same for the agent in the session that owes work and has been inactive longest. */
   readonly leastActivity: number | null;
 }
 
