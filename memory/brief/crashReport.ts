@@ -27,7 +27,7 @@ export interface CrashReport {
   readonly purpose: string;
   /** Null if only its purpose is known. */
   readonly last_asked: string | null;
-  /** How its directory has changed, in a clause. Null if it has not */
+  /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   readonly proof: string;
   readonly created_at: number | null;

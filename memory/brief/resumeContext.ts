@@ -36,13 +36,13 @@ import type { SessionView } from './view.js';
 export interface ContextReader {
   /** Whether the reading agent works on the session already. */
   readonly isOwn?: boolean;
-  /** The sub-agent that resumes its task. Null if the reader is the main agent */
+  /** The sub-agent that resumes its task. Null if the reader is the main agent. */
   readonly subAgent?: string | null;
   /** How its reader resumes the session: as an agent does, if missing. */
   readonly way?: WayToResume;
   /** Sections at the end, such as the number of other sessions. */
   readonly further?: readonly Section[];
-  /** How its run ended, in words of others. Null if it is not known */
+  /** How its run ended, in words of others. Null if it is not known. */
   readonly end?: string | null;
   /** Characters of the level that the caller uses. */
   readonly used?: number;

@@ -11,7 +11,7 @@ import { Words } from './observedSections.js';
 
 /** How a reader resumes a session. */
 export interface WayToResume {
-  /** For a shell. Null if only an agent can run it */
+  /** For a shell. Null if only an agent can run it. */
   readonly command: string | null;
   /** Sentences. */
   readonly further: readonly string[];

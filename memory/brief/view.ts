@@ -34,11 +34,11 @@ export interface SessionView {
   readonly agent: AgentCondition | null;
   /** Processes of its crashed agent that still run. */
   readonly left: readonly LeftProcess[];
-  /** How its directory has changed, in a clause. Null if it has not */
+  /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   /** Changes after the agent's last activity, in sentences. */
   readonly changes: readonly string[];
-  /** The session that delegated it. Null if none did */
+  /** The session that delegated it. Null if none did. */
   readonly parent: Worklog | null;
 }
 

@@ -92,9 +92,9 @@ function isExcused(log: Noticed, { rule }: Notice, now: number): boolean {
 }
 
 /**
- * Judges may have other limits than the watcher that wrote the notice, so that no rule is broken says little: the agent must have done
- * something in the meantime, or owe nothing any more. To a judge that has not found it, even that says little: an agent that fails or repeats
- * itself does something all the time, and one of several agents may still be silent.
+ * Judges may have other limits than the watcher that wrote the notice. So it says little that no rule is broken: the agent must have
+ * acted in the meantime, or owe nothing any more. If the judge has not found the fault of the notice, acting says little, too: an agent
+ * that fails or repeats itself acts all the time, and one of several agents may still be silent.
  * @returns whether the work has resumed since the notice, or has ended
  */
 export function hasResumed({ rule, at }: Notice, { mayWork, judged }: AtWork): boolean {

@@ -125,7 +125,7 @@ export class Places {
     return isAmong || (archived.length === 0 && isOwn(among)) ? [among, ...archived] : archived;
   }
 
-  /** @returns whether something with this id is there, whoever has made it */
+  /** @returns whether something with this id is there, also if another user has made it */
   isTaken(sessionId: string): boolean {
     const places = [this.sessionFolder(sessionId), ...this.#years().map((year) => join(year, sessionId))];
     return places.some((place) => statOf(place, lstatSync) !== undefined);

@@ -21,15 +21,15 @@ export interface Launch extends BoundConversation {
   readonly source: ConversationSource;
   /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
-  /** The process of the program. Null if it is unknown */
+  /** The process of the program. Null if it is unknown. */
   readonly agent: ProcessIdentity | null;
-  /** The conversation whose shell started the program. Null if a person did */
+  /** The conversation whose shell started the program. Null if a person did. */
   readonly launchedIn: BoundConversation | null;
 }
 
 export interface StartedConversation {
   readonly session: OpenSession;
-  /** The session as it was before. Null if it began now */
+  /** The session as it was before. Null if it began now. */
   readonly before: OpenSession | null;
   /** Sentences on other sessions of the directory, for the person who begins this one. They are shown only once. */
   readonly reports: readonly string[];

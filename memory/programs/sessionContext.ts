@@ -45,7 +45,7 @@ type Reporting = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBri
 /** A session that may be reported at a start. */
 type Candidate = OpenSession & Partial<Pick<UnfinishedSession, 'reason'>>;
 
-/** @returns the sessions that may be reported at the start of a conversation; the first with something to report is */
+/** @returns the sessions that the start of a conversation may report. It reports the first one that has something to show */
 export function sessionsToReport(
   memory: Reporting,
   { session, before }: StartedConversation,

@@ -73,13 +73,13 @@ export class Bindings {
     return this.#read(bound)?.session_id ?? null;
   }
 
-  /** @returns the session that had it before that which has it now; null if none had */
+  /** @returns the session that had it before the present one; null if none had */
   formerOf(bound: Bound): string | null {
     return this.#read(bound)?.from ?? null;
   }
 
   /**
-   * Gives it to a session, whichever had it before.
+   * Gives it to a session, also if another one has it.
    * @returns the session that had it before, also if this one has had it for long; null if none had
    */
   bind(bound: Bound, sessionId: string): string | null {

@@ -35,7 +35,7 @@ export class BridgeWorklogs implements Service {
   readonly name = 'worklogs';
   readonly #logsFolder: string;
   readonly #stamp: BridgeStamp;
-  /** The one that was asked for last is the last one. */
+  /** In order of use, the latest last. */
   readonly #open = new Map<string, BridgeSession>();
   /** By session, the oldest first. */
   readonly #late = new Map<string, Late>();

@@ -26,7 +26,7 @@ import { unfinishedIn } from './unfinished.js';
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
-  /** `--dir`. Null if the variables decide */
+  /** `--dir`. Null if the variables decide. */
   readonly folder: string | null;
   readonly clock: Clock;
   readonly redact: Redact;
@@ -44,7 +44,7 @@ export class Memory {
   readonly claims: Claims;
   readonly bindings: Bindings;
   readonly lifecycle: Lifecycle;
-  /** The one of the caller's directory. */
+  /** The workspace of the caller's directory. */
   readonly workspace: Workspace;
   readonly git: Git;
   /** Whether it is the logs folder of a bridge, which decides the lifecycle of its sessions. */

@@ -72,8 +72,8 @@ interface Begun extends Plan {
 
 function resumed(memory: Memory, meant: OpenSession, holder: OpenSession | null): Outcome {
   const { folder } = resumeWith(memory, meant);
-  const isMeant = isInAgent(memory) || meant.id === holder?.id;
-  const how = isMeant ? '' : ': name it with --session, because no agent works in this shell';
+  const isImplied = isInAgent(memory) || meant.id === holder?.id;
+  const how = isImplied ? '' : ': name it with --session, because no agent works in this shell';
   return {
     lines: `going on with session ${meant.id}${how}`,
     value: { session_id: meant.id, folder, resumed: true },

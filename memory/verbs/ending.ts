@@ -38,7 +38,7 @@ export function endSession(memory: Memory, session: OpenSession, ending: Ending)
   };
 }
 
-/** @returns what the end of a session says of the steps that failed or are open; nothing if there are none */
+/** @returns the report of a session's end on steps that failed or are open; empty if there are none */
 export function undoneSteps({ log }: OpenSession) {
   const steps = unsettledOf([...log.state.steps.values()]);
   if (steps.length === 0) return { lines: [], value: {} };

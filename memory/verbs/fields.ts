@@ -26,7 +26,7 @@ export type Typed =
 /** A flag that chooses a value. */
 export interface Flag {
   readonly means: string;
-  /** The field that the flag's own value is for, as in `--fail WHY`. */
+  /** The field that takes the flag's own value, as in `--fail WHY`. */
   readonly takes?: string;
 }
 
@@ -41,7 +41,7 @@ export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** Every verb takes the session that is meant, unless the caller's agent or directory says it. */
+/** Every verb takes the session. Without it, the caller's agent or directory decides. */
 export type Input<F extends Fields> = { readonly [Name in keyof F]: z.output<F[Name]['schema']> } & {
   readonly session: string | undefined;
 };

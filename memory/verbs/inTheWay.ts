@@ -23,10 +23,10 @@ export async function inTheWay(memory: Here, holder: OpenSession | null): Promis
 export async function allHere(
   memory: Here,
   holder: OpenSession | null,
-  isMeant: (crashed: UnfinishedSession) => boolean = () => true,
+  matches: (crashed: UnfinishedSession) => boolean = () => true,
 ): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
-  const meant = crashes.filter(({ session }) => session.id !== holder?.id && isMeant(session));
+  const meant = crashes.filter(({ session }) => session.id !== holder?.id && matches(session));
   return [...(holder === null ? [] : [holder]), ...meant.map(({ session }) => memory.which(session.id))];
 }
 

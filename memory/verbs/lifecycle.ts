@@ -27,7 +27,7 @@ export const start = verb({
       parent === undefined
         ? memory.lifecycle.begin(memory.workspace, beginning)
         : beginChild(memory, memory.which(parent), beginning);
-    // The agent in this shell works on the session that it begins; a part of its work may be for another one.
+    // The agent in this shell works on the session that it begins; a child session may be for another agent.
     if (parent === undefined) adoptCaller(memory, session);
     return {
       lines: `session ${session.id} begins`,

@@ -1,6 +1,6 @@
 /**
- * A verb is one thing that can be asked of a memory. It is defined once: what it takes, what it does, and what comes of it. A door
- * (the command line, a tool, a button) turns what it is given into the verb's input, and the outcome into words or JSON.
+ * A verb is one thing that can be asked of a memory. It is defined once: its fields, its work and its outcome. A door (the command
+ * line, a tool, a button) turns a caller's words into the verb's input, and the outcome into words or JSON.
  */
 import * as z from 'zod/mini';
 import { didYouMean } from '../../src/config/didYouMean.js';
@@ -34,7 +34,7 @@ export interface Outcome {
   /** Said next to the result. */
   readonly asides?: readonly string[];
   /**
-   * `found`: what was asked for is not so. `refused`: nothing was changed, and `lines` say why and what to do. `partial`: something
+   * `found`: something is amiss, such as a crash. `refused`: nothing was changed, and `lines` say why and what to do. `partial`: something
    * could not be read or written.
    */
   readonly verdict?: 'found' | 'refused' | 'partial';

@@ -113,7 +113,7 @@ export class Claims {
 
   /**
    * Ends a claim.
-   * @param claim as it was when the decision was made: a session that was reopened since has another one, which stays
+   * @param claim as it was when the decision was made: a session that was reopened afterwards has another one, which stays
    */
   release(workspace: Workspace, claim: string): void {
     this.#write(workspace, (log) =>
@@ -137,7 +137,7 @@ export class Claims {
     this.#places.make(dirname(path));
     const work = (log: Log<WorkspaceState, WorkspaceEvents>) => {
       this.#logs.set(path, log);
-      // Also if who began it was killed before this line, or the line is damaged.
+      // Also if its creator was killed before this line, or the line is damaged.
       log.write((state) => (state.root === null ? [workspaceKind.line('workspace', { root, kind })] : []), this.#stamp);
       return use(log);
     };

@@ -20,7 +20,7 @@ export interface WorkspaceState {
   holder: { readonly session_id: string; readonly claim: string } | null;
   /** For every session of the workspace; the oldest are left out. */
   readonly notes: WorkspaceNote[];
-  /** Sentences on what became of its sessions, for the next one that begins there. */
+  /** Sentences on its sessions, for the next one that begins there. */
   readonly reports: string[];
 }
 
