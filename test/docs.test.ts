@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { OUTPUTS } from '../bridge/agents/command/settings.js';
 import { AGENT_OPTIONS } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
-import { COMMANDS } from '../bridge/intake/commandText.js';
+import { COMMANDS } from '../bridge/intake/commands/commandText.js';
 import { AGENT_BASICS } from '../src/config/agentUser.js';
 import { MEMORY_DEFAULTS } from '../src/config/memorySettings.js';
 import { projectFile } from '../src/config/projectFile.js';

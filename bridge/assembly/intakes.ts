@@ -7,7 +7,7 @@ import type { Service } from '../../src/service.js';
 import { LostHosts } from '../hosts/lostHosts.js';
 import { MessageAcceptor } from '../intake/acceptMessage.js';
 import { Admission } from '../intake/admission.js';
-import { Commands } from '../intake/commands.js';
+import { Commands } from '../intake/commands/commands.js';
 import { BotWatch } from '../telegram/intake/botWatch.js';
 import { TelegramIntake } from '../telegram/intake/intake.js';
 import { PollerTurn } from '../telegram/intake/pollerTurn.js';
@@ -45,7 +45,7 @@ export function buildIntakes(foundation: Foundation, surroundings: IntakeSurroun
   const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost });
   const describeActivity = (sessionId: string) => chat.progress.describe(sessionId);
   const isMissing = (directory: string) => work.directories.isMissing(directory);
-  const commands = new Commands(base, describeActivity, isMissing, terminals);
+  const commands = new Commands(base, { describeActivity, isMissing, terminals });
   const rejected = new RejectedUpdates(base, logsFolder);
   const all: Service[] = [lostHosts];
   let telegram: TelegramIntake | null = null;

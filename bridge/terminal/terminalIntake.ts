@@ -8,8 +8,8 @@ import { isStoreTrouble } from '../../src/storeTrouble.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { TERMINAL_CHAT } from '../chat/chatRouter.js';
 import { type MessageAcceptor, type Order, STORE_AWAY_TEXT } from '../intake/acceptMessage.js';
-import type { Commands } from '../intake/commands.js';
-import { parseCommand } from '../intake/commandText.js';
+import type { Commands } from '../intake/commands/commands.js';
+import { parseCommand } from '../intake/commands/commandText.js';
 import { printTo, type TerminalWriter } from './terminalText.js';
 
 interface TerminalIntakeParts {

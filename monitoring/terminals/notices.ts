@@ -16,9 +16,9 @@ import { mayWork, type Sight } from './terminalSession.js';
 const BY_ITSELF = { by: 'watchkeeper' } as const;
 
 /**
- * Closes the notice of a session that goes on, or opens one and rings the terminal of its agent.
- * @param finding what is to be noticed. Null if nothing is
- * @returns the notice, and what became of it by this call. Null if there is none
+ * Closes the notice of a session that has resumed, or opens one and rings the terminal of its agent.
+ * @param finding the one to notice; null if there is none
+ * @returns the notice, and the change that this call has made to it; null if there is none
  * @throws as {@link openNotice}
  */
 export function driveNotice(

@@ -1,5 +1,4 @@
 /** Names that are followed by a secret: `DB_PASSWORD=`, `"apiKey":`, `--token `. */
-
 export type NameKind =
   | 'password'
   | 'secret'
@@ -125,10 +124,7 @@ interface Name {
   readonly as: 'own' | 'whole' | 'capital' | undefined;
 }
 
-/**
- * Sorts out nearly all words by their last four letters, in either case. A shorter ending is completed by the letters that may
- * precede it.
- */
+/** Sorts out nearly all words by their last four letters, in either case; shorter endings with each letter before them. */
 class Endings {
   readonly #bits = new Uint32Array(1 << 15);
 

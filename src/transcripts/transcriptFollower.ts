@@ -1,10 +1,9 @@
 /**
  * Follows a journal, or the transcript of a known program, as it grows, and finds the transcripts of sub-agents that appear later.
- * However often it is read before their end, its lines are those that `TranscriptTail` reads from the finished files.
+ * However often it is read while they grow, its lines are those that `TranscriptTail` reads from the finished files.
  *
- * Lines that it has given out stay as they are. Lines that may still change are only presumed: the latest records, because
- * others may be written late, and the end of a turn that a last message may have been. A record that belongs before lines that
- * were given out makes it start over.
+ * Lines that it has given out stay as they are. Others are only presumed: the latest records, because more may be written late,
+ * and the end of a turn that a last message may have been. A record that belongs before given lines makes it start over.
  */
 import { type JournalBatch, type JournalDiagnostics, type JournalSource, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';

@@ -24,11 +24,11 @@ import { isDueLater } from '../../../src/jobs/outbox.js';
 import type { Service } from '../../../src/service.js';
 import type { Timer } from '../../../src/time.js';
 import { deliveryState, type FirstWord, type WaitingChat } from '../../chat/chatRouter.js';
-import { finalTextOf } from '../../chat/sendLine.js';
+import { type FinalText, finalTextOf } from '../../chat/sendLine.js';
 import type { SendMemory } from '../../chat/sendMemory.js';
 import type { TelegramFoundation } from '../api.js';
 import { ChatTurns } from '../chatTurns.js';
-import { answerParts, isFile, messagesIn, partsDone } from '../markdown/answerParts.js';
+import { type AnswerPart, answerParts, isFile, messagesIn, partsDone } from '../markdown/answerParts.js';
 import type { ProgressDisplay } from '../progress/progress.js';
 import { ClosingLines } from './closingLines.js';
 import { CLAIM_MS, DeliveryRecord } from './deliveryRecord.js';
@@ -158,22 +158,7 @@ export class TelegramDelivery implements WaitingChat, Service {
         const later = { inDoubt, delayMs: 0, reason: 'the bridge was stopped' };
         entry = await this.#record.postpone(entry, session, later);
       } else {
-        const turn = await this.#turns.take(entry.chat_id, sessionId);
-        if (turn.kind === 'wait') {
-          // Nothing was tried.
-          const untried = { ...entry, tries: entry.tries - 1 };
-          entry = await this.#record.postpone(untried, session, { inDoubt, ...turn });
-          continue;
-        }
-        const mayMove = session === null || session.request.chat_id === entry.chat_id;
-        const outcome: Outcome = await this.#sender.place({ entry, text, part, inDoubt, mayMove });
-        await this.#turns.note(entry.chat_id, turn, pauseOf(outcome));
-        inDoubt = outcome.kind === 'again' && outcome.inDoubt;
-        hasArrived = outcome.kind === 'placed' && partsDone(parts, entry.parts_done + 1, true) === parts.length;
-        const isTooLate = isFile(part) && outcome.kind === 'later' && this.#record.isTooOld(entry);
-        entry = await this.#record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome, (done) =>
-          partsDone(parts, done, outcome.kind === 'placed'),
-        );
+        ({ entry, inDoubt, hasArrived } = await this.#placePart({ entry, session, text, parts, part, inDoubt }));
       }
     }
     if (entry === null && hasArrived && held !== null && (await store.records.outboxEntry(sessionId)) === null) {
@@ -182,6 +167,30 @@ export class TelegramDelivery implements WaitingChat, Service {
       return 'sent';
     }
     return entry?.state ?? deliveryState(store, sessionId);
+  }
+
+  /** Sends a part if it is the chat's turn; postpones it if it is not. */
+  async #placePart({ entry, session, text, parts, part, inDoubt }: DuePart): Promise<PlacedPart> {
+    const turn = await this.#turns.take(entry.chat_id, entry.session_id);
+    if (turn.kind === 'wait') {
+      // Nothing was tried.
+      const untried = { ...entry, tries: entry.tries - 1 };
+      const postponed = await this.#record.postpone(untried, session, { inDoubt, ...turn });
+      return { entry: postponed, inDoubt, hasArrived: false };
+    }
+    const mayMove = session === null || session.request.chat_id === entry.chat_id;
+    const outcome: Outcome = await this.#sender.place({ entry, text, part, inDoubt, mayMove });
+    await this.#turns.note(entry.chat_id, turn, pauseOf(outcome));
+    const isPlaced = outcome.kind === 'placed';
+    const isTooLate = isFile(part) && outcome.kind === 'later' && this.#record.isTooOld(entry);
+    const noted = await this.#record.note(entry, session, isTooLate ? FILE_TOO_LATE : outcome, (done) =>
+      partsDone(parts, done, isPlaced),
+    );
+    return {
+      entry: noted,
+      inDoubt: outcome.kind === 'again' && outcome.inDoubt,
+      hasArrived: isPlaced && partsDone(parts, entry.parts_done + 1, true) === parts.length,
+    };
   }
 
   /** The message has arrived, or another process delivers it: perhaps its progress message still needs its last line. */
@@ -195,6 +204,24 @@ export class TelegramDelivery implements WaitingChat, Service {
     else if (isDue && !this.#isStopping) this.#closing.write(entry, session);
     return deliveryState(store, sessionId);
   }
+}
+
+interface DuePart {
+  readonly entry: OutboxEntry;
+  readonly session: AgentSession | null;
+  readonly text: FinalText;
+  readonly parts: readonly AnswerPart[];
+  readonly part: AnswerPart;
+  /** Whether an earlier try may have sent it. */
+  readonly inDoubt: boolean;
+}
+
+interface PlacedPart {
+  /** Null if another process changed it. */
+  readonly entry: OutboxEntry | null;
+  readonly inDoubt: boolean;
+  /** Whether it was the last part. */
+  readonly hasArrived: boolean;
 }
 
 /** @returns the pause that the chat asked for, in milliseconds; null if it asked for none */

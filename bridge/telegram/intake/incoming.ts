@@ -4,7 +4,7 @@ import { GENERAL_TOPIC } from '../../../src/config/settings.js';
 import { UsageError } from '../../../src/errors.js';
 import { SECOND } from '../../../src/time.js';
 import type { ChatMessage } from '../../intake/admission.js';
-import { parseCommand } from '../../intake/commandText.js';
+import { parseCommand } from '../../intake/commands/commandText.js';
 import { addressesIn, mentionsIn } from './address.js';
 import { withEntities } from './entities.js';
 import { type AnsweredMessage, checked, contentOf, type Message, nameOf } from './messageFields.js';

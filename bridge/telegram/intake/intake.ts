@@ -14,7 +14,7 @@ import type { Service } from '../../../src/service.js';
 import { isStoreTrouble } from '../../../src/storeTrouble.js';
 import { SECOND } from '../../../src/time.js';
 import { STORE_AWAY_TEXT } from '../../intake/acceptMessage.js';
-import { COMMANDS } from '../../intake/commandText.js';
+import { COMMANDS } from '../../intake/commands/commandText.js';
 import { ChatError, type Complaint, complaintAbout } from '../chatError.js';
 import { Errands } from '../errands.js';
 import type { BotWatch } from './botWatch.js';

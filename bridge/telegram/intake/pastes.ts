@@ -5,7 +5,7 @@
  */
 import type { Update } from 'grammy/types';
 import { type Clock, SECOND } from '../../../src/time.js';
-import { parseCommand } from '../../intake/commandText.js';
+import { parseCommand } from '../../intake/commands/commandText.js';
 import { type Bot, type Incoming, type IncomingText, readUpdate } from './incoming.js';
 
 /** Where Telegram ends a message, in UTF-16 units. */

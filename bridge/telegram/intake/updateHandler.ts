@@ -9,8 +9,14 @@ import type { Check } from '../../../src/redis/commit.js';
 import { DAY } from '../../../src/time.js';
 import type { MessageAcceptor } from '../../intake/acceptMessage.js';
 import { type Admission, type Admitted, type ChatMessage, OncePer, type Refused } from '../../intake/admission.js';
-import type { Commands } from '../../intake/commands.js';
-import { answersSilently, type Command, isKnownCommand, isLoneStop, parseCommand } from '../../intake/commandText.js';
+import type { Commands } from '../../intake/commands/commands.js';
+import {
+  answersSilently,
+  type Command,
+  isKnownCommand,
+  isLoneStop,
+  parseCommand,
+} from '../../intake/commands/commandText.js';
 import type { TelegramFoundation, Text } from '../api.js';
 import type { Errands } from '../errands.js';
 import { MESSAGE_LIMIT, renderClean } from '../markdown/render.js';

@@ -78,7 +78,7 @@ export function outcomeOf(result: Fields, record: JournalRecord): Outcome {
 
 /**
  * @param kind the harness's own word for why the call was not executed; null if it has none
- * @returns `blocked` if a hook of the project forbade the call, `rejected` if its rules or a person did; null if it was allowed
+ * @returns `blocked` if a hook of the project forbade the call, `rejected` if its rules or a person did; null if none of them did
  */
 export function denialOutcome(kind: string | null, { decision, source }: Fields): Outcome | null {
   if (decision === 'reject' && source === 'hook') return 'blocked';

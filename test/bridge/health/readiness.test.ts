@@ -18,7 +18,7 @@ import { OutsidePing } from '../../../bridge/health/outsidePing.js';
 import { LoopBeat } from '../../../bridge/health/stallGuard.js';
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
 import { Admission } from '../../../bridge/intake/admission.js';
-import { Commands } from '../../../bridge/intake/commands.js';
+import { Commands } from '../../../bridge/intake/commands/commands.js';
 import { TelegramIntake } from '../../../bridge/telegram/intake/intake.js';
 import { RejectedUpdates } from '../../../bridge/telegram/intake/rejectedUpdates.js';
 import { UsageError } from '../../../src/errors.js';
@@ -370,12 +370,11 @@ function intakeOf(scene: Scene): TelegramIntake {
       logger,
       isHostLost: () => false,
     }),
-    commands: new Commands(
-      scene,
-      () => null,
-      () => false,
-      { live: [] },
-    ),
+    commands: new Commands(scene, {
+      describeActivity: () => null,
+      isMissing: () => false,
+      terminals: { live: [] },
+    }),
     rejected: new RejectedUpdates(scene, testFolder()),
     turn: ONLY_POLLER,
   });

@@ -21,7 +21,7 @@ import {
 import { takingIn } from './takingIn.js';
 
 // covers: bridge/telegram/intake/address.ts
-// covers: bridge/intake/commandText.ts
+// covers: bridge/intake/commands/commandText.ts
 
 const GUEST = 99;
 const BOT = '@watchkeeper_peer_bot';

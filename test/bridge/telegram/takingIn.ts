@@ -1,7 +1,7 @@
 /** A Telegram intake with its real parts. */
 import { acceptForOthers, MessageAcceptor } from '../../../bridge/intake/acceptMessage.js';
 import { Admission } from '../../../bridge/intake/admission.js';
-import { Commands } from '../../../bridge/intake/commands.js';
+import { Commands } from '../../../bridge/intake/commands/commands.js';
 import { Errands } from '../../../bridge/telegram/errands.js';
 import { BotWatch } from '../../../bridge/telegram/intake/botWatch.js';
 import { TelegramIntake } from '../../../bridge/telegram/intake/intake.js';
@@ -31,7 +31,14 @@ export async function takingIn(scene: Scene, options: TakingIn = {}, isStarted =
   const admission = new Admission(settings, scene);
   const accept = acceptForOthers(store);
   const acceptor = new MessageAcceptor({ store, accept, settings, logger, isHostLost: () => false });
-  const commands = new Commands({ ...scene, store }, describeActivity, () => false, { live: terminals });
+  const commands = new Commands(
+    { ...scene, store },
+    {
+      describeActivity,
+      isMissing: () => false,
+      terminals: { live: terminals },
+    },
+  );
   const handled = { ...scene, store, admission, acceptor, commands };
   const handler = new UpdateHandler(handled, new Errands(logger, clock));
   const rejected = new RejectedUpdates(scene, logsFolder);

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { ChatRouter, ProgressRouter, type WaitingChat } from '../../../bridge/chat/chatRouter.js';
 import { acceptForOthers, MessageAcceptor, STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
-import { Commands } from '../../../bridge/intake/commands.js';
+import { Commands } from '../../../bridge/intake/commands/commands.js';
 import { AbsentTerminal, TerminalChat } from '../../../bridge/terminal/terminalChat.js';
 import { TerminalIntake } from '../../../bridge/terminal/terminalIntake.js';
 import { TerminalProgress } from '../../../bridge/terminal/terminalProgress.js';
@@ -474,12 +474,11 @@ function openTerminal(scene: Scene, acceptor = acceptorOf(scene)) {
     writer: terminal.writer,
     project: project('popoto', '/srv/popoto', [CHAT]),
     acceptor,
-    commands: new Commands(
-      scene,
-      () => null,
-      () => false,
-      { live: [] },
-    ),
+    commands: new Commands(scene, {
+      describeActivity: () => null,
+      isMissing: () => false,
+      terminals: { live: [] },
+    }),
   });
   void intake.start();
   afterThisTest(() => intake.stop());

@@ -39,7 +39,7 @@ import { takingIn } from '../takingIn.js';
 
 // covers: bridge/intake/acceptMessage.ts
 // covers: bridge/intake/admission.ts
-// covers: bridge/intake/commands.ts
+// covers: bridge/intake/commands/commands.ts
 
 const STRANGER = 99;
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { acceptForOthers, MessageAcceptor } from '../../../../bridge/intake/acceptMessage.js';
 import { Admission } from '../../../../bridge/intake/admission.js';
-import { Commands } from '../../../../bridge/intake/commands.js';
+import { Commands } from '../../../../bridge/intake/commands/commands.js';
 import { TelegramIntake } from '../../../../bridge/telegram/intake/intake.js';
 import { PollerTurn } from '../../../../bridge/telegram/intake/pollerTurn.js';
 import { RejectedUpdates } from '../../../../bridge/telegram/intake/rejectedUpdates.js';
@@ -41,9 +41,11 @@ describeWithRedis('a poller whose Redis is unreachable for longer than its lease
       }),
       commands: new Commands(
         { ...scene, store },
-        () => null,
-        () => false,
-        { live: [] },
+        {
+          describeActivity: () => null,
+          isMissing: () => false,
+          terminals: { live: [] },
+        },
       ),
       rejected: new RejectedUpdates(scene, logsFolder),
       turn,

@@ -1,5 +1,5 @@
 /** How commands are written, and what the chat reads about them. */
-import { type Project, placeIn } from '../../src/config/settings.js';
+import { type Project, placeIn } from '../../../src/config/settings.js';
 
 /** In the order of the menu. */
 export const COMMANDS = [

@@ -1,8 +1,8 @@
 /** A chat's note about agents in terminals: that they are there, and nothing that a person has typed. */
-import { isOfProject, isWithin } from '../../monitoring/terminals/directoryRules.js';
-import type { LiveTerminal } from '../../monitoring/terminals/liveTerminal.js';
-import type { Project } from '../../src/config/settings.js';
-import { spokenDuration } from '../../src/time.js';
+import { isOfProject, isWithin } from '../../../monitoring/terminals/directoryRules.js';
+import type { LiveTerminal } from '../../../monitoring/terminals/liveTerminal.js';
+import type { Project } from '../../../src/config/settings.js';
+import { spokenDuration } from '../../../src/time.js';
 
 /** Where a chat's messages work. */
 interface ChatPlace {
