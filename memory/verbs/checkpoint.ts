@@ -9,8 +9,8 @@ import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { requireDirectory } from '../show/directory.js';
-import { ownFilesIn } from '../show/scan.js';
 import { contentsDigest } from '../workspaces/contents.js';
+import { ownFilesIn } from '../workspaces/scan.js';
 import { flag, option, word } from './fields.js';
 import { meant } from './meant.js';
 import { type Outcome, verb } from './verb.js';
@@ -111,6 +111,6 @@ function isOtherDirt({ dirty_digest, untracked_digest }: Checkpoint, now: GitSta
 
 /** The memory can be in the workspace: writing the checkpoint must not change it. */
 function untrackedDigest(state: GitState | null, { root, memory }: Place): string | null {
-  const isOwn = ownFilesIn(root, memory);
+  const isOwn = ownFilesIn(root, memory.places);
   return contentsDigest(root, state?.undigested.filter((path) => !isOwn(path)) ?? []);
 }

@@ -1,8 +1,9 @@
 import { isoTime } from '../../src/time.js';
 import { replaceInSession } from '../home/sessionFile.js';
+import { changeLines } from '../show/changes.js';
 import { requireDirectory } from '../show/directory.js';
-import { changeLines, SCAN_FILE, sinceScan } from '../show/scan.js';
 import { MOST_ENTRIES } from '../workspaces/changes.js';
+import { lastScan, SCAN_FILE, sinceScan } from '../workspaces/scan.js';
 import { meant } from './meant.js';
 import { verb } from './verb.js';
 
@@ -12,8 +13,8 @@ export const scan = verb({
   fields: {},
   run(memory, input) {
     const session = meant(memory, input);
-    requireDirectory(memory, session.log.state);
-    const { since, changes, complete, scan: after } = sinceScan(memory, session);
+    const { root } = requireDirectory(memory, session.log.state);
+    const { since, changes, complete, scan: after } = sinceScan(memory, root, lastScan(session.folder));
     replaceInSession(memory.places, session.id, SCAN_FILE, `${JSON.stringify(after)}\n`);
     const entries = Object.keys(after.entries).length;
     const rest = after.complete

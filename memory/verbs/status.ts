@@ -2,9 +2,10 @@ import { isoTime } from '../../src/time.js';
 import { DOING, OVER } from '../condition/words.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Look, lookAt } from '../look/look.js';
+import { changeLines } from '../show/changes.js';
 import { IS_GONE, lostDirectory } from '../show/directory.js';
-import { changeLines, lastScan, type SinceScan, sinceScan } from '../show/scan.js';
 import { ago, statusLines } from '../show/status.js';
+import { lastScan, type SinceScan, sinceScan } from '../workspaces/scan.js';
 import { meant } from './meant.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -20,9 +21,10 @@ export const status = verb({
     const session = meant(memory, input);
     const counts = await settledCounts(session.log);
     const look = await lookAt(memory, session, { counts, judge: door.judge });
-    const before = lastScan(session);
+    const before = lastScan(session.folder);
     const lost = lostDirectory(memory, session.log.state);
-    const since = before === null || lost !== null ? null : sinceScan(memory, session, before);
+    const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
+    const since = before === null || lost !== null ? null : sinceScan(memory, root, before);
     const { log, now, condition } = look;
     const { agent, doing, stuck, excused_until, broken: findings } = condition;
     // No hook says when a dialog is answered; the transcript shows that its agent has continued.

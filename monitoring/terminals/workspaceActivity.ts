@@ -5,8 +5,8 @@
 import { worklogKind } from '../../memory/fold/rules/kind.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import type { Viewer } from '../../memory/sessions/views.js';
-import { type SinceScan, sinceScan } from '../../memory/show/scan.js';
 import type { Changed } from '../../memory/workspaces/changes.js';
+import { type SinceScan, sinceScan } from '../../memory/workspaces/scan.js';
 
 /** Files named of each kind; the others are counted. */
 const MOST_NAMED = 20;
@@ -34,7 +34,8 @@ export class WorkspaceActivity {
   }
 
   #compare(session: OpenSession): Activity {
-    const { scan, changes, complete } = sinceScan(this.#memory, session, this.#before);
+    const { root } = this.#memory.workspaceOf(session.log.state) ?? this.#memory.workspace;
+    const { scan, changes, complete } = sinceScan(this.#memory, root, this.#before);
     this.#before = scan;
     if (changes === null) return scan.complete ? 'unchanged' : 'unknown';
     const { created, modified, deleted } = changes;

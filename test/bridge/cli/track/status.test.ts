@@ -1,4 +1,4 @@
-// covers: memory/show/scan.ts memory/fold/rules/watch.ts memory/verbs/status.ts
+// covers: memory/workspaces/scan.ts memory/show/changes.ts memory/fold/rules/watch.ts memory/verbs/status.ts
 /** How a session is: what somebody reads who asks. */
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

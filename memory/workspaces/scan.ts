@@ -1,24 +1,16 @@
-/** Changes in a session's workspace after its last scan. */
+/** The changes in a session's workspace since the last scan. */
 import { join, relative, sep } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { readOwnFileSync } from '../../src/files/ownFile.js';
 import { seenEntry } from '../../src/files/seenFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
-import { oneLine } from '../../src/log/visibleText.js';
+import type { Redact } from '../../src/log/redact.js';
+import type { Clock } from '../../src/time.js';
 import { Git } from '../git/git.js';
-import type { Memory } from '../sessions/memory.js';
-import type { OpenSession } from '../sessions/sessions.js';
-import type { Viewer } from '../sessions/views.js';
-import {
-  type Changed,
-  type Changes,
-  changesBetween,
-  readScan,
-  type Scan,
-  scanWorkspace,
-} from '../workspaces/changes.js';
-import { realOf } from '../workspaces/workspace.js';
+import type { Places } from '../home/places.js';
+import { type Changes, changesBetween, readScan, type Scan, scanWorkspace } from './changes.js';
+import { realOf } from './workspace.js';
 
 /** In the session's folder. */
 export const SCAN_FILE = 'scan.json';
@@ -26,7 +18,7 @@ export const SCAN_FILE = 'scan.json';
 const LARGEST_SCAN_BYTES = 32 * 1024 * 1024;
 
 export interface SinceScan {
-  /** UTC epoch milliseconds. Null without an earlier scan. */
+  /** UTC epoch milliseconds. Null if it was never scanned. */
   readonly since: number | null;
   /** Null without an earlier scan. */
   readonly changes: Changes | null;
@@ -35,16 +27,27 @@ export interface SinceScan {
   readonly scan: Scan;
 }
 
+/** The parts of a memory that a scan needs. */
+export interface Scanner {
+  readonly places: Pick<Places, 'root'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly stamp: { readonly redact: Redact };
+  readonly surroundings: { readonly variables: NodeJS.ProcessEnv };
+}
+
 /**
  * Scans, and writes nothing.
- * @throws UsageError if the last scan is of a newer version
+ * @param root of the session's workspace, wherever the caller is: its scans are compared with each other
+ * @param before the last scan. Null if there is none
  */
-export function sinceScan(memory: Viewer, session: OpenSession, before = lastScan(session)): SinceScan {
-  // The session decides, wherever the caller is: its scans are compared with each other.
-  const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
-  const listed = new Git(root, memory.surroundings.variables).files();
-  const isOwn = ownFilesIn(root, memory);
-  const scan = scanWorkspace(root, { listed, isOwn }, memory.stamp.redact, memory.clock.now());
+export function sinceScan(
+  { places, clock, stamp, surroundings }: Scanner,
+  root: string,
+  before: Scan | null,
+): SinceScan {
+  const listed = new Git(root, surroundings.variables).files();
+  const isOwn = ownFilesIn(root, places);
+  const scan = scanWorkspace(root, { listed, isOwn }, stamp.redact, clock.now());
   if (before === null) return { since: null, changes: null, complete: scan.complete, scan };
   const exists = (path: string) => seenEntry(join(root, path)) !== undefined;
   const changes = changesBetween(before, scan, exists);
@@ -52,14 +55,18 @@ export function sinceScan(memory: Viewer, session: OpenSession, before = lastSca
 }
 
 /** @returns whether a path, relative to the workspace, is one of the memory's own files, whose changes are no work */
-export function ownFilesIn(root: string, { places }: Pick<Memory, 'places'>): (path: string) => boolean {
+export function ownFilesIn(root: string, places: Pick<Places, 'root'>): (path: string) => boolean {
   const place = relative(root, realOf(places.root));
   if (place === '' || place.startsWith('..')) return () => false;
   return (path) => path === place || path.startsWith(`${place}${sep}`);
 }
 
-/** @returns null if there is none, or it is damaged: the next scan replaces it */
-export function lastScan({ folder }: OpenSession): Scan | null {
+/**
+ * @param folder of the session
+ * @returns null if there is none, or it is damaged: the next scan replaces it
+ * @throws UsageError if it is of a newer version
+ */
+export function lastScan(folder: string): Scan | null {
   const path = join(folder, SCAN_FILE);
   let text: string;
   try {
@@ -72,17 +79,4 @@ export function lastScan({ folder }: OpenSession): Scan | null {
   const found = readScan(text);
   if (found === 'newer') throw new UsageError(`${path} is of a newer version of Watchkeeper; update this one to scan`);
   return found;
-}
-
-/** @param most paths of each kind; the rest is counted */
-export function changeLines({ created, modified, deleted }: Changes, most = Number.POSITIVE_INFINITY): string[] {
-  const lines = (what: string, { count, paths }: Changed): string[] => {
-    const shown = paths.slice(0, most);
-    const more = count - shown.length;
-    return [
-      ...shown.map((path) => `  ${what.padEnd('modified'.length)}  ${oneLine(path)}`),
-      ...(more > 0 ? [`  … and ${more} more ${what}`] : []),
-    ];
-  };
-  return [...lines('created', created), ...lines('modified', modified), ...lines('deleted', deleted)];
 }
