@@ -96,7 +96,7 @@ export class BridgeWorklogs implements Service {
     this.#lateOf(sessionId, onFault).parts.push(lines);
   }
 
-  /** A run of this process is about to store the answer of the session, and then writes the end. */
+  /** A run of this process is about to store the answer of the session, and then writes the end: no other one here needs to. */
   expectEnd(sessionId: string): void {
     this.#ended.add(sessionId);
     const [oldest] = this.#ended;

@@ -45,7 +45,7 @@ export function requireVisible(looking: Looking): void {
     places.requireOwn();
   } catch (cause) {
     const isNamed = WATCHKEEPER_SESSION && WATCHKEEPER_MEMORY === places.root;
-    // The cause says what its user must correct.
+    // The cause shows its user what to correct.
     throw isNamed && !(cause instanceof NotOwnError) ? hiddenFrom(looking, cause) : cause;
   }
 }
