@@ -4,16 +4,13 @@ import type { LiveTerminal } from '../../monitoring/terminals/liveTerminal.js';
 import { counted } from '../../src/counted.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
-import type { Redact } from '../../src/log/redact.js';
-import { cutText } from '../../src/log/shorten.js';
-import { withoutInvisible } from '../../src/log/visibleText.js';
 import { describeDuration, SECOND } from '../../src/time.js';
+import { excerptOf } from '../chat/excerpt.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import { COMMANDS, type Command, type CommandPlace, help, isLoneStop } from './commandText.js';
 import { terminalNote } from './terminalNote.js';
 
 const STOP: Command = { name: 'cancel', argument: '' };
-const SHOWN_TEXT_LENGTH = 60;
 const MOST_SHOWN = 20;
 const MOST_NAMED = 5;
 const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
@@ -93,7 +90,8 @@ export class Commands {
     const lines = running.map((session) => {
       const activity = inCode(this.#describeActivity(session.session_id)) ?? 'working';
       const since = describeDuration(Math.max(now - (session.started_at ?? now), SECOND));
-      return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session, reported)}`;
+      const which = session.attempt === 2 ? ', second attempt' : '';
+      return `Running for ${since}${which}: ${excerpt(session)}\n${activity}${stateNote(session, reported)}`;
     });
     const positions = await this.#positions(waiting);
     const blocked = new Set((await this.#base.store.blockedLanes.all()).map(({ lane }) => lane));
@@ -200,11 +198,6 @@ export class Commands {
     }
     return positions;
   }
-}
-
-function excerptOf({ request: { message_text } }: AgentSession, redact: Redact): string {
-  const words = withoutInvisible(redact(message_text)).replace(/\s+/g, ' ').trim();
-  return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
 }
 
 /** A tool's words: in code, so that no chat turns them into links or mentions. */
