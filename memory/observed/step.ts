@@ -27,7 +27,7 @@ export interface StepLike {
 interface Task {
   readonly title: string;
   readonly status: StepStatus;
-  /** Of the program's list; missing or null if it has none. */
+  /** The id in the program's list; missing or null if it has none. */
   readonly external_id?: string | null;
 }
 
@@ -95,7 +95,7 @@ export function stepOf(tasks: readonly Task[]): Step | null {
   return step === undefined ? null : { number: counted.indexOf(step) + 1, of: counted.length, title: step.title };
 }
 
-/** A program that changes a task of which this run knows only the number: the number stands in for the title (`deeds.ts`). */
+/** Whether only the number of a task is known in this run: then the number takes the place of its title (`deeds.ts`). */
 function isNameless({ title, external_id }: Task): boolean {
   return typeof external_id === 'string' && title === `#${external_id}`;
 }
