@@ -22,13 +22,13 @@ export type Priority = (typeof PRIORITIES)[number];
 export const ERROR_TYPES = ['validation', 'timeout', 'file_conflict', 'runtime', 'dependency'] as const;
 export type ErrorType = (typeof ERROR_TYPES)[number];
 
-/** What a session says of itself in one word or a few; `summary` is for one that its bridge will end. */
+/** Settings that a session declares in a few words; `summary` is for one that its bridge will end. */
 export const SETTINGS = [
   ...(['workflow_mode', 'execution_mode', 'execution_backend', 'task_complexity'] as const),
   ...(['role', 'governance_level', 'framework', 'summary'] as const),
 ] as const;
 
-/** Who wrote a line. `program`: Claude Code, Codex, …; `watchkeeper`: this program by itself, which is never activity. */
+/** The writer of a line. `program`: Claude Code, Codex, …; `watchkeeper`: this program by itself, which is never activity. */
 export const ORIGINS = ['agent', 'person', 'program', 'watchkeeper'] as const;
 export type Origin = (typeof ORIGINS)[number];
 

@@ -58,15 +58,20 @@ export function stepLine({ step }: Activity): string | null {
 }
 
 /** @returns `No word from the model since 09:14:05 UTC.`; null if it is not silent for long */
-export function quietLine({ quietSince }: Activity): string | null {
-  return quietSince === undefined || quietSince === null
-    ? null
-    : `No word from the model since ${clockTime(quietSince)}.`;
+export function quietLine(activity: Activity): string | null {
+  const since = quietClock(activity);
+  return since === null ? null : `No word from the model since ${since}.`;
 }
 
-/** @returns activity and step in one line */
+/** @returns activity, step and silence in one line */
 export function statusLine(activity: Activity, now: number): string {
-  return [activityLine(activity, now), stepLine(activity)].filter((part) => part !== null).join(' · ');
+  const since = quietClock(activity);
+  const quiet = since === null ? null : `no word from the model since ${since}`;
+  return [activityLine(activity, now), stepLine(activity), quiet].filter((part) => part !== null).join(' · ');
+}
+
+function quietClock({ quietSince = null }: Activity): string | null {
+  return quietSince === null ? null : clockTime(quietSince);
 }
 
 function inOneLine(words: string): string {

@@ -78,13 +78,14 @@ example:
       const journal = journalPath(settings.logsFolder, sessionId);
       const memory = await memoryOf(session, settings.logsFolder, context);
       const why = await whyOf({ session, incident, assessment, journal });
+      const waits = await waitLines(session, store, systemClock.now());
       if (values.json)
         printJson(io, {
           ...{ session: recordOf(session), outbox, incident, assessment },
           ...{ judged_by: judged?.by ?? null, journal, memory: memory?.value ?? null, why },
         });
       else {
-        const lines = [...(why === null ? [] : whyLines(why)), ...describeSession(session, outbox)];
+        const lines = [...(why === null ? [] : whyLines(why)), ...describeSession(session, outbox, waits)];
         if (judged !== null && assessment !== null) {
           lines.push(['health', `${assessment.verdict}, ${assessment.attention}`]);
           for (const finding of assessment.findings) lines.push([finding.rule, describeFinding(finding)]);
@@ -215,13 +216,13 @@ function statusWords({ status, end_reason: reason }: AgentSession): string {
   return reason === null || reason === 'answered' ? status : `${status} (${endWordsOf(reason)})`;
 }
 
-function describeSession(session: AgentSession, outbox: OutboxEntry | null): NamedLines[] {
+function describeSession(session: AgentSession, outbox: OutboxEntry | null, waits: NamedLines[]): NamedLines[] {
   const now = systemClock.now();
   const lines: NamedLines[] = [
     ['session', session.session_id],
     ['project', session.project_key],
     ['status', statusWords(session)],
-    ...waitLines(session, now),
+    ...waits,
     ['attempt', session.revival_of === null ? String(session.attempt) : `2, the revival of ${session.revival_of}`],
     [
       'asked',

@@ -5,6 +5,7 @@ import { endWords, leadingFinding } from '../../monitoring/incident/texts/incide
 import type { Assessment } from '../../monitoring/verdict/assessSessionHealth.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { describeCrash } from '../../monitoring/verdict/detectors/crash.js';
+import { readReason } from '../../monitoring/verdict/detectors/reasons.js';
 import { counted } from '../../src/counted.js';
 import type { Incident, IncidentOutcome } from '../../src/jobs/incidents.js';
 import {
@@ -85,6 +86,10 @@ function sentenceOf(session: AgentSession, incident: Incident | null, assessment
 /** @param reason of a session's end, in the word of its record. @returns it for people */
 export function endWordsOf(reason: string): string {
   if (reason === 'cancelled_by_person') return 'by a person';
+  // The bridge is lost with its run: the agent itself did nothing wrong.
+  if (reason === 'run_lost') return 'its run was lost';
+  const read = readReason(reason);
+  if (read?.kind === 'lasting') return `${read.what} for ${counted(read.value, read.unit.slice(0, -1))}`;
   return reason.startsWith('run_') ? describeCrash(reason) : reason.replaceAll('_', ' ');
 }
 
@@ -93,11 +98,24 @@ const WAITS_FOR: Readonly<Record<PassingWait['for'], string>> = {
   host: 'the host has nothing left to start an agent with',
 };
 
-/** @returns what a waiting message is kept back for, and until when; none if it only waits for its turn */
-export function waitLines({ status, not_before: until, wait }: AgentSession, now: number): [string, string][] {
-  if (status !== 'pending' || until === null || until <= now) return [];
+/** @returns what a waiting message is kept back for, and until when, or how many are before it; none for the next in line */
+export async function waitLines(session: AgentSession, { records }: Store, now: number): Promise<[string, string][]> {
+  const own = waitWords(session, now);
+  if (own !== null || session.status !== 'pending') return own === null ? [] : [['waits', own]];
+  const waiting = await records.waitingIn(session.lane);
+  const before = waiting.indexOf(session.session_id);
+  const [head] = waiting;
+  if (before <= 0 || head === undefined) return [];
+  const first = await records.session(head);
+  const why = first === null ? null : waitWords(first, now);
+  const turn = `for its turn: ${counted(before, 'message')} before it in its directory`;
+  return [['waits', why === null ? turn : `${turn}; ${head} waits ${why}`]];
+}
+
+function waitWords({ status, not_before: until, wait }: AgentSession, now: number): string | null {
+  if (status !== 'pending' || until === null || until <= now) return null;
   const what = wait === null ? "the provider's usage limit is reached" : `${WAITS_FOR[wait.for]}, wait ${wait.times}`;
-  return [['waits', `until ${isoTime(until)} (in ${describeDuration(until - now)}): ${what}`]];
+  return `until ${isoTime(until)} (in ${describeDuration(until - now)}): ${what}`;
 }
 
 /** @returns the state; for a message that could not be sent yet, also the number of tries and their outcome */

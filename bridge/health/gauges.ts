@@ -85,9 +85,17 @@ export interface WatchdogSigns {
   readonly nextTickAt: number | null;
 }
 
-/** @param lease whether this process's watchdog is the acting one */
-export function watchdogGauge(watchdog: WatchdogSigns, lease: { readonly isActing: boolean }, clock: Clock): Gauge {
+/** Whether this process's watchdog is the acting one. */
+export interface ActingSigns {
+  readonly isActing: boolean;
+  /** Redis has not named another one. */
+  readonly isOurs: boolean;
+}
+
+export function watchdogGauge(watchdog: WatchdogSigns, lease: ActingSigns, clock: Clock): Gauge {
   return gauge('watchdog', async () => {
+    if (!lease.isActing && lease.isOurs)
+      return { ok: false, reading: 'it cannot renew its lease in Redis, and judges nothing until it can' };
     if (!lease.isActing) return { ok: true, reading: 'another watchdog acts; this one is on standby' };
     const { lastTickAt, nextTickAt } = watchdog;
     if (lastTickAt === null) return { ok: false, reading: 'it has not completed a round yet' };

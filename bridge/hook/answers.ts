@@ -69,14 +69,14 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {
-    const { noteGiven, startContext, toldAtStart } = await import('../../memory/programs/sessionContext.js');
+    const { noteGiven, startContext, sessionsToReport } = await import('../../memory/programs/sessionContext.js');
     const { unshownContext } = await import('../../memory/brief/resumeContext.js');
-    const reported = toldAtStart(memory, started, launch);
+    const reported = sessionsToReport(memory, started, launch);
     const late = { level: 'root', text: unshownContext(reported[0]?.id ?? null), notice: null } as const;
     const context = startContext(memory, started, launch, reported);
     const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
     noteGiven(memory, session, given);
-    const shown = [...(given.notice === null ? [] : [given.notice]), ...started.told.map(oneLine)];
+    const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });
   }).finally(call.roundLater);
 }

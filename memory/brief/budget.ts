@@ -1,6 +1,6 @@
 /** Chooses what is said if there is not enough room for everything: whole entries, the most important first. */
 
-/** In the order in which entries stay. */
+/** The entries of the first rank stay longest. */
 export const RANKS = [
   'purpose',
   'next',
@@ -20,7 +20,7 @@ export interface Entry {
 }
 
 export interface Section {
-  /** A line of its own; empty: none. */
+  /** A line of its own, none if empty. */
   readonly title: string;
   readonly entries: readonly Entry[];
 }
@@ -29,7 +29,7 @@ const MORE = (count: number): string => `… and ${count} more`;
 const LONGEST_MORE = MORE(100_000).length + 1;
 
 /**
- * @param sections in the order in which they are read
+ * @param sections in reading order
  * @param budget characters, UTF-16 units
  * @returns lines of at most `budget` characters in all; what is left out is counted in its section
  */

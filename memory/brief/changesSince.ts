@@ -1,4 +1,4 @@
-/** What changed while nobody worked on a session. */
+/** Changes while no agent worked on a session. */
 import { counted } from '../../src/counted.js';
 import { shorten } from '../../src/log/shorten.js';
 import { HOUR, isoTime } from '../../src/time.js';
@@ -14,7 +14,7 @@ export interface Changing {
   readonly stamp: Pick<Stamp, 'redact'>;
 }
 
-/** @returns what whoever comes back does not know, in sentences */
+/** @returns in sentences, what a returning agent does not know */
 export function changesSince(memory: Changing, { log, fold, last, now, condition }: Look): string[] {
   const left = fold?.lastActivity ?? last;
   if (left === null) return [];

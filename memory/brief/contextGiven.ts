@@ -1,4 +1,4 @@
-/** The line of a worklog that says what an agent was given, by which its text can be recognised without being kept. */
+/** The line of a worklog that says what an agent was given. Its digest recognises the text, which is not kept. */
 import { createHash } from 'node:crypto';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { ContextLevel } from './levels.js';
@@ -9,7 +9,7 @@ export function digestOf(context: string): string {
 
 /**
  * @param context not empty
- * @param subAgent to whom it was given; null: the main agent
+ * @param subAgent the reader; null if it is the main agent
  */
 export function contextGiven(level: ContextLevel, context: string, subAgent: string | null = null): WorklogLine {
   return worklogKind.line('context_given', {
@@ -19,6 +19,6 @@ export function contextGiven(level: ContextLevel, context: string, subAgent: str
 }
 
 /** The line of a worklog that says that its record was given to the agent of another session. */
-export function contextTold(to: string): WorklogLine {
+export function contextGivenTo(to: string): WorklogLine {
   return worklogKind.line('context_given', { to });
 }

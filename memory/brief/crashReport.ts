@@ -1,4 +1,4 @@
-/** What somebody must know who finds a session whose agent is dead. */
+/** The report on a session whose agent is dead. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
@@ -16,8 +16,8 @@ import { type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js'
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
-import { type Resuming, type WayOn, wayOnFor } from './goOn.js';
 import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
+import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
 const MOST_FILES_NAMED = 50;
@@ -25,15 +25,15 @@ const MOST_FILES_NAMED = 50;
 export interface CrashReport {
   readonly session_id: string;
   readonly purpose: string;
-  /** Null: nothing else than its purpose. */
+  /** Null if only its purpose is known. */
   readonly last_asked: string | null;
-  /** What became of its directory, if something did. */
+  /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   readonly proof: string;
   readonly created_at: number | null;
   readonly last_activity: number | null;
   readonly steps: readonly string[];
-  /** Of its agent; redacted. */
+  /** Processes of its agent that still run; redacted. */
   readonly left: readonly LeftProcess[];
   readonly files: readonly DoubtfulFile[];
   readonly recent: readonly { readonly at: number; readonly words: string }[];
@@ -47,12 +47,12 @@ export async function crashOf(memory: Resuming, session: OpenSession): Promise<C
   const look = await lookAt(memory, session);
   if (look.condition.agent !== 'crashed') return null;
   const place = placeNow(memory, look.log, { path: oneLine, name: oneLine });
-  return crashReport(look, { place, here: process, way: wayOnFor(memory, look.log) });
+  return crashReport(look, { place, here: process, way: wayToResume(memory, look.log) });
 }
 
 /**
  * @param here the unfinished sessions of the caller's directory
- * @returns those that crashed, in the order in which they began
+ * @returns those that crashed, the earliest begun first
  */
 export async function crashesHere(
   memory: Resuming & Pick<Memory, 'claims' | 'look'>,
@@ -68,11 +68,11 @@ export async function crashesHere(
 
 /**
  * @param look at a crashed session
- * @param at what became of its directory, the identity of a process of this host, and how its reader resumes the work
+ * @param at how its directory has changed, the identity of a process of this host, and how its reader resumes the work
  */
 export function crashReport(
   { log, fold, last, condition: { left, doubtful: files } }: Pick<Look, 'log' | 'fold' | 'last' | 'condition'>,
-  { place, here, way }: Pick<CrashReport, 'place'> & { readonly here: ProcessIdentity; readonly way: WayOn },
+  { place, here, way }: Pick<CrashReport, 'place'> & { readonly here: ProcessIdentity; readonly way: WayToResume },
 ): CrashReport {
   const steps = stepsOf({ log, fold });
   const current = steps.find(({ status }) => status === 'in_progress');
@@ -102,7 +102,7 @@ export function crashReport(
   };
 }
 
-/** What was declared and what was seen, in the order of time. */
+/** Declared entries and observed calls, by time. */
 function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'] {
   const calls = (fold?.actions ?? []).map(({ at, agent, words, outcome }) => {
     const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
@@ -145,7 +145,7 @@ export function proofOf(log: Worklog, here: ProcessIdentity): string {
 }
 
 /**
- * Of a session whose home is a copy of another machine's, or shared with one: its agent may be at work there.
+ * Warns of an agent at work on another host: the memory's home may be a copy of that host's, or shared with it.
  * @param name puts the name of a host into the sentence
  */
 export function elsewhereLines(
@@ -163,16 +163,16 @@ export function elsewhereLines(
 
 /**
  * @param here the identity of a process of this host
- * @returns what an agent must know of a crash in its directory that is not its own session's
+ * @returns for an agent, the crash of another session in its directory
  */
-export function crashBeside(
+export function otherCrash(
   { log, fold, condition }: Pick<Look, 'log' | 'fold' | 'condition'>,
   here: ProcessIdentity,
   words: Words,
 ): Section[] {
   const name = words.name(log.session_id ?? '');
   const purpose = purposeOf(log, fold);
-  // What it had answered was not broken off.
+  // An answered prompt was not cut off.
   const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
   const lines = [
     `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,

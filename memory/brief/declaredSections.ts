@@ -43,8 +43,8 @@ export function notesOf(notes: readonly Note[], level: ContextLevel, words: Word
 }
 
 export function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
-  // Notes have a section of their own. What Watchkeeper and the hooks of a program wrote, such as the start of a run, says nothing
-  // of the work.
+  // Notes have a section of their own. Lines of Watchkeeper and of a program's hooks, such as the start of a run, say nothing of
+  // the work.
   const declared = recent.filter(
     ({ event, origin }) => event !== 'note' && origin !== 'watchkeeper' && origin !== 'program',
   );
@@ -60,7 +60,7 @@ export function checkpointOf({ checkpoints }: Worklog, words: Words): Section {
   return { title: '', entries: entries('rest', last === undefined ? [] : [line(last)]) };
 }
 
-/** Whoever has lost what came before must not try it again. */
+/** An agent that has lost its history must not repeat them. */
 export function repeatedOf({ errors }: Observed, words: Words): Section {
   const counts = new Map<string, number>();
   for (const { call } of errors) counts.set(call, (counts.get(call) ?? 0) + 1);

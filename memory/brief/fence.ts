@@ -22,7 +22,7 @@ function harmless(line: string): string {
 }
 
 /**
- * @returns somebody's words in one line, in quotation marks. A mark within has a backslash before it, and backslashes before a mark are
+ * @returns the words in one line, in quotation marks. A mark within has a backslash before it, and backslashes before a mark are
  *   doubled: a command can be read as it was, and nothing within ends the quotation
  */
 export function quoted(words: string): string {

@@ -1,4 +1,4 @@
-/** Who needs a context, and how much of the record that is. */
+/** The readers of a context, and how much of the record each needs. */
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 
 export type ContextLevel = keyof MemorySettings['context'];
@@ -13,14 +13,14 @@ export const MOST_ACTIONS: Readonly<Record<ContextLevel, number>> = {
   revival: 10,
 };
 
-/** Beside the purpose, the next step, and how the session's agent or run came to its end. */
+/** Each context also has the purpose, the next step, and how the session's agent or run ended. */
 export type Part =
   /** When it began and was last active, its lifecycle. */
   | 'times'
   | 'framework'
-  /** What became of its directory. */
+  /** How its directory has changed. */
   | 'place'
-  /** Its last turn: the last words, what was going on, the last entries and calls, what it cost. */
+  /** Its last turn: the last words, open calls, the last entries and calls, what it cost. */
   | 'turn'
   | 'files_in_doubt'
   | 'files_in_progress'
@@ -33,17 +33,17 @@ export type Part =
   | 'top_notes'
   | 'critical_notes'
   | 'checkpoint'
-  /** What changed while it rested. */
+  /** Changes while it rested. */
   | 'changes'
-  /** How a person goes on with it. */
-  | 'way_on';
+  /** How a person resumes it. */
+  | 'way_to_resume';
 
-/** Who knows nothing of the work gets all of it; who has its own past gets what that lacks. */
+/** A new agent gets all of it. An agent with a history gets what that lacks. */
 const WHOLE: readonly Part[] = [
   ...(['times', 'framework', 'place', 'turn', 'files_in_doubt', 'changed_files', 'steps', 'errors', 'notes'] as const),
 ];
 const PARTS: Readonly<Record<ContextLevel, readonly Part[]>> = {
-  root: [...WHOLE, 'way_on'],
+  root: [...WHOLE, 'way_to_resume'],
   compacted: ['files_in_progress', 'open_steps', 'notes', 'checkpoint', 'repeated_errors'],
   resumed: ['times', 'place', 'top_notes', 'changes'],
   delegated: ['critical_notes'],

@@ -1,4 +1,4 @@
-/** What was observed of a session, in sections of a brief. */
+/** Sections of a context from what was observed of a session. */
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
@@ -15,7 +15,7 @@ import { quoted } from './fence.js';
 
 const LONGEST_WORDS = 300;
 const MOST_ERRORS = 5;
-/** What is waited for, by the journal's word. */
+/** Names what an agent waits for, by the journal's word. */
 const WAITS: Readonly<Record<string, string>> = {
   user: 'a person',
   permission: 'a permission',
@@ -52,7 +52,7 @@ export function entries(rank: Rank, lines: readonly string[]): Entry[] {
   return lines.map((text) => ({ rank, text }));
 }
 
-/** @returns the agent's words at its end, whether it was at work then, and which turns were left before */
+/** @returns the agent's words at its end, whether it was at work then, and which earlier turns it abandoned */
 export function turnLines(observed: Observed, words: Words): string[] {
   const { lastWords, hasSpoken, leftTurns } = observed;
   const when = hasSpoken ? '' : ', from before its last prompt';
@@ -82,8 +82,8 @@ function endOf(reason: string | null, words: Words): string {
 }
 
 /**
- * What was still going on.
- * @param asked when a permission was asked for last, UTC epoch milliseconds; null: by hooks, never. None says whether it was given
+ * The open calls, waits and sub-agents.
+ * @param asked when a hook last reported a request for permission, UTC epoch milliseconds; null if none did. No hook reports the answer
  */
 export function openOf(observed: Observed, words: Words, asked: number | null = null): Section {
   const isAsked = ({ at }: OpenCall) => asked !== null && asked >= at;
@@ -98,7 +98,7 @@ export function openOf(observed: Observed, words: Words, asked: number | null = 
   return { title: 'Open when the record stopped:', entries: entries('next', [...calls, ...waits, ...names]) };
 }
 
-/** What goes on of agents that crashed. */
+/** Processes of crashed agents that still run. */
 export function leftOf(left: readonly LeftProcess[], words: Words): Section {
   return {
     title: 'Still running, begun by an agent that is gone; end it, or wait for it, before you do the same again:',
@@ -123,7 +123,7 @@ export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
   };
 }
 
-/** Names only: whoever works on them knows the rest. */
+/** Names only: the agent that works on them knows the rest. */
 export function inProgressOf(files: readonly DoubtfulFile[], words: Words): Section {
   return {
     title: 'Files in progress:',

@@ -1,4 +1,4 @@
-/** What the next agent must know of a session: past tense, dated, within a budget, marked as data. */
+/** The record of a session for its next agent: past tense, dated, within a budget, marked as data. */
 
 import { isoTime } from '../../src/time.js';
 import { filesInDoubt } from '../condition/filesInDoubt.js';
@@ -13,7 +13,6 @@ import { type Section, withinBudget } from './budget.js';
 import { elsewhereLines, proofOf } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import { goOnCommand, type WayOn } from './goOn.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import {
   callsOf,
@@ -30,19 +29,20 @@ import {
   turnLines,
   Words,
 } from './observedSections.js';
+import { resumeCommand, type WayToResume } from './resuming.js';
 import type { SessionView } from './view.js';
 
-/** Who reads a context, and what is said besides the session. */
+/** The reader of a context, and further text for that reader. */
 export interface ContextReader {
-  /** Whether the agent that is told works on the session already. */
+  /** Whether the reading agent works on the session already. */
   readonly isOwn?: boolean;
-  /** The sub-agent that goes on with its task. Null if it is for the main agent */
+  /** The sub-agent that resumes its task. Null if the reader is the main agent. */
   readonly subAgent?: string | null;
-  /** How its reader goes on with it. An agent does if missing. */
-  readonly way?: WayOn;
-  /** What follows, such as how many other sessions there are. */
+  /** How its reader resumes the session: as an agent does, if missing. */
+  readonly way?: WayToResume;
+  /** Sections at the end, such as the number of other sessions. */
   readonly further?: readonly Section[];
-  /** How its run ended, in words of others. Null if it is not known */
+  /** How its run ended, in words of others. Null if it is not known. */
   readonly end?: string | null;
   /** Characters of the level that the caller uses. */
   readonly used?: number;
@@ -87,7 +87,7 @@ export function notesFor({ settings, pinned, redact }: SessionView, level: Conte
   return fenced(lines);
 }
 
-/** @param id of the session whose record cannot be read in time; null: its own, which has just begun */
+/** @param id of the session whose record cannot be read in time; null if the reader has just begun its own */
 export function unshownContext(id: string | null): string {
   if (id === null) return '';
   const name = new Words((text) => text).name(id);
@@ -109,7 +109,7 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
         ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...(view.agent === 'crashed' ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
-        ...(holds(level, 'way_on') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
+        ...(holds(level, 'way_to_resume') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(view, level),
         ...(place === null ? [] : [sentence(place)]),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
@@ -130,18 +130,18 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
   };
 }
 
-/** The message of a second attempt says itself what is asked. */
+/** A second attempt's own message says what is asked. */
 function askedLines({ log, fold, here }: SessionView, level: ContextLevel, words: Words): string[] {
   const asked = level === 'revival' ? null : lastAskedOf(log, fold, here);
   return asked === null ? [] : [`It was last asked: ${words.text(asked)}`];
 }
 
-/** Who goes on with its own conversation knows all of it, but not that it was killed in the middle of a turn. */
+/** A resumed conversation already has its history. It lacks only that it was killed mid-turn. */
 function isLeft({ fold }: SessionView, level: ContextLevel): boolean {
   return fold !== null && (holds(level, 'turn') || (level === 'resumed' && fold.isTurnOpen));
 }
 
-/** As long as it matters, an agent that crashed is named also when another one has come. */
+/** A crashed agent is named even if another one has come, as long as it left processes or open turns. */
 function lostLines({ log, agent, fold, left }: SessionView, level: ContextLevel): string[] {
   const run = agent === 'crashed' || level === 'revival' || level === 'compacted' ? null : lostRun(log);
   if (run?.ended_at == null) return [];
@@ -183,12 +183,12 @@ function nextOf(view: SessionView, level: ContextLevel, reader: ContextReader, w
     title: '',
     entries: entries('next', [
       ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
-      ...(holds(level, 'way_on') ? waysOn(view, name, reader) : []),
+      ...(holds(level, 'way_to_resume') ? waysToResume(view, name, reader) : []),
     ]),
   };
 }
 
-/** Where the result of a part of the work goes. */
+/** Names the receiver of the result of a delegated part. */
 function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null, words: Words): string[] {
   if (level === 'delegated')
     return ['The result of this sub-agent goes to the agent that started it, which works on that session.'];
@@ -208,8 +208,8 @@ function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null
   ];
 }
 
-function waysOn({ log, isBridges }: SessionView, name: string, reader: ContextReader): string[] {
-  const { isOwn = false, way = { command: goOnCommand(log, name), further: [] } } = reader;
+function waysToResume({ log, isBridges }: SessionView, name: string, reader: ContextReader): string[] {
+  const { isOwn = false, way = { command: resumeCommand(log, name), further: [] } } = reader;
   // A bridge decides itself what becomes of its sessions.
   if (isBridges) return [`To see all of it, where its bridge runs: watchkeeper session ${name}`];
   const all = `to see all of it: watchkeeper work show ${name}`;

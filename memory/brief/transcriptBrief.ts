@@ -1,4 +1,4 @@
-/** A session that only its transcript knows, for somebody who was not there: what was asked, done, and left open. */
+/** A session that only its transcript records, for a reader new to it: what was asked, done, and left open. */
 import { existsSync } from 'node:fs';
 import { programNamed } from '../../src/agents/programs.js';
 import type { Redact } from '../../src/log/redact.js';
@@ -132,7 +132,7 @@ function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript,
   };
 }
 
-/** That in which the agent worked, if it is on this machine. */
+/** The agent's directory, if it is on this machine. */
 function directoryOf({ directory }: ReadTranscript, options: BriefOptions): string {
   return directory !== null && existsSync(directory) ? directory : options.directory;
 }

@@ -1,4 +1,4 @@
-/** A session as a context is written about it: its record, from where it is looked at, and what else is seen of it there. */
+/** The facts of a session for a context: its record, the reader's place and time, and what is seen of the session from there. */
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
@@ -15,11 +15,11 @@ import { Words } from './observedSections.js';
 
 export interface SessionView {
   readonly log: Worklog;
-  /** What was observed of the session. Null if nothing was */
+  /** Null if nothing was observed. */
   readonly fold: Observed | null;
   /** UTC epoch milliseconds. */
   readonly now: number;
-  /** Of the session's workspace, without links; relative paths are meant in it. */
+  /** The folder of the session's workspace, without links. Relative paths begin there. */
   readonly root: string;
   readonly here: ProcessIdentity;
   /** Notes of the workspace, for every session in it. */
@@ -32,22 +32,22 @@ export interface SessionView {
   readonly isBridges: boolean;
   /** Null if it is not known. */
   readonly agent: AgentCondition | null;
-  /** What still runs of its agent that crashed. */
+  /** Processes of its crashed agent that still run. */
   readonly left: readonly LeftProcess[];
-  /** What became of its directory, in a clause. Null if nothing did */
+  /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
-  /** What changed after the agent's last activity, in sentences. */
+  /** Changes after the agent's last activity, in sentences. */
   readonly changes: readonly string[];
-  /** The session of which it is a part. Null if it is no part of another one */
+  /** The session that delegated it. Null if none did. */
   readonly parent: Worklog | null;
 }
 
-/** Of a session at which nobody looked. */
+/** For a session whose condition is unknown. */
 export const UNSEEN = { isBridges: false, agent: null, left: [], place: null, changes: [], parent: null } as const;
 
 type Viewed = Viewer & Pick<Memory, 'claims' | 'isBridges'>;
 
-/** @returns what its record shows alone */
+/** @returns only what the record shows */
 export function recordView(memory: Viewed, log: Worklog, fold: Observed | null = null): SessionView {
   const workspace = memory.workspaceOf(log) ?? memory.workspace;
   return {
@@ -60,7 +60,7 @@ export function recordView(memory: Viewed, log: Worklog, fold: Observed | null =
   };
 }
 
-/** @returns all of it; what costs a look at files is looked for when it is asked for */
+/** @returns all of it. Values that cost a look at files are computed when read */
 export function viewOf(memory: Viewed & Changing & Pick<Memory, 'look'>, look: Look): SessionView {
   const { log, fold, now, condition } = look;
   return {

@@ -16,7 +16,7 @@ import { type BrokenRule, brokenNow, type Doing, excusedUntil, type Judged, type
  */
 export type AgentCondition = Doing | 'crashed' | 'ended' | 'elsewhere' | 'unknown' | 'none';
 
-/** What a session's record says, as far as its condition follows from it. */
+/** The part of a session's record that its condition follows from. */
 export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'> {
   readonly end: EndReason | null;
   readonly archived: boolean;
@@ -26,12 +26,12 @@ export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'>
   readonly acknowledged_at: number | null;
   /** It began by itself, and nothing was asked or declared in it. */
   readonly isUnused: boolean;
-  /** A person or the model is waited for, as far as the worklog knows. */
+  /** The agent waits for a person or the model, as far as the worklog knows. */
   readonly isWaiting: boolean;
   readonly damage: Damage;
 }
 
-/** From where, when and by whose eyes a session is looked at. */
+/** The host, the time and the judge of a look at a session. */
 export interface Viewpoint {
   /** The identity of a process of this host. */
   readonly here: ProcessIdentity;

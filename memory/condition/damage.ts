@@ -1,4 +1,4 @@
-/** What cannot be read of a worklog. */
+/** The damage of a worklog. */
 import type { LogCounts } from '../logs/reader.js';
 
 export interface Damage {
@@ -12,7 +12,7 @@ export interface Damage {
   readonly hasLostBeginning: boolean;
 }
 
-/** @param isBegun whether a line begins the session. What a newer version has written may be one */
+/** @param isBegun whether a line begins the session. A line of a newer version may be one */
 export function damageOf(
   { lines, unreadable, newer }: Pick<LogCounts, 'lines' | 'unreadable' | 'newer'>,
   isBegun: boolean,

@@ -8,7 +8,7 @@ import type { Observed } from '../observed/observed.js';
 export interface DoubtfulFile {
   /** Relative to the directory, if it is inside. */
   readonly path: string;
-  /** For which it was declared. Null if for none, or it was observed. */
+  /** The step that it was declared for. Null if none, or if it was only observed. */
   readonly step: string | null;
   readonly exists: boolean;
   readonly size: number | null;
@@ -16,18 +16,17 @@ export interface DoubtfulFile {
   readonly changed_since: boolean | null;
 }
 
-/** What is known of a session. */
+/** The declared and the observed side of a session. */
 export interface Known {
-  /** What was declared. */
   readonly log: Pick<Worklog, 'files'>;
-  /** What was observed. Null if nothing was. */
+  /** Null if nothing was observed. */
   readonly fold: Observed | null;
 }
 
 /**
  * @param directory that relative paths start from, without links
- * @returns files in progress, then those that were touched since the last end of a turn, or in one that was left, or were just being
- *   changed
+ * @returns files in progress, then those that were touched after the last end of a turn, or in an abandoned turn, or that an open call
+ *   was changing
  */
 export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulFile[] {
   const doubtful = new Map<string, { step: string | null; at: number; isDeleted: boolean }>();

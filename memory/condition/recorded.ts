@@ -1,4 +1,4 @@
-/** What the record of a session says, as far as its condition follows from it. */
+/** Takes from a session's record the part that its condition follows from. */
 import type { Ran, RunsOf } from '../fold/runs.js';
 import { type Progress, progressOf } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
@@ -11,7 +11,7 @@ import type { Recorded } from './condition.js';
 import { damageOf } from './damage.js';
 
 /**
- * @param fold what was observed. Null if nothing was; undefined if it was not looked at
+ * @param fold null if nothing was observed; undefined if it was not looked at
  * @param counts of its worklog
  */
 export function recordedOf(log: Worklog, fold: Observed | null | undefined, counts: Readonly<LogCounts>): Recorded {
@@ -32,7 +32,7 @@ export function recordedOf(log: Worklog, fold: Observed | null | undefined, coun
   };
 }
 
-/** What is read of a `state.json`. */
+/** The fields of `state.json` that are read. */
 export interface WrittenState extends RunsOf<Ran>, Pick<Recorded, 'archived' | 'last_activity' | 'acknowledged_at'> {
   readonly end: { readonly reason: EndReason } | null;
   readonly progress: Progress;

@@ -2,7 +2,7 @@
 import { DAY } from '../../src/time.js';
 import type { Notice, Worklog } from '../fold/worklog.js';
 
-/** What an agent is doing, as its transcript shows it. */
+/** An agent's activity, as its transcript shows it. */
 export type Doing = 'working' | 'in_tool' | 'waiting' | 'idle';
 
 /** A rule that is broken, with the instant since when as ISO 8601. */
@@ -12,16 +12,16 @@ export interface BrokenRule {
   readonly sentence: string;
 }
 
-/** What the rules of the watchdog see of an agent's work. Instants are UTC epoch milliseconds. */
+/** The judgement of the watchdog's rules on an agent's work. Instants are UTC epoch milliseconds. */
 export interface Judged {
   /** Null if nothing of its work can be seen. */
   readonly doing: Doing | null;
-  /** Those that nothing excuses, in the order in which rules lead. */
+  /** Those that nothing excuses, the leading one first. */
   readonly broken: readonly BrokenRule[];
   /** Whether the judge has found, by its own limits, what the open notice says. */
   readonly hasFound: boolean;
   readonly lastActivity: number | null;
-  /** The same of that agent in the session which owes work and has done nothing for longest. */
+  /** The same for the agent in the session that owes work and has been inactive longest. */
   readonly leastActivity: number | null;
 }
 
@@ -92,9 +92,9 @@ function isExcused(log: Noticed, { rule }: Notice, now: number): boolean {
 }
 
 /**
- * Judges may have other limits than the watcher that wrote the notice, so that no rule is broken says little: the agent must have done
- * something in the meantime, or owe nothing any more. To a judge that has not found it, even that says little: an agent that fails or repeats
- * itself does something all the time, and one of several agents may still be silent.
+ * Judges may have other limits than the watcher that wrote the notice. So it says little that no rule is broken: the agent must have
+ * acted in the meantime, or owe nothing any more. If the judge has not found the fault of the notice, acting says little, too: an agent
+ * that fails or repeats itself acts all the time, and one of several agents may still be silent.
  * @returns whether the work has resumed since the notice, or has ended
  */
 export function hasResumed({ rule, at }: Notice, { mayWork, judged }: AtWork): boolean {

@@ -12,7 +12,7 @@ const LIVES: Readonly<Record<Liveness, string>> = {
   none: 'no agent is known',
 };
 
-/** What an agent does. */
+/** The activity of an agent. */
 export const DOING: Readonly<Record<Doing, string>> = {
   working: 'its agent is working',
   in_tool: 'a call of its agent is running',
@@ -23,7 +23,7 @@ export const DOING: Readonly<Record<Doing, string>> = {
 /** For a session whose agent crashed. */
 export const CRASHED = 'its agent CRASHED: its process is gone, and nobody said that it ended';
 
-/** Stands before what was noticed of an agent that is stuck. */
+/** Comes before the notice on a stuck agent. */
 export const SEEMS_STUCK = 'seems stuck';
 
 /** Follows a notice of a session that is not stuck. */
@@ -50,7 +50,7 @@ export function agentClause({ agent, liveness }: Pick<Condition, 'agent' | 'live
   return LIVES[agent === 'ended' ? 'dead' : liveness];
 }
 
-/** @returns what sets it apart from others, for a reader who picks one. Empty if nothing is known */
+/** @returns the words that set it apart from others, for a reader who picks one. Empty if nothing is known */
 export function candidateWords({
   agent,
   stuck,

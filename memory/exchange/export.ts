@@ -22,14 +22,14 @@ import type { Viewer } from '../sessions/views.js';
 const LARGEST_MANIFEST_BYTES = 16 * 1024 * 1024;
 const LONGEST_NAME = 64;
 const DIGEST_LENGTH = 8;
-/** Of a name that is too long. */
+/** The beginning of a name that is too long. */
 const BEGINNING = /^.{0,64}/;
-/** In the folder of an export: which files it has made, so that no other one is overwritten. */
+/** In the folder of an export: the list of the files that it has made, so that no other one is overwritten. */
 const MANIFEST = '.watchkeeper-export.json';
 
 interface Manifest {
   readonly session_id: string;
-  /** SHA-256 of what was written, and of what is being written. */
+  /** By path, the SHA-256 of the written text, and of the text that is being written. */
   readonly files: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -113,7 +113,7 @@ export function writeExport(out: string, sessionId: string, files: ExportFiles):
   }
 }
 
-/** @returns a part of a path made of somebody's words: no separator, no dot in front, at most 64 letters */
+/** @returns a part of a path made of foreign words: no separator, no dot in front, at most 64 letters */
 export function safeName(text: string): string {
   const safe = text.replace(/[^A-Za-z0-9_-]+/g, '-');
   if (safe === text && text.length <= LONGEST_NAME) return text;

@@ -22,7 +22,7 @@ export function idumbFiles(sources: SessionSources): ExportFiles {
   };
 }
 
-/** One for each completed phase, and those that somebody has made, under the phase that was in progress. */
+/** One for each completed phase, and the declared ones, under the phase that was in progress. */
 function checkpointFiles({ steps, checkpoints }: Worklog): ExportFiles {
   const completed = [...steps.values()].filter(({ status }) => status === 'completed');
   const made = [...checkpoints.values()].map(({ name, at, head, branch, dirty_digest }) => {

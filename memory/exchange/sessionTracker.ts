@@ -22,7 +22,7 @@ interface Action {
 
 /**
  * @param lines of its worklog that were applied
- * @param crash the report of its crash; null: it did not crash
+ * @param crash the report of its crash. Null if it did not crash
  */
 export function sessionTrackerFiles(
   log: Worklog,
@@ -63,7 +63,7 @@ function stateOf(log: Worklog): Readonly<Record<string, unknown>> {
   };
 }
 
-/** @returns what the older tracker would have written for the line; nothing for what it does not know */
+/** @returns the older tracker's actions for the line; none for an event that it does not know */
 function actionsOf(line: Line): Action[] {
   const { timestamp, event } = line;
   const action = (name: string, fields: Readonly<Record<string, unknown>>): Action => ({

@@ -8,7 +8,7 @@ import { isoTime } from '../../src/time.js';
 import type { Lifecycle, Liveness } from '../words.js';
 import type { Conversation, Run, Worklog } from './worklog.js';
 
-/** Why a run ended whose process was proven dead, and whose end no other line reports. */
+/** Why a run ended: its process was proven dead, and no other line reports its end. */
 export const LOST = 'lost';
 
 export type Ran = Pick<Run, 'process' | 'ended_at'>;

@@ -1,4 +1,4 @@
-/** What is checked out in a worktree, read from the files of git: the start of an agent does not wait for a process. */
+/** The branch and commit of a worktree, read from the files of git: the start of an agent does not wait for a process. */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
@@ -10,7 +10,7 @@ export interface Checkout {
   readonly branch: string | null;
 }
 
-/** Of a file of git. Packed branches that take more are left out. */
+/** The limit for a file of git. Packed branches that take more are left out. */
 const LARGEST_BYTES = 1024 * 1024;
 const LINK = 'gitdir: ';
 const REF = 'ref: ';
@@ -34,9 +34,9 @@ export function isCommit(word: string): boolean {
 
 /** Where git keeps a worktree. */
 export interface GitFolders {
-  /** What is the worktree's own: `HEAD`, the index. */
+  /** The worktree's own: `HEAD`, the index. */
   readonly folder: string;
-  /** What all worktrees of the repository share: objects, branches, the configuration. The same folder for a main worktree. */
+  /** Shared by all worktrees of the repository: objects, branches, the configuration. The same folder for a main worktree. */
   readonly common: string;
 }
 

@@ -1,4 +1,4 @@
-/** What git says about a directory, without changing it. Every call has a time limit, and none takes a lock. */
+/** Asks git about a directory, without changing it. Every call has a time limit, and none takes a lock. */
 import { createHash } from 'node:crypto';
 import { isoTime, SECOND } from '../../src/time.js';
 import { isCommit } from './checkout.js';
@@ -20,7 +20,7 @@ export interface GitState {
   readonly head: string | null;
   /** Null if none is checked out. */
   readonly branch: string | null;
-  /** Of the uncommitted changes; null if there are none. */
+  /** A digest of the uncommitted changes; null if there are none. */
   readonly dirty_digest: string | null;
   /** Changed and untracked files, relative to the top level. */
   readonly dirty: readonly string[];
@@ -72,7 +72,7 @@ export class Git {
 
   /**
    * @param at UTC epoch milliseconds
-   * @returns how many commits were made since; null as {@link state}, and if git takes longer than a second
+   * @returns how many commits were made afterwards; null as {@link state}, and if git takes longer than a second
    */
   commitsAfter(at: number): number | null {
     const since = `--since=${isoTime(at)}`;

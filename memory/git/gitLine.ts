@@ -2,7 +2,7 @@
  * The only place that says how git is started. An agent can write the configuration, the hooks, the attributes and the
  * submodules of its project. They name programs, and git runs those as the user who asks, outside of any sandbox.
  *
- * A list of what to switch off would have to be complete, name each filter, and hold while an agent rewrites the configuration.
+ * A list of things to switch off would have to be complete, name each filter, and hold while an agent rewrites the configuration.
  * So a question about a repository reads neither the repository's configuration nor the user's: it gets a folder of ours in the
  * place of the one that has configuration and hooks (`repository.ts`), and the few settings that decide what is a change
  * (`settings.ts`). Two other questions read the real configuration: where the repository is, and those settings. For
@@ -48,8 +48,8 @@ export interface PrivateRepository extends GitFolders {
 }
 
 /**
- * @param environment of the one who is to be served
- * @returns the line by which git says where the repository of a directory is, or why it does not work there
+ * @param environment of the user who asks
+ * @returns the line that asks git where the repository of a directory is, or why it does not work there
  */
 export function placeLine(directory: string, environment: GitLine['env']): GitLine {
   return gitLine(['-C', directory, 'rev-parse', '--git-dir'], directory, environment);
@@ -57,7 +57,7 @@ export function placeLine(directory: string, environment: GitLine['env']): GitLi
 
 /**
  * @param keys a regular expression
- * @returns the line by which git lists settings of a worktree and of its user; it exits with 1 if there are none
+ * @returns the line that lists settings of a worktree and of its user; git exits with 1 if there are none
  */
 export function settingsLine(keys: string, root: string, folder: string, { PATH, HOME }: GitVariables): GitLine {
   return gitLine(['-C', root, `--git-dir=${folder}`, 'config', '-z', '--get-regexp', keys], root, { PATH, HOME });

@@ -6,7 +6,7 @@ import { checkoutOf, type GitFolders, gitFoldersOf } from './checkout.js';
 import { type GitVariables, isInside, placeLine, privateLine, runGit, settingsLine } from './gitLine.js';
 import { OBEYED, OF_COMMITS, readSettings } from './settings.js';
 
-/** What is data in the folder that worktrees share, besides objects: everything but configuration and hooks. */
+/** The data in the folder that worktrees share, without the objects: everything but configuration and hooks. */
 const SHARED = ['refs', 'packed-refs', 'reftable', 'info', 'shallow'];
 /** Hexadecimal digits of a commit of the usual format. */
 const SHA1_LENGTH = 40;
@@ -67,7 +67,7 @@ export function withRepository<Answer>(
 }
 
 /**
- * Git refuses the files of other users unless `safe.directory` names them. It does not if it is told where they are, so it is
+ * Git refuses the files of other users unless `safe.directory` names them. A line that names the folders skips that check, so git is
  * asked before.
  */
 function ownFolders(root: string, { PATH, HOME }: GitVariables, limitMs: number): GitFolders | null {

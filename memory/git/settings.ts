@@ -61,7 +61,7 @@ export interface GitSettings {
   readonly ofPrint: readonly string[];
 }
 
-/** Of a repository whose commits have the usual names, in files. */
+/** For a repository whose commits have the usual names, in files. */
 export const OF_COMMITS: GitSettings = { isBare: false, format: formatOf('sha1', 'files'), ofFiles: [], ofPrint: [] };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Where session memory is kept. A memory is a folder of sessions; the home of a user is one, with the logs that several sessions
- * share beside it. The logs folder of a bridge is the memory of its sessions.
+ * Where session memory is kept. A memory is a folder of sessions. The home of a user is one; it also has the logs that several
+ * sessions share. The logs folder of a bridge is the memory of its sessions.
  */
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -109,7 +109,7 @@ export class Places {
   }
 
   /**
-   * @returns every folder with this id. There is one, unless somebody has made another by hand
+   * @returns every folder with this id. There is one, unless a person has made another by hand
    * @throws as {@link findSession}
    */
   foldersOf(sessionId: string): string[] {
@@ -125,7 +125,7 @@ export class Places {
     return isAmong || (archived.length === 0 && isOwn(among)) ? [among, ...archived] : archived;
   }
 
-  /** @returns whether something with this id is there, whoever has made it */
+  /** @returns whether something with this id is there, also if another user has made it */
   isTaken(sessionId: string): boolean {
     const places = [this.sessionFolder(sessionId), ...this.#years().map((year) => join(year, sessionId))];
     return places.some((place) => statOf(place, lstatSync) !== undefined);
@@ -145,7 +145,7 @@ export class Places {
     return this.#years().flatMap(foldersIn);
   }
 
-  /** @returns the folders in which the folders of sessions are, archived or not */
+  /** @returns the parents of the folders of sessions, archived or not */
   parentsOfSessions(): string[] {
     return [join(this.root, 'sessions'), ...this.#years()];
   }
@@ -154,7 +154,7 @@ export class Places {
     return join(this.root, 'workspaces', `${workspace}.jsonl`);
   }
 
-  /** Of the archive. */
+  /** The folders of the archive. */
   #years(): string[] {
     return foldersIn(join(this.root, 'archive')).filter((folder) => YEAR.test(basename(folder)));
   }

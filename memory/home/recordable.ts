@@ -1,4 +1,4 @@
-/** What keeps everything from being recorded, although the hooks start and the commands are there. */
+/** Troubles that keep everything from being recorded, although the hooks start and the commands are there. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { redactShapes } from '../../src/log/redact.js';
 import type { Places } from './places.js';
 import { readMemorySettings } from './settings.js';
 
-/** In each of them, and in the home, a recording writes. */
+/** A recording writes in each of them, and in the home. */
 const WRITTEN = ['sessions', 'workspaces', 'bindings'];
 const CORRECT = 'correct that; until then no session of this user can be recorded';
 

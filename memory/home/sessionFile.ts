@@ -1,4 +1,4 @@
-/** Generated files of a session, written whole. Its folder may move to the archive meanwhile. */
+/** Generated files of a session, written whole. Its folder may move to the archive at the same time. */
 import { join } from 'node:path';
 import { errorCode } from '../../src/errno.js';
 import { UnreachableError } from '../../src/errors.js';

@@ -1,4 +1,4 @@
-/** What a user may change of session memory: `settings.json` in the home. */
+/** The settings of session memory that a user may change: `settings.json` in the home. */
 import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { Faults } from '../../src/config/faults.js';

@@ -1,7 +1,7 @@
 /**
  * The archive hides a session and keeps its record. First its worklog says so, then its claim is released, and last its folder
- * moves with one rename. Two processes at once do the same steps. Where a kill broke them off, whoever opens the session next
- * goes on: the move is in `memory/sessions/place.ts`, and a claim of an archived session counts for nothing.
+ * moves with one rename. Two processes at once do the same steps. After a kill, the next process that opens the session finishes
+ * the move, see `memory/sessions/place.ts`; a claim of an archived session counts for nothing.
  */
 import { UnreachableError } from '../../src/errors.js';
 import { freshnessOf } from '../fold/freshness.js';
@@ -17,7 +17,7 @@ import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason } from '../words.js';
 
 /**
- * @param end how the session ends first, if it has not; null: it is archived as it is
+ * @param end how the session ends first, if it has not. Null if it is archived as it is
  * @returns the folder in the archive
  * @throws RefusedError while another live run works on the session, or if something else is in its place
  */
@@ -44,7 +44,7 @@ export function archiveCompleted(memory: Archivist & Pick<Memory, 'settings'>, s
   const isDone = all.every(({ status }) => status === 'completed' || status === 'skipped');
   const hasPhases = all.some(({ agents }) => agents.length > 0);
   if (!memory.settings.auto_archive.on_completion || end?.reason !== 'completed' || !hasPhases || !isDone) return null;
-  // Somebody else still works on it.
+  // Another agent may still work on it.
   return memory.otherRuns(session.log.state).length === 0 ? archiveSession(memory, session) : null;
 }
 
@@ -77,7 +77,7 @@ export function dueSessions(memory: Viewer & Pick<Memory, 'look'>): string[] {
     const session = memory.look(id);
     if (session === null || session.log.state.facts === null) return false;
     const { last_activity, acknowledged_at, kept } = session.log.state;
-    // What only its transcripts show is activity, too; a round keeps them first.
+    // Its transcripts may show later activity; a round keeps them first.
     const last = Math.max(last_activity ?? 0, acknowledged_at ?? 0, kept?.last_activity ?? 0) || null;
     return (
       memory.runsOf(session.log.state).going.length === 0 &&

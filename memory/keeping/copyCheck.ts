@@ -26,7 +26,7 @@ function wholeness(path: string, expected: string | null): Found {
     if (readSeal(path) === null && expected === null) return { ok: true, found: 'it is a journal' };
     const { digest, isWhole, bytes } = checkCopy(path);
     if (!isWhole) return { ok: false, found: `${path} is not whole` };
-    // Who made it was killed before the worklog knew of it; the next attempt says so there.
+    // A process was killed between the copy and its line in the worklog; the next attempt writes the line.
     const words = digest === expected ? '' : ', and newer than the worklog knows';
     return { ok: true, found: `${bytes} bytes are whole${words}` };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** A kept copy that is being written, beside the old one. */
+/** A kept copy that is being written, next to the old one. */
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { syncFolderSync } from '../../src/files/durableFile.js';
@@ -10,7 +10,7 @@ import type { Share } from '../observed/shares.js';
 export interface SealedCopy {
   readonly seal: Seal;
   readonly bytes: number;
-  /** Of the whole file. */
+  /** SHA-256 of the whole file, hexadecimal. */
   readonly digest: string;
 }
 

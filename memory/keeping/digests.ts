@@ -1,4 +1,4 @@
-/** What files held when a session was kept: whoever goes on sees which were changed since. */
+/** Digests of files at the time when a session was kept: they show later which files have changed. */
 import { constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { digestOfFile } from '../../src/files/digestOfFile.js';
@@ -17,7 +17,7 @@ export interface FileDigest {
 }
 
 /**
- * @param workspace in which the paths are named; null: only absolute ones can be found
+ * @param workspace where relative paths begin. Null if only absolute ones can be found
  * @returns one for each plain file that is there, can be read, and is not too large
  */
 export function digestsOf(workspace: Workspace | null, paths: readonly string[]): FileDigest[] {

@@ -1,7 +1,7 @@
 /**
- * Keeps what the transcripts of a session show, because their programs delete them after a while: a copy in the session's folder,
- * replaced whole, then a line in the worklog that says what it was made from, with digests of the files that were touched. The same
- * input gives the same bytes; a share of which less is left than was kept stays as it is.
+ * Copies the transcripts of a session, because their programs delete them after a while: a copy in the session's folder, replaced
+ * whole, then a line in the worklog that says what it was made from, with digests of the files that were touched. The same
+ * input gives the same bytes. A share of the copy stays as it is if its transcript shows less than was kept.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -69,9 +69,9 @@ async function keep(memory: Viewer, session: OpenSession, until: number): Promis
   const { id, log } = session;
   const complete = memory.runsOf(log.state).going.length === 0;
   const copy = await writeCopy(memory, session, until);
-  // Its conversation may have been resumed meanwhile.
+  // Its conversation may have been resumed in the meantime.
   const isOver = (state: Worklog) => memory.runsOf(state).going.length === 0 && isUnused(state, copy?.fold ?? null);
-  // Of one that continues none, a transcript that cannot be seen from here may show something.
+  // A session that continues none may have a transcript that cannot be seen from here.
   const isSeen = (state: Worklog) => (copy !== null && state.runs.length > 0) || state.facts?.continues != null;
   const end = [worklogKind.line('session_ended', { reason: 'superseded' })];
   memory.sessions.addFacts(session, (state) => (isOver(state) && isSeen(state) ? end : []), BY_ITSELF);
@@ -129,7 +129,7 @@ async function writeCopy(
   );
   if (shares.length === 0) return null;
   const old = readSeal(path);
-  // Nobody else's file is overwritten.
+  // A file of another origin is not overwritten.
   if (old === null && existsSync(path) && log.state.kept?.copy == null)
     throw new UnreachableError(`${path} is no copy of transcripts; move it away`);
   const isWhole = old !== null && checkCopy(path).isWhole;
@@ -181,7 +181,7 @@ function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp
   });
 }
 
-/** What processes that were killed have left half written; one that is at work has it for minutes. */
+/** Removes half-written copies of killed processes. A living process needs minutes for one, so older ones go. */
 function removeRests(folder: string, now: number): void {
   const begin = `.${basename(journalIn(folder))}.`;
   for (const name of readdirSync(folder)) {

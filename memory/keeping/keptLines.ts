@@ -7,11 +7,11 @@ import type { Observed } from '../observed/observed.js';
 import type { SealedCopy } from './copyFile.js';
 import type { FileDigest } from './digests.js';
 
-/** Of sources and digests in a line. The rest is for their redaction, which can make a short secret four times as long. */
+/** For the sources and digests in a line. The rest is for their redaction, which can make a short secret four times as long. */
 const MOST_BYTES = LONGEST_LINE_BYTES / 4;
 
 export interface FoldedCopy extends SealedCopy {
-  /** What was read. */
+  /** The observation of the copied lines. */
   readonly fold: Pick<Observed, 'lastActivity'>;
 }
 
@@ -21,7 +21,7 @@ type Listed =
 
 /**
  * Paths and ids of conversations have any length, so lines are cut by bytes.
- * @returns the line that says everything, and lines that go on with its lists
+ * @returns the line that says everything, and lines that continue its lists
  */
 export function keptLines(
   copy: FoldedCopy | null,

@@ -14,7 +14,7 @@ import type { Archivist, Viewer } from '../sessions/views.js';
 import { releaseClaim, requireNoOtherRun } from './archive.js';
 import { lastSeen } from './lastSeen.js';
 
-/** Of a folder that is being removed. Names that begin with a dot are no sessions. */
+/** Begins the name of a folder that is being removed. Names that begin with a dot are no sessions. */
 const REMOVED = '.removed-';
 
 export interface OldSession {
@@ -69,7 +69,7 @@ export function purgeSession(memory: Archivist, session: OpenSession): void {
 }
 
 /**
- * Removes the files of sessions whose removal was killed: they have no name any more by which a person could ask for it.
+ * Removes the files of sessions whose removal was killed: they have lost the name that a person could ask for.
  * @throws UnreachableError if they cannot be removed
  */
 export function finishRemovals({ places }: Pick<Memory, 'places'>): void {
@@ -89,7 +89,7 @@ function remove(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch (error) {
-    // Two may remove it at once, and each finds less than it has seen.
+    // Two processes may remove it at once, and each finds less than it has seen.
     if (!existsSync(folder)) return;
     throw new UnreachableError(`${folder} cannot be removed: ${describeStorageFault(error)}`, { cause: error });
   }

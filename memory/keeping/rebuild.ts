@@ -1,6 +1,6 @@
 /**
- * The generated files of a session, `state.json`, `session.md` and `observed.json`: made anew from the worklog and the kept copy, never
- * from one another.
+ * The generated files of a session, `state.json`, `session.md` and `observed.json`: made from the worklog and the kept copy, never from
+ * one another.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,12 +21,12 @@ import { sessionText } from './sessionText.js';
 
 const TEXT_FILE = 'session.md';
 
-/** A writer that finds more of a worklog beyond its `state.json` writes that anew. */
+/** A writer that finds more of a worklog beyond its `state.json` replaces that file. */
 const MOST_UNCOVERED_BYTES = 256 * 1024;
 
 export interface Generated {
   readonly state: CombinedState & { readonly log: Omit<LogCounts, 'newer'>; readonly kept: number };
-  /** Of `session.md`. */
+  /** The text of `session.md`. */
   readonly text: string;
   readonly fold: Observed | null;
 }
@@ -71,8 +71,8 @@ function storeAnew(memory: Viewer, { id, folder, log: { state: log } }: OpenSess
 }
 
 /**
- * Writes the generated files after a command, so that a list of sessions need not fold their logs: of those that were written to, and
- * have ended or have grown by {@link MOST_UNCOVERED_BYTES}. The worklog has all of it, so a failure does no harm.
+ * Writes the generated files after a command, so that a list of sessions need not fold their logs. Only sessions that were written to, and
+ * have ended or have grown by {@link MOST_UNCOVERED_BYTES}, need it. The worklog has all of it, so a failure does no harm.
  */
 export async function refreshGenerated(memory: Viewer & Pick<Memory, 'opened'>): Promise<void> {
   for (const session of memory.opened) {

@@ -1,7 +1,7 @@
 /**
- * What is done now and then for all sessions of a memory: keep those whose runs have ended, remove copies that are too old, archive
- * what rested long enough, and remove what bound processes of other boots. The next start in a session's directory says what became
- * of it.
+ * The round over all sessions of a memory: it keeps those whose runs have ended, removes copies that are too old, archives sessions
+ * that rested long enough, and removes the bindings of processes of other boots. The next start in a session's directory reports
+ * what was done to it.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,15 +23,15 @@ import { finishRemovals } from './purge.js';
 
 export interface Round {
   readonly kept: readonly string[];
-  /** Whose copies were too old. */
+  /** Sessions whose copies were too old. */
   readonly expired: readonly string[];
   readonly archived: readonly string[];
-  /** Null: of sessions that were removed before. */
+  /** Without an id if an earlier removal could not be finished. */
   readonly failures: readonly { readonly session_id: string | null; readonly message: string }[];
 }
 
 /**
- * @param until when it gives up, UTC epoch milliseconds; the next round goes on
+ * @param until when it gives up, UTC epoch milliseconds; the next round continues
  * @throws RefusedError in the memory of a bridge
  */
 export async function keepRound(
@@ -59,7 +59,7 @@ export async function keepRound(
       if (removeOldCopy(memory, session)) round.expired.push(id);
       else if (isToBeKept(memory, session.log.state)) {
         await keepSession(memory, session, until).catch((error: unknown) => {
-          tell(memory, session, describeError(error));
+          leaveReport(memory, session, describeError(error));
           throw error;
         });
         round.kept.push(id);
@@ -71,13 +71,13 @@ export async function keepRound(
       round.archived.push(id);
       const rest = spokenDuration(memory.settings.freshness.archivable_h * HOUR);
       const archived = `session ${id} rested for more than ${rest} and is in the archive`;
-      tell(memory, session, `${archived}: watchkeeper work unarchive ${id}`);
+      leaveReport(memory, session, `${archived}: watchkeeper work unarchive ${id}`);
     });
   memory.bindings.forgetOtherBoots(memory.surroundings.process);
   return { ...round, failures };
 }
 
-/** A run that is proven dead, or has ended, since it was last kept. Without a known run, nobody knows when that is. */
+/** Whether a run has ended, or is proven dead, and was not kept afterwards. Without a known run, the time of its end is unknown. */
 function isToBeKept(memory: Viewer, log: Worklog): boolean {
   const { conversations, runs, lifecycle, kept } = log;
   if (conversations.length === 0 || isTooOld(memory, log) || memory.runsOf(log).going.length > 0) return false;
@@ -95,7 +95,7 @@ function removeOldCopy(memory: Viewer, session: OpenSession): boolean {
   if (!existsSync(path) || readSeal(path) === null || !isTooOld(memory, session.log.state)) return false;
   // The line first: without it, a copy that is gone is a fault.
   memory.sessions.addFacts(session, [worklogKind.line('kept', { removed: true })], { by: 'watchkeeper' });
-  // Without the copy, nobody looks for what was folded of it.
+  // Without the copy, no process looks for the fold of it.
   for (const file of [join(session.folder, FOLD_FILE), path]) rmSync(file, { force: true });
   syncFolderSync(session.folder);
   return true;
@@ -107,8 +107,8 @@ function isTooOld(memory: Viewer, log: Worklog): boolean {
   return memory.runsOf(log).going.length === 0 && memory.clock.now() - last >= memory.settings.keep_days * DAY;
 }
 
-function tell({ claims }: Pick<Memory, 'claims'>, { id, log }: OpenSession, sentence: string): void {
+function leaveReport({ claims }: Pick<Memory, 'claims'>, { id, log }: OpenSession, sentence: string): void {
   const workspace = log.state.facts?.workspace ?? null;
   const found = workspace === null ? null : claims.find(workspace);
-  if (found !== null) claims.tell(found, id, sentence);
+  if (found !== null) claims.leaveReport(found, id, sentence);
 }

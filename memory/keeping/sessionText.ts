@@ -19,7 +19,7 @@ const MARKS: Readonly<Record<StepStatus, string>> = {
   cancelled: '–',
 };
 
-/** What was observed counts for them, too. */
+/** Declared and observed together. */
 type Totals = Pick<CombinedState, 'purpose' | 'tokens' | 'last_activity' | 'files' | 'more'>;
 type Files = Totals['files'];
 
@@ -106,15 +106,15 @@ function phaseOf(step: Step, { errors }: Worklog, files: Files): Readonly<Record
   };
 }
 
-/** What was declared of a step, and what was observed of other files while it was in progress. */
+/** The files declared for a step, and the other files that were seen to change while it was in progress. */
 function changedIn({ id, files: declared }: Step, files: Files): Step['files'] {
   const named = new Set(Object.values(declared).flat());
   const own = Object.entries(files).filter(([path, { step }]) => step === id && !named.has(path));
   const observed = (...changes: readonly FileChange[]) =>
     own.flatMap(([path, { change }]) => (change !== undefined && changes.includes(change) ? [path] : []));
   return {
-    // These lists know no renaming: the new name has come, and the old one has gone. A file of which nobody knows how it was
-    // changed is only in the list of all files.
+    // These lists know no renaming: the new name is created, and the old one deleted. A file with an unknown kind of change is only
+    // in the list of all files.
     created: [...declared.created, ...observed('created', 'renamed')],
     modified: [...declared.modified, ...observed('modified')],
     deleted: [...declared.deleted, ...observed('deleted'), ...own.flatMap(([, { from }]) => from ?? [])],

@@ -26,7 +26,7 @@ export interface Check {
 
 /**
  * Finishes first what an interrupted archiving, or an interrupted beginning of a child session, has left to do.
- * @param counts of its worklog, for somebody who has the time to wait for `settledCounts`
+ * @param counts of its worklog, if the caller has the time to wait for `settledCounts`
  */
 export function verifySession(
   memory: Delegating & Pick<Memory, 'claims'>,
@@ -52,7 +52,7 @@ function placeCheck({ places }: Pick<Memory, 'places'>, { id, log }: OpenSession
 }
 
 function claimCheck(memory: Pick<Memory, 'workspaceOf' | 'claims'>, { id, log }: OpenSession): Check {
-  // A claim that outlived what its session said of itself counts for nothing once that may hold nothing.
+  // A claim can outlive the first line of its session. It counts for nothing once the session may hold no directory.
   const isKnown = log.state.facts !== null || mayHold(log.state);
   const workspace = isKnown ? memory.workspaceOf(log.state) : null;
   const isHolder = workspace !== null && memory.claims.claimOf(workspace, id) !== null;

@@ -12,7 +12,7 @@ import { describeStorageFault } from '../../src/files/storageFault.js';
 const WRITE = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const BEGIN = WRITE | constants.O_CREAT | constants.O_EXCL;
-/** It is read at once, and a bridge has other work: a second is what it may take. */
+/** It is read in one go, and a bridge has other work: that must take no more than a second. */
 export const LARGEST_LOG_BYTES = 256 * 1024 * 1024;
 /** Error codes of opening a file for writing if its user may only read it. */
 const UNWRITABLE = ['EROFS', 'EACCES', 'EPERM'];
@@ -25,7 +25,7 @@ export interface LogFile {
   readonly file: string;
   /** In bytes. */
   readonly size: number;
-  /** Why it was opened only to be read, although it was to be written. Null if it can be written, or was not to be. */
+  /** Why a file that should be written is open for reading only. Null if it can be written, or need not be. */
   readonly unwritable: UnreachableError | null;
 }
 

@@ -35,7 +35,7 @@ export interface ListedSession {
   readonly condition: Condition;
 }
 
-/** @returns the row as JSON. Of ten thousand rows, copying objects by their names takes longer than reading the files */
+/** @returns the row as JSON. For ten thousand rows, copying each object by its keys takes longer than reading the files */
 export function rowValue(session: ListedSession) {
   const { session_id, purpose, name, workspace, directory, created_at, last_activity, condition } = session;
   const { lifecycle, end, agent, liveness, run_ended, stuck, progress, damage } = condition;
@@ -63,7 +63,7 @@ export function rowValue(session: ListedSession) {
 /** @internal for tests */
 export type SessionRow = ReturnType<typeof rowValue>;
 
-/** What a row needs of `state.json`. */
+/** The fields of `state.json` that a row needs. */
 const stateSchema = z.object({
   purpose: z.string(),
   name: z.string().nullable(),
@@ -80,7 +80,7 @@ const stateSchema = z.object({
   log: z.object({ lines: z.number(), unreadable: z.number(), newer: z.number().default(0) }),
 });
 
-/** What is known of a session before it is a row. */
+/** A session before it is a row. */
 interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
   readonly recorded: Recorded;
   readonly judged: Judged | null;
@@ -104,7 +104,7 @@ export async function listSessions(
 ): Promise<ListedSession[]> {
   const { sessions } = memory;
   const { here, which } = options;
-  // One whose way to the archive was interrupted still lies among the sessions.
+  // A session whose move to the archive was interrupted still lies among the others.
   const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
   const rows: ListedSession[] = [];
   const directoryOf = directories(memory, options);
@@ -121,7 +121,7 @@ export async function listSessions(
   return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
 }
 
-/** Where the beginning is lost, the line that archived it may be, too. */
+/** If the beginning is lost, the line that archived it may be lost, too. */
 function isArchived({ places }: Viewer, folder: string, { recorded, created_at }: Entry): boolean {
   return recorded.archived || (created_at === null && folder !== places.sessionFolder(basename(folder)));
 }
@@ -143,8 +143,8 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
 }
 
 /**
- * @returns null unless `state.json` was made from all that there is, and says all that a row needs: what an agent does is in its
- *   transcript only, and whether a notice still holds depends on more. Then the logs must be folded
+ * @returns null unless `state.json` was made from all that there is, and has all that a row needs. Only its transcript shows the work
+ *   of an agent, and whether a notice still holds depends on more: then the logs must be folded
  */
 function writtenEntry(memory: Viewer, folder: string): Entry | null {
   const state = writtenState(folder);
@@ -168,7 +168,7 @@ function writtenState(folder: string): z.output<typeof stateSchema> | null {
   }
 }
 
-/** Only its logs show it. */
+/** Whether nothing may have been asked in it; only its logs show that. */
 function mayBeUnused({ purpose, lifecycle }: z.output<typeof stateSchema>): boolean {
   return purpose === '' && lifecycle !== 'ended';
 }
@@ -207,7 +207,7 @@ async function foldedEntry(
   }
 }
 
-/** Whether an agent was closed or killed before it was asked anything. What cannot be read may have been declared. */
+/** Whether an agent was closed or killed before it was asked anything. Lines that cannot be read may be declarations. */
 function isLeftUnused(memory: Viewer, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
   return !memory.runsOf(state).mayWork && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
 }

@@ -26,9 +26,9 @@ export type Judge = (memory: Viewer, sessionId: string, now: number) => Promise<
 export interface WholeCondition extends Condition {
   /** In the word of an older tracker. */
   readonly session_state: SessionState;
-  /** That is in progress, or comes next. Null if every one is settled. */
+  /** The step in progress, or else the next one. Null if every one is settled. */
   readonly step: Step | null;
-  /** Processes that agents which crashed have left running; their commands are redacted. */
+  /** Processes that crashed agents have left running; their commands are redacted. */
   readonly left: readonly LeftProcess[];
   /** Files that may be half written. */
   readonly doubtful: readonly DoubtfulFile[];
@@ -37,7 +37,7 @@ export interface WholeCondition extends Condition {
 export interface Look {
   readonly log: Worklog;
   readonly state: CombinedState;
-  /** What was observed. Null if nothing was. */
+  /** Null if nothing was observed. */
   readonly fold: Observed | null;
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
   readonly last: number | null;
@@ -74,7 +74,7 @@ export async function lookAt(
     ...condition,
     session_state: sessionStateOf(condition.freshness, { isUsed: isUsed(log, fold), isCompacted }),
     step: stepOf(stepsOf({ log, fold })),
-    // Another agent may have come; what the first one began continues.
+    // Another agent may have come; the processes of the first one continue.
     left: condition.agent === 'crashed' || lostRun(log) !== null ? leftBy(memory, log) : [],
     get doubtful() {
       return filesInDoubt({ log, fold }, root);
@@ -96,7 +96,7 @@ function isUsed(log: Worklog, fold: Observed | null): boolean {
   return log.files.size > 0 || [...log.steps.values()].some(({ started_at }) => started_at !== null);
 }
 
-/** @returns the part of the condition that `--json` shows beside the state */
+/** @returns the part of the condition that `--json` shows next to the state */
 export function computedOf({ condition }: Look) {
   const { liveness, agent, freshness, check, session_state } = condition;
   return { liveness, crashed: agent === 'crashed', freshness, check, session_state };

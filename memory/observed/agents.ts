@@ -1,4 +1,4 @@
-/** The tree of agents within a session: who started whom, and who is still at work. */
+/** The tree of agents within a session: which one started each, and whether it is still at work. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 
 export interface Agent {
@@ -10,7 +10,7 @@ export interface Agent {
 }
 
 const MAIN = 'main';
-/** They belong to a message or a call, and may come after the one with which a sub-agent ended. */
+/** Lines on a message or a call of a sub-agent, which may follow the line that ended it. */
 const WITH_A_MESSAGE: readonly string[] = ['usage', 'files', 'plan'];
 /** The deepest that is followed: a program may write a cycle, and it must not become one here. */
 const DEEPEST = 100;

@@ -1,7 +1,7 @@
 /** The changes of the files of a session. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { MOST_FILES, type More, setIn } from '../fold/bounds.js';
-import { type LeftTurn, withRenamed } from './leftTurn.js';
+import { type AbandonedTurn, withRenamed } from './abandonedTurn.js';
 
 /** `changed`: a shell command created, modified or deleted it, and its program does not say which. */
 export type FileChange = 'created' | 'modified' | 'deleted' | 'changed' | 'renamed' | 'read';
@@ -29,7 +29,7 @@ interface ObservedFiles {
   readonly files: Map<string, ObservedFile>;
   /** Since the last end of a turn; the first ones. */
   readonly touched: Set<string>;
-  leftTurns: readonly LeftTurn[];
+  leftTurns: readonly AbandonedTurn[];
   readonly more: More;
 }
 

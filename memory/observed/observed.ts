@@ -4,10 +4,10 @@ import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
+import { type AbandonedTurn, abandonedTurn, MOST_LEFT, restAfter } from './abandonedTurn.js';
 import { Agents } from './agents.js';
 import { type Action, callWords, faultWords, type ObservedError, type OpenCall, pathOf } from './calls.js';
 import { type ObservedFile, takeFiles } from './files.js';
-import { goneOnWith, type LeftTurn, leftTurn, MOST_LEFT } from './leftTurn.js';
 import { takePrompt } from './prompt.js';
 import { planItemsOf, Todos } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
@@ -33,11 +33,11 @@ export class Observed {
   isPersonHeard = false;
   prompts = 0;
   lastWords: string | null = null;
-  /** Since the last prompt: else its last words are older than that. */
+  /** Whether the agent has answered the last prompt. If not, its last words are older. */
   hasSpoken = false;
   firstActivity: number | null = null;
   lastActivity: number | null = null;
-  /** The main agent owes an answer. */
+  /** Whether the main agent owes an answer. */
   isTurnOpen = false;
   /** Why its last turn ended, in the journal's word. */
   lastTurnEnd: string | null = null;
@@ -46,7 +46,7 @@ export class Observed {
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
   /** Turns of earlier conversations that no later turn has resumed. */
-  leftTurns: readonly LeftTurn[] = [];
+  leftTurns: readonly AbandonedTurn[] = [];
   compactions = 0;
   compactedAt: number | null = null;
   /** Since the last prompt. */
@@ -123,13 +123,13 @@ export class Observed {
     return [...this.#calls.values()].map(({ batch: _batch, action: _action, ...call }) => call);
   }
 
-  /** Conversations come one after the other: the end of a turn in the next one says nothing of a turn that an earlier one left. */
+  /** Conversations come one after the other: the end of a turn in the next one says nothing about an open turn of an earlier one. */
   #follow(conversation: string | null): void {
     if (conversation === null || conversation === this.#conversation) return;
     const before = this.#conversation;
     this.#conversation = conversation;
     if (before === null || !this.isTurnOpen) return;
-    const turn = leftTurn(before, this.lastActivity ?? 0, { files: this.touched, calls: this.openCalls() });
+    const turn = abandonedTurn(before, this.lastActivity ?? 0, { files: this.touched, calls: this.openCalls() });
     this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
     this.#calls.clear();
     this.#closeTurn();
@@ -162,7 +162,7 @@ export class Observed {
       this.lastTurnEnd = reason;
       this.idleAt = at;
     }
-    if (this.#hasCalled) this.leftTurns = this.leftTurns.flatMap((turn) => goneOnWith(turn, this.touched));
+    if (this.#hasCalled) this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, this.touched));
     this.#closeTurn();
   }
 
@@ -213,7 +213,7 @@ export class Observed {
     addTo(this.errors, error, { more: this.more, name: 'errors' });
   }
 
-  /** A whole list without ids is its agent's own; of those, only the main agent's is the session's. */
+  /** A whole list without ids belongs to its agent. Only the main agent's is the session's. */
   #plan(record: JournalRecord, agent: string, at: number): void {
     const items = planItemsOf(record.items);
     const mode = record.mode === 'replace' ? 'replace' : 'merge';

@@ -14,7 +14,7 @@ export function transcriptOf({ provider, id, transcript }: Conversation, folders
 }
 
 /** @param levels of folders between `folder` and the file */
-function findBelow(folder: string, levels: number, isMeant: (name: string) => boolean): string | null {
+function findBelow(folder: string, levels: number, matches: (name: string) => boolean): string | null {
   let entries: ReturnType<typeof namesIn>;
   try {
     entries = namesIn(folder);
@@ -22,11 +22,11 @@ function findBelow(folder: string, levels: number, isMeant: (name: string) => bo
     return null;
   }
   if (levels === 0) {
-    const found = entries.find(({ name, isFolder }) => !isFolder && isMeant(name));
+    const found = entries.find(({ name, isFolder }) => !isFolder && matches(name));
     return found === undefined ? null : join(folder, found.name);
   }
   for (const { name, isFolder } of entries) {
-    const found = isFolder ? findBelow(join(folder, name), levels - 1, isMeant) : null;
+    const found = isFolder ? findBelow(join(folder, name), levels - 1, matches) : null;
     if (found !== null) return found;
   }
   return null;

@@ -24,8 +24,8 @@ export function purposeOf({ facts }: Pick<Worklog, 'facts'>, fold: Pick<Observed
 }
 
 /**
- * @param here the identity of a process of this host, to know what another agent than the one that crashed was asked
- * @returns what its agent was asked last, unless that is its purpose. Null if nothing else is known
+ * @param here the identity of a process of this host. With it, only a prompt to the crashed agent counts, if one crashed
+ * @returns the last prompt of its agent, unless that is its purpose. Null if nothing else is known
  */
 export function lastAskedOf(
   log: Pick<Worklog, 'facts' | 'lifecycle' | 'runs' | 'conversations'>,

@@ -27,6 +27,8 @@ export interface StepLike {
 interface Task {
   readonly title: string;
   readonly status: StepStatus;
+  /** The id in the program's list; missing or null if it has none. */
+  readonly external_id?: string | null;
 }
 
 export type Plan = Extract<ObservedEvent, { event: 'plan' }> & { readonly agent_id?: string };
@@ -80,13 +82,22 @@ function isSame(task: PlanItem, item: PlanItem): boolean {
   return task.external_id === item.external_id;
 }
 
-/** @returns the task in progress, else the first open one; null if every one is settled */
+/**
+ * @returns the task in progress, else the first open one; null if every one is settled, and if the list was begun in an earlier run
+ *   of the conversation: then neither its length nor the title of such a task is known
+ */
 export function stepOf(tasks: readonly Task[]): Step | null {
+  if (tasks.some(isNameless)) return null;
   const counted = tasks.filter(({ status }) => status !== 'cancelled');
   const step =
     counted.find(({ status }) => status === 'in_progress') ??
     counted.find(({ status }) => status === 'pending' || status === 'failed');
   return step === undefined ? null : { number: counted.indexOf(step) + 1, of: counted.length, title: step.title };
+}
+
+/** Whether only the number of a task is known in this run: then the number takes the place of its title (`deeds.ts`). */
+function isNameless({ title, external_id }: Task): boolean {
+  return typeof external_id === 'string' && title === `#${external_id}`;
 }
 
 /**

@@ -20,7 +20,7 @@ import { type Share, sharesOf } from './shares.js';
 import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
-/** To be raised whenever the same lines fold into something else. */
+/** Must be raised whenever the same lines fold into something else. */
 export const FOLD_VERSION = 4;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
@@ -116,7 +116,7 @@ function keyOf({ workspace }: Place, shares: readonly Share[]): string | null {
     const { first, count, digest } = kept ?? {};
     return [provider, id, cwd, since, moved_at, endedAt, first, count, digest];
   });
-  // Not finer: a backup that is put back may have lost what is.
+  // Whole seconds: a restored backup may have lost finer times.
   const changedAt = Math.floor(stat.mtimeMs / SECOND);
   return JSON.stringify([FOLD_VERSION, workspace?.root ?? null, stat.size, changedAt, parts]);
 }

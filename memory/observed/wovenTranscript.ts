@@ -1,7 +1,7 @@
 /**
- * The transcript of a conversation as it grows, with what only the worklog of its session knows: that a permission dialog is open,
- * that the program which showed it has ended, and that another program has resumed the conversation, and owes nothing that the one
- * before has left. A reader cannot see which line came from where.
+ * The transcript of a conversation as it grows, with facts that only the worklog of its session has: a permission dialog is open, the
+ * program that showed it has ended, or another program has resumed the conversation, and owes nothing from before. A reader cannot
+ * see where a line came from.
  */
 import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import { instantOf } from '../../src/journal/normalise.js';
@@ -42,7 +42,7 @@ export class WovenTranscript implements JournalSource {
   readonly #programs = new Set<string>();
   /** By id, of the lines that were given out. */
   readonly #calls = new Map<string, OpenCall>();
-  #tellsOfDialogs = false;
+  #reportsDialogs = false;
   #presumedBefore = NONE;
   #presumed: readonly JournalRecord[] | null = null;
 
@@ -61,9 +61,9 @@ export class WovenTranscript implements JournalSource {
     return this.#transcript.path;
   }
 
-  /** Whether the program has ever said that a dialog was open: then one that it does not speak of is not. */
-  get tellsOfDialogs(): boolean {
-    return this.#tellsOfDialogs;
+  /** Whether the program has ever reported a dialog itself: then a dialog that it does not report is not open. */
+  get reportsDialogs(): boolean {
+    return this.#reportsDialogs;
   }
 
   get diagnostics(): JournalDiagnostics {
@@ -131,7 +131,7 @@ export class WovenTranscript implements JournalSource {
     const { event, timestamp } = record;
     const kind = textOf(record.kind);
     if (event === 'wait_start' && kind !== null) {
-      this.#tellsOfDialogs ||= kind === 'permission';
+      this.#reportsDialogs ||= kind === 'permission';
       this.#open.add(kind);
       this.#waiting.push(record);
     } else if (event === 'wait_end' && kind !== null) {
@@ -141,7 +141,7 @@ export class WovenTranscript implements JournalSource {
       this.#programs.add(programOf(record));
       return;
     } else if (event === 'run_ended') {
-      // Another window may have the dialog. As the fold of the worklog says.
+      // Another window may have the dialog. The fold of the worklog has the same rule.
       if (!this.#programs.delete(programOf(record)) || this.#programs.size > 0) return;
       for (const each of this.#open) this.#waiting.push({ event: 'wait_end', kind: each, timestamp });
       this.#open.clear();

@@ -1,4 +1,4 @@
-/** Steps that are added to a plan, to which others may add at the same time. */
+/** Adds steps to a plan while other writers may do so, too. */
 import type { SessionLog, WorklogLine } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Refusal } from '../logs/kind.js';

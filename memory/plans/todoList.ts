@@ -22,7 +22,7 @@ type PlanLine = WorklogLine<'step_added' | 'step'>;
 
 export interface Merge {
   readonly lines: readonly PlanLine[];
-  /** Steps that no legal move leads where the list says, each with the reason. */
+  /** Steps that no legal move brings to the status in the list, each with the reason. */
   readonly stuck: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The agent of a session that has ended may go on in the same window. What it is asked then is recorded in a session of its own, which
- * continues the ended one: no hook says when somebody asks something.
+ * The agent of an ended session may stay in use in its window. A new session, which continues the ended one, records that work from
+ * the start: no hook reports a prompt.
  */
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import type { Conversation, Run, Worklog } from '../fold/worklog.js';
@@ -13,10 +13,10 @@ import { startConversation } from './conversationStart.js';
 
 /**
  * @param ended just now
- * @returns the session in which the caller goes on, else its last agent; null: no agent is known to live here, or the session is of
- *   another directory
+ * @returns the session that the caller's agent, else the last one, works in from now on; null if no agent is known to live here, or
+ *   the session is of another directory
  */
-export function goOnAfter(memory: Memory, ended: OpenSession): string | null {
+export function continueAfter(memory: Memory, ended: OpenSession): string | null {
   const { id, log } = ended;
   if (memory.isBridges || log.state.facts?.workspace !== memory.workspace.id) return null;
   const begun = windowsOf(memory, id, log.state).map(({ bound, transcript, agent }) => {
@@ -35,7 +35,7 @@ interface Window {
   readonly agent: ProcessIdentity;
 }
 
-/** @returns the windows in which agents of the session live, the caller's first. Runs and conversations are paired, newest first */
+/** @returns the windows of the session's living agents, the caller's first. Runs and conversations are paired, newest first */
 function windowsOf(memory: Memory, id: string, log: Worklog): Window[] {
   const { conversations, present } = log;
   const { bindings, conversation: own, agentProcess } = memory;

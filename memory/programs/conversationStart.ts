@@ -1,6 +1,6 @@
 /**
- * Which session a conversation belongs to that a program begins or goes on with. Its binding decides: of two hooks of one program
- * that run at the same time, both end up in one session, and what a killed one left out, the next one writes.
+ * Finds or begins the session of a conversation that a program begins or resumes. Its binding decides: two hooks that run at the same
+ * time end up in one session, and the next hook writes the lines that a killed one left out.
  */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { ulid } from '../../src/ids.js';
@@ -16,50 +16,50 @@ import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import type { ConversationSource } from '../words.js';
 
-/** What a program says when one of its conversations begins or goes on. */
+/** The report of a program that one of its conversations begins or resumes. */
 export interface Launch extends BoundConversation {
   readonly source: ConversationSource;
-  /** Null: it is found where the program keeps its transcripts. */
+  /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
-  /** The program; null: it is not known. */
+  /** The process of the program. Null if it is unknown. */
   readonly agent: ProcessIdentity | null;
-  /** The conversation in whose shell the program was started; null: a person has started it. */
+  /** The conversation whose shell started the program. Null if a person did. */
   readonly launchedIn: BoundConversation | null;
 }
 
 export interface StartedConversation {
   readonly session: OpenSession;
-  /** The session as it was before; null: it began now. */
+  /** The session as it was before. Null if it began now. */
   readonly before: OpenSession | null;
-  /** What became of other sessions of the directory, in sentences, for the person who begins this one; nobody is told again. */
-  readonly told: readonly string[];
+  /** Sentences on other sessions of the directory, for the person who begins this one. They are shown only once. */
+  readonly reports: readonly string[];
 }
 
 /** @throws UnreachableError if the memory cannot be written; RefusedError in that of a bridge */
 export function startConversation(memory: Memory, launch: Launch): StartedConversation {
   requireOwnMemory(memory.places);
   const known = memory.bindings.sessionOf(launch);
-  const id = known === null ? sessionFor(memory, launch) : goneOn(memory, known);
+  const id = known === null ? sessionFor(memory, launch) : resumed(memory, known);
   const found = id === null ? null : memory.look(id);
   const before = found === null || isUnbegun(found) ? null : found;
-  const told = before === null ? (memory.claims.read(memory.workspace)?.told ?? []) : [];
+  const reports = before === null ? (memory.claims.read(memory.workspace)?.reports ?? []) : [];
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
   // The hook that began the session may have been killed before it entered the workspace.
   if (before !== null) memory.claims.enter(memory.workspaceOf(before.log.state) ?? memory.workspace, session.id);
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
   // It may have ended in the meantime, as when nothing had been asked in it.
-  return session.log.state.lifecycle === 'ended' ? startAgain(memory, session, launch) : { session, before, told };
+  return session.log.state.lifecycle === 'ended' ? startAgain(memory, session, launch) : { session, before, reports };
 }
 
-/** @param session that the conversation cannot be in as it is */
+/** @param session that cannot take the conversation */
 export function startAgain(memory: Memory, { log }: OpenSession, launch: Launch): StartedConversation {
   log.close();
   return startConversation(memory, launch);
 }
 
-/** @returns the session that goes on; null if it has ended, or is gone, so that another one continues it */
-function goneOn(memory: Memory, known: string): string | null {
+/** @returns the session that is resumed; null if it has ended, or is gone, so that another one continues it */
+function resumed(memory: Memory, known: string): string | null {
   return memory.sessions.withSession(known, (session) => {
     const { lifecycle, archived } = session.log.state;
     if (lifecycle === 'ended') return null;
@@ -73,7 +73,7 @@ function goneOn(memory: Memory, known: string): string | null {
   });
 }
 
-/** @returns the session that a new conversation comes to; null: one of its own */
+/** @returns the session that a new conversation joins; null if it gets one of its own */
 function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): string | null {
   if (source === 'clear' || source === 'compact') {
     const bound = agent === null ? null : memory.bindings.sessionOf({ process: agent });
@@ -86,7 +86,7 @@ function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): stri
   return log === undefined || memory.runsOf(log).going.length > 0 ? null : holder;
 }
 
-/** @param known the session that has the conversation; null: none has */
+/** @param known the session that has the conversation. Null if none has */
 function begun(memory: Memory, launch: Launch, known: string | null): OpenSession {
   const id = takenIn(memory, known) ?? memory.bindings.take(launch, `${IMPLICIT}${ulid(memory.clock)}`, known);
   const { workspace, surroundings, bindings, sessions } = memory;
@@ -110,7 +110,7 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
   );
 }
 
-/** @returns the id that a hook took for a session without beginning it, because it was killed or is at it; null if none did */
+/** @returns the id that a hook took for a session without beginning it, because it was killed or is still at work; null if none did */
 function takenIn(memory: Memory, known: string | null): string | null {
   if (!known?.startsWith(IMPLICIT)) return null;
   if (memory.places.findSession(known) === null) return known;

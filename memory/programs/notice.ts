@@ -1,4 +1,4 @@
-/** What the person is shown whose agent starts, in a line. Their own words may be shown on their own screen. */
+/** The line that a person sees when their agent starts. It may hold their own words: the screen is theirs. */
 import { counted } from '../../src/counted.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
@@ -19,8 +19,8 @@ export function noticeOf(look: Look, redact: Redact): string | null {
   return `watchkeeper: the last session here is old${wordsOf(look, redact)}. Much may have changed: ${way}`;
 }
 
-/** Of a crash beside the session that the agent comes to. */
-export function noticeBeside(look: Look, redact: Redact): string {
+/** Reports the crash of another session in the directory. */
+export function noticeOfOther(look: Look, redact: Redact): string {
   return `watchkeeper: another agent here crashed${wordsOf(look, redact)}. You can read its record with: watchkeeper track resume ${look.log.session_id}`;
 }
 
@@ -30,7 +30,7 @@ function wordsOf(look: Look, redact: Redact): string {
   const purpose = shorten(redact(oneLine(purposeOf(log, fold))), LONGEST_PURPOSE);
   const progress = total === 0 ? '' : ` (${done} of ${counted(total, 'step')} done)`;
   const when = last === null ? '' : `, ${ago(now - last)}`;
-  // What it had answered was not broken off.
+  // An answered prompt was not cut off.
   const asked = condition.agent === 'crashed' && fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
   const broken = asked === null ? '' : `; last asked: ${shorten(redact(oneLine(asked)), LONGEST_PURPOSE)}`;
   return `${when}${purpose === '' ? '' : `: ${purpose}`}${progress}${broken}`;

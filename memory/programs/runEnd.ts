@@ -13,8 +13,8 @@ import { type Launch, startAgain } from './conversationStart.js';
 
 /**
  * @param launch of the conversation, as far as it is known now
- * @returns the session that has the conversation, or else the program; null if none has, or it was removed. What a hook that was killed
- *   left out of its beginning is written first
+ * @returns the session that has the conversation, or else the program; null if none has, or it was removed. Lines of its beginning
+ *   that a killed hook left out are written first
  */
 export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'launchedIn'>): OpenSession | null {
   const { agent } = launch;
@@ -25,7 +25,7 @@ export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'la
   return startAgain(memory, session, { ...launch, source: 'startup', launchedIn: null }).session;
 }
 
-/** Whether the hook or command that bound the conversation came to its last line, as far as that matters. */
+/** Whether the hook or command that bound the conversation wrote all its lines, as far as that matters. */
 function isWhole(memory: Adopting, session: OpenSession, launch: Omit<Launch, 'source' | 'launchedIn'>): boolean {
   const { lifecycle, archived } = session.log.state;
   if (lifecycle === 'ended' || archived !== null) return true;
@@ -42,13 +42,13 @@ export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdent
     sessions.addFacts(session, [worklogKind.line('session_ended', { reason: 'superseded' })]);
 }
 
-/** @returns whether nobody has asked anything in a session that began by itself: its program keeps no transcript of it */
+/** @returns whether nothing was asked in a session that began by itself: its program keeps no transcript of it */
 export function wasNeverAsked({ programs }: Viewer, state: Worklog): boolean {
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
   return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
 }
 
-/** What a dialog is about, as far as the program says it. */
+/** The subject of a dialog, as far as the program reports it. */
 export interface AskedPermission {
   readonly tool: string | null;
   readonly inputDigest: string | null;

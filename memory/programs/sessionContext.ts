@@ -1,11 +1,11 @@
-/** What the model of a program is told when one of its conversations begins or goes on, and what is shown to the person. */
+/** The context that a model gets when a conversation of its program begins or resumes, and the notice for the person. */
 
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
-import { contextGiven, contextTold, digestOf } from '../brief/contextGiven.js';
-import { crashBeside } from '../brief/crashReport.js';
+import { contextGiven, contextGivenTo, digestOf } from '../brief/contextGiven.js';
+import { otherCrash } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { contextFor, notesFor } from '../brief/resumeContext.js';
@@ -21,62 +21,62 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { isUnreportedCrash, mostUrgentFirst, type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import type { Viewer } from '../sessions/views.js';
 import type { Launch, StartedConversation } from './conversationStart.js';
-import { noticeBeside, noticeOf } from './notice.js';
+import { noticeOf, noticeOfOther } from './notice.js';
 import { wasNeverAsked } from './runEnd.js';
 
-/** Of one workspace, the newest first. */
+/** The newest sessions of one workspace. */
 const MOST_LOOKED_AT = 50;
 /** May be lost in a power failure; the crash is then reported twice. */
 const REPORTED = { by: 'watchkeeper', isDurable: false } as const;
 
 export interface GivenContext {
   readonly level: ContextLevel;
-  /** For the model; empty: nothing. */
+  /** For the model; empty if there is nothing to report. */
   readonly text: string;
-  /** For the person, in lines; null: nothing. */
+  /** For the person, in lines; null if there is nothing to report. */
   readonly notice: string | null;
-  /** For whom it is; missing: the main agent. */
+  /** The id of the sub-agent that reads it, if it has one. */
   readonly subAgent?: string | null;
 }
 
-/** Sees the sessions of a directory, and what becomes of them. */
-type Telling = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBridges' | 'look'>;
+/** Sees the sessions of a directory, and how they change. */
+type Reporting = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBridges' | 'look'>;
 
-/** A session of which a start may be told. */
+/** A session that may be reported at a start. */
 type Candidate = OpenSession & Partial<Pick<UnfinishedSession, 'reason'>>;
 
-/** @returns the sessions of which the start of a conversation may be told, the first of them if there is something to tell */
-export function toldAtStart(
-  memory: Telling,
+/** @returns the sessions that the start of a conversation may report. It reports the first one that has something to show */
+export function sessionsToReport(
+  memory: Reporting,
   { session, before }: StartedConversation,
   { source }: Launch,
 ): readonly Candidate[] {
-  // Who goes on with a conversation was told of the others when it began.
+  // A resumed conversation got the report on the others when it began.
   if (levelOf(source, session.log.state) !== 'root') return [before ?? session];
-  // A session that it comes to; one that begins is told of the one before.
+  // The session that it joins, then the unfinished ones.
   return [...(before === null ? [] : [before]), ...unfinished(memory, session.id)];
 }
 
 /**
- * @param candidates of {@link toldAtStart}
- * @returns what is told at the start of a conversation
+ * @param candidates of {@link sessionsToReport}
+ * @returns the context for the start of a conversation
  */
 export async function startContext(
-  memory: Telling,
+  memory: Reporting,
   started: StartedConversation,
   launch: Launch,
-  candidates = toldAtStart(memory, started, launch),
+  candidates = sessionsToReport(memory, started, launch),
 ): Promise<GivenContext> {
   const { session } = started;
   const { about, given } = await contextOfFirst(memory, candidates, { source: launch.source, own: session });
-  // Who runs to its end with nobody before it keeps no crash from the person, or from the agent that comes then.
+  // An agent without a screen does not use up the report of a crash: the person and the next agent still get it.
   if (hasScreen(memory.surroundings, launch.agent))
-    for (const id of about) if (id !== session.id) markTold(memory, id, session.id);
+    for (const id of about) if (id !== session.id) markReported(memory, id, session.id);
   return given;
 }
 
-/** @returns what is told at the start of a conversation of which nothing can be recorded; it writes nothing, either */
-export async function unrecordedContext(memory: Telling, launch: Launch): Promise<GivenContext> {
+/** @returns the context for the start of a conversation that cannot be recorded. Writes nothing */
+export async function unrecordedContext(memory: Reporting, launch: Launch): Promise<GivenContext> {
   const { source, agent } = launch;
   const isSame = source === 'clear' || source === 'compact';
   const bound = isSame && agent !== null ? memory.bindings.sessionOf({ process: agent }) : null;
@@ -89,12 +89,12 @@ export async function unrecordedContext(memory: Telling, launch: Launch): Promis
 }
 
 /**
- * @param own the session of the conversation; null: it has none
- * @returns the context about the first session of which there is something to tell, and of which ones it tells; else the notes of the
- *   directory. Who comes to a session is told of that one first, and then of a crash beside it
+ * @param own the session of the conversation. Null if it has none
+ * @returns the context about the first session with something to report, and the ids of the sessions in it; else the notes of the
+ *   directory. If the first one is its own, the crash of another session follows
  */
 async function contextOfFirst(
-  memory: Telling,
+  memory: Reporting,
   candidates: readonly Candidate[],
   { source, own }: { readonly source: Launch['source']; readonly own: OpenSession | null },
 ): Promise<{ readonly about: readonly string[]; readonly given: GivenContext }> {
@@ -105,15 +105,15 @@ async function contextOfFirst(
     if (isNothing(look)) continue;
     const others = candidates.slice(index + 1);
     const isOwn = about.id === own?.id;
-    const beside = isOwn ? await untoldCrash(memory, others) : null;
-    const text = contextFor(viewOf(memory, look), level, { further: furtherOf(memory, others, beside), isOwn });
+    const crash = isOwn ? await unreportedCrash(memory, others) : null;
+    const text = contextFor(viewOf(memory, look), level, { further: furtherOf(memory, others, crash), isOwn });
     const { redact } = memory.stamp;
     const notices = [
       level === 'root' || level === 'resumed' ? noticeOf(look, redact) : null,
-      beside === null ? null : noticeBeside(beside, redact),
+      crash === null ? null : noticeOfOther(crash, redact),
     ].filter((line) => line !== null);
-    const told = [about.id, ...(beside === null ? [] : [beside.log.session_id ?? ''])];
-    return { about: told, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
+    const reported = [about.id, ...(crash === null ? [] : [crash.log.session_id ?? ''])];
+    return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
   }
   return { about: [], given: { level, text: notesFor(recordView(memory, log), level), notice: null } };
 }
@@ -122,8 +122,8 @@ function isNothing({ log, fold }: Look): boolean {
   return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold);
 }
 
-/** @returns the first of the sessions that crashed and of which nobody was told; null if none did */
-async function untoldCrash(memory: Telling, others: readonly Candidate[]): Promise<Look | null> {
+/** @returns the first session whose crash was not reported yet; null if there is none */
+async function unreportedCrash(memory: Reporting, others: readonly Candidate[]): Promise<Look | null> {
   for (const other of others.filter(isUnreportedCrash)) {
     const look = await lookAt(memory, other);
     if (!isNothing(look)) return look;
@@ -131,29 +131,29 @@ async function untoldCrash(memory: Telling, others: readonly Candidate[]): Promi
   return null;
 }
 
-/** @param beside one of the others, of which more is told; null: of none */
-function furtherOf({ surroundings, stamp }: Viewer, others: readonly Candidate[], beside: Look | null): Section[] {
-  const more = others.filter(({ id }) => id !== beside?.log.session_id);
+/** @param crash one of the others, reported at length. Null if none is */
+function furtherOf({ surroundings, stamp }: Viewer, others: readonly Candidate[], crash: Look | null): Section[] {
+  const more = others.filter(({ id }) => id !== crash?.log.session_id);
   const crashed = more.filter(({ reason }) => reason === 'crashed').length;
   const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
   const count = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
   return [
-    ...(beside === null ? [] : crashBeside(beside, surroundings.process, new Words(stamp.redact))),
+    ...(crash === null ? [] : otherCrash(crash, surroundings.process, new Words(stamp.redact))),
     { title: '', entries: entries('rest', more.length === 0 ? [] : [count]) },
   ];
 }
 
 /**
- * @param subAgent its id; null: the program does not say
- * @returns what a sub-agent of the session is told. One that goes on has its first context already, and nothing is told twice
+ * @param subAgent its id. Null if the program does not report it
+ * @returns the context for a sub-agent of the session. A resumed one has its first context already, and gets no text twice
  */
 export async function delegatedContext(
-  memory: Telling,
+  memory: Reporting,
   session: OpenSession,
   subAgent: string | null,
 ): Promise<GivenContext> {
   const log = session.log.state;
-  // What nobody has declared, its transcript knows.
+  // The transcript supplies a purpose or steps that were not declared.
   const isDeclared = log.steps.size > 0 && log.facts?.purpose;
   const { fold } = isDeclared ? { fold: null } : await lookAt(memory, session);
   return declaredContext(memory, session, subAgent, fold);
@@ -161,7 +161,7 @@ export async function delegatedContext(
 
 /** @returns the same, without a fold if its transcript takes too long to be read */
 export function declaredContext(
-  memory: Telling,
+  memory: Reporting,
   { log }: OpenSession,
   subAgent: string | null,
   fold: Observed | null = null,
@@ -172,7 +172,7 @@ export function declaredContext(
   return { level, text: last === digestOf(text) ? '' : text, notice: null, subAgent };
 }
 
-/** Notes in the session's worklog what was given. */
+/** Writes to the session's worklog that its agent was given a context. */
 export function noteGiven({ sessions }: Viewer, session: OpenSession, { level, text, subAgent }: GivenContext): void {
   if (text !== '') sessions.addFacts(session, [contextGiven(level, text, subAgent)], REPORTED);
 }
@@ -184,7 +184,7 @@ function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
 }
 
 /** @returns sessions of the workspace on which no agent works, as far as it can be seen here, the most urgent first */
-function unfinished(memory: Telling, except: string | null): readonly UnfinishedSession[] {
+function unfinished(memory: Reporting, except: string | null): readonly UnfinishedSession[] {
   const here = unfinishedIn(memory, memory.workspace, { except, most: MOST_LOOKED_AT });
   return mostUrgentFirst(here).filter(({ reason, log: { state } }) => {
     // Without a transcript nothing was asked; it would only be counted.
@@ -193,13 +193,13 @@ function unfinished(memory: Telling, except: string | null): readonly Unfinished
   });
 }
 
-/** Whoever starts next need not hear of the crash first again; of what cannot be seen here, its own host may still say that it crashed. */
-function markTold(memory: Telling, about: string, to: string): void {
+/** Marks the session as reported, so that the next agent gets others first. A run elsewhere stays: its own host may still see a crash. */
+function markReported(memory: Reporting, about: string, to: string): void {
   try {
     const isHere = (state: Worklog) => memory.runsOf(state).elsewhere === null;
-    memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextTold(to)] : []), REPORTED);
+    memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextGivenTo(to)] : []), REPORTED);
   } catch (error) {
-    // Its record takes no line, so it is told once more. The start itself is recorded.
+    // Its record takes no line, so it is reported once more. The start itself is recorded.
     if (!(error instanceof UnreachableError)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Gives a session a conversation and the process that has it. Whichever session had them before loses them. */
+/** Gives a session a conversation and the process that has it. The session that had them before loses them. */
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
@@ -24,7 +24,7 @@ export interface Adopted {
   readonly transcript: string | null;
 }
 
-/** Gives sessions what they did not have, and reports it to those that had it. */
+/** Gives sessions conversations and processes, and reports that to the sessions that lose them. */
 export type Adopting = Viewer & Pick<Memory, 'bindings' | 'look'>;
 
 /** @returns whether the caller runs in the shell of an agent */
@@ -61,10 +61,10 @@ function adoptConversation(
   const before = memory.bindings.bind(bound, id);
   const former = loserOf(memory, log.state, before);
   const lost = former === null || hasConversation(log.state, bound) ? null : memory.look(former);
-  // Its beginning is this session's, too, if no other session has it: the former one began with it, and has nothing more.
+  // The beginning is this session's, too, unless another one keeps a share. A former session that has nothing else keeps none.
   const isOwn = source !== 'bind' && former === before;
   const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
-  const theirs = lost?.log.state.conversations.findLast((one) => isMeant(one, bound));
+  const theirs = lost?.log.state.conversations.findLast((one) => matches(one, bound));
   const begun = isWhole ? (theirs?.since ?? null) : memory.clock.now();
   const since = begun === null ? null : isoTime(begun);
   const line = worklogKind.line('conversation', {
@@ -117,7 +117,7 @@ export function isAdopted(
   { log: { state } }: OpenSession,
   { bound, process }: { readonly bound: BoundConversation; readonly process: ProcessIdentity | null },
 ): boolean {
-  const hasLine = state.conversations.some((one) => isMeant(one, bound));
+  const hasLine = state.conversations.some((one) => matches(one, bound));
   const hasItsRun = process === null || state.runs.some((run) => isSameProcess(run.process, process));
   const former = hasLine && hasItsRun ? loserOf(memory, state, memory.bindings.formerOf(bound)) : null;
   const lost = former === null ? undefined : memory.look(former)?.log.state;
@@ -152,7 +152,7 @@ function isLeftEmpty(state: Worklog): boolean {
 }
 
 function isEmptyWithout(state: Worklog, bound: BoundConversation): boolean {
-  const isGiven = state.conversations.every((one) => one.moved_at !== null || isMeant(one, bound));
+  const isGiven = state.conversations.every((one) => one.moved_at !== null || matches(one, bound));
   return isImplicit(state) && isGiven && isUndeclared(state);
 }
 
@@ -176,13 +176,13 @@ export function reportMoved({ sessions, bindings }: Pick<Memory, 'sessions' | 'b
 }
 
 function hasConversation({ conversations }: Worklog, bound: BoundConversation): boolean {
-  return conversations.some((one) => one.moved_at === null && isMeant(one, bound));
+  return conversations.some((one) => one.moved_at === null && matches(one, bound));
 }
 
 function hasRun({ runs }: Worklog, process: ProcessIdentity): boolean {
   return openRunOf(runs, process) !== undefined;
 }
 
-function isMeant(one: { readonly provider: string; readonly id: string }, bound: BoundConversation): boolean {
+function matches(one: { readonly provider: string; readonly id: string }, bound: BoundConversation): boolean {
   return one.provider === bound.provider && one.id === bound.conversation;
 }

@@ -1,4 +1,4 @@
-/** Which process is the agent in whose shell a command runs. */
+/** Finds the agent's process: the one whose shell runs a command. */
 import { programNamed, programOfProcess } from '../../src/agents/programs.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { valueIn } from '../../src/host/marks.js';
@@ -25,7 +25,7 @@ function ancestorsOf({ process }: Surroundings): ProcessIdentity[] {
 
 /**
  * @param isBound whether a session has the process
- * @returns the nearest ancestor that a session has; else that which the agent names in `CLAUDE_PID`; else the nearest whose program
+ * @returns the nearest ancestor bound to a session; else the one that the agent names in `CLAUDE_PID`; else the nearest whose program
  *   is known as an agent's; null if none is
  */
 export function agentProcessOf(
@@ -50,7 +50,7 @@ export function isServer(words: readonly string[]): boolean {
 }
 
 /**
- * @param agent the program; null: nobody knows it
+ * @param agent the program. Null if it is unknown
  * @returns whether a person may see what the program's hook has it show: `claude -p` (2.1) and `codex exec` have no screen. Where the
  *   command line cannot be read, Codex counts as one that has
  */
@@ -60,7 +60,7 @@ export function hasScreen({ variables }: Surroundings, agent: ProcessIdentity | 
   return programNamed(programOfProcess(words))?.isHeadless(words) !== true;
 }
 
-/** @returns the conversation in whose agent's shell the process was started; null if in none, or its environment cannot be read */
+/** @returns the conversation of the agent whose shell started the process; null if none did, or its environment cannot be read */
 export function conversationOf(pid: number): BoundConversation | null {
   const environment = readEnvironment(pid);
   if (typeof environment === 'string') return null;

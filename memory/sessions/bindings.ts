@@ -14,7 +14,7 @@ import { withLog } from '../logs/scoped.js';
 const processSchema = z.object({ host: z.string(), boot_id: z.string() });
 
 interface Binding {
-  /** The session, the line that gave it, and the session that had it before. */
+  /** The session that has it, the line that says so, and the session that had it before. */
   bound: { readonly session_id: string; readonly line: string; readonly from: string | null } | null;
   /** Null if it is a conversation, or the process was not named. */
   process: z.output<typeof processSchema> | null;
@@ -73,13 +73,13 @@ export class Bindings {
     return this.#read(bound)?.session_id ?? null;
   }
 
-  /** @returns the session that had it before that which has it now; null if none had */
+  /** @returns the session that had it before the present one; null if none had */
   formerOf(bound: Bound): string | null {
     return this.#read(bound)?.from ?? null;
   }
 
   /**
-   * Gives it to a session, whichever had it before.
+   * Gives it to a session, also if another one has it.
    * @returns the session that had it before, also if this one has had it for long; null if none had
    */
   bind(bound: Bound, sessionId: string): string | null {

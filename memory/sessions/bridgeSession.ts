@@ -20,7 +20,7 @@ const REPEATED: WriteOptions = { isFact: true, isDurable: false };
 /** Watchkeeper itself writes, which is never activity. */
 export type BridgeStamp = Omit<Stamp, 'origin'>;
 
-/** The end of a session, which is written later than it came. */
+/** The end of a session that is written after a delay. */
 export interface LateEnd {
   readonly reason: EndReason;
   readonly timestamp: string;
@@ -58,7 +58,7 @@ export class BridgeSession {
   }
 
   /**
-   * Writes what holds whatever the worklog says.
+   * Writes lines that hold for any state of the worklog.
    * @throws as {@link write}
    */
   append(lines: readonly WorklogLine[]): void {
@@ -134,7 +134,7 @@ function endLines({ lifecycle, facts }: Worklog, reason: EndReason): WorklogLine
   return [worklogKind.line('session_ended', { reason, summary: facts?.set.summary || undefined })];
 }
 
-/** @returns a line for each run whose end is not written, because whoever ran it was killed; it must be proven dead */
+/** @returns a line for each run without a written end. The caller must have proven that their processes are dead */
 export function lostRuns({ runs }: Worklog): WorklogLine[] {
   return openRuns(runs).map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
 }

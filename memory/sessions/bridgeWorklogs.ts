@@ -1,6 +1,6 @@
 /**
  * The worklogs that a bridge writes: open from the first line of a run to the end of its session, so that neither reads them again.
- * What nobody can look for yet is written a little later, so that no message waits for it.
+ * Lines that no reader can miss yet are written a little later, so that no message waits for them.
  */
 import type { Service } from '../../src/service.js';
 import { MINUTE, SECOND, type Timer } from '../../src/time.js';
@@ -9,13 +9,13 @@ import { workspaceOf } from '../workspaces/workspace.js';
 import { BridgeSession, type BridgeStamp, type LateEnd } from './bridgeSession.js';
 import type { Facts } from './sessions.js';
 
-/** More than run at once. Of some sessions another process stores the end, and theirs would stay open. */
+/** More than run at once. Another process may store the end of a session, whose worklog would stay open here. */
 const MOST_OPEN = 200;
-/** Of sessions whose final message has still to be sent. */
+/** Sessions whose final message has still to be sent. */
 const MOST_ENDED = 1_000;
-/** A kill loses what was asked for in this time. */
+/** A kill loses the lines of this time. */
 const LATER_MS = SECOND / 2;
-/** What could not be written is tried again after this time: a disk that was full may have room. */
+/** After this time, a failed write is tried again: a disk that was full may have room. */
 const AGAIN_MS = 30 * SECOND;
 const MOST_REFUSED = 1_000;
 /** A project works in few directories, and which workspace each is in hardly ever changes. To find it takes ten calls of the system. */
@@ -24,7 +24,7 @@ const PLACE_KNOWN_MS = MINUTE;
 /** How long other work waits while this is written. */
 const SLICE_MS = 5;
 
-/** What is still to be written of a session. */
+/** Lines of a session that are still to be written. */
 interface Late {
   readonly parts: Facts[];
   end: LateEnd | null;
@@ -35,11 +35,11 @@ export class BridgeWorklogs implements Service {
   readonly name = 'worklogs';
   readonly #logsFolder: string;
   readonly #stamp: BridgeStamp;
-  /** The one that was asked for last is the last one. */
+  /** In order of use, the latest last. */
   readonly #open = new Map<string, BridgeSession>();
   /** By session, the oldest first. */
   readonly #late = new Map<string, Late>();
-  /** What could not be written. */
+  /** The writes that failed. */
   readonly #refused = new Map<string, Late>();
   readonly #ended = new Set<string>();
   /** By directory. */
@@ -96,7 +96,7 @@ export class BridgeWorklogs implements Service {
     this.#lateOf(sessionId, onFault).parts.push(lines);
   }
 
-  /** A run of this process is about to store the answer of the session: nobody else here need write the end. */
+  /** A run of this process is about to store the answer of the session, and then writes the end: no other one here needs to. */
   expectEnd(sessionId: string): void {
     this.#ended.add(sessionId);
     const [oldest] = this.#ended;
@@ -121,7 +121,7 @@ export class BridgeWorklogs implements Service {
     this.#lateOf(sessionId, onFault).end = { reason: 'completed', timestamp };
   }
 
-  /** Writes what was to be written of the session later, and what could not be written before. */
+  /** Writes the session's lines that were put off, or could not be written before. */
   settle(sessionId: string): void {
     const late = this.#late.get(sessionId) ?? this.#refused.get(sessionId);
     if (late === undefined) return;
@@ -136,7 +136,7 @@ export class BridgeWorklogs implements Service {
     }
   }
 
-  /** The state decides once more what of it is missing. */
+  /** The next attempt takes the lines that the state then lacks. */
   #keep(sessionId: string, late: Late): void {
     this.#refused.set(sessionId, late);
     const [oldest] = this.#refused.keys();

@@ -45,7 +45,7 @@ export function settleChild(memory: Delegating & Pick<Memory, 'claims'>, { id, l
   memory.lifecycle.end({ id, log, folder: '' }, workspace, { lines: () => [], reason: 'superseded' });
 }
 
-/** @returns how many sessions it was delegated through; 0: it is a root */
+/** @returns how many sessions it was delegated through; 0 for a root */
 export function depthOf(sessions: Sessions, { facts }: Worklog): number {
   return parentsOf(sessions, facts?.parent ?? null).length;
 }

@@ -1,10 +1,13 @@
-/** Whether a session has ended, from the last lines of its worklog. Most sessions of a long list have ended, and reading each log whole takes long. */
+/**
+ * Whether a session has ended, from the last lines of its worklog. Most sessions of a long list have ended, and reading each log whole
+ * takes long.
+ */
 import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { LOG_VERSION, parseLine } from '../logs/line.js';
 import { END_REASONS } from '../words.js';
 
-/** What is written after the end: what is kept of it, and who was told. */
+/** The last lines: after the end, a log takes lines about kept copies and given contexts. */
 const LOOKED_AT_BYTES = 4 * 1024;
 
 /**
@@ -24,7 +27,7 @@ export function endsEnded(path: string, id: string): boolean {
   }
 }
 
-/** After these, a line that says the end may have been refused: only the whole log tells. */
+/** After these, a line that says the end may have been refused: only the whole log shows that. */
 const DOUBTFUL = ['session_reopened', 'session_archived', 'session_unarchived'];
 
 /** No rule refuses such a line unless the session has ended already, or is in the archive. */

@@ -1,4 +1,4 @@
-/** Processes that a dead agent has begun, and that go on without it: whoever goes on with its work might begin them a second time. */
+/** Processes that a dead agent has started and that still run: the agent that resumes its work might start them a second time. */
 import { listPids, readArguments, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
 import { conversationOf } from './agentProcess.js';
 import type { BoundConversation } from './bindings.js';
@@ -7,7 +7,7 @@ const MOST_LEFT = 10;
 /** How far up a living agent is looked for. */
 const MOST_PARENTS = 20;
 
-/** What Claude Code 2.1 puts around the words that it was to run; what is before them alone has over 200 characters. */
+/** Claude Code 2.1 puts these around a command. The part before it has over 200 characters. */
 const CLAUDES_SHELL = { before: ' && eval ', after: ' && pwd -P >| ', noInput: ' < /dev/null' } as const;
 
 export interface LeftProcess {

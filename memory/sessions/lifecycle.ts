@@ -14,7 +14,7 @@ import type { OpenSession, Sessions, Started } from './sessions.js';
 
 export interface Beginning {
   readonly purpose: string;
-  /** Further ones of `session_started`. */
+  /** Further fields of `session_started`. */
   readonly fields: Omit<Started, 'purpose'>;
   /** Lines of its plan. */
   readonly plan: readonly WorklogLine[];
@@ -86,7 +86,7 @@ export class Lifecycle {
     const { log } = session;
     const before = log.state.end;
     const isConcurrent = log.state.facts?.concurrent === true;
-    // Taking it back below is for two at once.
+    // Two may reopen at once: then the claim below decides.
     this.requireFreeFor(session, workspace);
     const outcomes = log.write(({ lifecycle, session_id }) => {
       if (lifecycle !== 'ended')
@@ -105,8 +105,7 @@ export class Lifecycle {
   }
 
   /**
-   * To be asked before anything is written: lines that take something back are activity, and a session that stays as it was has had
-   * none.
+   * Must be called before anything is written: lines that take something back are activity, and a refused session has had none.
    * @throws RefusedError if the session has ended, and another one holds the workspace now
    */
   requireFreeFor({ log }: OpenSession, workspace: Workspace | null): void {
@@ -136,8 +135,8 @@ export function mayHold({ lifecycle, archived }: Worklog): boolean {
 }
 
 /**
- * @returns a field of `session_started`: what is checked out in its directory. Whether there are uncommitted changes only git knows,
- *   which takes too long at the start of an agent
+ * @returns a field of `session_started`: the commit and branch of its directory. Only git knows whether there are uncommitted changes, and
+ *   asking it takes too long at the start of an agent
  */
 export function baselineOf({ root, kind }: Workspace): Pick<Started, 'baseline'> {
   const baseline = kind === 'git' ? checkoutOf(root) : null;

@@ -10,13 +10,13 @@ import { IMPLICIT } from './sessions.js';
 /** @param folder of a session whose worklog is empty */
 export function hasLostLines({ claims, bindings }: Pick<Memory, 'claims' | 'bindings'>, folder: string): boolean {
   const id = basename(folder);
-  // What is generated or copied comes after the first lines.
+  // Generated files and copies come after the first lines.
   if (namesIn(folder).length > 1) return true;
   // A hook enters the workspace before it begins the log, a command after that.
   return id.startsWith(IMPLICIT) ? bindings.hasProcess(id) : claims.entered(id) !== null;
 }
 
-/** @returns none if it cannot be read: the session may have been removed, or have moved to the archive, meanwhile */
+/** @returns none if it cannot be read: the session may have been removed, or moved to the archive */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -26,11 +26,11 @@ import { unfinishedIn } from './unfinished.js';
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
-  /** `--dir`; null: as the variables say. */
+  /** `--dir`. Null if the variables decide. */
   readonly folder: string | null;
   readonly clock: Clock;
   readonly redact: Redact;
-  /** Who writes; as the variables show if missing. */
+  /** The writer of lines; as the variables show, if missing. */
   readonly origin?: Origin;
 }
 
@@ -44,7 +44,7 @@ export class Memory {
   readonly claims: Claims;
   readonly bindings: Bindings;
   readonly lifecycle: Lifecycle;
-  /** Of the caller's directory. */
+  /** The workspace of the caller's directory. */
   readonly workspace: Workspace;
   readonly git: Git;
   /** Whether it is the logs folder of a bridge, which decides the lifecycle of its sessions. */
@@ -72,8 +72,8 @@ export class Memory {
   }
 
   /**
-   * Finds the session that the caller means: named, the bridge's own, that of the conversation, that which holds the directory.
-   * @param named `--session`, an id or a name; null: none
+   * Finds the session that the caller means: named, the bridge's own, the conversation's, or the one that holds the directory.
+   * @param named `--session`, an id or a name. Null if the caller names none
    * @throws UsageError if that is not clear; UnclearError if some sessions may be meant
    */
   which(named: string | null): OpenSession {
@@ -111,7 +111,7 @@ export class Memory {
     return this.runsOf(log).others(this.agentProcess);
   }
 
-  /** @returns the workspace of a session; null if nobody knows any more which directory it is */
+  /** @returns the workspace of a session; null if its directory is no longer known */
   workspaceOf({ facts, session_id, conversations }: Worklog): Workspace | null {
     if (facts === null) return session_id === null ? null : this.claims.entered(session_id);
     const id = facts.workspace;
@@ -123,7 +123,7 @@ export class Memory {
     return places.map((cwd) => workspaceOf(cwd, (known) => known === id)).find((place) => place.id === id) ?? null;
   }
 
-  /** The conversation of the agent in whose shell the caller runs; null outside of one. */
+  /** The conversation of the agent whose shell runs the caller; null outside of one. */
   get conversation(): BoundConversation | null {
     return conversationIn((name) => this.surroundings.variables[name]);
   }
@@ -136,7 +136,7 @@ export class Memory {
     return this.isBridges ? null : this.surroundings.variables;
   }
 
-  /** The agent in whose shell the caller runs; null outside of one. */
+  /** The agent whose shell runs the caller; null outside of one. */
   get agentProcess(): ProcessIdentity | null {
     return agentProcessOf(this.surroundings, (process) => this.bindings.sessionOf({ process }) !== null);
   }
@@ -180,8 +180,7 @@ export class Memory {
   }
 
   /**
-   * Looks at one of many sessions. One whose log cannot be read keeps nobody from the others: it is remembered in
-   * {@link leftOut}.
+   * Looks at one of many sessions. A log that cannot be read does not stop the look at the others: {@link leftOut} remembers it.
    * @returns null if there is none, or it cannot be read
    */
   look(id: string): OpenSession | null {

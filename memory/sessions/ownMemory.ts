@@ -1,4 +1,4 @@
-/** Whose sessions a memory holds: those of a user, or those of a bridge, in whose logs folder they are. */
+/** The owner of a memory's sessions: a user, or a bridge, which keeps them in its logs folder. */
 import { join } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { ID_FILE, readLogsFolderId } from '../../src/files/logsFolder.js';
@@ -45,12 +45,12 @@ export function requireVisible(looking: Looking): void {
     places.requireOwn();
   } catch (cause) {
     const isNamed = WATCHKEEPER_SESSION && WATCHKEEPER_MEMORY === places.root;
-    // Its user is told what to correct.
+    // The cause shows its user what to correct.
     throw isNamed && !(cause instanceof NotOwnError) ? hiddenFrom(looking, cause) : cause;
   }
 }
 
-/** Of `WATCHKEEPER_SESSION`. Agents in a sandbox do not see the logs folder. */
+/** The session that `WATCHKEEPER_SESSION` names. Agents in a sandbox do not see the logs folder. */
 export function hiddenFrom(
   { places: { root }, surroundings: { variables }, stamp: { redact } }: Looking,
   cause?: unknown,

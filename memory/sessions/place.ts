@@ -1,6 +1,6 @@
 /**
- * Where a session's folder belongs: its worklog decides. Who has written that it is archived, or not any more, moves the folder;
- * if that process was killed in between, whoever opens the session next does it. Several may do so at once.
+ * Where a session's folder belongs: its worklog decides. The process that writes "archived", or takes it back, moves the folder. If
+ * it was killed in between, the next process that opens the session does so. Several may do so at once.
  */
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,7 +17,7 @@ import type { Places } from '../home/places.js';
 const GONE = 'ENOENT';
 /** A folder that is not empty is in the place. An empty one is replaced, which loses nothing. */
 const TAKEN = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'];
-/** Somebody else may take the session out of the archive, or back, at the same time. */
+/** Other processes may take the session out of the archive, or back, at the same time. */
 const MOST_MOVES = 16;
 
 interface Placed {
@@ -25,7 +25,7 @@ interface Placed {
   readonly log: SessionLog;
 }
 
-/** @returns the folder in which a session of this state belongs */
+/** @returns the folder where a session of this state belongs */
 export function placeOf(id: string, { archived }: Worklog, places: Places): string {
   return archived === null
     ? places.sessionFolder(id)
@@ -51,7 +51,7 @@ export function moveToPlace({ id, log }: Placed, places: Places): string | null 
   return null;
 }
 
-/** A folder that is gone, or a place that is taken, was moved by somebody else: the next look shows where to. */
+/** If the folder is gone, or the place taken, another process has moved it: the next look shows where to. */
 function move(from: string, to: string): void {
   try {
     makePrivateFolderSync(dirname(to));

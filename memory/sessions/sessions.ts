@@ -32,7 +32,7 @@ export interface OpenSession {
   readonly log: SessionLog;
 }
 
-/** Lines, or what makes them of the state as it is when they are written. */
+/** Lines, or a function that makes them of the state at the time of writing. */
 export type Facts = readonly WorklogLine[] | ((state: Worklog) => readonly WorklogLine[]);
 
 /** Fields of `session_started`. */
@@ -72,8 +72,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session that begins by itself; whoever comes first begins it. Its first line is as durable as the next one that the
-   * caller writes.
+   * Opens a session that begins by itself; the first process to come begins it. Its first line is as durable as the next one that
+   * the caller writes.
    * @param id that was taken for it
    * @throws UnreachableError if its log cannot be opened
    */
@@ -111,7 +111,7 @@ export class Sessions {
 
   /**
    * Opens a session for a piece of work, and closes it then.
-   * @param id null: there is none
+   * @param id null if there is no session
    * @returns what the work returns; null if there is no such session
    * @throws as {@link open}
    */
@@ -148,7 +148,7 @@ export class Sessions {
     return this.#opened(id, (path) => Log.read(path, worklogKind));
   }
 
-  /** Whether the end of its log shows that it has ended. False: it may have, all the same. */
+  /** Whether the last lines of its log show that it has ended. If they do not, it may have ended all the same. */
   endsEnded(id: string): boolean {
     return isSessionId(id) && endsEnded(worklogIn(this.#places.sessionFolder(id)), id);
   }

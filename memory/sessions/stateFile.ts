@@ -28,12 +28,12 @@ export function presentState(folder: string): StateFile | null {
   const own = ownState(folder);
   if (own === null) return null;
   const { state, writtenAt } = own;
-  // A worklog only grows; one that somebody has edited is younger.
+  // A worklog only grows; an edited one is younger.
   const worklog = lstatSync(worklogIn(folder));
   if (!worklog.isFile() || worklog.size !== state.at || worklog.mtimeMs > writtenAt) return null;
   requireOwnFolder(folder);
   requireOwn(worklogIn(folder), worklog);
-  // What was folded of a copy that has been removed since is the last that is known.
+  // If the copy was removed, the state folded from it is the last that is known.
   return (keptBytes(folder) ?? state.kept) === state.kept ? state : null;
 }
 

@@ -1,4 +1,4 @@
-/** What the entry programs know about who calls: the variables and the directory by which a session is found. */
+/** The entry programs' knowledge of their caller: the variables and the directory that lead to a session. */
 import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Origin } from '../words.js';
@@ -38,7 +38,7 @@ export function originOf({ variables }: Surroundings): Origin {
 
 /**
  * @param variable reads a variable of a process
- * @returns the conversation in whose agent's shell the process was started; null if in none
+ * @returns the conversation of the agent whose shell started the process; null if none did
  */
 export function conversationIn(
   variable: (name: 'CLAUDE_CODE_SESSION_ID' | 'CODEX_THREAD_ID') => string | null | undefined,

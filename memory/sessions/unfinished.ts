@@ -18,7 +18,7 @@ export interface UnfinishedSession extends OpenSession {
   readonly reason: UnfinishedReason;
 }
 
-/** What a caller's view of a memory shows of its sessions. */
+/** A caller's view of the sessions of a memory. */
 interface Looking {
   readonly claims: Pick<Claims, 'read'>;
   readonly sessions: Pick<Sessions, 'endsEnded'>;
@@ -28,8 +28,8 @@ interface Looking {
 
 /**
  * @param except the id of a session that is left out
- * @param most of how many sessions, ended ones included, those that began last are looked at
- * @returns those that have not ended and are not in the archive, in the order in which they began
+ * @param most how many of the sessions that began last are looked at, ended ones included
+ * @returns those that have not ended and are not in the archive, the earliest begun first
  */
 export function unfinishedIn(
   memory: Looking,

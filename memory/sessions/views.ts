@@ -1,4 +1,4 @@
-/** What functions need of a memory, by what they do with it. */
+/** Parts of a memory, named for the functions that need no more of it. */
 import type { Memory } from './memory.js';
 
 /** Sees how sessions are, from one process, and at its time. */
@@ -8,7 +8,7 @@ export type Viewer = Pick<
   | ('places' | 'sessions' | 'workspace' | 'workspaceOf' | 'runsOf')
 >;
 
-/** Whose shell a command runs in. */
+/** The agent whose shell runs a command, and what it is bound to. */
 export type Caller = Pick<Memory, 'conversation' | 'agentProcess' | 'bindings' | 'otherRuns'>;
 
 /** Moves sessions to the archive and back, while no other agent works on them. */

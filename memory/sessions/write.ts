@@ -6,7 +6,7 @@ import type { Stamp } from '../logs/line.js';
 import type { WriteOptions } from '../logs/log.js';
 import type { OpenSession } from './sessions.js';
 
-/** An entry of the agent's own list of tasks, which the worklog does not have. */
+/** The id of an entry in the agent's own list of tasks, which is not in the worklog. */
 const TASK = /^t\d+$/;
 
 const MOST_NAMED = 20;
@@ -37,7 +37,7 @@ export function writeFact(session: Pick<OpenSession, 'log'>, stamp: Stamp, line:
   writeOrRefuse(session, stamp, () => [line], { isFact: true });
 }
 
-/** Not a rule of the log: there the line that added the step may be damaged, and what is of the step still counts. */
+/** No rule of the log: the line that added a step may be damaged there, and the lines of the step still count. */
 function requireSteps({ steps }: Worklog, lines: readonly WorklogLine[]): void {
   for (const line of lines) {
     if (line.event !== 'file' && line.event !== 'log' && line.event !== 'error') continue;

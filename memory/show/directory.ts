@@ -1,4 +1,4 @@
-/** What became of the directory of a session since it began. */
+/** How a session's directory has changed after the session began. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
@@ -8,13 +8,13 @@ import { type Checkout, checkoutOf, shortCommit } from '../git/checkout.js';
 import type { Memory } from '../sessions/memory.js';
 import type { Workspace } from '../workspaces/workspace.js';
 
-/** Of a directory that is lost, before its path. */
+/** Comes before the path of a lost directory. */
 export const IS_GONE = 'its directory does not exist any more';
 
 /** Knows the directories of sessions. */
 type Placed = Pick<Memory, 'workspaceOf' | 'workspace' | 'runsOf'>;
 
-/** @returns where it was; null: it is there, it is on another host, or nobody knows where it was */
+/** @returns where it was; null if it is there, is on another host, or its place is unknown */
 export function lostDirectory(memory: Placed, log: Worklog): string | null {
   const root = memory.workspaceOf(log)?.root ?? null;
   if (root === null || memory.runsOf(log).elsewhere !== null) return null;
@@ -22,7 +22,7 @@ export function lostDirectory(memory: Placed, log: Worklog): string | null {
 }
 
 /**
- * @returns the directory of the session, wherever the caller is; that of the caller if nobody knows it
+ * @returns the directory of the session, wherever the caller is; that of the caller if it is unknown
  * @throws UnreachableError if it does not exist
  */
 export function requireDirectory(memory: Placed, log: Worklog): Workspace {

@@ -5,7 +5,7 @@ import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 
-/** Instants are ISO 8601; null: it is not known, or did not happen. */
+/** Instants are ISO 8601, or null if unknown, or if nothing happened. */
 export interface SessionMetadata {
   readonly sessionId: string | null;
   readonly createdAt: string | null;
@@ -13,7 +13,7 @@ export interface SessionMetadata {
   /** The title of the step in progress. */
   readonly phase: string | null;
   readonly governanceLevel: string | null;
-  /** How many sessions it was delegated through; 0: it is a root. */
+  /** How many sessions it was delegated through; 0 for a root. */
   readonly delegationDepth: number;
   readonly parentSession: string | null;
   readonly language: { readonly communication: string | null; readonly documents: string | null };
@@ -37,10 +37,10 @@ export interface SessionTracker {
   readonly governanceInjected: boolean;
 }
 
-/** What both are made of. */
+/** The facts that both are made of. */
 export interface SessionSources {
   readonly log: Worklog;
-  /** What was observed; null if nothing was. */
+  /** Null if nothing was observed. */
   readonly fold: Observed | null;
   /** How many sessions it was delegated through. */
   readonly depth: number;
@@ -49,8 +49,8 @@ export interface SessionSources {
 }
 
 /**
- * Whether somebody works for another agent: in a session that another one started, or as a sub-agent within one. Nothing is
- * guessed from words or from which tool came first.
+ * Whether an agent works for another one: in a session that the other one started, or as a sub-agent within one. Nothing is guessed
+ * from words or from which tool came first.
  */
 export function detectSubagentSession({
   parent,

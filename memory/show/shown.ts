@@ -1,4 +1,4 @@
-/** All that is known of a session, as JSON, and as named lines for a page that says more than the memory knows. */
+/** All that is known of a session, as JSON, and as named lines for a page that has more to show than the memory. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { CRASHED, SEEMS_STUCK } from '../condition/words.js';
@@ -21,7 +21,7 @@ const MOST_NOTES = 10;
 export interface Shown {
   readonly look: Look;
   readonly tree: Tree;
-  /** Null if nobody knows any more which one it was. */
+  /** Null if it is unknown which one it was. */
   readonly directory: string | null;
   /** Whether it is gone. */
   readonly isLost: boolean;

@@ -92,7 +92,7 @@ function freshnessWords({ freshness, session_state: word }: WholeCondition): str
   return more[word] === '' ? freshness : `${freshness}, ${more[word]}`;
 }
 
-/** What the agent did, in numbers. */
+/** The agent's work, in numbers. */
 function observedLines({ files, errors, tokens, agents, more }: Observed): string[] {
   const changed = [...files.values()].filter(({ change }) => change !== 'read').length;
   const failed = errors.length + (more.errors ?? 0);
@@ -118,21 +118,21 @@ export function unsettledWords(steps: readonly StepLike[]): string {
   ].join(', ');
 }
 
-const GO_ON = 'Go on with it:            watchkeeper track init --resume';
-/** For somebody who begins a session where one is unfinished, and does not go on with that. */
+const RESUME = 'Go on with it:            watchkeeper track init --resume';
+/** For a caller who begins a session where one is unfinished, and does not resume that one. */
 export const WAYS_AROUND = [
   'Put it away as cancelled: watchkeeper track init --archive-existing "TASK"',
   'Work beside it:           watchkeeper track init --concurrent "TASK"',
 ];
 
-/** What somebody reads who begins a session where one is unfinished, before {@link WAYS_AROUND}. */
+/** @returns lines on the unfinished session, for a caller who begins another one; {@link WAYS_AROUND} follow */
 export function heldLines(id: string, log: Worklog, now: number): string[] {
   const { done, total } = progressOf([...log.steps.values()]);
   const last = log.last_activity === null ? '' : `, last activity ${ago(now - log.last_activity)}`;
   return [
     `session ${id} is unfinished here: ${purposeOf(log, null)} (${done} of ${total} steps${last})`,
     ...[...log.steps.values()].map((step) => `  ${stepLine(step)}`),
-    GO_ON,
+    RESUME,
   ];
 }
 

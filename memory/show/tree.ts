@@ -12,7 +12,7 @@ const MOST_NODES = 200;
 export interface TreeNode {
   readonly session_id: string;
   readonly purpose: string | null;
-  /** Null: it was removed. */
+  /** Null if it was removed. */
   readonly lifecycle: Lifecycle | null;
   /** Below the root of the whole tree. */
   readonly depth: number;
@@ -22,7 +22,7 @@ export interface TreeNode {
 }
 
 export interface Tree {
-  /** 0: it has no parent. */
+  /** 0 without a parent. */
   readonly depth: number;
   /** The nearest first. */
   readonly parents: readonly string[];

@@ -1,4 +1,4 @@
-/** How a session with a plan begins, beside or in place of one that is there already. */
+/** Begins a session with a plan: the first of its directory, next to another one, or in its place. */
 
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
@@ -13,9 +13,9 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { stepLine } from '../show/status.js';
 import { choice, list, option, word } from './fields.js';
-import { putAway, whatBecame } from './followUps.js';
-import { goOnWith } from './goOnWith.js';
+import { putAway, reportsHere } from './followUps.js';
 import { allHere, inTheWay, onlyCrashed, reportOn } from './inTheWay.js';
+import { resumeWith } from './resumeWith.js';
 import { type Outcome, verb } from './verb.js';
 
 /** The verb of `track init`. */
@@ -26,7 +26,7 @@ export const init = verb({
     task: word('TASK'),
     step: list('[--step TITLE]… [--steps A,B]', 'steps'),
     name: option('[--name NAME]'),
-    /** What becomes of the session that is there already. */
+    /** How to treat the session that is there already. */
     existing: choice(
       '\n       [--resume [--session ID]|--archive-existing|--concurrent]',
       ['resume', 'archive', 'concurrent'],
@@ -71,9 +71,9 @@ interface Begun extends Plan {
 }
 
 function resumed(memory: Memory, meant: OpenSession, holder: OpenSession | null): Outcome {
-  const { folder } = goOnWith(memory, meant);
-  const isMeant = isInAgent(memory) || meant.id === holder?.id;
-  const how = isMeant ? '' : ': name it with --session, because no agent works in this shell';
+  const { folder } = resumeWith(memory, meant);
+  const isImplied = isInAgent(memory) || meant.id === holder?.id;
+  const how = isImplied ? '' : ': name it with --session, because no agent works in this shell';
   return {
     lines: `going on with session ${meant.id}${how}`,
     value: { session_id: meant.id, folder, resumed: true },
@@ -91,7 +91,7 @@ async function begin(
   // Refused while another live agent works on one, which keeps its monitor then.
   for (const other of others) archiveSession(memory, other, 'cancelled');
   if (task.trim() === '') throw new UsageError('no session holds this directory, so there is nothing to go on with');
-  const asides = whatBecame(memory);
+  const asides = reportsHere(memory);
   const session = memory.lifecycle.begin(memory.workspace, {
     purpose: task,
     fields: { name },
@@ -130,7 +130,7 @@ function planBridges(
   return plan(memory, session, { task, titles });
 }
 
-/** The agent in this shell has begun it with `work start`, which makes no plan. */
+/** Whether the agent in this shell has begun it with `work start`, which makes no plan. */
 function mayBePlanned({ id, log: { state } }: OpenSession, { conversation, bindings }: Memory): boolean {
   const isOwn = conversation !== null && bindings.sessionOf(conversation) === id;
   return isOwn && state.facts?.explicit === true && state.steps.size === 0;

@@ -1,4 +1,4 @@
-/** How each session is that a caller may mean. */
+/** Describes the sessions that a caller may mean. */
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { candidateWords } from '../condition/words.js';
 import { type Judge, lookAt } from '../look/look.js';

@@ -79,7 +79,7 @@ interface Place {
   readonly memory: Viewer;
 }
 
-/** That of the session, wherever the caller is. */
+/** Takes the session's directory, wherever the caller is. */
 function placeOf(memory: Viewer, session: OpenSession): Place {
   const { root } = requireDirectory(memory, session.log.state);
   return { git: new Git(root, memory.surroundings.variables), root, memory };

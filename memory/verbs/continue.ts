@@ -1,7 +1,7 @@
 import { isInAgent } from '../sessions/adoption.js';
 import { flag } from './fields.js';
-import { goOnWith, nothingToMove } from './goOnWith.js';
 import { ID, named } from './meant.js';
+import { nothingToMove, resumeWith } from './resumeWith.js';
 import { verb } from './verb.js';
 
 export const continueSession = verb({
@@ -12,7 +12,7 @@ export const continueSession = verb({
   run(memory, input) {
     const session = named(memory, input);
     if (!isInAgent(memory)) throw nothingToMove(session);
-    const { folder, unarchived } = goOnWith(memory, session, input.concurrent);
+    const { folder, unarchived } = resumeWith(memory, session, input.concurrent);
     return {
       lines: `going on with session ${session.id}${unarchived ? ', which is out of the archive' : ''}`,
       value: { session_id: session.id, folder, unarchived },

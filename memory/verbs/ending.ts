@@ -1,8 +1,8 @@
 /** The end of a session, as `track done` and `work end` say it. */
-import { goOnCommand } from '../brief/goOn.js';
+import { resumeCommand } from '../brief/resuming.js';
 import { unsettledOf } from '../fold/state.js';
 import { archiveCompleted } from '../keeping/archive.js';
-import { goOnAfter } from '../programs/afterEnd.js';
+import { continueAfter } from '../programs/afterEnd.js';
 import type { Ending } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -19,12 +19,12 @@ export function endSession(memory: Memory, session: OpenSession, ending: Ending)
   const { id, log } = session;
   const { reason } = ending;
   memory.lifecycle.end(session, memory.workspaceOf(log.state), ending);
-  const next = goOnAfter(memory, session);
+  const next = continueAfter(memory, session);
   const archived = archiveCompleted(memory, session);
   const place = archived === null ? '' : `; it is in the archive: ${archived}`;
   const more = next === null ? '' : `; what its agent is asked from now on is recorded in session ${next}`;
   const undone = undoneSteps(session);
-  const wayBack = undone.lines.length === 0 ? [] : [`To go on with it: ${goOnCommand(log.state)}`];
+  const wayBack = undone.lines.length === 0 ? [] : [`To go on with it: ${resumeCommand(log.state)}`];
   return {
     lines: [`session ${id} has ended: ${reason}${place}${more}`, ...undone.lines, ...wayBack],
     value: {
@@ -38,7 +38,7 @@ export function endSession(memory: Memory, session: OpenSession, ending: Ending)
   };
 }
 
-/** @returns what the end of a session says of the steps that failed or are open; nothing if there are none */
+/** @returns the report of a session's end on steps that failed or are open; empty if there are none */
 export function undoneSteps({ log }: OpenSession) {
   const steps = unsettledOf([...log.state.steps.values()]);
   if (steps.length === 0) return { lines: [], value: {} };

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { crashLines, crashOf } from '../brief/crashReport.js';
-import type { Resuming } from '../brief/goOn.js';
+import type { Resuming } from '../brief/resuming.js';
 import { appliedLines, type ExportFiles, exportOf, writeExport } from '../exchange/export.js';
 import { idumbFiles } from '../exchange/idumb.js';
 import { sessionTrackerFiles } from '../exchange/sessionTracker.js';

@@ -1,6 +1,6 @@
 /**
- * What a verb takes, field by field. Every door reads the same fields: a tool has an object of them, and a command line writes them as
- * options and words.
+ * The fields that verbs take. Every door reads the same fields: a tool has an object of them, and a command line writes them as options
+ * and words.
  */
 import * as z from 'zod/mini';
 
@@ -26,22 +26,22 @@ export type Typed =
 /** A flag that chooses a value. */
 export interface Flag {
   readonly means: string;
-  /** The field that the flag's own value is for, as in `--fail WHY`. */
+  /** The field that takes the flag's own value, as in `--fail WHY`. */
   readonly takes?: string;
 }
 
 export interface Field<Schema extends z.ZodMiniType = z.ZodMiniType> {
-  /** As it stands in the line of usage, such as `[--name NAME]`. Empty if another field's usage shows it. */
+  /** Its part of the line of usage, such as `[--name NAME]`. Empty if another field's usage shows it. */
   readonly usage: string;
   readonly typed: Typed;
-  /** What the caller is told if the field is missing or blank; null if it may be. */
+  /** The error if the field is missing or blank; null if it may be. */
   readonly missing: string | null;
   readonly schema: Schema;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** Every verb takes the session that is meant, unless the caller's agent or directory says it. */
+/** Every verb takes the session. Without it, the caller's agent or directory decides. */
 export type Input<F extends Fields> = { readonly [Name in keyof F]: z.output<F[Name]['schema']> } & {
   readonly session: string | undefined;
 };
@@ -60,12 +60,12 @@ export function pairedOption(usage: string, word: string): Field<typeof TEXT> {
   return { usage, typed: { how: 'pair', word }, missing: null, schema: TEXT };
 }
 
-/** @param missing what the caller is told if it is missing or blank */
+/** @param missing the error if it is missing or blank */
 export function neededOption(usage: string, missing: string): Field<typeof NEEDED> {
   return { usage, typed: { how: 'option' }, missing, schema: NEEDED };
 }
 
-/** What the value of a flag that chooses is for; see {@link Flag.takes}. */
+/** Takes the value of a flag that chooses; see {@link Flag.takes}. */
 export const VALUE_OF_FLAG: Field<typeof TEXT> = {
   usage: '',
   typed: { how: 'with_flag' },
@@ -98,7 +98,7 @@ export function list(usage: string, also: string): Field<typeof TEXTS> {
 /**
  * One of several flags, or none.
  * @param flags by name without dashes
- * @param unclear what a caller that gives several is told; null if it is enough to name them
+ * @param unclear the error if a caller gives several; null if it is enough to name them
  */
 export function choice<const Values extends readonly [string, ...string[]]>(
   usage: string,

@@ -10,7 +10,7 @@ export function putAway(session: OpenSession): FollowUp[] {
   ];
 }
 
-/** @returns what became of sessions of this directory since the last one began here, a sentence each */
-export function whatBecame({ claims, workspace }: Pick<Memory, 'claims' | 'workspace'>): readonly string[] {
-  return claims.read(workspace)?.told ?? [];
+/** @returns the sentences on this directory's sessions that were left after the last one began here */
+export function reportsHere({ claims, workspace }: Pick<Memory, 'claims' | 'workspace'>): readonly string[] {
+  return claims.read(workspace)?.reports ?? [];
 }

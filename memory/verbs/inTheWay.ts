@@ -1,8 +1,8 @@
-/** What keeps `track init` from beginning a session in a directory before somebody has said what becomes of it. */
+/** Sessions that `track init` does not pass over: the caller first decides what becomes of them. */
 
 import { UsageError } from '../../src/errors.js';
 import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
-import type { Resuming } from '../brief/goOn.js';
+import type { Resuming } from '../brief/resuming.js';
 import { runWords } from '../fold/runs.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -12,9 +12,9 @@ import { heldLines, WAYS_AROUND } from '../show/status.js';
 
 type Here = Resuming & Pick<Memory, 'claims' | 'look' | 'which'>;
 
-/** @returns the session that holds the directory, and those that crashed here, of which neither the caller nor another agent was told */
+/** @returns the session that holds the directory, and those whose crash here was reported neither to the caller nor to another agent */
 export async function inTheWay(memory: Here, holder: OpenSession | null): Promise<OpenSession[]> {
-  // An agent whose hook has begun its session was told then.
+  // An agent whose hook has begun its session got the report then.
   if (hasSession(memory)) return holder === null ? [] : [holder];
   return allHere(memory, holder, isUnreportedCrash);
 }
@@ -23,15 +23,15 @@ export async function inTheWay(memory: Here, holder: OpenSession | null): Promis
 export async function allHere(
   memory: Here,
   holder: OpenSession | null,
-  isMeant: (crashed: UnfinishedSession) => boolean = () => true,
+  matches: (crashed: UnfinishedSession) => boolean = () => true,
 ): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
-  const meant = crashes.filter(({ session }) => session.id !== holder?.id && isMeant(session));
+  const meant = crashes.filter(({ session }) => session.id !== holder?.id && matches(session));
   return [...(holder === null ? [] : [holder]), ...meant.map(({ session }) => memory.which(session.id))];
 }
 
 /**
- * @returns the session that crashed here, for a caller who names none and goes on; null if none did
+ * @returns the session that crashed here, for a caller who resumes without naming one; null if none did
  * @throws UsageError if there are several
  */
 export async function onlyCrashed(memory: Here): Promise<OpenSession | null> {
@@ -50,7 +50,7 @@ export async function reportOn(sessions: readonly OpenSession[], memory: Resumin
     const { id, log } = session;
     lines.push(...(crash === null ? heldLines(id, log.state, now) : crashLines(crash, now)));
   }
-  // The advice of each says how to go on.
+  // The advice of each says how to resume it.
   return [...lines, ...WAYS_AROUND, ...sessions.flatMap((session) => atWork(session, memory))];
 }
 

@@ -27,7 +27,7 @@ export const keep = verb({
       ...archived.map((each) => `session ${each} is in the archive`),
     ];
     const nothing = failures.length === 0 ? 'nothing to do' : 'nothing was done';
-    // What could not be opened could not be looked at either.
+    // The failure of a session is not reported twice: as left out, and as not kept.
     const isSaid = (left: string) => failures.some(({ message }) => message.startsWith(left));
     memory.leftOut.splice(0, memory.leftOut.length, ...memory.leftOut.filter((left) => !isSaid(left)));
     return {

@@ -105,12 +105,12 @@ function confirmFirst(doomed: Awaited<ReturnType<typeof sessionsBefore>>): Outco
   };
 }
 
-/** Something that could not be read was left out. */
+/** @returns the verdict if sessions were left out because they could not be read */
 function partly({ leftOut }: Pick<Memory, 'leftOut'>): Pick<Outcome, 'verdict'> {
   return leftOut.length === 0 ? {} : { verdict: 'partial' };
 }
 
-/** One session that cannot be read or written, or that somebody works on again, keeps no other from it. */
+/** Continues with the others if one session cannot be read or written, or an agent works on it again. */
 function forEach(
   memory: Pick<Memory, 'which' | 'leftOut'>,
   ids: readonly string[],

@@ -7,7 +7,7 @@ import { beginChild } from '../sessions/delegation.js';
 import { END_REASONS } from '../words.js';
 import { endSession } from './ending.js';
 import { flag, neededOption, option } from './fields.js';
-import { whatBecame } from './followUps.js';
+import { reportsHere } from './followUps.js';
 import { ID, MAYBE_ID, meant, named } from './meant.js';
 import { verb } from './verb.js';
 
@@ -21,13 +21,13 @@ export const start = verb({
     concurrent: flag('[--concurrent]'),
   },
   run(memory, { purpose, name, parent, concurrent }) {
-    const asides = whatBecame(memory);
+    const asides = reportsHere(memory);
     const beginning = { purpose, fields: { name }, plan: [], concurrent };
     const session =
       parent === undefined
         ? memory.lifecycle.begin(memory.workspace, beginning)
         : beginChild(memory, memory.which(parent), beginning);
-    // The agent in this shell works on the session that it begins; a part of its work may be for another one.
+    // The agent in this shell works on the session that it begins; a child session may be for another agent.
     if (parent === undefined) adoptCaller(memory, session);
     return {
       lines: `session ${session.id} begins`,

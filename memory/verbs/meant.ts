@@ -1,4 +1,4 @@
-/** Which session a verb is about. */
+/** Finds the session that a verb is about. */
 import { UsageError } from '../../src/errors.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';

@@ -1,4 +1,4 @@
-/** Verbs that write down what was done, what to remember, and that work continues. */
+/** Verbs that record finished work, things to remember, and that work continues. */
 
 import { UsageError } from '../../src/errors.js';
 import { HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';

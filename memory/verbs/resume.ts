@@ -3,8 +3,8 @@ import { UsageError } from '../../src/errors.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import { isoTime } from '../../src/time.js';
 import type { Changing } from '../brief/changesSince.js';
-import { type Resuming, wayOnFor } from '../brief/goOn.js';
 import { contextFor } from '../brief/resumeContext.js';
+import { type Resuming, wayToResume } from '../brief/resuming.js';
 import { transcriptBrief } from '../brief/transcriptBrief.js';
 import { viewOf } from '../brief/view.js';
 import { worklogKind } from '../fold/rules/kind.js';
@@ -64,6 +64,6 @@ async function resumeSession(memory: Resumable, named: string | null, isAcknowle
     const lines = `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: watchkeeper track resume ${session.id} --ack`;
     return { verdict: 'refused', lines, value: null };
   }
-  const text = contextFor(viewOf(memory, look), 'root', { way: wayOnFor(memory, look.log) });
+  const text = contextFor(viewOf(memory, look), 'root', { way: wayToResume(memory, look.log) });
   return { lines: text.split('\n'), value: { session_id: session.id, freshness, check, context: text } };
 }

@@ -9,7 +9,7 @@ import { meant } from './meant.js';
 import { verb } from './verb.js';
 
 const WORKFLOW_MODES = ['standard', 'express'];
-/** What a session says of itself; the part before the point is a field that has several parts. */
+/** The keys that `set` takes; a key with a dot names one part of a field. */
 const SETTABLE = [
   'purpose',
   'name',

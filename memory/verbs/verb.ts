@@ -1,6 +1,6 @@
 /**
- * A verb is one thing that can be asked of a memory. It is defined once: what it takes, what it does, and what comes of it. A door
- * (the command line, a tool, a button) turns what it is given into the verb's input, and the outcome into words or JSON.
+ * A verb is one thing that can be asked of a memory. It is defined once: its fields, its work and its outcome. A door (the command
+ * line, a tool, a button) turns a caller's words into the verb's input, and the outcome into words or JSON.
  */
 import * as z from 'zod/mini';
 import { didYouMean } from '../../src/config/didYouMean.js';
@@ -12,7 +12,7 @@ import { UnclearError } from '../sessions/unclear.js';
 import { describeCandidates } from './candidates.js';
 import type { Fields, Input } from './fields.js';
 
-/** What the door does after the verb, in this order; it needs processes, which the memory does not start. */
+/** The door does these after the verb, in this order. They need processes, which the memory does not start. */
 export type FollowUp =
   /** Copy what the session's transcripts show. */
   | { readonly do: 'keep'; readonly session: OpenSession }
@@ -34,14 +34,14 @@ export interface Outcome {
   /** Said next to the result. */
   readonly asides?: readonly string[];
   /**
-   * `found`: what was asked for is not so. `refused`: nothing was changed, and `lines` say why and what to do. `partial`: something
+   * `found`: something is amiss, such as a crash. `refused`: nothing was changed, and `lines` say why and what to do. `partial`: something
    * could not be read or written.
    */
   readonly verdict?: 'found' | 'refused' | 'partial';
   readonly followUps?: readonly FollowUp[];
 }
 
-/** What a door lends a verb: the memory itself starts no process and reads no input of its caller. */
+/** A door's services for a verb: the memory itself starts no process and reads no input of its caller. */
 export interface Door {
   /** Reads a file that the caller names, or `-` for what is piped in. @throws UsageError if it cannot be read */
   read(field: string, source: string): Promise<string>;

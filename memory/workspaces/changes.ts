@@ -28,7 +28,7 @@ export interface Scan {
   readonly v: number;
   /** UTC epoch milliseconds. */
   readonly at: number;
-  /** Whether every file is in it; false: there are too many. */
+  /** Whether every file is in it. False if there are too many. */
   readonly complete: boolean;
   /** Size in bytes and time of the last change by path, relative to the workspace. */
   readonly entries: Readonly<Record<string, readonly [number, number]>>;

@@ -57,7 +57,7 @@ export class Claims {
     // It does not change while the caller has it.
     return state === null
       ? null
-      : { ...state, sessions: new Set(state.sessions), notes: [...state.notes], told: [...state.told] };
+      : { ...state, sessions: new Set(state.sessions), notes: [...state.notes], reports: [...state.reports] };
   }
 
   /**
@@ -88,11 +88,11 @@ export class Claims {
     this.#write(workspace, (log) => log.write(() => [workspaceKind.line('note', { text, priority })], this.#stamp));
   }
 
-  /** Leaves word of a session for whoever begins the next one in the workspace. */
-  tell(workspace: Workspace, sessionId: string, sentence: string): void {
+  /** Leaves a sentence on a session for the caller who begins the next one in the workspace. */
+  leaveReport(workspace: Workspace, sessionId: string, sentence: string): void {
     const line = workspaceKind.line('told', { session_id: sessionId, sentence });
     const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
-    this.#write(workspace, (log) => log.write(({ told }) => (told.includes(sentence) ? [] : [line]), stamp));
+    this.#write(workspace, (log) => log.write(({ reports }) => (reports.includes(sentence) ? [] : [line]), stamp));
   }
 
   /** @returns why the session cannot have the workspace; null if it holds it now */
@@ -113,7 +113,7 @@ export class Claims {
 
   /**
    * Ends a claim.
-   * @param claim as it was when the decision was made: a session that was reopened since has another one, which stays
+   * @param claim as it was when the decision was made: a session that was reopened afterwards has another one, which stays
    */
   release(workspace: Workspace, claim: string): void {
     this.#write(workspace, (log) =>
@@ -137,7 +137,7 @@ export class Claims {
     this.#places.make(dirname(path));
     const work = (log: Log<WorkspaceState, WorkspaceEvents>) => {
       this.#logs.set(path, log);
-      // Also if who began it was killed before this line, or the line is damaged.
+      // Also if its creator was killed before this line, or the line is damaged.
       log.write((state) => (state.root === null ? [workspaceKind.line('workspace', { root, kind })] : []), this.#stamp);
       return use(log);
     };

@@ -20,8 +20,8 @@ export interface WorkspaceState {
   holder: { readonly session_id: string; readonly claim: string } | null;
   /** For every session of the workspace; the oldest are left out. */
   readonly notes: WorkspaceNote[];
-  /** Sentences on what became of its sessions, for the next one that begins there. */
-  readonly told: string[];
+  /** Sentences on its sessions, for the next one that begins there. */
+  readonly reports: string[];
 }
 
 /** The fields of each event. */
@@ -37,7 +37,7 @@ export interface WorkspaceEvents {
 
 export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
   name: 'workspace',
-  begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [], told: [] }),
+  begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [], reports: [] }),
   apply,
   line: lineMaker<WorkspaceEvents>(),
 };
@@ -51,7 +51,7 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
     case 'session':
       if (sessionId === null) return malformed(line, 'session_id');
       state.sessions.add(sessionId);
-      state.told.length = 0;
+      state.reports.length = 0;
       return null;
     case 'claimed':
       return sessionId === null ? malformed(line, 'session_id') : claim(state, sessionId, line.id);
@@ -61,7 +61,7 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
       if (state.holder?.claim === line.claim) state.holder = null;
       return null;
     case 'told':
-      return sessionId === null ? malformed(line, 'session_id') : keepTold(state, line);
+      return sessionId === null ? malformed(line, 'session_id') : keepReport(state, line);
     case 'note':
       return keepNote(state, line);
     default:
@@ -76,10 +76,10 @@ function beginAt(state: WorkspaceState, root: string, kind: unknown = 'folder'):
   return null;
 }
 
-function keepTold({ told }: WorkspaceState, line: Line): Refusal | null {
+function keepReport({ reports }: WorkspaceState, line: Line): Refusal | null {
   const sentence = textOf(line.sentence);
   if (sentence === null) return malformed(line, 'sentence');
-  if (!told.includes(sentence)) addTo(told, sentence, { more: {}, name: 'told' });
+  if (!reports.includes(sentence)) addTo(reports, sentence, { more: {}, name: 'told' });
   return null;
 }
 

@@ -36,7 +36,7 @@ export interface Scanner {
 }
 
 /**
- * Looks, and writes nothing.
+ * Scans, and writes nothing.
  * @param root of the session's workspace, wherever the caller is: its scans are compared with each other
  * @param before the last scan. Null if there is none
  */

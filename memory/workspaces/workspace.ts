@@ -48,7 +48,7 @@ export function pathInWorkspace(
 }
 
 /**
- * @param known folders that were looked at just now, for whoever asks for many paths; those found here are added
+ * @param known folders that were looked at just now, for a caller with many paths; those found here are added
  * @returns the part of the path that exists, without links, and the rest as it is
  */
 export function realOf(path: string, known?: Map<string, string>): string {
@@ -63,8 +63,8 @@ export function realOf(path: string, known?: Map<string, string>): string {
   }
 }
 
-function nearest(directory: string, isMeant: (folder: string) => boolean): string | null {
-  if (isMeant(directory)) return directory;
+function nearest(directory: string, matches: (folder: string) => boolean): string | null {
+  if (matches(directory)) return directory;
   const above = dirname(directory);
-  return above === directory ? null : nearest(above, isMeant);
+  return above === directory ? null : nearest(above, matches);
 }

@@ -183,7 +183,7 @@ export class TerminalSession {
     const { refused, newer_lines: newer } = journal.diagnostics;
     // If a part of the story cannot be read, there is no accusation.
     const known = refused === null && newer === 0 ? journal.timeline : new Timeline();
-    const limits = woven.tellsOfDialogs ? { ...thresholds, inferred_wait_ms: 0 } : thresholds;
+    const limits = woven.reportsDialogs ? { ...thresholds, inferred_wait_ms: 0 } : thresholds;
     const { run } = known.at(now);
     const owing = [run.agents[0], ...owingSubAgents(run)];
     return {

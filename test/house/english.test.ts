@@ -50,7 +50,7 @@ describe('the patterns of English', () => {
   });
 });
 
-test.each(['src', 'monitoring', 'bridge'])('the comments of %s keep each pattern rare', (ring) => {
+test.each(['src', 'memory', 'monitoring', 'bridge'])('the comments of %s keep each pattern rare', (ring) => {
   const rates = ratesOf(textsOf(readSources([ring]), ring));
   // The goal of `npm run house`; `npm run prove -- house --english PATH` names the places.
   expect(PATTERNS.map(({ name }) => name).filter((_, index) => (rates[index] ?? 0) > 0.5)).toEqual([]);

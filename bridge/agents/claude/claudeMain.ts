@@ -84,7 +84,8 @@ async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | nu
       for (const line of translation.translate(message)) writeLine(line);
       if (translation.end?.kind === 'failed') break;
       quiet?.cancel();
-      if (translation.end === null) continue;
+      // However long a call of a turn takes, the answer of an earlier turn is not the last one.
+      if (translation.end === null || translation.isInTurn) continue;
       const waitMs = translation.isOver ? EXIT_MS : BACKGROUND_QUIET_MS;
       quiet = systemClock.after(waitMs, () => query.close());
     }

@@ -70,9 +70,18 @@ export class Translation {
     return this.#end;
   }
 
+  /**
+   * Whether a turn goes on: that of the prompt, or a later one. A resumed conversation may hold a background task that an earlier
+   * run left unfinished; then Claude Code first plays a turn about that, which says nothing, and the prompt's turn is the second.
+   */
+  get isInTurn(): boolean {
+    return !this.#turnIsOver;
+  }
+
   /** Whether there is nothing more to wait for. */
   get isOver(): boolean {
-    return this.#end !== null && (this.#end.kind === 'failed' || this.#backgroundTasks === 0);
+    if (this.#end?.kind === 'failed') return true;
+    return this.#end !== null && !this.isInTurn && this.#backgroundTasks === 0;
   }
 
   translate(message: SdkMessage): ProtocolLine[] {
@@ -198,10 +207,12 @@ export class Translation {
     }
   }
 
-  /** `init` comes with each turn; turns after the first are begun by background tasks. */
+  /** `init` comes with each turn; those after the first follow background tasks. */
   #newTurn(): ProtocolLine[] {
     if (!this.#turnIsOver) return [];
     this.#turnIsOver = false;
+    // A turn that said nothing has answered nothing: if this one breaks off, the run has no answer.
+    if (this.#end?.kind === 'answered' && this.#end.answer === SAID_NOTHING) this.#end = null;
     return [{ event: 'user_prompt' }];
   }
 

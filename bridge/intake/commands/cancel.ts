@@ -3,9 +3,10 @@ import { CANCELLED_TEXT } from '../../../monitoring/incident/texts/chatTexts.js'
 import { counted } from '../../../src/counted.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import type { Redact } from '../../../src/log/redact.js';
+import { excerptOf } from '../../chat/excerpt.js';
 import type { ChatFoundation } from '../../chat/foundation.js';
 import type { CommandPlace } from './commandText.js';
-import { excerptOf, NOTHING_HERE, sessionsOf } from './sessionsHere.js';
+import { NOTHING_HERE, sessionsOf } from './sessionsHere.js';
 
 const MOST_NAMED = 5;
 

@@ -1,13 +1,8 @@
 /** The unfinished work of the place where a command was typed. */
 import { CorruptRecordError } from '../../../src/errors.js';
-import type { AgentSession } from '../../../src/jobs/model.js';
 import type { Store } from '../../../src/jobs/store.js';
-import type { Redact } from '../../../src/log/redact.js';
-import { cutText } from '../../../src/log/shorten.js';
-import { withoutInvisible } from '../../../src/log/visibleText.js';
 import type { CommandPlace } from './commandText.js';
 
-const SHOWN_TEXT_LENGTH = 60;
 const USED_BY_TOPIC = '; a message of another topic uses this directory';
 const USED_BY_CHAT = "; another chat's message uses this directory";
 export const NOTHING_HERE = 'Nothing is running or waiting here.';
@@ -34,10 +29,4 @@ export async function sessionsOf({ records }: Store, { project, chatId, threadId
         .map(({ lane, request }) => [lane, request.chat_id === chatId ? USED_BY_TOPIC : USED_BY_CHAT]),
     ),
   };
-}
-
-/** @returns the beginning of its message, in quotes */
-export function excerptOf({ request: { message_text } }: AgentSession, redact: Redact): string {
-  const words = withoutInvisible(redact(message_text)).replace(/\s+/g, ' ').trim();
-  return `"${words.length > SHOWN_TEXT_LENGTH ? `${cutText(words, SHOWN_TEXT_LENGTH)}…` : words}"`;
 }

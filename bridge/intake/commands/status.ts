@@ -4,9 +4,10 @@ import type { LiveTerminal } from '../../../monitoring/terminals/liveTerminal.js
 import type { AgentSession } from '../../../src/jobs/model.js';
 import type { Store } from '../../../src/jobs/store.js';
 import { describeDuration, SECOND } from '../../../src/time.js';
+import { excerptOf } from '../../chat/excerpt.js';
 import type { ChatFoundation } from '../../chat/foundation.js';
 import type { CommandPlace } from './commandText.js';
-import { excerptOf, NOTHING_HERE, sessionsOf } from './sessionsHere.js';
+import { NOTHING_HERE, sessionsOf } from './sessionsHere.js';
 import { terminalNote } from './terminalNote.js';
 
 const MOST_SHOWN = 20;
@@ -36,7 +37,8 @@ export async function status(
   const lines = running.map((session) => {
     const activity = inCode(describeActivity(session.session_id)) ?? 'working';
     const since = describeDuration(Math.max(now - (session.started_at ?? now), SECOND));
-    return `Running for ${since}: ${excerpt(session)}\n${activity}${stateNote(session, reported)}`;
+    const which = session.attempt === 2 ? ', second attempt' : '';
+    return `Running for ${since}${which}: ${excerpt(session)}\n${activity}${stateNote(session, reported)}`;
   });
   const positions = await positionsOf(store, waiting);
   const blocked = new Set((await store.blockedLanes.all()).map(({ lane }) => lane));

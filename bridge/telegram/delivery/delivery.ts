@@ -24,11 +24,12 @@ import { isDueLater } from '../../../src/jobs/outbox.js';
 import type { Service } from '../../../src/service.js';
 import type { Timer } from '../../../src/time.js';
 import { deliveryState, type FirstWord, type WaitingChat } from '../../chat/chatRouter.js';
+import { excerptOf } from '../../chat/excerpt.js';
 import { type FinalText, finalTextOf } from '../../chat/sendLine.js';
 import type { SendMemory } from '../../chat/sendMemory.js';
 import type { TelegramFoundation } from '../api.js';
 import { ChatTurns } from '../chatTurns.js';
-import { type AnswerPart, answerParts, isFile, messagesIn, partsDone } from '../markdown/answerParts.js';
+import { type AnswerPart, answerParts, asNoReply, isFile, messagesIn, partsDone } from '../markdown/answerParts.js';
 import type { ProgressDisplay } from '../progress/progress.js';
 import { ClosingLines } from './closingLines.js';
 import { CLAIM_MS, DeliveryRecord } from './deliveryRecord.js';
@@ -123,12 +124,14 @@ export class TelegramDelivery implements WaitingChat, Service {
     const progress = await this.#progress.quiet(sessionId);
     this.#closing.expectMovedClock(sessionId, progress.clockMovedMs);
     if (progress.mayComeLate) this.#closing.expectLateEdit(sessionId);
-    const parts = answerParts(claimed.entry.text, redact, session?.project_key ?? null);
+    const isForeign = session !== null && (await this.#base.numbers.areForeign(session));
+    const rendered = answerParts(claimed.entry.text, redact, session?.project_key ?? null);
+    const parts = isForeign ? asNoReply(rendered, excerptOf(session, redact)) : rendered;
     const hasMoved = session !== null && session.request.chat_id !== claimed.entry.chat_id;
     const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
     let inDoubt = claimed.before.state === 'sending' && entry.edit_into === null;
-    if (session !== null && (await this.#base.numbers.areForeign(session))) {
+    if (isForeign) {
       // Its messages are numbered by another bot: for this one the numbers are those of others.
       inDoubt ||= entry.edit_into !== null;
       entry = await this.#record.save(entry, { reply_to: null, progress_message_id: null, edit_into: null });

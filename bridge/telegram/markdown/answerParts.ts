@@ -6,7 +6,8 @@
 import { counted } from '../../../src/counted.js';
 import type { Redact } from '../../../src/log/redact.js';
 import { cutText } from '../../../src/log/shorten.js';
-import { type MessagePart, renderClean } from './render.js';
+import { MESSAGE_LIMIT, type MessagePart, renderClean } from './render.js';
+import { escapeHtml } from './styledText.js';
 
 /** From this many messages on, a text also comes as a file, which is easier to keep and to search. */
 const FILE_FROM_MESSAGES = 3;
@@ -71,6 +72,20 @@ export function answerParts(text: string, redact: Redact, project: string | null
     `[… ${counted(others.length, 'message')} are left out here. The whole answer is in the file below.]`,
   );
   return [first, left, last, file, ...others.map((part) => ({ ...part, isFallback: true as const }))];
+}
+
+/**
+ * @param excerpt the first words of the message that is answered
+ * @returns the parts of an answer that cannot be a reply, because its message went to a bot that this one has replaced: it names
+ *   the message, unless there is no room
+ */
+export function asNoReply(parts: readonly AnswerPart[], excerpt: string): readonly AnswerPart[] {
+  const [first, ...others] = parts;
+  if (first === undefined || isFile(first)) return parts;
+  const [before, after] = ['About your message to the former bot, ', ':\n\n'];
+  const html = `${before}<code>${escapeHtml(excerpt)}</code>${after}${first.html}`;
+  if (html.length > MESSAGE_LIMIT) return parts;
+  return [{ ...first, html, plain: `${before}${excerpt}${after}${first.plain}` }, ...others];
 }
 
 function isNoText(text: string): boolean {

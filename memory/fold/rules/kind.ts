@@ -26,7 +26,7 @@ const RULES = {
 };
 const BY_EVENT = new Map<string, Rule>(Object.entries(RULES));
 type Known = keyof typeof RULES;
-/** The fields of each event. A line without a session is of the one whose log it is in, and one without a time is of now. */
+/** The fields of each event. A line without a session belongs to that of its log; a line without a time is of now. */
 export type WorklogEvents = {
   readonly [Event in Known]: FieldsOf<(typeof RULES)[Event]> & {
     readonly session_id?: string;

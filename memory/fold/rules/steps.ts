@@ -16,7 +16,7 @@ export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
   skipped: [],
   cancelled: [],
 };
-/** A step that failed is tried again so often; after that a person decides. */
+/** Retries of a failed step. After them, a person decides. */
 const MOST_RETRIES = 2;
 
 const text = z.optional(z.string());

@@ -45,14 +45,20 @@ export function issueComment({ at, rule, finding, session_id }: Occurrence): str
 }
 
 /** @returns the text of the comment with which the issue is closed */
-export function closingComment({ occurrences }: IssueRecord): string {
+export function closingComment(record: IssueRecord): string {
+  const { occurrences } = record;
   // An occurrence that failed no longer counts once a person has closed the issue after it.
   const hasFailed = occurrences.some(({ needs }) => needs.who !== 'nobody');
   const need = hasFailed ? 'needs' : 'need';
   const count = hasFailed ? 'Every occurrence since it was last opened' : `All ${occurrences.length} occurrences`;
   const ended = occurrences.length === 1 ? 'It needs nobody any more' : `${count} ${need} nobody any more; the last`;
-  const last = occurrences.at(-1)?.needs.what ?? 'it is over.';
+  const last = latestFirst(record)[0]?.needs.what ?? 'it is over.';
   return `${ended}: ${last} This issue is closed, and reopened when the fault returns within 14 days. Open it again yourself to keep it open.`;
+}
+
+/** Reports that were refused for a time are filed in any order. */
+function latestFirst({ occurrences }: IssueRecord): StoredOccurrence[] {
+  return [...occurrences].reverse().sort((one, other) => other.at - one.at);
 }
 
 /** The extent to which an issue's readers may see details. */
@@ -62,7 +68,7 @@ interface Sight {
 }
 
 function render(record: IssueRecord, sight: Sight, extent: Readonly<Extent>): string {
-  const newestFirst = record.occurrences.toReversed();
+  const newestFirst = latestFirst(record);
   const shown = newestFirst.slice(0, extent.occurrences);
   const parts = [
     firstLine(newestFirst),
@@ -96,9 +102,10 @@ function firstLine(newestFirst: readonly StoredOccurrence[]): string {
 
 const NEEDS = { person: 'Needs you', nobody_yet: 'Needs nobody yet', nobody: 'Needs nobody' } as const;
 
-function summary({ project_key, rule, occurrences, dropped }: IssueRecord): string {
+function summary(record: IssueRecord): string {
+  const { project_key, rule, occurrences, dropped } = record;
   const count = occurrences.length + dropped;
-  const latest = occurrences.at(-1);
+  const [latest] = latestFirst(record);
   const times = `${count} occurrence${count === 1 ? '' : 's'}${latest ? `, the latest at ${moment(latest.at)}` : ''}.`;
   if (rule !== SEVERAL_FAULTS) return `Project ${code(project_key)}, rule ${code(rule)}: ${times}`;
   const rules = [...new Set(occurrences.map((one) => one.rule))].map(code);

@@ -245,6 +245,47 @@ if (findInstallation().kind !== 'complete') {
       expect(end).toMatchObject({ kind: 'failed', cause: 'crash', detail: expect.stringContaining('max_turns') });
     });
 
+    // Claude Code first plays a turn of its own about what an earlier run left, which says nothing.
+    test('a conversation that holds an unfinished background task is answered by the turn of the prompt, however long its calls take', async () => {
+      const workingDirectory = testFolder();
+      const own = { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, testFolder()) };
+      const isInner = (request: MessagesRequest) => userTexts(request).some((text) => text.includes('INNER'));
+      const delegate = {
+        description: 'look',
+        prompt: 'INNER',
+        subagent_type: 'general-purpose',
+        run_in_background: true,
+      };
+      const first = newRunId();
+      peer.use((request) => {
+        if (isInner(request)) return { kind: 'hang' };
+        return toolResults(request).length === 0 ? [call('Agent', delegate)] : [say('It is looked at.')];
+      });
+      const cut = createClaudeAgent(ALLOWED).start(
+        {
+          ...{ sessionId: 'tg_test_1_1', runId: first, prompt: 'delegate it', workingDirectory, conversationId: null },
+          ...{ attempt: 1, environment: { ...own, CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '0', [RUN_MARK]: first } },
+        },
+        new AbortController().signal,
+      );
+      const reading = readOn(cut.events[Symbol.asyncIterator]());
+      await peer.waitFor(() => peer.requests.some(({ request }) => isInner(request)), 30_000);
+      await peer.waitFor(() => peer.requests.filter(({ outcome }) => outcome === 'answered').length >= 2, 30_000);
+      await endRun({ runId: first, groupPid: cut.pid }, { clock: systemClock, graceMs: 0 });
+      const conversationId = conversationOf(await reading);
+
+      const { end, journal } = await run(
+        (request) => {
+          const isNew = userTexts(request).some((text) => text.includes('sleep now'));
+          if (!isNew) return [say('?')];
+          return newToolResults(request).length === 0 ? [call('Bash', { command: 'sleep 6' })] : [say('I slept.')];
+        },
+        { conversationId, workingDirectory, prompt: 'sleep now', environment: { ...own, [RUN_MARK]: newRunId() } },
+      );
+      expect(end).toMatchObject({ kind: 'answered', answer: 'I slept.' });
+      expect(journal.filter(({ event }) => event === 'turn_end').length).toBeGreaterThan(1);
+    }, 90_000);
+
     test('a conversation that was never written to disk begins under its id; a known one continues', async () => {
       const conversationId = '11111111-2222-4333-8444-555555555555';
       const workingDirectory = testFolder();

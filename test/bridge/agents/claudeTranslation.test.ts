@@ -162,6 +162,20 @@ describe('turns', () => {
     expect(translation.isOver).toBe(true);
   });
 
+  test('one that goes on is not over, whatever an earlier one answered, and takes the place of one that said nothing', () => {
+    expect(translation.isInTurn).toBe(true);
+    translate(result({ result: 'first' }));
+    expect([translation.isInTurn, translation.isOver]).toEqual([false, true]);
+    translate(system('init', { session_id: 'thread' }));
+    expect([translation.isInTurn, translation.isOver]).toEqual([true, false]);
+    expect(translation.end).toMatchObject({ answer: 'first' });
+    translate(result({ result: '' }), system('init', { session_id: 'thread' }));
+    expect(translation.end).toBeNull();
+    translate(result({ result: 'last' }));
+    expect(translation.end).toMatchObject({ answer: 'last' });
+    expect(translation.isOver).toBe(true);
+  });
+
   test('a turn without text still has an answer', () => {
     translate(result({ result: '' }));
     expect(translation.end).toMatchObject({ kind: 'answered', answer: expect.stringMatching(/without a word/) });

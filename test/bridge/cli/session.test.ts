@@ -182,6 +182,14 @@ describeScenes('watchkeeper session', () => {
         dock,
         /^waits +until \S+ \(in \d+ min\): the model's provider is busy or cannot be reached, wait 1$/m,
       );
+      const behind = new Conversation(scene, 'dock', 2, 'and this');
+      await shown(
+        behind,
+        new RegExp(
+          `^waits +for its turn: 1 message before it in its directory; ${dock.session} waits until \\S+ \\(in \\d+ min\\): the model's provider is busy or cannot be reached, wait 1$`,
+          'm',
+        ),
+      );
       await scene.until('the doctor, who names the answer', async () => {
         const { checks } = JSON.parse((await scene.run(['doctor', '--quick', '--json'])).stdout);
         const found = checks.find(({ name }: { name: string }) => name === 'answers')?.found;

@@ -74,7 +74,7 @@ describe('a gauge', () => {
   const well = async () => undefined;
   const clock = new ManualClock();
   const now = clock.now();
-  const acting = { isActing: true };
+  const acting = { isActing: true, isOurs: true };
   const working = { lastActiveAt: now - SECOND, isFull: false };
   const ticked = { lastTickAt: now - HOUR, nextTickAt: now - MINUTE };
 
@@ -92,9 +92,10 @@ describe('a gauge', () => {
     ['watchdog: has not run yet', watchdogGauge({ lastTickAt: null, nextTickAt: now }, acting, clock), false],
     [
       'watchdog: another one is acting',
-      watchdogGauge({ lastTickAt: null, nextTickAt: now }, { isActing: false }, clock),
+      watchdogGauge({ lastTickAt: null, nextTickAt: now }, { isActing: false, isOurs: false }, clock),
       true,
     ],
+    ['watchdog: its lease has run out', watchdogGauge(ticked, { isActing: false, isOurs: true }, clock), false],
     ['logs folder: accepts files', logsGauge(tmpdir(), { owed: async () => 0 }), true],
     ['logs folder: accepts none', logsGauge('/dev/null', { owed: async () => 0 }), false],
     ['logs folder: lacks lines', logsGauge(tmpdir(), { owed: async () => 2 }), false],

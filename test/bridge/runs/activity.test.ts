@@ -151,6 +151,14 @@ describe('the step that a chat shows', () => {
     );
   });
 
+  test('is none while a task is known only by its number, until the whole list is read: it was made in an earlier run', () => {
+    const more = { mode: 'merge', items: [task('Write', 'pending', '3'), task('#1', 'in_progress', '1')] } as const;
+    expect(stepAfter(more)).toBeNull();
+    const items = [task('Look', 'in_progress', '1'), task('Push', 'pending', '2'), task('Write', 'pending', '3')];
+    expect(stepAfter(more, { mode: 'replace', items })).toBe('step 1 of 3: Look');
+    expect(stepAfter({ mode: 'merge', items: [task('#1', 'in_progress')] })).toBe('step 1 of 1: #1');
+  });
+
   test("is never that of a sub-agent's list", () => {
     const items = [task('Look', 'pending')];
     expect(stepAfter({ mode: 'replace', items, agent_id: 'a' })).toBeNull();

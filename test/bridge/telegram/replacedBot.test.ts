@@ -80,10 +80,10 @@ describeWithRedis('a bot that replaces another one', () => {
     expect(next.conversation_key).toBe(asked.conversation_key);
   });
 
-  test('answers what was asked of the old one, as no reply and without touching messages with the old numbers', async () => {
+  test('answers what was asked of the old one, naming it, as no reply and without touching messages with the old numbers', async () => {
     const old = await openPrivateScene();
     await new BotNumbers(old).markIn(String(ADA));
-    const session = await withProgressMessage(old, await activeSession(old, { chat: ADA }));
+    const session = await withProgressMessage(old, await activeSession(old, { chat: ADA, text: 'ask @octocat' }));
     const scene = await replaced(old);
     for (const text of ['a', 'b', 'c']) scene.peer.say(ADA, text, { userId: ADA });
     await scene.api.sendMessage({ chatId: String(ADA), threadId: null, replyTo: null }, { plain: 'mine', html: null });
@@ -97,8 +97,14 @@ describeWithRedis('a bot that replaces another one', () => {
     const said = scene.peer.botMessages(ADA).map(({ text, replyTo, editedAt }) => ({ text, replyTo, editedAt }));
     expect(said).toEqual([
       { text: 'mine', replyTo: null, editedAt: null },
-      { text: 'the answer', replyTo: null, editedAt: null },
+      {
+        text: 'About your message to the former bot, "ask @octocat":\n\nthe answer',
+        replyTo: null,
+        editedAt: null,
+      },
     ]);
+    const [, { entities = [] } = {}] = scene.peer.botMessages(ADA);
+    expect(entities.map(({ type }) => type)).toEqual(['code']);
     expect(scene.peer.calls.filter(({ method }) => method === 'editMessageText')).toEqual([]);
   });
 

@@ -32,7 +32,7 @@ const round = () => keepRound(open(), Number.POSITIVE_INFINITY);
 const dead = () => ({ ...readProcessIdentity('host'), boot_id: 'another', pid: 1 });
 const copyOf = (id: string) => join(open().which(id).folder, 'tool_use.jsonl');
 const foldOf = (id: string) => join(open().which(id).folder, 'observed.json');
-const toldHere = () => open().claims.read(open().workspace)?.told;
+const toldHere = () => open().claims.read(open().workspace)?.reports;
 
 function begin(purpose: string, lines: readonly WorklogLine[] = []): string {
   const memory = open();

@@ -9,7 +9,7 @@ import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { keepSession } from '../../../memory/keeping/keep.js';
 import { listSessions } from '../../../memory/look/list.js';
 import { lookAt } from '../../../memory/look/look.js';
-import { goOnAfter } from '../../../memory/programs/afterEnd.js';
+import { continueAfter } from '../../../memory/programs/afterEnd.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import { boundSession, endRun } from '../../../memory/programs/runEnd.js';
 import { startContext } from '../../../memory/programs/sessionContext.js';
@@ -47,7 +47,7 @@ async function ended(...later: readonly (readonly [seconds: number, record: obje
   await scene.clock.advance(MINUTE);
   explicit.log.refresh();
   memory.lifecycle.end(explicit, memory.workspace, { lines: () => [], reason: 'completed' });
-  const next = goOnAfter(memory, explicit);
+  const next = continueAfter(memory, explicit);
   if (next === null) throw new Error('nobody goes on');
   await scene.clock.advance(MINUTE);
   return { scene, memory, id: explicit.id, next };
@@ -136,7 +136,7 @@ test('nobody goes on if no agent is known to live', async () => {
   const memory = scene.open();
   const { session } = startConversation(memory, launch('c-1', null, dead));
   memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'completed' });
-  expect(goOnAfter(memory, session)).toBeNull();
+  expect(continueAfter(memory, session)).toBeNull();
 });
 
 test('who is begun on purpose in that window takes over what was asked since, and nothing of the ended one', async () => {
@@ -165,7 +165,7 @@ test('of two windows each goes on in a session of its own, the caller is told of
       ...{ conversation: launch(conversation, null), process: agent, source: 'bind' },
     });
   caller.lifecycle.end(session, caller.workspace, { lines: () => [], reason: 'completed' });
-  const next = goOnAfter(caller, session);
+  const next = continueAfter(caller, session);
   const ownerOf = (conversation: string) => caller.bindings.sessionOf(launch(conversation, null));
   expect([ownerOf('c-1'), ownerOf('c-2') === next, ownerOf('c-2') === session.id]).toEqual([next, false, false]);
   expect(session.log.state.runs.filter((run) => run.ended_at === null)).toEqual([]);
@@ -216,7 +216,7 @@ test('a server works on the ended session no more, though no session is bound to
   const agent = readProcessIdentity('host', server.pid);
   const { session } = startConversation(memory, { ...launch('c-1', null, agent), provider: 'codex' });
   memory.lifecycle.end(session, memory.workspace, { lines: () => [], reason: 'completed' });
-  expect(goOnAfter(memory, session)).not.toBeNull();
+  expect(continueAfter(memory, session)).not.toBeNull();
   expect(session.log.state.runs.filter((run) => run.ended_at === null)).toEqual([]);
 });
 

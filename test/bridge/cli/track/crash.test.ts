@@ -1,9 +1,9 @@
-// covers: memory/brief/goOn.ts memory/verbs/inTheWay.ts
+// covers: memory/brief/resuming.ts memory/verbs/inTheWay.ts
 /** An agent that recorded itself is dead: what a person reads in its directory, and what another agent does. */
 
 import { rmSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { contextTold } from '../../../../memory/brief/contextGiven.js';
+import { contextGivenTo } from '../../../../memory/brief/contextGiven.js';
 import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
@@ -198,7 +198,7 @@ describe('track init', () => {
   ])('--archive-existing puts a crash away that was told, for %s', async (_, caller) => {
     const memory = open();
     const session = memory.sessions.open(id);
-    session?.log.write(() => [contextTold('ses_other')], memory.stamp);
+    session?.log.write(() => [contextGivenTo('ses_other')], memory.stamp);
     session?.log.close();
     if (caller === AGENT) begin('c-2', living);
     expect((await scene.say('track', [...NEW, '--archive-existing'], caller)).code).toBe(0);
@@ -225,7 +225,7 @@ describe('track init', () => {
   test('refuses nobody because of a crash that another agent was told, or of an agent that was asked nothing', async () => {
     const memory = open();
     const session = memory.sessions.open(id);
-    session?.log.write(() => [contextTold('ses_other')], memory.stamp);
+    session?.log.write(() => [contextGivenTo('ses_other')], memory.stamp);
     session?.log.close();
     path = transcript([]);
     begin('c-3', { ...dead, pid_start: '2' });

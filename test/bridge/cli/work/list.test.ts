@@ -121,15 +121,16 @@ test('a state counts for nothing if it is damaged, of another version, or not of
   writeFileSync(fileOf(id, 'state.json'), whole);
   mark(id);
   const log = readFileSync(fileOf(id, 'worklog.jsonl'), 'utf8');
-  const { mtimeMs: before } = statSync(fileOf(id, 'worklog.jsonl'));
+  // The state is written after the log, on a busy machine by more than a second.
+  const { mtimeMs: written } = statSync(fileOf(id, 'state.json'));
   // Of the same length.
   writeFileSync(fileOf(id, 'worklog.jsonl'), log.replaceAll('"origin":"person"', '"origin":"rerson"'));
-  utimesSync(fileOf(id, 'worklog.jsonl'), 0, before / 1_000 + 1);
+  utimesSync(fileOf(id, 'worklog.jsonl'), 0, written / 1_000 + 1);
   expect((await all())[0]).toMatchObject({ unreadable: log.trim().split('\n').length });
   writeFileSync(fileOf(id, 'worklog.jsonl'), `${log}x\n`);
   expect((await all())[0]).toMatchObject({ purpose: 'T', unreadable: 1 });
   writeFileSync(fileOf(id, 'worklog.jsonl'), log);
-  utimesSync(fileOf(id, 'worklog.jsonl'), 0, before / 1_000 - 1);
+  utimesSync(fileOf(id, 'worklog.jsonl'), 0, written / 1_000 - 1);
   expect(await purposes()).toEqual(['from state.json']);
   writeFileSync(fileOf(id, 'tool_use.jsonl'), '{}\n');
   expect(await purposes()).toEqual(['T']);

@@ -21,6 +21,7 @@ import { describeWithRedis } from '../../../harness/redis.js';
 import { RedisGate } from '../../../harness/redisGate.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import type { SayOptions } from '../../../peers/telegram/person.js';
+import { revived } from '../revived.js';
 import {
   activeSession,
   answered,
@@ -508,6 +509,14 @@ describeWithRedis('a command', () => {
       'Waiting for 5 min, 1 before it: "and that"',
     ]);
     expect(await scene.store.records.session(running.session_id)).toMatchObject({ status: 'active' });
+  });
+
+  test('tells a second attempt from the first: status', async () => {
+    const scene = await openScene();
+    await takingIn(scene);
+    const running = await begun(scene, await sayAndAccept(scene, 'fix the login test'));
+    await begun(scene, await revived(scene, running));
+    await ask(scene, '/status', {}, /^Running for \S+ s, second attempt: "fix the login test"\n/);
   });
 
   test('names agents in terminals of the directory, and nothing that was typed there: status', async () => {

@@ -163,6 +163,9 @@ describeWithRedis('the progress message', () => {
     await scene.clock.advance(3 * SECOND);
     const shows = (text: RegExp) => scene.peer.waitFor(() => text.test(shown(scene) ?? ''));
     await shows(/^Thinking · 3 s · 1 call\nNo word from the model since 10:00:00 UTC\.\nI look$/);
+    expect(display.describe(session.session_id)).toBe(
+      'Thinking · 3 s · 1 call · no word from the model since 10:00:00 UTC',
+    );
     const before = edits(scene);
     await runFor(scene, 9 * SECOND);
     await scene.peer.waitFor(() => edits(scene) >= before + 2);

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { code, defuse, fenced, prose } from '../../../../monitoring/incident/issue/defuse.js';
-import { issueComment, issueBody as writeBody } from '../../../../monitoring/incident/issue/issueBody.js';
+import {
+  closingComment,
+  issueComment,
+  issueBody as writeBody,
+} from '../../../../monitoring/incident/issue/issueBody.js';
 import { fingerprintOf, IssueMarks, issueTitle } from '../../../../monitoring/incident/issue/issueMarker.js';
 import {
   emptyRecord,
@@ -219,6 +223,15 @@ describe('the body', () => {
     expect(body).toContain('### 2026-02-05 10:00:00 UTC · crash');
     expect(writeBody(one, 'full', 'mark')).toContain('Project `popoto`, rule `crash`: 1 occurrence, ');
     expect(issueTitle('popoto', 'several_faults')).toBe('[Watchdog] popoto: several faults');
+  });
+
+  test('has the latest first, also if GitHub took the reports in another order', () => {
+    const early = occurrence('A', { at: AT - 13_000, needs: { who: 'person', what: 'Look.' } });
+    const record = recordOf(occurrence('B', { needs: { who: 'nobody', what: 'it is over.' } }), early);
+    const body = issueBody(record, 'full');
+    expect(body).toContain('2 occurrences, the latest at 2026-02-05 10:00:00 UTC.');
+    expect(body.match(/^### .* UTC/gm)).toEqual(['### 2026-02-05 10:00:00 UTC', '### 2026-02-05 09:59:47 UTC']);
+    expect(closingComment(record)).toContain('the last: it is over.');
   });
 
   test('in a public repository shows tool names, times and outcomes only', () => {

@@ -10,15 +10,15 @@ import type { OpenSession } from '../sessions/sessions.js';
 import type { Archivist, Caller } from '../sessions/views.js';
 
 /**
- * Moves the agent in whose shell the caller runs, if there is one, to the session, which leaves the archive.
- * @param beside the agent joins another one that works on the session
+ * Moves the agent of the caller's shell, if there is one, to the session, and takes the session out of the archive.
+ * @param joins whether the agent may join another one that works on the session
  * @returns its folder, and whether it was in the archive
- * @throws RefusedError if it has ended, another agent works on it, or in the memory of a bridge; UsageError if nobody could go on
+ * @throws RefusedError if it has ended, another agent works on it, or in the memory of a bridge; UsageError if no agent could resume it
  */
-export function goOnWith(
+export function resumeWith(
   memory: Adopting & Caller & Archivist,
   session: OpenSession,
-  beside = false,
+  joins = false,
 ): { folder: string; unarchived: boolean } {
   const { lifecycle, archived, facts } = session.log.state;
   if (lifecycle === 'ended')
@@ -27,9 +27,9 @@ export function goOnWith(
       message: `session ${session.id} has ended; first: watchkeeper work reopen ${session.id}`,
     });
   requireOwnMemory(memory.places);
-  // It holds no directory, so that no command of a person would mean it.
+  // It holds no directory, so no command of a person could mean it.
   if (facts?.explicit === false && !isInAgent(memory)) throw nothingToMove(session);
-  if (!beside) requireNoOtherAgent(memory, session);
+  if (!joins) requireNoOtherAgent(memory, session);
   const folder = archived === null ? session.folder : unarchiveSession(memory, session);
   adoptCaller(memory, session);
   return { folder, unarchived: archived !== null };
@@ -41,7 +41,7 @@ export function nothingToMove({ id }: OpenSession): UsageError {
   );
 }
 
-/** A caller without an agent moves nobody. One whose conversation the session has already is no newcomer. */
+/** A caller without an agent moves none. An agent whose conversation the session has already is no newcomer. */
 function requireNoOtherAgent(memory: Caller, { id, log }: OpenSession): void {
   const { conversation, agentProcess, bindings } = memory;
   const isOwn = conversation === null ? agentProcess === null : bindings.sessionOf(conversation) === id;

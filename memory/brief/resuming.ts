@@ -1,4 +1,4 @@
-/** How to go on with a session. */
+/** How to resume a session. */
 import { existsSync } from 'node:fs';
 import { programNamed } from '../../src/agents/programs.js';
 import { presentConversation, runWords } from '../fold/runs.js';
@@ -9,9 +9,9 @@ import type { Memory } from '../sessions/memory.js';
 import type { Caller, Viewer } from '../sessions/views.js';
 import { Words } from './observedSections.js';
 
-/** What somebody can do who goes on with a session. */
-export interface WayOn {
-  /** That they type; null: only an agent can. */
+/** How a reader resumes a session. */
+export interface WayToResume {
+  /** For a shell. Null if only an agent can run it. */
   readonly command: string | null;
   /** Sentences. */
   readonly further: readonly string[];
@@ -19,9 +19,9 @@ export interface WayOn {
 
 /**
  * @param name the session's id, quoted if it is not plain
- * @returns the command that makes it work, for the state that the session is in
+ * @returns the command that resumes it, by the session's state
  */
-export function goOnCommand({ session_id, lifecycle, archived, facts }: Worklog, name = session_id): string {
+export function resumeCommand({ session_id, lifecycle, archived, facts }: Worklog, name = session_id): string {
   if (lifecycle === 'ended') return `watchkeeper work reopen ${name}`;
   if (archived !== null || facts?.concurrent === true || facts?.explicit === false)
     return `watchkeeper work continue ${name}`;
@@ -32,10 +32,10 @@ export function goOnCommand({ session_id, lifecycle, archived, facts }: Worklog,
 /** Sees a session for a caller who may resume it. */
 export type Resuming = Viewer & Caller & Pick<Memory, 'isBridges'>;
 
-/** @returns how whoever calls goes on: in a shell in which no agent works there is none that a command could move */
-export function wayOnFor(memory: Resuming, log: Worklog): WayOn {
+/** @returns how the caller resumes the session. A command moves the agent of its shell; a shell without one needs another way */
+export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
   const words = new Words(memory.stamp.redact);
-  const command = goOnCommand(log, words.name(log.session_id ?? ''));
+  const command = resumeCommand(log, words.name(log.session_id ?? ''));
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
   const [other] = memory.otherRuns(log);
   if (other !== undefined) return { command: null, further: [`Its agent is at work: ${runWords(other)}.`] };
@@ -58,7 +58,7 @@ export function wayOnFor(memory: Resuming, log: Worklog): WayOn {
   };
 }
 
-/** @returns the conversation of the agent that crashed, or else the last one, as far as its program can go on with it */
+/** @returns the conversation of the agent that crashed, or else the last one; only one that its program can resume */
 function wayBackTo(memory: Viewer, log: Worklog): Conversation | undefined {
   const known = log.conversations.filter(
     (one) =>
