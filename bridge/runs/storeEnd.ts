@@ -142,7 +142,7 @@ const NOT_REVIVED_BECAUSE: Readonly<Record<FailureCause, string | null>> = {
   provider_unavailable: null,
   host_exhausted: null,
   conversation_unusable: null,
-  context_overflow: 'the conversation no longer fits the model; start a new one with /new',
+  context_overflow: 'the message does not fit the model; ask for less at once',
 };
 
 function whyNotRevived({ cause, remedy, until }: Failure, project: string): string | null {

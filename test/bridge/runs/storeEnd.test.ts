@@ -436,6 +436,14 @@ describeWithRedis('the end of a run: an agent that failed', () => {
     }
   });
 
+  test('does not advise a new conversation for a first message that is too long by itself', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    await store(scene, session, { end: { ...CRASHED, cause: 'context_overflow' } });
+    const [incident] = await scene.store.records.openIncidents();
+    expect(incident?.not_revived_because).toBe('the message does not fit the model; ask for less at once');
+  });
+
   test('is never mistaken for a cancellation, whatever else changes the record at the same instant', async () => {
     const scene = await openSagaScene();
     const session = await activeSession(scene);
