@@ -1,10 +1,15 @@
 /** Commands that outlive their caller. */
 import { spawn } from 'node:child_process';
+import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { SECRET_VARIABLES } from '../../src/log/redact.js';
 
 /** Where it finds transcripts, as whom it runs, and what it must not write anywhere. */
-const VARIABLES = ['HOME', 'PATH', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'WATCHKEEPER_HOST', ...SECRET_VARIABLES];
+const VARIABLES = [
+  ...['HOME', 'PATH', 'WATCHKEEPER_HOST'],
+  ...AGENT_PROGRAMS.map(({ folderVariable }) => folderVariable),
+  ...SECRET_VARIABLES,
+];
 
 /**
  * Begins another command of this program. It outlives this process, and its output is not read.

@@ -29,7 +29,11 @@ export const SURROUNDING_VARIABLES = [
 ] as const;
 export type SurroundingVariable = (typeof SURROUNDING_VARIABLES)[number];
 
-const OF_AGENTS: readonly SurroundingVariable[] = ['CLAUDECODE', 'CODEX_THREAD_ID', 'WATCHKEEPER_RUN'];
+const OF_AGENTS: readonly SurroundingVariable[] = [
+  'CLAUDECODE',
+  'WATCHKEEPER_RUN',
+  ...AGENT_PROGRAMS.map(({ conversationVariable }) => conversationVariable),
+];
 
 /** @returns `agent` if an agent's shell runs the command, else `person` */
 export function originOf({ variables }: Surroundings): Origin {

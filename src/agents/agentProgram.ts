@@ -10,6 +10,8 @@ export interface AgentProgram {
   readonly resume: string;
   /** The variable that names its conversation to the processes that it starts. */
   readonly conversationVariable: 'CLAUDE_CODE_SESSION_ID' | 'CODEX_THREAD_ID';
+  /** The variable by which a person moves its files. */
+  readonly folderVariable: keyof ProgramFolders;
   /** Where it keeps transcripts. */
   transcripts(folders: ProgramFolders): TranscriptPlace;
   /** @returns whether a file is its transcript by its name alone */

@@ -8,6 +8,7 @@ export const claude: AgentProgram = {
   processes: ['claude'],
   resume: 'claude --resume',
   conversationVariable: 'CLAUDE_CODE_SESSION_ID',
+  folderVariable: 'CLAUDE_CONFIG_DIR',
   transcripts: ({ HOME = '/', CLAUDE_CONFIG_DIR }) => ({
     folder: join(CLAUDE_CONFIG_DIR || join(HOME, '.claude'), 'projects'),
     levels: 1,

@@ -15,6 +15,7 @@ export const codex: AgentProgram = {
   processes: ['codex'],
   resume: 'codex resume',
   conversationVariable: 'CODEX_THREAD_ID',
+  folderVariable: 'CODEX_HOME',
   transcripts: ({ HOME = '/', CODEX_HOME }) => ({
     folder: join(CODEX_HOME || join(HOME, '.codex'), 'sessions'),
     levels: 3,
