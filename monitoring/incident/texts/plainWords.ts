@@ -5,10 +5,11 @@
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../../src/jobs/findings.js';
 import { spokenDuration } from '../../../src/time.js';
+import { reasonWord } from '../../verdict/detectors/reasons.js';
 
 /** @returns one complete sentence */
 export function inPlainWords(finding: Finding<IncidentRule>): string {
-  const { rule, clock, evidence } = finding;
+  const { rule, reason, clock, evidence } = finding;
   const who = clock === undefined || clock.agent === null ? 'The agent' : 'A sub-agent';
   switch (rule) {
     case 'silence':
@@ -26,6 +27,10 @@ export function inPlainWords(finding: Finding<IncidentRule>): string {
     case 'orphan':
       return 'The service that ran the agent stopped.';
     case 'crash':
+      // A person in a chat knows neither bridge nor Redis.
+      if (reason === reasonWord({ kind: 'plain', reason: 'run_lease_expired' }))
+        return 'The service that ran the agent could not reach its store for too long, and ended the agent.';
+      return capitalised(evidence[0] ?? 'something went wrong');
     case 'backlog':
     case 'provider_outage':
       return capitalised(evidence[0] ?? 'something went wrong');

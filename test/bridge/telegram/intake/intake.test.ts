@@ -850,7 +850,11 @@ describeWithRedis('a bot token that is revoked while the bridge runs', () => {
       ]);
       asked.remove();
       api.getUpdates = getUpdates;
-      for (const each of [next, intake]) for (let poll = 0; poll < 2; poll += 1) expect(await each.runOnce()).toBe(0);
+      for (const each of [next, intake, next, intake]) {
+        // A poll without a message is answered after half a minute.
+        scene.peer.say(CHAT, 'hello', { userId: 1 });
+        expect(await each.runOnce()).toBe(0);
+      }
       expect(scene.told.slice(1)).toMatchObject([
         { event: 'bot_refused', final: true, incident_id: scene.told[0]?.incident_id },
       ]);

@@ -60,6 +60,10 @@ describe('a finding in plain words', () => {
     ],
     ['The agent repeated the same steps without getting anywhere.', found('loop')],
     ['The service that ran the agent stopped.', found('orphan')],
+    [
+      'The service that ran the agent could not reach its store for too long, and ended the agent.',
+      findCrash('run_lease_expired', 0),
+    ],
     ['The agent was killed by SIGSEGV.', findCrash('run_failed_signal_SIGSEGV', 0)],
   ])('%s', (sentence, finding) => {
     expect(inPlainWords(finding)).toBe(sentence);
