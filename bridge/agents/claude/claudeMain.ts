@@ -34,6 +34,10 @@ const DEFAULT_ENVIRONMENT = {
   CLAUDE_CODE_BASH_EDIT_DIFF: '1',
 };
 
+/** Claude Code keeps a conversation with its folder. */
+const LEFT_BEHIND =
+  'The earlier messages of this conversation are kept for another folder, so I could not see them: it began anew.';
+
 const text = { type: 'string' } as const;
 const { values: given } = parseArgs({ options: { options: { ...text, default: '{}' }, conversation: text } });
 // Claude Code gets the signal as well: it goes to the whole group.
@@ -67,12 +71,19 @@ function queryOptions(canUseTool: CanUseTool) {
   };
 }
 
-/** @returns how it ended; null if Claude Code ended without saying so */
-async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | null> {
+interface QueryOutcome {
+  /** Null if Claude Code ended without saying it. */
+  readonly end: QueryEnd | null;
+  /** Whether the conversation is known, but for another folder, as after a checkout was moved. */
+  readonly isLeftBehind: boolean;
+}
+
+async function runQuery(prompt: string, denials: Denials): Promise<QueryOutcome> {
   const sdk = await loadSdk();
   const former = given.conversation;
   // A run that died before Claude Code saved anything leaves an id without a conversation: one begins under that id.
   const isKnown = former !== undefined && (await sdk.getSessionInfo(former, { dir: process.cwd() })) !== undefined;
+  const isLeftBehind = former !== undefined && !isKnown && (await sdk.getSessionInfo(former)) !== undefined;
   const id = former ?? randomUUID();
   writeLine({ event: 'conversation', conversation_id: id });
   const translation = new Translation(id, denials, systemClock);
@@ -96,15 +107,16 @@ async function runQuery(prompt: string, denials: Denials): Promise<QueryEnd | nu
     quiet?.cancel();
     query.close();
   }
-  return translation.end;
+  return { end: translation.end, isLeftBehind };
 }
 
 const denials = new Denials(writeLine);
 let exitCode = 1;
 try {
-  const end = await runQuery(readFileSync(STDIN, 'utf8'), denials);
+  const { end, isLeftBehind } = await runQuery(readFileSync(STDIN, 'utf8'), denials);
   if (end?.kind === 'answered') {
-    writeLine({ event: 'answer', text: denials.addTo(end.answer) });
+    const answer = denials.addTo(end.answer);
+    writeLine({ event: 'answer', text: isLeftBehind ? `${answer}\n\n${LEFT_BEHIND}` : answer });
     exitCode = 0;
   } else {
     const silent = { cause: 'crash', detail: 'Claude Code ended without a result' } as const;

@@ -15,7 +15,7 @@ export async function loadSdk(name: string = SDK_PACKAGE): Promise<Sdk> {
 
 interface Sdk {
   query(asked: { readonly prompt: string; readonly options: object }): AsyncIterable<SdkMessage> & { close(): void };
-  getSessionInfo(sessionId: string, options: { readonly dir: string }): Promise<object | undefined>;
+  getSessionInfo(sessionId: string, options?: { readonly dir: string }): Promise<object | undefined>;
 }
 
 export type CanUseTool = (

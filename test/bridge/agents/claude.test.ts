@@ -1,5 +1,5 @@
 /** The agent `claude`: the real SDK and its real program, against a Messages API on this machine. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findInstallation } from '../../../bridge/agents/claude/installation.js';
@@ -11,6 +11,7 @@ import { RUN_MARK } from '../../../src/host/processes.js';
 import { systemClock } from '../../../src/time.js';
 import { type Behaviour, describeAgentContract } from '../../contracts/agent.js';
 import { conversationOf, endOf, journalOf, readOn } from '../../contracts/agentStream.js';
+import { eventually } from '../../e2e/eventually.js';
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { AnthropicPeer, type Model } from '../../peers/anthropic/anthropicPeer.js';
@@ -248,7 +249,8 @@ if (findInstallation().kind !== 'complete') {
     // Claude Code first plays a turn of its own about what an earlier run left, which says nothing.
     test('a conversation that holds an unfinished background task is answered by the turn of the prompt, however long its calls take', async () => {
       const workingDirectory = testFolder();
-      const own = { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, testFolder()) };
+      const home = testFolder();
+      const own = { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, home) };
       const isInner = (request: MessagesRequest) => userTexts(request).some((text) => text.includes('INNER'));
       const delegate = {
         description: 'look',
@@ -269,8 +271,14 @@ if (findInstallation().kind !== 'complete') {
         new AbortController().signal,
       );
       const reading = readOn(cut.events[Symbol.asyncIterator]());
+      const kept = () => {
+        const folder = join(home, '.claude', 'projects');
+        const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+        const transcripts = names.filter((name) => name.endsWith('.jsonl') && !name.includes('subagents'));
+        return transcripts.some((name) => readFileSync(join(folder, name), 'utf8').includes('It is looked at.'));
+      };
+      await eventually(kept, { what: 'the end of the turn in the transcript', withinMs: 30_000 });
       await peer.waitFor(() => peer.requests.some(({ request }) => isInner(request)), 30_000);
-      await peer.waitFor(() => peer.requests.filter(({ outcome }) => outcome === 'answered').length >= 2, 30_000);
       await endRun({ runId: first, groupPid: cut.pid }, { clock: systemClock, graceMs: 0 });
       const conversationId = conversationOf(await reading);
 
@@ -286,7 +294,7 @@ if (findInstallation().kind !== 'complete') {
       expect(journal.filter(({ event }) => event === 'turn_end').length).toBeGreaterThan(1);
     }, 90_000);
 
-    test('a conversation that was never written to disk begins under its id; a known one continues', async () => {
+    test('a conversation that was never written to disk begins under its id; a known one continues, but in another folder it begins anew and says so', async () => {
       const conversationId = '11111111-2222-4333-8444-555555555555';
       const workingDirectory = testFolder();
       const environment = {
@@ -302,6 +310,13 @@ if (findInstallation().kind !== 'complete') {
       const { request } = peer.requests.at(-1) ?? {};
       expect(userTexts(request as MessagesRequest)).toEqual(expect.arrayContaining(['first', 'second']));
       expect(JSON.stringify(request?.messages.filter(({ role }) => role === 'assistant'))).toContain('one');
+
+      const moved = { ...again, workingDirectory: testFolder() };
+      const { end } = await run(() => [say('three')], { ...moved, prompt: 'third' });
+      const begunAnew = /^three\n\nThe earlier messages of this conversation are kept for another folder/;
+      expect(end).toMatchObject({ kind: 'answered', answer: expect.stringMatching(begunAnew) });
+      const next = await run(() => [say('four')], { ...moved, prompt: 'fourth' });
+      expect(next.end).toMatchObject({ kind: 'answered', answer: 'four' });
     });
   });
 }
