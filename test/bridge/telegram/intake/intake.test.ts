@@ -1,3 +1,4 @@
+// covers: bridge/intake/commands/cancel.ts bridge/intake/commands/status.ts
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
