@@ -1,4 +1,4 @@
-/** The words for how a session is. No other file has any. */
+/** The words that commands and contexts use for how a session is. */
 import { counted } from '../../src/counted.js';
 import type { Lifecycle, Liveness } from '../words.js';
 import type { Condition } from './condition.js';
