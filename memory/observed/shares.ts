@@ -83,7 +83,7 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
   const { transcript, kept } = share;
   const isShared = isIn(share);
   if (transcript !== null) {
-    const tail = new TranscriptTail(transcript, trimmer);
+    const tail = new TranscriptTail(transcript, trimmer, 'file');
     for await (const { records } of batchesOf(tail)) yield { records: records.filter(isShared), format: tail.format };
   } else if (kept !== null) {
     let at = 0;
@@ -101,13 +101,16 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
  */
 function isIn({ conversation, endedAt }: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
   const from = conversation.since ?? Number.NEGATIVE_INFINITY;
+  // A clock that is set back does not lead out of the share.
+  let isBegun = false;
   let until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
   return ({ timestamp, event, agent_id }) => {
     const at = instantOf(timestamp);
     if (at === null) return false;
     const isAsked = event === 'user_prompt' && textOf(agent_id) === null;
     if (isAsked && endedAt !== null && at > endedAt) until = Math.min(until, at);
-    return at >= from && at < until;
+    isBegun ||= at >= from;
+    return isBegun && at < until;
   };
 }
 
