@@ -36,6 +36,7 @@ const EVENTS: Readonly<Record<JournalEvent['event'], true>> = {
   plan: true,
   files: true,
   usage: true,
+  order: true,
   session_end: true,
 };
 

@@ -16,7 +16,7 @@ import { type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js'
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
-import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
+import { doubtOf, entries, leftOf, ordersOf, type Words } from './observedSections.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
@@ -27,6 +27,8 @@ export interface CrashReport {
   readonly purpose: string;
   /** Null if only its purpose is known. */
   readonly last_asked: string | null;
+  /** Orders that its agent never got. */
+  readonly waiting: readonly { readonly at: number; readonly text: string | null }[];
   /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   readonly proof: string;
@@ -80,6 +82,7 @@ export function crashReport(
     session_id: log.session_id ?? '',
     purpose: purposeOf(log, fold),
     last_asked: lastAskedOf(log, fold, here),
+    waiting: (fold?.waitingOrders ?? []).map(({ at, text }) => ({ at, text })),
     place,
     proof: proofOf(log, here),
     created_at: log.created_at,
@@ -114,7 +117,7 @@ function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'
 
 /** @returns the report for a person */
 export function crashLines(report: CrashReport, now: number): string[] {
-  const { last_asked, place, files, recent } = report;
+  const { last_asked, waiting, place, files, recent } = report;
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
   return [
     `${report.session_id} crashed: ${report.proof}`,
@@ -122,6 +125,9 @@ export function crashLines(report: CrashReport, now: number): string[] {
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(report.created_at)}`,
     `last activity:  ${time(report.last_activity)}`,
+    ...waiting.map(
+      ({ text }) => `still waiting:  ${text === null ? 'an order, whose words were not kept' : oneLine(text)}`,
+    ),
     ...(place === null ? [] : [`directory:      ${place}`]),
     ...section('steps:', report.steps),
     ...section('still running, begun by an agent that is gone:', report.left.map(leftLine)),
@@ -182,6 +188,7 @@ export function otherCrash(
   ];
   return [
     { title: 'Beside it, another session of this directory crashed:', entries: entries('next', lines) },
+    ...(fold === null ? [] : [ordersOf(fold, words)]),
     leftOf(condition.left, words),
     doubtOf(condition.doubtful, words),
   ];

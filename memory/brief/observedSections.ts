@@ -1,4 +1,5 @@
 /** Sections of a context from what was observed of a session. */
+import { counted } from '../../src/counted.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
@@ -94,8 +95,27 @@ export function openOf(observed: Observed, words: Words, asked: number | null = 
     ([kind, at]) => `- it waited for ${WAITS[kind] ?? words.name(kind)}, since ${isoTime(at)}`,
   );
   const agents = observed.agents.list().filter(({ open }) => open);
+  const orders = ordersOf(observed, words).entries;
   const names = agents.map(({ id, depth }) => `- sub-agent ${words.text(id)} was at work, at depth ${depth}`);
-  return { title: 'Open when the record stopped:', entries: entries('next', [...calls, ...waits, ...names]) };
+  return {
+    title: 'Open when the record stopped:',
+    entries: [...orders, ...entries('next', [...calls, ...waits, ...names])],
+  };
+}
+
+export function ordersOf({ waitingOrders }: Observed, words: Words): Section {
+  return {
+    title: '',
+    entries: entries(
+      'next',
+      waitingOrders.map(({ text, at }) => orderLine(text, at, words)),
+    ),
+  };
+}
+
+function orderLine(text: string | null, at: number, words: Words): string {
+  const said = text === null ? '' : `: ${words.text(text)}`;
+  return `- an order that a person gave at ${isoTime(at)} was still waiting, and the agent never got it${said}`;
 }
 
 /** Processes of crashed agents that still run. */
@@ -195,8 +215,21 @@ function whose(agent: string): string {
   return agent === 'main' ? '' : 'a sub-agent: ';
 }
 
+/** @returns which part of the transcript is not in the record; nothing if all of it is */
+export function unreadLines({ unread, cut }: Observed): string[] {
+  return [
+    ...(unread === 0 ? [] : [`${counted(unread, 'line')} of the record could not be read.`]),
+    ...(cut === 0
+      ? []
+      : [
+          `${counted(cut, 'long line')} of the record ${cut === 1 ? 'was' : 'were'} read without the rest of the texts.`,
+        ]),
+  ];
+}
+
 /** In numbers. */
-export function costOf({ actions, tokens, agents }: Observed): Section {
+export function costOf(observed: Observed): Section {
+  const { actions, tokens, agents } = observed;
   const { input, output, cached } = sumOf(tokens);
   const count = agents.list().length;
   return {
@@ -205,6 +238,7 @@ export function costOf({ actions, tokens, agents }: Observed): Section {
       ...(actions.length === 0 ? ['It made no call.'] : []),
       ...(tokens.size === 0 ? [] : [`It used ${input + cached} tokens of input and ${output} of output.`]),
       ...(count === 0 ? [] : [`It started ${count === 1 ? 'a sub-agent' : `${count} sub-agents`}.`]),
+      ...unreadLines(observed),
     ]),
   };
 }

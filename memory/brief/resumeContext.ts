@@ -138,7 +138,10 @@ function askedLines({ log, fold, here }: SessionView, level: ContextLevel, words
 
 /** A resumed conversation already has its history. It lacks only that it was killed mid-turn. */
 function isLeft({ fold }: SessionView, level: ContextLevel): boolean {
-  return fold !== null && (holds(level, 'turn') || (level === 'resumed' && fold.isTurnOpen));
+  return (
+    fold !== null &&
+    (holds(level, 'turn') || (level === 'resumed' && (fold.isTurnOpen || fold.waitingOrders.length > 0)))
+  );
 }
 
 /** A crashed agent is named even if another one has come, as long as it left processes or open turns. */

@@ -20,6 +20,7 @@ import {
   openOf,
   tasksOf,
   turnLines,
+  unreadLines,
   Words,
 } from './observedSections.js';
 
@@ -55,6 +56,7 @@ export function transcriptBrief(read: ReadTranscript, options: BriefOptions) {
       calls: observed.openCalls().map((call) => ({ ...call, at: isoTime(call.at) })),
       waits: Object.fromEntries([...observed.waits].map(([kind, at]) => [kind, isoTime(at)])),
       agents: observed.agents.list().filter(({ open }) => open),
+      orders: observed.waitingOrders.map(({ text, at }) => ({ text, at: isoTime(at) })),
     },
     files_in_doubt: doubtfulIn(observed, directory).map(({ step: _, ...file }) => file),
     files: Object.fromEntries([...observed.files].map(([path, { change, from }]) => [path, { change, from }])),
@@ -113,10 +115,9 @@ function headOf({ observed, format, sessionId, directory }: ReadTranscript, now:
   };
 }
 
-function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript, words: Words): Section {
+function wayBackOf({ observed, format, sessionId }: ReadTranscript, words: Words): Section {
   const { list } = observed.todos;
   const next = list.find(({ status }) => status === 'in_progress') ?? list.find(({ status }) => status === 'pending');
-  const unread = diagnostics.garbage_lines + diagnostics.oversized_lines + diagnostics.newer_lines;
   const back = programNamed(format)?.resume ?? null;
   return {
     title: '',
@@ -124,7 +125,7 @@ function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript,
       ...(next === undefined
         ? []
         : [`Next: task ${words.name(next.id)}, ${words.text(next.title)}, ${next.status.replace('_', ' ')}.`]),
-      ...(unread === 0 ? [] : [`${unread} lines of the record could not be read.`]),
+      ...unreadLines(observed),
       ...(back === null || sessionId === null
         ? []
         : [`To continue that conversation: ${back} ${words.name(sessionId)}`]),

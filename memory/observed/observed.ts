@@ -1,6 +1,7 @@
 /** The work of an agent, folded from the lines of its journal, of a kept copy, or of its program's transcript. */
 import { EDITS } from '../../src/journal/agentVocabulary.js';
 import { instantOf } from '../../src/journal/normalise.js';
+import type { JournalDiagnostics } from '../../src/journal/reader.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
@@ -8,6 +9,7 @@ import { type AbandonedTurn, abandonedTurn, MOST_LEFT, restAfter } from './aband
 import { Agents } from './agents.js';
 import { type Action, callWords, faultWords, type ObservedError, type OpenCall, pathOf } from './calls.js';
 import { type ObservedFile, takeFiles } from './files.js';
+import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { takePrompt } from './prompt.js';
 import { planItemsOf, Todos } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
@@ -47,6 +49,8 @@ export class Observed {
   readonly touched = new Set<string>();
   /** Turns of earlier conversations that no later turn has resumed. */
   leftTurns: readonly AbandonedTurn[] = [];
+  /** Orders that wait to be handed over, in their order. */
+  readonly orders: WaitingOrder[] = [];
   compactions = 0;
   compactedAt: number | null = null;
   /** Since the last prompt. */
@@ -55,6 +59,9 @@ export class Observed {
   blocked = 0;
   rejected = 0;
   lines = 0;
+  /** Lines of its transcripts that could not be read, and long ones that were read without the rest of their texts. */
+  unread = 0;
+  cut = 0;
   /** The start of each open wait, by its kind. */
   readonly waits = new Map<string, number>();
   #conversation: string | null = null;
@@ -111,11 +118,25 @@ export class Observed {
       case 'files':
         takeFiles(this, record, at);
         break;
+      case 'order':
+        takeOrder(this.orders, record, at);
+        break;
       case 'usage':
         takeUsage(this.tokens, this.#messages, { record, agent });
         if (agent === MAIN) this.contextTokens = contextOf(record);
         break;
     }
+  }
+
+  /** @returns orders of a person that the agent never got, in their order */
+  get waitingOrders(): readonly WaitingOrder[] {
+    return this.orders.filter(({ isPersons }) => isPersons);
+  }
+
+  /** @param diagnostics of a file that was read to its end */
+  addUnread(diagnostics: JournalDiagnostics): void {
+    this.unread += diagnostics.garbage_lines + diagnostics.oversized_lines + diagnostics.newer_lines;
+    this.cut += diagnostics.cut_lines;
   }
 
   /** @returns calls without a result, oldest first */
@@ -141,6 +162,7 @@ export class Observed {
     this.#beginTurn();
     this.isCompacted = false;
     this.hasSpoken = false;
+    passOrders(this.orders, record);
     takePrompt(this, record);
   }
 
@@ -162,6 +184,7 @@ export class Observed {
       this.lastTurnEnd = reason;
       this.idleAt = at;
     }
+    forgetPassed(this.orders);
     if (this.#hasCalled) this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, this.touched));
     this.#closeTurn();
   }

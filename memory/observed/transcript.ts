@@ -38,5 +38,6 @@ export async function readTranscript(path: string, redact: Redact): Promise<Read
   }
   if (observed.lastWords !== null) observed.lastWords = saidWords(observed.lastWords, redact);
   const { format, directory, diagnostics } = tail;
+  observed.addUnread(diagnostics);
   return { observed, format, sessionId, directory, diagnostics };
 }

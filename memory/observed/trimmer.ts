@@ -49,6 +49,7 @@ export function observedTrimmer(
       case 'assistant_message':
         return event.text === undefined ? event : { ...event, text: said(event.text) };
       case 'user_prompt':
+      case 'order':
         return event.text === undefined ? event : { ...event, text: headOf(event.text, TEXT_OF_MESSAGE_LIMIT, redact) };
       case 'heartbeat':
       case 'compaction':

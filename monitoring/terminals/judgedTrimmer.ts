@@ -22,6 +22,7 @@ function withoutContent(event: JournalEvent): JournalEvent {
     case 'post_tool_use':
       return { ...event, tool_output_preview: '' };
     case 'user_prompt':
+    case 'order':
     case 'assistant_message': {
       const { text: _, ...words } = event;
       return words;

@@ -59,6 +59,7 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
       return { ...trimWords(end, redact), ...(answer !== undefined && { answer: redact(answer) }) };
     }
     case 'user_prompt':
+    case 'order':
     case 'assistant_message': {
       const { text, ...words } = event;
       const head = text === undefined ? undefined : headOf(text, TEXT_OF_MESSAGE_LIMIT, redact);

@@ -65,6 +65,20 @@ export type ObservedEvent =
       readonly cached: number;
     };
 
+/** What only a transcript shows of a person's part. No rule of the watchdog reads it. */
+export type PersonsEvent =
+  /** What became of an order that a person, or a program, gave while the agent worked. */
+  {
+    readonly event: 'order';
+    /** `taken`: the agent has it. `withdrawn`: the person has taken it back. */
+    readonly change: 'queued' | 'taken' | 'withdrawn';
+    /** Digest of its words. Missing if it is the first one that was taken, or if all were withdrawn. */
+    readonly order?: string;
+    /** Of one that was queued. */
+    readonly origin?: 'human' | 'machine';
+    readonly text?: string;
+  };
+
 /** An event of an agent's stream. The writer adds `v`, `timestamp` and `session_id`. */
 export type JournalEvent = Lineage &
   /** The bridge's own, before it starts the agent: proves that a run left a journal, and how old it was when it was lost. */
@@ -117,6 +131,7 @@ export type JournalEvent = Lineage &
     | { readonly event: 'heartbeat'; readonly source: string; readonly tool_use_id?: string }
     | { readonly event: 'compaction' }
     | ObservedEvent
+    | PersonsEvent
     | {
         readonly event: 'session_end';
         readonly reason: string;

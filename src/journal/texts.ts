@@ -3,6 +3,8 @@ import { QUESTIONS, SPEECH, STARTERS } from './agentVocabulary.js';
 import { canonicalJson, contentDigest } from './digest.js';
 import { type JournalRecord, textOf } from './record.js';
 
+const SPOKEN: readonly unknown[] = ['user_prompt', 'assistant_message', 'order'];
+
 /**
  * @param line of a journal, or an event that becomes one
  * @returns the line without words of prompts and answers, also of those between an agent and its sub-agents; the digests are still
@@ -10,7 +12,7 @@ import { type JournalRecord, textOf } from './record.js';
  */
 export function withoutTexts<Line extends object>(line: Line): Line {
   const record = line as JournalRecord;
-  if (record.event === 'user_prompt' || record.event === 'assistant_message') {
+  if (SPOKEN.includes(record.event)) {
     const { text: _, ...rest } = record;
     return rest as Line;
   }

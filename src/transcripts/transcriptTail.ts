@@ -121,11 +121,12 @@ export class TranscriptTail implements JournalSource {
 
 /** @returns the diagnostics of several files as one */
 export function sumOf(all: readonly JournalDiagnostics[]): JournalDiagnostics {
-  const sum = (key: 'garbage_lines' | 'oversized_lines' | 'newer_lines' | 'restarts') =>
+  const sum = (key: 'garbage_lines' | 'oversized_lines' | 'cut_lines' | 'newer_lines' | 'restarts') =>
     all.reduce((total, each) => total + each[key], 0);
   return {
     garbage_lines: sum('garbage_lines'),
     oversized_lines: sum('oversized_lines'),
+    cut_lines: sum('cut_lines'),
     newer_lines: sum('newer_lines'),
     restarts: sum('restarts'),
     refused: all.find(({ refused }) => refused !== null)?.refused ?? null,

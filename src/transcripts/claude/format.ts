@@ -15,6 +15,7 @@ import type { Trimmer } from '../draft/trimmer.js';
 import { callOf, endedTasks, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { askedOf, doneOf, type Trim } from './deeds.js';
 import { originOf, PERSONS, placeOf, promptDrafts, spokenText, TYPED_COMMAND } from './prompts.js';
+import { queueDrafts } from './queue.js';
 import { usageOf } from './usage.js';
 import { ClaudeWeaver } from './weaver.js';
 
@@ -56,7 +57,7 @@ function recordDrafts(record: JournalRecord, trimmer: Trimmer, speaker: Speaker)
     case 'permission-mode':
       return [say({ event: 'heartbeat', source: 'record', ...modeOf(record) })];
     case 'queue-operation':
-      return [say({ event: 'heartbeat', source: 'queue' }, endedTasks(record))];
+      return queueDrafts(record, say);
     default:
       return [say({ event: 'heartbeat', source: 'record' })];
   }
