@@ -1,5 +1,4 @@
 /** Sections of a context from what was observed of a session. */
-import { counted } from '../../src/counted.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
@@ -15,7 +14,6 @@ import type { Entry, Rank, Section } from './budget.js';
 import { quoted } from './fence.js';
 
 const LONGEST_WORDS = 300;
-const MOST_ERRORS = 5;
 /** Names what an agent waits for, by the journal's word. */
 const WAITS: Readonly<Record<string, string>> = {
   user: 'a person',
@@ -178,16 +176,6 @@ export function stepEntries(steps: Iterable<StepLike>, words: Words): Entry[] {
   );
 }
 
-export function errorsOf({ errors, more }: Observed, words: Words): Section {
-  const last = errors.slice(-MOST_ERRORS);
-  const lines = last.map(
-    ({ at, agent, call, outcome, message }) =>
-      `- ${isoTime(at)} ${whose(agent)}${words.text(call)} ${words.name(outcome)}: ${words.text(message)}`,
-  );
-  const count = errors.length + (more.errors ?? 0);
-  return { title: `Calls that failed, ${count} in all; the last ones:`, entries: entries('high_notes', lines) };
-}
-
 /** @param directory as in {@link nameIn} */
 export function changedOf({ files, more }: Observed, directory: string, words: Words): Section {
   const name = (path: string) => words.path(nameIn(directory, path));
@@ -211,20 +199,8 @@ export function callsOf({ actions }: Observed, count: number, words: Words): Sec
   return { title: 'Its last calls:', entries: entries('actions', lines) };
 }
 
-function whose(agent: string): string {
+export function whose(agent: string): string {
   return agent === 'main' ? '' : 'a sub-agent: ';
-}
-
-/** @returns which part of the transcript is not in the record; nothing if all of it is */
-export function unreadLines({ unread, cut }: Observed): string[] {
-  return [
-    ...(unread === 0 ? [] : [`${counted(unread, 'line')} of the record could not be read.`]),
-    ...(cut === 0
-      ? []
-      : [
-          `${counted(cut, 'long line')} of the record ${cut === 1 ? 'was' : 'were'} read without the rest of the texts.`,
-        ]),
-  ];
 }
 
 /** In numbers. */
@@ -238,7 +214,6 @@ export function costOf(observed: Observed): Section {
       ...(actions.length === 0 ? ['It made no call.'] : []),
       ...(tokens.size === 0 ? [] : [`It used ${input + cached} tokens of input and ${output} of output.`]),
       ...(count === 0 ? [] : [`It started ${count === 1 ? 'a sub-agent' : `${count} sub-agents`}.`]),
-      ...unreadLines(observed),
     ]),
   };
 }

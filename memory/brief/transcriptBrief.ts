@@ -10,19 +10,9 @@ import type { Observed } from '../observed/observed.js';
 import type { ReadTranscript } from '../observed/transcript.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
+import { errorsOf, refusalsOf, unreadLines } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import {
-  callsOf,
-  changedOf,
-  doubtOf,
-  entries,
-  errorsOf,
-  openOf,
-  tasksOf,
-  turnLines,
-  unreadLines,
-  Words,
-} from './observedSections.js';
+import { callsOf, changedOf, doubtOf, entries, openOf, tasksOf, turnLines, Words } from './observedSections.js';
 
 const CHARACTERS = 4_000;
 const MOST_ACTIONS = 8;
@@ -61,6 +51,7 @@ export function transcriptBrief(read: ReadTranscript, options: BriefOptions) {
     files_in_doubt: doubtfulIn(observed, directory).map(({ step: _, ...file }) => file),
     files: Object.fromEntries([...observed.files].map(([path, { change, from }]) => [path, { change, from }])),
     errors: observed.errors.map((error) => ({ ...error, at: isoTime(error.at) })),
+    refusals: observed.refusals.map((refusal) => ({ ...refusal, at: isoTime(refusal.at) })),
     recent: observed.actions.slice(-MOST_ACTIONS).map((action) => ({ ...action, at: isoTime(action.at) })),
     last_words: observed.lastWords,
     tokens: Object.fromEntries(observed.tokens),
@@ -82,6 +73,7 @@ export function briefText(read: ReadTranscript, options: BriefOptions): string {
     doubtOf(doubtfulIn(observed, directory), words),
     tasksOf(observed, words),
     errorsOf(observed, words),
+    refusalsOf(observed, words),
     changedOf(observed, directory, words),
     callsOf(observed, MOST_ACTIONS, words),
     wayBackOf(read, words),

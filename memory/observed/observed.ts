@@ -7,15 +7,15 @@ import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
 import { type AbandonedTurn, abandonedTurn, MOST_LEFT, restAfter } from './abandonedTurn.js';
 import { Agents } from './agents.js';
-import { type Action, callWords, faultWords, type ObservedError, type OpenCall, pathOf } from './calls.js';
+import { isAnswer } from './answers.js';
+import { type Action, callWords, commandOf, type ObservedError, type OpenCall, pathOf } from './calls.js';
+import { isFault, type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { takePrompt } from './prompt.js';
 import { planItemsOf, Todos } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
 
-/** A journal's word for how a call ended, if it did not do what was asked. */
-const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
 const MAIN = 'main';
 
 export class Observed {
@@ -26,6 +26,7 @@ export class Observed {
   readonly agents = new Agents();
   readonly files = new Map<string, ObservedFile>();
   readonly errors: ObservedError[] = [];
+  readonly refusals: Refusal[] = [];
   readonly tokens = new Map<string, Tokens>();
   readonly actions: Action[] = [];
   firstTool: string | null = null;
@@ -67,7 +68,10 @@ export class Observed {
   #conversation: string | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
-  readonly #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
+  readonly #calls = new Map<
+    string,
+    OpenCall & { readonly batch: string | null; readonly action: Action; readonly command: string | null }
+  >();
   /** Batches with a failed call: their other calls are cancelled with it. */
   readonly #failedBatches = new Set<string>();
   /** The tokens of each message, as last counted. */
@@ -141,7 +145,7 @@ export class Observed {
 
   /** @returns calls without a result, oldest first */
   openCalls(): OpenCall[] {
-    return [...this.#calls.values()].map(({ batch: _batch, action: _action, ...call }) => call);
+    return [...this.#calls.values()].map(({ batch: _batch, action: _action, command: _command, ...call }) => call);
   }
 
   /** Conversations come one after the other: the end of a turn in the next one says nothing about an open turn of an earlier one. */
@@ -214,26 +218,25 @@ export class Observed {
         path: edited === null ? null : this.nameOf(edited),
         batch: textOf(record.batch),
         action,
+        command: commandOf(record.tool_input),
       });
     addTo(this.actions, action, { more: {}, name: 'actions' });
   }
 
   #result(record: JournalRecord, agent: string, at: number): void {
-    const outcome = textOf(record.outcome) ?? (record.is_error === true ? 'failed' : 'ok');
     const id = textOf(record.tool_use_id) ?? '';
     const call = this.#calls.get(id);
     this.#calls.delete(id);
+    const said = textOf(record.outcome) ?? (record.is_error === true ? 'failed' : 'ok');
+    const hasAnswered = said === 'failed' && isAnswer(call?.command ?? '', textOf(record.tool_output_preview) ?? '');
+    const outcome = hasAnswered ? 'ok' : said;
     if (call !== undefined) call.action.outcome = outcome;
-    if (!FAULTS.includes(outcome)) return;
+    if (!isFault(outcome)) return;
     const batch = call?.batch ?? null;
     if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;
     if (batch !== null) this.#failedBatches.add(batch);
-    if (outcome === 'blocked') this.blocked += 1;
-    if (outcome === 'rejected') this.rejected += 1;
-    const message = faultWords(textOf(record.tool_output_preview) ?? '');
     const tool = call?.tool ?? textOf(record.tool_name) ?? 'unknown';
-    const error = { agent, tool, call: call?.words ?? tool, outcome, message, at };
-    addTo(this.errors, error, { more: this.more, name: 'errors' });
+    takeFault(this, record, { agent, tool, call: call?.words ?? tool, outcome, at });
   }
 
   /** A whole list without ids belongs to its agent. Only the main agent's is the session's. */

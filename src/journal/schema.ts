@@ -114,6 +114,8 @@ export type JournalEvent = Lineage &
         readonly is_error: boolean;
         readonly outcome: Outcome;
         readonly tool_output_preview: string;
+        /** The words of a person who refused the call. */
+        readonly said?: string;
         readonly output_digest?: string;
         readonly duration_ms?: number;
         readonly batch?: string;

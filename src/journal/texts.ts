@@ -16,6 +16,10 @@ export function withoutTexts<Line extends object>(line: Line): Line {
     const { text: _, ...rest } = record;
     return rest as Line;
   }
+  if (record.said !== undefined) {
+    const { said: _, tool_output_preview: output, ...rest } = record;
+    return { output_digest: contentDigest(String(output)), ...rest, tool_output_preview: '' } as unknown as Line;
+  }
   const tool = textOf(record.tool_name) ?? '';
   if (![STARTERS, QUESTIONS, SPEECH].some((names) => names.has(tool))) return line;
   const { tool_input, tool_output_preview } = record;

@@ -12,7 +12,7 @@ import { isoTime } from '../../time.js';
 import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
 import type { Trimmer } from '../draft/trimmer.js';
-import { callOf, endedTasks, outcomeOf, resultOf, subAgentHints } from './calls.js';
+import { callOf, endedTasks, feedbackOn, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { askedOf, doneOf, type Trim } from './deeds.js';
 import { originOf, PERSONS, placeOf, promptDrafts, spokenText, TYPED_COMMAND } from './prompts.js';
 import { queueDrafts } from './queue.js';
@@ -147,7 +147,7 @@ function userDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const done = results.length === 1 ? doneOf(record.toolUseResult, trim, results[0]?.content) : {};
   return results.flatMap((block) => {
     if (textAt(block, 'tool_use_id') === null) return [];
-    const result = resultOf(block, outcomeOf(block, record));
+    const result = { ...resultOf(block, outcomeOf(block, record)), ...feedbackOn(record, block) };
     const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
     const hints = { ...subAgentHints(record), done };
     return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, hints)];
