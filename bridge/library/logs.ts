@@ -37,6 +37,7 @@ const EVENTS: Readonly<Record<JournalEvent['event'], true>> = {
   files: true,
   usage: true,
   order: true,
+  rewound: true,
   session_end: true,
 };
 

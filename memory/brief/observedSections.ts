@@ -7,6 +7,7 @@ import { progressOf, sumOf } from '../fold/state.js';
 import type { OpenCall } from '../observed/calls.js';
 import { changeWords, type ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
+import type { Rewind } from '../observed/rewinding.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { MARKS } from '../show/status.js';
 import type { StepStatus } from '../words.js';
@@ -53,16 +54,23 @@ export function entries(rank: Rank, lines: readonly string[]): Entry[] {
 
 /** @returns the agent's words at its end, whether it was at work then, and which earlier turns it abandoned */
 export function turnLines(observed: Observed, words: Words): string[] {
-  const { lastWords, hasSpoken, leftTurns } = observed;
+  const { lastWords, hasSpoken, leftTurns, rewinds } = observed;
   const when = hasSpoken ? '' : ', from before its last prompt';
   return [
     turnLine(observed, words),
     ...(lastWords === null ? [] : [`The agent's last words${when}: ${words.text(lastWords)}`]),
+    ...rewinds.slice(-1).map((last) => rewindLine(last, rewinds.length, words)),
     ...leftTurns.map(
       ({ at }) =>
         `Before that, an earlier conversation of it stopped in the middle of a turn, at ${isoTime(at)}: what it was doing may be half done.`,
     ),
   ];
+}
+
+function rewindLine({ at, prompts }: Rewind, count: number, words: Words): string {
+  const times = count === 1 ? '' : `, the last time of ${count}`;
+  const what = prompts.length === 0 ? '' : `, before ${prompts.map((text) => words.text(text)).join(' and ')}`;
+  return `A person took the conversation back at ${isoTime(at)}${times}${what}: what was done for that does not count; its files may still be there.`;
 }
 
 export function turnLine({ isTurnOpen, lastTurnEnd, waits }: Observed, words: Words): string {
@@ -179,8 +187,8 @@ export function stepEntries(steps: Iterable<StepLike>, words: Words): Entry[] {
 /** @param directory as in {@link nameIn} */
 export function changedOf({ files, more }: Observed, directory: string, words: Words): Section {
   const name = (path: string) => words.path(nameIn(directory, path));
-  const line = ([path, { change, from }]: readonly [string, ObservedFile]) =>
-    `- ${changeWords(change)}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
+  const line = ([path, { change, from, rewound }]: readonly [string, ObservedFile]) =>
+    `- ${changeWords(change)}${rewound ? ', taken back perhaps' : ''}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
   const changed = [...files].filter(([, { change }]) => change !== 'read');
   const others = more.files ? ' (there may be others: not every file was recorded)' : '';
   return {

@@ -49,11 +49,17 @@ export function transcriptBrief(read: ReadTranscript, options: BriefOptions) {
       orders: observed.waitingOrders.map(({ text, at }) => ({ text, at: isoTime(at) })),
     },
     files_in_doubt: doubtfulIn(observed, directory).map(({ step: _, ...file }) => file),
-    files: Object.fromEntries([...observed.files].map(([path, { change, from }]) => [path, { change, from }])),
+    files: Object.fromEntries(
+      [...observed.files].map(([path, { change, from, rewound }]) => [
+        path,
+        { change, from, ...(rewound && { rewound }) },
+      ]),
+    ),
     errors: observed.errors.map((error) => ({ ...error, at: isoTime(error.at) })),
     refusals: observed.refusals.map((refusal) => ({ ...refusal, at: isoTime(refusal.at) })),
     recent: observed.actions.slice(-MOST_ACTIONS).map((action) => ({ ...action, at: isoTime(action.at) })),
     last_words: observed.lastWords,
+    rewinds: observed.rewinds.map((each) => ({ ...each, at: isoTime(each.at) })),
     tokens: Object.fromEntries(observed.tokens),
     more: observed.more,
     diagnostics,

@@ -13,7 +13,8 @@ import { isFault, type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { takePrompt } from './prompt.js';
-import { planItemsOf, Todos } from './todos.js';
+import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
+import { Todos, takePlan } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
 
 const MAIN = 'main';
@@ -52,6 +53,8 @@ export class Observed {
   leftTurns: readonly AbandonedTurn[] = [];
   /** Orders that wait to be handed over, in their order. */
   readonly orders: WaitingOrder[] = [];
+  /** How often a person took the conversation back. */
+  readonly rewinds: Rewind[] = [];
   compactions = 0;
   compactedAt: number | null = null;
   /** Since the last prompt. */
@@ -65,6 +68,7 @@ export class Observed {
   cut = 0;
   /** The start of each open wait, by its kind. */
   readonly waits = new Map<string, number>();
+  readonly #points: Point[] = [];
   #conversation: string | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
@@ -117,13 +121,16 @@ export class Observed {
         this.isCompacted = true;
         break;
       case 'plan':
-        this.#plan(record, agent, at);
+        takePlan(this.todos, record, { isMain: agent === MAIN, at });
         break;
       case 'files':
         takeFiles(this, record, at);
         break;
       case 'order':
         takeOrder(this.orders, record, at);
+        break;
+      case 'rewound':
+        rewind(this.#points, this, { prompts: Number(record.prompts) || 0, at });
         break;
       case 'usage':
         takeUsage(this.tokens, this.#messages, { record, agent });
@@ -162,6 +169,7 @@ export class Observed {
 
   #prompt(record: JournalRecord, agent: string): void {
     if (agent !== MAIN) return;
+    notePoint(this.#points, this, textOf(record.text));
     this.prompts += 1;
     this.#beginTurn();
     this.isCompacted = false;
@@ -237,13 +245,5 @@ export class Observed {
     if (batch !== null) this.#failedBatches.add(batch);
     const tool = call?.tool ?? textOf(record.tool_name) ?? 'unknown';
     takeFault(this, record, { agent, tool, call: call?.words ?? tool, outcome, at });
-  }
-
-  /** A whole list without ids belongs to its agent. Only the main agent's is the session's. */
-  #plan(record: JournalRecord, agent: string, at: number): void {
-    const items = planItemsOf(record.items);
-    const mode = record.mode === 'replace' ? 'replace' : 'merge';
-    if (agent !== MAIN && mode === 'replace' && items.every(({ external_id }) => external_id === null)) return;
-    this.todos.take({ mode, conversation: textOf(record.session_id) ?? '', items, at });
   }
 }

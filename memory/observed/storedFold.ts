@@ -98,9 +98,23 @@ function storedIn(folder: string): StoredFold | null {
 /** Without a schema: an agent's start waits for it. */
 function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
   const { key, plain, maps, touched, todos, agents, calls } = stored ?? {};
-  const { lines, errors, actions, orders, refusals, leftTurns, more } = Object(plain);
+  const { lines, errors, actions, orders, refusals, rewinds, leftTurns, more } = Object(plain);
   const { files, tokens, waits } = Object(maps);
-  const lists = [touched, todos, agents, calls, errors, actions, orders, refusals, leftTurns, files, tokens, waits];
+  const lists = [
+    touched,
+    todos,
+    agents,
+    calls,
+    errors,
+    actions,
+    orders,
+    refusals,
+    rewinds,
+    leftTurns,
+    files,
+    tokens,
+    waits,
+  ];
   return typeof key === 'string' && lines > 0 && typeof more === 'object' && lists.every(Array.isArray);
 }
 

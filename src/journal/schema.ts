@@ -79,6 +79,12 @@ export type PersonsEvent =
     readonly text?: string;
   };
 
+/** A person has taken the conversation back: its last prompts, and what was done for them, do not count any more. */
+export interface RewoundEvent {
+  readonly event: 'rewound';
+  readonly prompts: number;
+}
+
 /** An event of an agent's stream. The writer adds `v`, `timestamp` and `session_id`. */
 export type JournalEvent = Lineage &
   /** The bridge's own, before it starts the agent: proves that a run left a journal, and how old it was when it was lost. */
@@ -134,6 +140,7 @@ export type JournalEvent = Lineage &
     | { readonly event: 'compaction' }
     | ObservedEvent
     | PersonsEvent
+    | RewoundEvent
     | {
         readonly event: 'session_end';
         readonly reason: string;

@@ -95,7 +95,7 @@ export class TranscriptTail implements JournalSource {
     const companions = this.#files.companions.map((path) => new DraftReader(new JournalTail(path), options));
     const readers = [new DraftReader(this.#tail, { ...options, records }), ...companions];
     const mainAgent = companions.length === 0 ? format.agentOf(records) : null;
-    const weaver = format.newWeaver(mainAgent, this.#files.parents);
+    const weaver = format.newWeaver(mainAgent, this.#files.parents, this.#order === 'file');
     return { format, readers, weaver, isOver: false };
   }
 

@@ -29,13 +29,23 @@ export const claudeFormat: Format = {
   name: 'claude',
   sessionId: (record) => textAt(record, 'sessionId'),
   directory: (record) => textAt(record, 'cwd'),
-  drafts: (record, trimmer) => recordDrafts(record, trimmer, speakerOf(record)),
+  drafts: (record, trimmer) => placed(recordDrafts(record, trimmer, speakerOf(record)), record),
   agentOf(records) {
     const first = records.find(({ type }) => type === 'user' || type === 'assistant');
     return first?.isSidechain === true ? textAt(first, 'agentId') : null;
   },
-  newWeaver: (mainAgent, parents) => new ClaudeWeaver(mainAgent, parents),
+  newWeaver: (mainAgent, parents, isStory) => new ClaudeWeaver(mainAgent, parents, isStory),
 };
+
+/** Records of sub-agents have their own chains. */
+function placed(drafts: Draft[], record: JournalRecord): Draft[] {
+  const [first] = drafts;
+  const uuid = textAt(record, 'uuid');
+  if (first === undefined || uuid === null || record.isSidechain === true) return drafts;
+  const message = record.type === 'assistant' ? (textAt(fieldsAt(record, 'message'), 'id') ?? uuid) : null;
+  drafts[0] = { ...first, place: { uuid, parentUuid: textAt(record, 'parentUuid'), message } };
+  return drafts;
+}
 
 function recordDrafts(record: JournalRecord, trimmer: Trimmer, speaker: Speaker): Draft[] {
   const time = instantOf(record.timestamp) ?? untimed(record);
