@@ -111,7 +111,17 @@ function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'
     return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
   });
   const declared = recent.map(({ at, words, origin }) => ({ at, words, origin }));
-  return [...declared, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
+  return inTurns(declared, calls).slice(-MOST_RECENT);
+}
+
+/** @returns both lists in one, by time. Each keeps its own order, which a clock that was set back does not change */
+function inTurns<Entry extends { readonly at: number }>(left: readonly Entry[], right: readonly Entry[]): Entry[] {
+  const rest = [...right];
+  const all = left.flatMap((entry) => {
+    const later = rest.findIndex(({ at }) => at >= entry.at);
+    return [...rest.splice(0, later < 0 ? rest.length : later), entry];
+  });
+  return [...all, ...rest];
 }
 
 /** @returns the report for a person */

@@ -109,7 +109,8 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
  */
 function isIn({ conversation, endedAt }: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
   const from = conversation.since ?? Number.NEGATIVE_INFINITY;
-  // A clock that is set back does not lead out of the share.
+  // A fork's transcript begins with a copy of older records. After a prompt of its own, a clock that is set back does not lead out
+  // of the share.
   let isBegun = false;
   let until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
   return ({ timestamp, event, agent_id }) => {
@@ -117,8 +118,8 @@ function isIn({ conversation, endedAt }: Pick<Share, 'conversation' | 'endedAt'>
     if (at === null) return false;
     const isAsked = event === 'user_prompt' && textOf(agent_id) === null;
     if (isAsked && endedAt !== null && at > endedAt) until = Math.min(until, at);
-    isBegun ||= at >= from;
-    return isBegun && at < until;
+    isBegun ||= isAsked && at >= from;
+    return (isBegun || at >= from) && at < until;
   };
 }
 

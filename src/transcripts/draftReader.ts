@@ -6,7 +6,7 @@ import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
 import type { Draft, Format } from './draft/draft.js';
 import type { Trimmer } from './draft/trimmer.js';
-import { FileOrder } from './fileOrder.js';
+import { placeAfter, Repetitions } from './fileOrder.js';
 
 /** How far records may be out of order; twice as many are held, without their long texts, and as many again of one instant. */
 export const ORDERED_DRAFTS = 16_384;
@@ -39,13 +39,15 @@ export class DraftReader {
   #lastTime = Number.NaN;
   #isVoid = false;
   /** Null if drafts are put in time order. */
-  readonly #fileOrder: FileOrder | null;
+  readonly #repetitions: Repetitions | null;
+  /** Of the last draft that was taken. */
+  #place = Number.NEGATIVE_INFINITY;
 
   constructor(tail: JournalTail, { format, trimmer, records = [], order = 'time' }: DraftReaderOptions) {
     this.#tail = tail;
     this.#format = format;
     this.#trimmer = trimmer;
-    this.#fileOrder = order === 'file' ? new FileOrder() : null;
+    this.#repetitions = order === 'file' ? new Repetitions() : null;
     this.#take(records);
   }
 
@@ -72,11 +74,19 @@ export class DraftReader {
     this.#isVoid ||= batch.restarted;
     this.#take(batch.records);
     this.#isRead = !batch.more;
-    if (this.#fileOrder !== null) this.#takeAsTheyAre();
+    if (this.#repetitions !== null) this.#takeAsTheyAre();
     else if (this.#isRead || this.#waiting.length >= 2 * ORDERED_DRAFTS) this.#arrange();
   }
 
+  /** @returns where the next draft stands among those of other files; infinite at the transcript's end */
+  get nextPlace(): number {
+    const draft = this.peek();
+    if (draft === null) return Number.POSITIVE_INFINITY;
+    return this.#repetitions === null ? draft.time : placeAfter(this.#place, draft);
+  }
+
   take(): void {
+    this.#place = this.nextPlace;
     this.#taken += 1;
     if (this.#taken < this.#ready.length) return;
     // A follower of a transcript keeps this reader for long.
@@ -132,22 +142,21 @@ export class DraftReader {
       if (!Number.isNaN(this.#lastTime)) this.#waiting.push({ ...draft, time: this.#lastTime });
       return;
     }
-    const next = this.#fileOrder === null ? draft : this.#fileOrder.next(draft);
-    if (next === null) return;
-    this.#lastTime = next.time;
-    this.#waiting.push(next);
+    if (this.#repetitions?.has(draft) === true) return;
+    this.#lastTime = draft.time;
+    this.#waiting.push(draft);
   }
 }
 
 /** @returns the one whose next draft is the earliest, the first of several; null if no reader has one */
 export function earliestOf(readers: readonly DraftReader[]): DraftReader | null {
   let first: DraftReader | null = null;
-  let time = Number.POSITIVE_INFINITY;
+  let place = Number.POSITIVE_INFINITY;
   for (const reader of readers) {
-    const draft = reader.peek();
-    if (draft === null || draft.time >= time) continue;
+    const next = reader.nextPlace;
+    if (next >= place) continue;
     first = reader;
-    time = draft.time;
+    place = next;
   }
   return first;
 }

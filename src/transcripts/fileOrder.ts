@@ -5,43 +5,44 @@
 import { MINUTE } from '../time.js';
 import type { Draft } from './draft/draft.js';
 
-/**
- * A record that is earlier than the one before it gets that one's time, so that times go on, too. Farther back than this, a clock was
- * wrong before or is wrong now, and the record keeps its time: otherwise one record from the future would date all that follow.
- */
+/** Farther back than this, a clock was wrong before or is wrong now. */
 const MOST_SET_BACK_MS = 10 * MINUTE;
 /** A program may write its latest records a second time. Among so many drafts a repetition is recognised. */
 const MOST_REPEATED = 32;
 
-export class FileOrder {
-  #lastTime = Number.NEGATIVE_INFINITY;
-  /** The latest drafts, as their records have them; once they are {@link MOST_REPEATED}, the oldest is at `#oldest`. */
+/**
+ * Where a draft stands among those of other files, by time.
+ * @param last of the draft before it in its file
+ * @returns its time, or that of the draft before it if that is a little later: one record from the future must not hold up all that
+ *   follow
+ */
+export function placeAfter(last: number, { time }: Draft): number {
+  return last > time && last - time <= MOST_SET_BACK_MS ? last : time;
+}
+
+/** Recognises records that are written twice. */
+export class Repetitions {
+  #latest = Number.NEGATIVE_INFINITY;
+  /** Once they are {@link MOST_REPEATED}, the oldest is at `#oldest`. */
   readonly #recent: Draft[] = [];
   #oldest = 0;
 
-  /** @returns the draft, not earlier than the one before it; null if it is a repetition */
-  next(draft: Draft): Draft | null {
-    const { time } = draft;
-    if (time <= this.#lastTime && this.#isRepeated(draft)) return null;
-    this.#remember(draft);
-    if (time < this.#lastTime && this.#lastTime - time <= MOST_SET_BACK_MS) return { ...draft, time: this.#lastTime };
-    this.#lastTime = time;
-    return draft;
+  /** @returns whether the draft is there already; else it is remembered */
+  has(draft: Draft): boolean {
+    if (draft.time <= this.#latest && this.#isKnown(draft)) return true;
+    this.#latest = Math.max(this.#latest, draft.time);
+    if (this.#recent.length < MOST_REPEATED) this.#recent.push(draft);
+    else {
+      this.#recent[this.#oldest] = draft;
+      this.#oldest = (this.#oldest + 1) % MOST_REPEATED;
+    }
+    return false;
   }
 
-  #isRepeated(draft: Draft): boolean {
+  #isKnown(draft: Draft): boolean {
     const equals = this.#recent.filter(({ time }) => time === draft.time);
     if (equals.length === 0) return false;
     const text = JSON.stringify(draft);
     return equals.some((known) => JSON.stringify(known) === text);
-  }
-
-  #remember(draft: Draft): void {
-    if (this.#recent.length < MOST_REPEATED) {
-      this.#recent.push(draft);
-      return;
-    }
-    this.#recent[this.#oldest] = draft;
-    this.#oldest = (this.#oldest + 1) % MOST_REPEATED;
   }
 }
