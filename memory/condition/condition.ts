@@ -29,6 +29,8 @@ export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'>
   readonly acknowledged_at: number | null;
   /** It began by itself, and nothing was asked or declared in it. */
   readonly isUnused: boolean;
+  /** Nothing of it can be seen, so that something may have been asked. */
+  readonly isUnseen: boolean;
   /** The agent waits for a person or the model, as far as the worklog knows. */
   readonly isWaiting: boolean;
   readonly looseEnds: LooseEnds;
@@ -71,11 +73,11 @@ export interface Condition {
 }
 
 export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Viewpoint): Condition {
-  const { lifecycle, end, archived, progress, damage, isUnused } = recorded;
+  const { lifecycle, end, archived, progress, damage, isUnused, isUnseen } = recorded;
   const runs = new Runs(recorded, here);
   const mayWork = mayBeAtWork(recorded, runs);
   const broken = brokenNow({ mayWork, judged }, { isUnseen: runs.liveness === 'unknown', now });
-  const isCrashed = runs.isLost && !isUnused && !endedWithHost(recorded, runs, here);
+  const isCrashed = runs.isLost && (!isUnused || isUnseen) && !endedWithHost(recorded, runs, here);
   const doing = isCrashed ? null : doingOf(recorded, mayWork, judged);
   const last = lastActive(recorded);
   const agent = isCrashed ? 'crashed' : agentOf(recorded, runs, doing);

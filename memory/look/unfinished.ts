@@ -35,8 +35,8 @@ async function weighedOne(memory: Viewer, session: OpenHere, until: number): Pro
   const { log, folder } = session;
   const state = settledState(memory, folder);
   if (state === null && memory.clock.now() < until) {
-    const { condition, state: combined, fold } = await lookAt(memory, session);
-    return { session, condition, isUnused: isUnused(log.state, fold), last_activity: combined.last_activity };
+    const { condition, state: combined, fold, isUnseen } = await lookAt(memory, session);
+    return { session, condition, isUnused: isUnused(log.state, fold, isUnseen), last_activity: combined.last_activity };
   }
   const { clock, settings, surroundings } = memory;
   const recorded = state === null ? recordedOf(log.state, undefined, log.counts) : recordedIn(state);

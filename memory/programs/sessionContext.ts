@@ -130,8 +130,10 @@ async function contextOf(
   return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
 }
 
-function isNothing({ log, fold }: Look): boolean {
-  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold);
+function isNothing({ log, fold, isUnseen, condition }: Look): boolean {
+  // What its agent was asked cannot be seen; that it crashed can.
+  if (isUnseen && condition.agent === 'crashed') return false;
+  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold, isUnseen);
 }
 
 async function firstWithRecord(memory: Reporting, unfinished: readonly Weighed[]): Promise<Look | null> {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { AgentProgram } from './agentProgram.js';
 
+const CHILD_MARK = 'CLAUDE_CODE_CHILD_SESSION';
+
 /** Claude Code. Without a screen it says so by a variable, and not by its words. */
 export const claude: AgentProgram = {
   name: 'claude',
@@ -16,5 +18,8 @@ export const claude: AgentProgram = {
   }),
   // Its files are named by ids alone, as those of others may be.
   isTranscript: () => false,
+  /** One that inherits the mark of an agent's shell takes itself for a part of that agent's session. */
+  isUnrecorded: (words, variable) =>
+    words.includes('--no-session-persistence') || !['', '0', 'false'].includes(variable(CHILD_MARK) ?? ''),
   isHeadless: () => false,
 };
