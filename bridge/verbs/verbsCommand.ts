@@ -80,6 +80,7 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
       source === '-' ? readText(context.input, LONGEST_INPUT) : readOptionFile(field, source, LONGEST_INPUT),
     startDetached: (args) => context.startDetached(args),
     untilStopped: () => context.untilStopped(),
+    isProgram: isJson,
     judge,
     say: (line) => {
       if (!isJson) printLines(io, line);

@@ -93,7 +93,9 @@ export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Vi
     freshness: freshnessOf(last, now, hours),
     check: isStateStale(last, now, hours),
     progress,
-    weight: isOpenSession(recorded) ? weightOf(agent, progress, recorded.looseEnds) : 'rests',
+    weight: isOpenSession(recorded)
+      ? weightOf(agent === 'crashed' || agent === 'cut_off' ? agent : null, progress, recorded.looseEnds)
+      : 'rests',
     damage,
   };
 }
