@@ -5,10 +5,7 @@ export interface Backoff {
   readonly longestMs: number;
 }
 
-/**
- * @param failures consecutive so far, from 1
- * @returns the pause in milliseconds
- */
+/** @param failures consecutive so far, from 1 */
 export function pauseAfter(failures: number, { firstMs, longestMs }: Backoff): number {
   return Math.min(firstMs * 2 ** (failures - 1), longestMs);
 }

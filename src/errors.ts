@@ -52,19 +52,13 @@ export class CorruptRecordError extends WatchkeeperError {
   readonly retryable = false;
 }
 
-/**
- * For the `catch` of a read: unreadable records are set aside elsewhere.
- * @throws every other error
- */
+/** For the `catch` of a read: unreadable records are set aside elsewhere. @throws every other error */
 export function unreadable(error: unknown): 'unreadable' {
   if (error instanceof CorruptRecordError) return 'unreadable';
   throw error;
 }
 
-/**
- * @param thrown anything that was caught
- * @returns its message and those of its causes, in one line; a cause that the message says itself is not repeated
- */
+/** @returns the message and those of its causes, in one line; a cause that the message says itself is not repeated */
 export function describeError(thrown: unknown): string {
   if (!isError(thrown)) return String(thrown);
   const message = wordsOf(thrown).replace(/\s+/g, ' ');

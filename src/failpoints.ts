@@ -31,7 +31,6 @@ export const COMMIT_NAMES = [
 ] as const;
 export type CommitName = (typeof COMMIT_NAMES)[number];
 
-/** All other effects outside the process. */
 const OUTSIDE_EFFECTS = [
   'journal.append',
   'journal.sync',

@@ -16,10 +16,7 @@ const RANDOM_DIGITS = 16;
 /** For the next ids: asked for at each id, they take 10 µs of the 200 µs that the bridge needs for a message (`bench/intake`). */
 const randomness = { bytes: Buffer.alloc(64 * RANDOM_DIGITS), used: 64 * RANDOM_DIGITS };
 
-/**
- * @param clock for the time part
- * @returns a ULID: 26 characters, sorted by time (specification: github.com/ulid/spec)
- */
+/** @returns a ULID: 26 characters, sorted by time (specification: github.com/ulid/spec) */
 export function ulid(clock: Pick<Clock, 'now'>): string {
   let time = clock.now();
   let head = '';
@@ -57,10 +54,7 @@ export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text);
 }
 
-/**
- * @returns `text`
- * @throws UsageError if it cannot name a session
- */
+/** @returns `text` @throws UsageError if it cannot name a session */
 export function requireSessionId(text: string): string {
   if (isSessionId(text)) return text;
   throw new UsageError(
@@ -86,7 +80,6 @@ export function botOfSession(sessionId: string): string | null {
   return /^tg_.+_-?\d+_b(\d+)_\d+(?:_r1)?$/.exec(sessionId)?.[1] ?? null;
 }
 
-/** @returns `cli_{project}_{ulid}` */
 export function commandLineSessionId(projectKey: string, id: string): string {
   return requireSessionId(`cli_${projectKey}_${id}`);
 }

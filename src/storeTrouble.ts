@@ -11,10 +11,7 @@ const SERVER_WORDS =
   /\b(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM)\b/;
 const CONNECTION_ERRORS = ['MaxRetriesPerRequestError', 'AbortError', 'InterruptError', 'ClusterAllFailedError'];
 
-/**
- * @param thrown by a call of the store
- * @returns whether the store is at fault and the same call may succeed later; false if it would fail again
- */
+/** @returns whether the store is at fault and the same call may succeed later; false if it would fail again */
 export function isStoreTrouble(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (thrown instanceof WatchkeeperError) return thrown.retryable;

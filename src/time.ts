@@ -86,10 +86,7 @@ export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promi
   }
 }
 
-/**
- * @param epochMs UTC epoch milliseconds; values beyond all dates become the last or the first one
- * @returns the instant as `2026-02-05T10:00:00.000Z`
- */
+/** @param epochMs values beyond all dates become the last or the first one @returns such as `2026-02-05T10:00:00.000Z` */
 export function isoTime(epochMs: number): string {
   const minute = Math.floor(epochMs / MINUTE);
   if (!Number.isInteger(epochMs) || minute !== knownMinute) return isoTimeOfDate(epochMs);
@@ -127,10 +124,7 @@ export function clockTime(epochMs: number): string {
   return `${isoTime(epochMs).slice(11, 19)} UTC`;
 }
 
-/**
- * @param durationMs a duration in milliseconds
- * @returns the duration in short form: `38 ms`, `42 s`, `15 min`, `2 h 5 min`
- */
+/** @returns the duration in short form: `38 ms`, `42 s`, `15 min`, `2 h 5 min` */
 export function describeDuration(durationMs: number): string {
   if (durationMs < SECOND) return `${Math.round(durationMs)} ms`;
   if (durationMs < 2 * MINUTE) return `${Math.round(durationMs / SECOND)} s`;

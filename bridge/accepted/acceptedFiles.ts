@@ -33,10 +33,7 @@ export class AcceptedFiles {
     this.#folder = folder;
   }
 
-  /**
-   * @param lines each with its line end
-   * @throws the file system's error; then some of them may be there
-   */
+  /** @param lines each with its line end @throws the file system's error; then some of them may be there */
   append(lines: string): void {
     try {
       // A bridge removes old files, and an operator may remove all of them.
@@ -69,10 +66,7 @@ export class AcceptedFiles {
     return this.#descriptor !== null && fstatSync(this.#descriptor).size - this.#beganWithBytes > FULL_BYTES;
   }
 
-  /**
-   * @returns the whole lines that were not read before, oldest first
-   * @throws the file system's error
-   */
+  /** @returns the whole lines that were not read before, oldest first @throws the file system's error */
   async unread(): Promise<string[]> {
     const lines: string[] = [];
     const read = new Map<string, number>();

@@ -77,7 +77,6 @@ const simpleStep = [
   z.strictObject({ do: z.literal('huge_line'), bytes: count }),
   z.strictObject({ do: z.literal('write_file'), path: text.min(1), text }),
   z.strictObject({ do: z.literal('ignore_sigterm') }),
-  /** Silence for ever. */
   z.strictObject({ do: z.literal('silence') }),
   z.strictObject({ do: z.literal('crash'), signal: z.enum(['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGTERM']) }),
   z.strictObject({ do: z.literal('exit'), code: z.int().min(0).max(255), stderr: text.exactOptional() }),

@@ -61,7 +61,6 @@ export function buildEvents({ settings, redact, clock, logger }: Foundation, sto
   return new DurableEvents({ file, owed: store.owedEvents, logsFolder, redact, clock, logger });
 }
 
-/** @returns the path of the live file of critical events */
 export function eventsFileOf({ logsFolder }: Settings): string {
   return join(logsFolder, 'critical_events.jsonl');
 }

@@ -65,10 +65,7 @@ export async function assembleStandby(
   };
 }
 
-/**
- * @returns two ways of looking once; each leaves nothing open
- * @throws UnreachableError if there is no Redis
- */
+/** @returns two ways of looking once; each leaves nothing open @throws UnreachableError if there is no Redis */
 export async function assembleLook(settings: Settings, logStream: TerminalStream) {
   const foundation = layFoundation(settings, logStream, LOG_FILE);
   const stores = await openStores(foundation, null);

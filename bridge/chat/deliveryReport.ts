@@ -29,10 +29,7 @@ export async function waitedMs(
   return Math.max(entry.created_at - (first?.created_at ?? createdAt) - clockMovedMs, 0);
 }
 
-/**
- * @param entry as stored: its state is `sent`, `unknown` or `given_up`
- * @param now epoch milliseconds
- */
+/** @param entry as stored: its state is `sent`, `unknown` or `given_up` */
 export function logDelivery(logger: Logger, entry: OutboxEntry, now: number): void {
   const { session_id, kind, state, chat_id, tries, last_error: reason } = entry;
   const took_ms = Math.max(now - entry.created_at, 0);

@@ -23,10 +23,7 @@ export interface Activity {
   readonly quietSince?: number | null;
 }
 
-/**
- * Shows people that work continues. Nothing here blocks a run or makes it fail: a display that fails is dropped. One view serves
- * many sessions.
- */
+/** Shows people that work continues. A display that fails is dropped; no run waits for it. One view serves many sessions. */
 export interface ProgressView {
   /** A run begins. Called again for the next run of the same session. */
   begin(session: AgentSession): void;
@@ -63,7 +60,6 @@ export function quietLine(activity: Activity): string | null {
   return since === null ? null : `No word from the model since ${since}.`;
 }
 
-/** @returns activity, step and silence in one line */
 export function statusLine(activity: Activity, now: number): string {
   const since = quietClock(activity);
   const quiet = since === null ? null : `no word from the model since ${since}`;

@@ -36,7 +36,6 @@ const MAKE = APPEND | constants.O_CREAT | constants.O_EXCL;
 /** How much is kept of the last text read: enough to distinguish it from every other place. */
 const LAST_BYTES = 256;
 
-/** How far a file was read. */
 interface ReadFile {
   readonly bytes: number;
   /** The content just before that place: another file may have taken the name. */
@@ -204,10 +203,7 @@ export class SendFile {
   }
 }
 
-/**
- * Adds the whole lines after the place up to which the file was read.
- * @returns how far it is read now
- */
+/** Adds the whole lines after the place up to which the file was read. @returns how far it is read now */
 async function readOn(file: FileHandle, before: ReadFile | undefined, lines: string[]) {
   let bytes = before?.bytes ?? 0;
   if (before?.last.equals(await bytesBefore(file, bytes)) === false) bytes = 0;

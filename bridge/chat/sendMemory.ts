@@ -41,10 +41,7 @@ export type Claim = 'ours' | 'elsewhere' | 'in_doubt';
 const SENT_WITHIN_MS = 2 * MINUTE;
 const MOST_SESSIONS = 10_000;
 const MOST_OWED = 1_000;
-/**
- * Refused lines are written again after this. A process that looks earlier, after a loss of the store, sends the same text
- * again.
- */
+/** Refused lines are written again after this. A process that looks earlier may send the same text again. */
 const OWED_AGAIN_MS = SECOND / 2;
 const FOLDER = 'sends';
 

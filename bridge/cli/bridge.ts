@@ -48,7 +48,6 @@ examples:
   },
 };
 
-/** @returns when the signal has aborted */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

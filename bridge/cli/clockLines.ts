@@ -6,13 +6,9 @@ import { subAgent } from '../../monitoring/verdict/clocks/plainName.js';
 import type { ConsideredWait } from '../../src/jobs/findings.js';
 import { clockTime, describeDuration } from '../../src/time.js';
 
-/** A name and a text. */
 export type NamedLine = readonly [name: string, text: string];
 
-/**
- * @param assessment of a session that owes work; any other has no lines
- * @returns a line for each clock and each wait, the main agent's first
- */
+/** @returns a line for each clock and each wait, the main agent's first; none if the session owes no work */
 export function clockLines({ agents, clock }: Pick<Assessment, 'agents' | 'clock'>): NamedLine[] {
   if (agents.length === 0) return [];
   const worked: NamedLine = ['worked', `for ${describeDuration(clock.owed_ms)}, waits for people not counted`];

@@ -27,7 +27,6 @@ import { deliveryWords, describeIncident, endWordsOf, incidentOf, waitLines, why
 
 const NAME_WIDTH = 14;
 
-/** A name, and the lines of a text. */
 type NamedLines = readonly [name: string, ...text: string[]];
 
 export const command: Command = {
@@ -174,7 +173,6 @@ function renderLine([name, ...texts]: NamedLines, { io, redact }: CommandContext
 }
 
 interface JudgedBy extends ProjectRules {
-  /** `bridge`: the rules that the session's bridge publishes. */
   readonly source: 'bridge' | 'own_configuration';
 }
 

@@ -23,19 +23,13 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
   return session === null ? null : showSession(memory, session, judge);
 }
 
-/**
- * @returns null if no session of a terminal has this id
- * @throws UnreachableError, UsageError if there is one that cannot be read
- */
+/** @returns null if no session of a terminal has this id @throws as {@link shownIn} */
 export async function shownInTerminals(sessionId: string, context: CommandContext): Promise<Shown | null> {
   if (!isOfTerminal(sessionId, context)) return null;
   return shownIn(terminalFolder(context.surroundings), sessionId, context);
 }
 
-/**
- * A home that cannot be used hides no session of the bridge: it is said, and nothing else happens.
- * @returns whether a session of a terminal has this id
- */
+/** Whether a session of a terminal has this id. A home that cannot be used hides no session of the bridge: it is said. */
 export function isOfTerminal(sessionId: string, { surroundings, io }: CommandContext): boolean {
   try {
     const places = new Places(terminalFolder(surroundings));

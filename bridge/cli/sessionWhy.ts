@@ -40,7 +40,6 @@ export interface WhyFacts {
   readonly incident: Incident | null;
   /** Null if the session is not running. */
   readonly assessment: Assessment | null;
-  /** The journal's path. */
   readonly journal: string;
 }
 
@@ -61,7 +60,6 @@ export async function whyOf({ session, incident, assessment, journal }: WhyFacts
   };
 }
 
-/** @returns the first lines */
 export function whyLines({ finding, untrusted_end, calls, done, issue }: Why): (readonly [string, ...string[]])[] {
   const lines: (readonly [string, ...string[]])[] = [['why', finding]];
   if (untrusted_end !== null) lines.push(['it ended', untrusted_end]);
@@ -83,7 +81,6 @@ function sentenceOf(session: AgentSession, incident: Incident | null, assessment
   return `${endWordsOf(reason)}.`;
 }
 
-/** @param reason of a session's end, in the word of its record. @returns it for people */
 export function endWordsOf(reason: string): string {
   if (reason === 'cancelled_by_person') return 'by a person';
   // The bridge is lost with its run: the agent itself did nothing wrong.

@@ -27,10 +27,7 @@ export async function startMonitor(
   return monitor === null ? null : { monitor, wasAlive: false };
 }
 
-/**
- * Ends the monitor of a session. A process that only has the pid of a former one gets no signal.
- * @returns the monitor; null if none was alive
- */
+/** A process that only has the pid of a former monitor gets no signal. @returns the monitor; null if none was alive */
 export async function stopMonitor(memory: Monitored, { id }: Pick<OpenSession, 'id'>): Promise<MonitorRecord | null> {
   const monitor = livingMonitor(memory, id);
   if (monitor === null) return null;

@@ -62,10 +62,7 @@ export async function readOptionFile(option: string, path: string, longestBytes:
   });
 }
 
-/**
- * @param path the file of `--thresholds`; null for the defaults
- * @throws UsageError with every fault of the file
- */
+/** @param path the file of `--thresholds`; null for the defaults @throws UsageError with every fault of the file */
 export async function readThresholds(path: string | null): Promise<Thresholds> {
   if (path === null) return DEFAULT_THRESHOLDS;
   const text = await readOptionFile('--thresholds', path, LONGEST_THRESHOLDS_BYTES);

@@ -49,7 +49,6 @@ function remedyFor(code: string, logsFolder: string): string {
   return `make it writable: \`chown -R ${userId()} ${logsFolder}\`, or set WATCHKEEPER_LOGS to another folder`;
 }
 
-/** @param freeBytes on the disk of the logs folder */
 export function judgeSpace(freeBytes: number): CheckResult {
   const name = 'disk space';
   const words = `${Math.round(freeBytes / MEBIBYTE)} MiB are free for the logs folder`;
@@ -57,10 +56,6 @@ export function judgeSpace(freeBytes: number): CheckResult {
   return freeBytes < SPACE_FAULT_BYTES ? fault(name, words, MAKE_ROOM) : warning(name, words, MAKE_ROOM);
 }
 
-/**
- * Checks every directory that agents may work in.
- * @param settings for the directories, and for the environment of agents' calls of git
- */
 export async function checkProjectDirectories({
   projects,
   agentEnvironment,

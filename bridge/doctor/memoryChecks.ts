@@ -46,10 +46,7 @@ const ANY: LogKind<{ isBegun: boolean }> = {
   line: lineMaker<never>(),
 };
 
-/**
- * @param isQuick nothing is written, and the logs are not read
- * @param agentUser as whom agents run, if not as this user
- */
+/** @param isQuick nothing is written, and the logs are not read @param agentUser if not this user */
 export async function checkMemory(
   { variables }: Surroundings,
   isQuick: boolean,

@@ -13,7 +13,6 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, describeDuration, SECOND } from '../../src/time.js';
 
-/** One condition of readiness. */
 export interface Condition {
   readonly name: string;
   readonly ok: boolean;

@@ -172,10 +172,7 @@ export class OnlyBridge {
   }
 }
 
-/**
- * @returns a folder of this user that every process on this machine finds by the same words
- * @throws Error if another user's folder is in its place
- */
+/** @returns a folder of this user that all of its processes find @throws Error if another user's is in its place */
 function machineFolder(words: string): string {
   const user = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `watchkeeper-${user}`);

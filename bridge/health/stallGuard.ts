@@ -17,7 +17,6 @@ const LOOKS_PER_LIMIT = 20;
 /** A tick that took longer than this many intervals means that the whole process was suspended. */
 const ON_TIME_WITHIN = 2;
 
-/** The thread's data. */
 export interface StallGuardData {
   readonly shared: SharedArrayBuffer;
   /** How long the loop may be blocked, in milliseconds. */

@@ -52,7 +52,6 @@ interface AcceptorParts {
   readonly accept: Accept;
   readonly settings: Settings;
   readonly logger: Logger;
-  /** @returns whether the bridge of a host is known to be lost */
   isHostLost(host: string): boolean;
 }
 
@@ -91,10 +90,7 @@ export class MessageAcceptor {
     throw new UsageError(`${said}, and so is ${again.session.session_id}`);
   }
 
-  /**
-   * @throws UsageError if the project, the chat or the text cannot be used
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @throws UsageError if the project, the chat or the text cannot be used; ioredis' error if Redis is unreachable */
   async acceptOrder(order: Order): Promise<AcceptedMessage> {
     const { project, chatId } = this.#destinationOf(order);
     const { id: messageId, sender, text } = order;

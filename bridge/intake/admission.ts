@@ -84,10 +84,7 @@ export class Admission {
     return { admitted: true, ...found };
   }
 
-  /**
-   * Notifies those who must know of a refusal.
-   * @returns the answer for the chat; null if it was sent within the last hour
-   */
+  /** Notifies those who must know. @returns the answer for the chat; null if it was sent within the last hour */
   refuse(message: ChatMessage, refused: Refused): string | null {
     const key = refusalKey(message, refused);
     if (refused.why === 'unlisted_chat' && this.#reportedBefore.first(key)) this.#reportUnroutable(message);

@@ -37,12 +37,10 @@ export class LaneStarter implements Lanes {
     return this.#insist(() => this.#options.queue.pumpLane(lane, next));
   }
 
-  /** Starts everything that may start in any lane of this host. */
   startAll(): Promise<void> {
     return this.#insist(() => this.#options.queue.pump());
   }
 
-  /** As {@link startAll}, after a job was lost. */
   startAllSoon(): void {
     this.#options.clock.after(LOST_JOB_PAUSE_MS, () => void this.startAll());
   }

@@ -37,10 +37,7 @@ export class Connections {
     this.#stopping = stopping;
   }
 
-  /**
-   * @throws UnreachableError if no server answers and the wait is over or was not wanted
-   * @throws UsageError if the server is unsuitable
-   */
+  /** @throws UnreachableError if no server answers in time; UsageError if the server is unsuitable */
   async open(purpose: ConnectionPurpose): Promise<Redis> {
     const stopping = this.#stopping;
     for (let failures = 1; ; failures += 1) {

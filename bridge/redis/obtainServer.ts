@@ -83,7 +83,6 @@ function readPid(folder: string): number | null {
   }
 }
 
-/** @param path the search path for programs */
 export async function startFirst(path: string, ours: ServerFolder): Promise<Endpoint> {
   const program = await findServerProgram(path);
   const place = await choosePlace(ours.folder);

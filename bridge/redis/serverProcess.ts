@@ -22,11 +22,9 @@ const LOOK_AGAIN_MS = 20;
 const FIRST_PROTECTED_MAJOR = 7;
 const LARGEST_LOG_BYTES = 1024 * 1024;
 
-/** The folder of one server, and the process that manages it. */
 export interface ServerFolder {
   /** For the data, the socket and the log. */
   readonly folder: string;
-  /** The identity of this process. */
   readonly here: ProcessIdentity;
   readonly clock: Clock;
   /** Aborted when this process is to end: nothing more is awaited. */
@@ -38,7 +36,6 @@ export interface ServerStart extends ServerFolder {
   /** Null starts the JavaScript server. */
   readonly program: ServerProgram | null;
   readonly place: Place;
-  /** The server's record, but for its process. */
   readonly about: Omit<Endpoint, 'server'>;
 }
 
@@ -97,10 +94,7 @@ export async function stopServer(
   for (const path of [socketPath(folder), pidPath(folder)]) rmSync(path, { force: true });
 }
 
-/**
- * @param stopping ends the wait
- * @returns whether the server has stopped answering, after one shutdown request and at most 10 s of waiting
- */
+/** Waits 10 s at most. @returns whether the server has stopped answering after one shutdown request */
 export async function endByConnection(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
   const end = clock.monotonic() + STOP_LIMIT_MS;
   for (let asked = false; await answers(url, clock, stopping); asked = true) {
@@ -121,10 +115,7 @@ export function signalServer(server: ProcessIdentity, here: ProcessIdentity, nam
   }
 }
 
-/**
- * @param stopping ends the wait for an answer
- * @returns whether a Redis answers at this URL now
- */
+/** @param stopping ends the wait for an answer */
 export async function answers(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
   if (stopping?.aborted) return false;
   const redis = openRedis(url, { purpose: 'commands', clock });
@@ -149,7 +140,6 @@ async function askToEnd(url: string, clock: Clock): Promise<void> {
   closeRedis(redis);
 }
 
-/** @throws UnreachableError if the bridge is stopping */
 export function refuseWhenStopping(stopping: AbortSignal): void {
   if (stopping.aborted) throw new UnreachableError('the bridge was stopped before its own Redis was up');
 }

@@ -22,7 +22,6 @@ const WRITTEN_BY_US: ReadonlySet<unknown> = new Set(['session_start', 'user_prom
 
 /** Where lost runs left their journals, and what time it is there. */
 export interface RunWitness {
-  /** The folder of the journals to read. */
   readonly logsFolder: string;
   /** Its id; null if it cannot be read. */
   readonly logsId: string | null;

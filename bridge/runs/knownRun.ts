@@ -40,10 +40,7 @@ export class KnownRun {
     return pid === null ? null : { ...owner, pid, pid_start };
   }
 
-  /**
-   * Identifies the process before its pid can be reused.
-   * @returns what to store about it
-   */
+  /** Identifies the process before its pid can be reused. @returns what to store about it */
   async noteAgent(pid: number): Promise<Learned> {
     const start = systemProcessTable().find(pid)?.start;
     const agent = { pid, ...(start === undefined ? {} : { pid_start: start }) };
@@ -53,10 +50,7 @@ export class KnownRun {
     return { agent };
   }
 
-  /**
-   * Stores new facts, and keeps the changed record.
-   * @param signal ends the tries while the store is unavailable
-   */
+  /** @param signal ends the tries while the store is unavailable */
   async learn(learned: Learned, signal: AbortSignal): Promise<void> {
     const known = await untilStored(this.#context.clock, signal, this.warnAway, () =>
       this.#context.store.transitions.recordRun(this.session.session_id, this.runId, learned),

@@ -31,7 +31,6 @@ export interface LostMessagesParts {
   readonly settings: Pick<Settings, 'host' | 'logsFolder' | 'retention'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The id of the logs folder. */
   readonly logsId: string;
   readonly accepted: { readonly origin: Origin; open(): Promise<OpenMessage[]> };
   readonly forgotten: { noteLost(...sessionIds: readonly string[]): Promise<void> };
@@ -58,10 +57,7 @@ export class LostMessages {
     return this.end(await this.missing(here));
   }
 
-  /**
-   * @returns those that Redis should know and does not
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** @returns those that Redis should know and does not @throws ioredis' error if Redis is unavailable */
   async missing(open: readonly OpenMessage[]): Promise<OpenMessage[]> {
     const missing: OpenMessage[] = [];
     for (const message of open) {

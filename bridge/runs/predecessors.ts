@@ -23,7 +23,6 @@ export interface PredecessorContext {
   readonly logger: Logger;
   readonly here: ProcessIdentity;
   readonly settings: Settings;
-  /** The id of the logs folder. */
   readonly logsId: string;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;

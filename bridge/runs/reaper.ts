@@ -55,7 +55,6 @@ export class Reaper implements Service {
     this.#options = options;
   }
 
-  /** The child's pid; null while there is none. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }

@@ -31,7 +31,6 @@ export class RunJob {
   /** No process of the run can be left: it never began, or its end was proven. */
   #isGone = true;
 
-  /** @param ends the recent ends of this process's runs */
   constructor(context: RunContext, session: AgentSession, ends: RecentEnds) {
     this.#context = context;
     this.#ends = ends;
@@ -154,10 +153,7 @@ export class RunJob {
     journal.handOver();
   }
 
-  /**
-   * If the end was not requested, the store may have forgotten the beginning.
-   * @returns as {@link run}
-   */
+  /** If the end was not requested, the store may have forgotten the beginning. @returns as {@link run} */
   async #storeEnd(ended: EndedRun, worklog: RunWorklog): Promise<string | null> {
     const answered = await worklog.endBy(() => storeAnswer(this.#context, ended));
     if (answered !== null) return answered.next;

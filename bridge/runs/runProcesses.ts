@@ -15,13 +15,11 @@ export interface RunTarget {
   readonly groupStart?: string;
 }
 
-/** @returns how to find the processes of a stored run */
 export function targetOf({ run_id: runId, pid, pid_start }: Run): RunTarget {
   return { runId, groupPid: pid, ...(pid_start === undefined ? {} : { groupStart: pid_start }) };
 }
 
 export interface Look {
-  /** The run's living processes. */
   readonly left: readonly HostProcess[];
   /** Living processes that may belong to the run, but cannot be read. */
   readonly doubtful: readonly HostProcess[];
@@ -57,10 +55,7 @@ export class RunProcesses {
     };
   }
 
-  /**
-   * Sends a signal, after a last check that the pid is still the same process.
-   * @returns false if the process was gone or may not be signalled
-   */
+  /** Checks once more that the pid is still the same process. @returns false if it was gone or may not be signalled */
   signal(member: HostProcess, signal: NodeJS.Signals): boolean {
     return this.#isStill(member) && send(member.pid, signal);
   }

@@ -57,10 +57,7 @@ export class RunWorklog {
     if (first !== null) this.#endFirst(first);
   }
 
-  /**
-   * @param id the provider's
-   * @param asked the one that the run was to continue; null if it was to begin a new one
-   */
+  /** @param id the provider's @param asked the one that the run was to continue; null if it was to begin a new one */
   conversation(id: string, asked: string | null): void {
     const { agent: provider, working_directory: cwd } = this.#known.session;
     const source = id === asked ? 'resume' : 'startup';

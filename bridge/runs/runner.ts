@@ -96,10 +96,7 @@ export class Runner implements Service {
     }
   }
 
-  /**
-   * If the session's former run is just ending, waits for that: a session put back at its lane's head is run again.
-   * @returns the session as last known
-   */
+  /** Waits for a former run that is just ending: a session put back at its lane's head is run again. */
   async #sessionOf(sessionId: string): Promise<AgentSession | null> {
     const former = this.#live.get(sessionId);
     if (former?.job.isEnding) await former.ended.catch(() => undefined);
@@ -116,7 +113,6 @@ export class Runner implements Service {
     return isDue ? session : null;
   }
 
-  /** @returns as {@link RunJob.run} */
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
     if (session.status !== 'pending') return null;

@@ -103,10 +103,7 @@ export class TelegramApi {
     return this.#api.getMe(forGrammy(signal));
   }
 
-  /**
-   * @param offset the first update wanted; null for the oldest that is not confirmed
-   * @param timeout how long the server waits for one, in seconds
-   */
+  /** @param offset the first update wanted; null for the oldest that is not confirmed @param timeout in seconds */
   getUpdates(offset: number | null, timeout: number, signal: AbortSignal): Promise<Update[]> {
     const wanted = { timeout, allowed_updates: ['message', 'edited_message'] as const };
     return this.#api.getUpdates({ ...wanted, ...(offset !== null && { offset }) }, forGrammy(signal));
@@ -129,7 +126,6 @@ export class TelegramApi {
     return this.#api.getChat(chatId, forGrammy(signal));
   }
 
-  /** This bot's own role in a chat. */
   getOwnMembership(chatId: string, signal?: AbortSignal): Promise<ChatMember> {
     return this.#api.getChatMember(chatId, Number(this.botId), forGrammy(signal));
   }

@@ -31,10 +31,7 @@ export class Errands {
     this.#clock = clock;
   }
 
-  /**
-   * Never throws, and never rejects.
-   * @param onLost called if it did not succeed, and a later one might
-   */
+  /** Never throws, and never rejects. @param onLost called if it did not succeed, and a later one might */
   run(name: ErrandName, errand: Errand, onLost: () => void = () => undefined): void {
     if (this.#running.size >= MOST_AT_ONCE || this.#stopping.signal.aborted) {
       const said = 'dropped: too many minor chat calls are in progress, or the bridge is stopping';

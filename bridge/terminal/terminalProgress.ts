@@ -43,10 +43,7 @@ export class TerminalProgress implements ProgressView {
   /** Their final messages may not be printed yet. */
   readonly #ended = new Set<string>();
 
-  /**
-   * @param chat prints the final messages of runs that have ended
-   * @param everyMs the least time between two lines of one session, in milliseconds
-   */
+  /** @param everyMs the least time between two lines of one session, in milliseconds */
   constructor(base: ChatFoundation, writer: TerminalWriter, chat: Chat, everyMs: number) {
     this.#base = base;
     this.#writer = writer;

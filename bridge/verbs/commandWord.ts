@@ -15,7 +15,6 @@ const COMMON_OPTIONS = {
 } as const;
 
 export interface Typed {
-  /** The verb's input. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The memory's folder; null if the variables say it. */
   readonly folder: string | null;

@@ -72,7 +72,6 @@ export interface NoticeFacts {
   readonly at: string;
 }
 
-/** The facts of a day, from the events. */
 export interface Day {
   readonly date: string;
   /** Lines of that day. */
@@ -91,7 +90,6 @@ export interface Day {
 /** The day for programs; they rely on this shape. */
 export interface DayFacts extends Omit<Day, 'jobs'> {
   readonly jobs: readonly JobFacts[];
-  /** When a watchdog watched on this day. */
   readonly watch: WatchFacts;
 }
 
@@ -102,7 +100,6 @@ export interface OpenDay {
   readonly begin: number;
   /** The first instant after the day, epoch milliseconds. */
   readonly end: number;
-  /** The stories of all incidents that the day may be about. */
   readonly stories: Map<string, IncidentStory>;
   /** The incidents with a line of that day. */
   readonly today: Set<string>;
@@ -132,10 +129,7 @@ export function factsForPrograms(day: Day, watch: WatchFacts): DayFacts {
   return { ...day, jobs: day.jobs.map(jobFacts), watch };
 }
 
-/**
- * An incident that hit many sessions at once, or one of a waiting session, is not trouble of the one session that it names; nor
- * is a chat that refuses.
- */
+/** An incident of many sessions, or of a waiting one, is not trouble of the one that it names; nor is a refusing chat. */
 function isOfJob(story: IncidentStory): boolean {
   const { session_id, event } = story.last;
   return session_id !== null && !NO_JOBS.includes(event) && !isNotice(story);

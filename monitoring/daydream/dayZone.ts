@@ -44,7 +44,6 @@ export class DayZone {
     return this.beginOf(isoTime(midnightInUtc(date) + DAY).slice(0, 10));
   }
 
-  /** @returns the day before the day */
   dayBefore(date: string): string {
     return this.dayOf(this.beginOf(date) - 1);
   }

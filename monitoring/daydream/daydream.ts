@@ -41,16 +41,11 @@ export interface Daydreamed {
 
 export class DailyReview {
   readonly #livePath: string;
-  /** Folder of the pages. */
   readonly folder: string;
-  /** The time zone of the days. */
   readonly zone: DayZone;
   readonly clock: Clock;
 
-  /**
-   * @param livePath of `critical_events.jsonl`
-   * @param folder of the pages, for example `logs/daydream`
-   */
+  /** @param livePath of `critical_events.jsonl` @param folder of the pages */
   constructor(livePath: string, folder: string, zone: DayZone, clock: Clock) {
     this.#livePath = livePath;
     this.folder = folder;

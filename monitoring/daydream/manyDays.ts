@@ -13,7 +13,6 @@ export class ManyDays {
   readonly #zone: DayZone;
   /** The stories so far, for days that have not begun yet. */
   readonly #before = new Map<string, IncidentStory>();
-  /** How many of the days have begun. */
   #begun = 0;
   /** The instant of the earliest event, epoch milliseconds. */
   #first = Number.POSITIVE_INFINITY;

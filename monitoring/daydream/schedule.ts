@@ -30,10 +30,7 @@ export class DaydreamSchedule implements Service {
   readonly #rounds: Rounds;
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param cron a pattern in the local time of the review's zone
-   * @param lease whether this process's watchdog is the acting one
-   */
+  /** @param cron in the review's zone @param lease whether this process's watchdog is the acting one */
   constructor(cron: string, review: DailyReview, lease: { readonly isActing: boolean }, logger: Logger) {
     this.#review = review;
     this.#lease = lease;

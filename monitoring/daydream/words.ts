@@ -53,7 +53,6 @@ export function shortDay(date: string): string {
   return isDate(date) ? dayWords(date, { day: 'numeric', month: 'short' }) : date;
 }
 
-/** @returns the day in the form of the format */
 export function dayWords(date: string, format: Intl.DateTimeFormatOptions): string {
   return new Intl.DateTimeFormat('en-GB', { ...format, timeZone: 'UTC' }).format(new Date(`${date}T00:00:00.000Z`));
 }

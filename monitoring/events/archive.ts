@@ -20,7 +20,6 @@ import { LiveFile } from './liveFile.js';
 import { archiveFolderOf, PREPARED_MARK } from './pieces.js';
 
 export interface Archived {
-  /** How many events were moved. */
   readonly events: number;
   /** Path of the archived file; null if nothing was moved. */
   readonly path: string | null;

@@ -38,10 +38,7 @@ export interface Beginning {
 
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * @param file the live file, open for reading
- * @throws ConflictError if another process archives at the same time
- */
+/** @param file the live one @throws ConflictError if another process archives at the same time */
 export async function findBeginning(live: LiveFile, file: FileHandle, options: ArchivingOptions): Promise<Beginning> {
   const archived = await archivedFiles(live.path);
   const first = await firstEventId(file);

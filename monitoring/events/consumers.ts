@@ -31,10 +31,7 @@ export class EventConsumers {
     return join(dirname(this.#livePath), 'consumers');
   }
 
-  /**
-   * @returns the consumer's place; null if it has acknowledged nothing yet
-   * @throws UsageError if its file is damaged
-   */
+  /** @returns null if it has acknowledged nothing yet @throws UsageError if its file is damaged */
   async acknowledged(name: string): Promise<Place | null> {
     const path = this.#path(name);
     try {
@@ -49,7 +46,6 @@ export class EventConsumers {
     }
   }
 
-  /** @returns every consumer with its place */
   async all(): Promise<Map<string, Place | null>> {
     const files = (await readdir(this.folder).catch(nullIfAbsent)) ?? [];
     const names = files.map((file) => file.replace(/\.json$/, '')).filter((name) => NAME.test(name));

@@ -62,10 +62,7 @@ export async function openEvents(path: string): Promise<FileHandle | null> {
   }
 }
 
-/**
- * @returns what `use` returns; null if there is no file
- * @throws UnreachableError as {@link openEvents}
- */
+/** @returns what `use` returns; null if there is no file @throws as {@link openEvents} */
 export async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
   const file = await openEvents(path);
   if (file === null) return null;

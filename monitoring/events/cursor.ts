@@ -13,7 +13,6 @@ import { parseJson } from '../../src/json.js';
 
 /** The event that a reader has just passed, and its position at that time. */
 export interface Place {
-  /** The event's id. */
   readonly id: string;
   /** The id of the first event of its file: files that were made from each other share the bytes behind it. */
   readonly first: string | null;

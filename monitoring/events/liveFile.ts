@@ -50,7 +50,6 @@ export class LiveFile {
     return this.leadsTo(file);
   }
 
-  /** @returns whether the path leads to this open file */
   async leadsTo(file: FileHandle): Promise<boolean> {
     const ours = await file.stat({ bigint: true });
     const there = await stat(this.path, { bigint: true }).catch(nullIfAbsent);

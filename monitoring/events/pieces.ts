@@ -23,7 +23,6 @@ const CHUNK_BYTES = 64 * 1024;
 /** Part of the name of a copy in progress. */
 export const PREPARED_MARK = '.prepared-';
 
-/** @returns `{logs}/archive` */
 export function archiveFolderOf(livePath: string): string {
   return join(dirname(livePath), 'archive');
 }
@@ -109,7 +108,6 @@ export async function closePieces(pieces: readonly Piece[]): Promise<void> {
   for (const { live } of pieces) await live?.close();
 }
 
-/** @returns the lines of the piece from an offset on, in bytes */
 export async function* linesOf({ path, live }: Piece, offset: number): AsyncGenerator<AppendedLine> {
   if (live !== null) return yield* linesFrom(live, offset);
   const file = await open(path, 'r');

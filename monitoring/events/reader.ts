@@ -103,10 +103,7 @@ export class EventReader {
     }
   }
 
-  /**
-   * @param since epoch milliseconds
-   * @returns where to begin so that no event from then on is left out: the archive is read only if necessary
-   */
+  /** The archive is read only if an event since then, epoch milliseconds, may be there. */
   async startFor(since: number): Promise<From> {
     const first = await withFile(this.#live.path, firstEvent);
     // Events of several processes are nearly in the order of their instants.
@@ -216,7 +213,6 @@ async function* batchesOf(piece: Piece, offset: number): AsyncGenerator<ReadEven
   if (batch.length > 0) yield batch;
 }
 
-/** @returns whether the id is new */
 function remember(recent: RecentIds, id: string): boolean {
   const isNew = !recent.has(id);
   if (isNew) recent.set(id, true);

@@ -19,7 +19,6 @@ export interface TroubleWatchOptions {
   readonly logger: Logger;
 }
 
-/** A refusal to report. */
 export interface Refusal {
   readonly event: CriticalEventName;
   /** The critical event's reason; stable, without spaces. */

@@ -22,7 +22,6 @@ export type Progress = 'look' | { readonly waitUntil: number | null };
 
 /** Facts about all sessions that this watchdog judges. */
 export interface ManySessions {
-  /** @returns how many are active */
   active(): number;
   /** @returns how many healthy sessions would be silent within so many milliseconds if they showed no further activity */
   soonSilent(withinMs: number): Promise<number>;

@@ -42,7 +42,6 @@ export interface WatchdogGapsOptions {
   readonly events: EventLog;
   readonly store: Gaps;
   readonly logsFolder: string;
-  /** This process. */
   readonly here: ProcessIdentity;
   readonly limits: LatenessLimits;
   /** Called at once when a gap was recognised; must not throw. */

@@ -56,10 +56,7 @@ export interface AssessedPaths {
   readonly troubles: readonly string[];
 }
 
-/**
- * @param paths files and folders
- * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
- */
+/** @throws UsageError for a path that cannot be read, and for a folder without any journal */
 export async function assessPaths(paths: readonly string[], options: AssessOptions): Promise<AssessedPaths> {
   const sessions: AssessedSession[] = [];
   const troubles: string[] = [];
@@ -147,10 +144,7 @@ async function assess(journal: JournalFile, options: AssessOptions) {
   return { session, isBlank };
 }
 
-/**
- * Judges a journal or a transcript at one instant.
- * @param now UTC epoch milliseconds; null for the instant of the last event
- */
+/** @param now UTC epoch milliseconds; null for the instant of the last event */
 export async function judgeJournal(
   tail: JournalSource,
   { thresholds, now }: Pick<AssessOptions, 'thresholds' | 'now'>,

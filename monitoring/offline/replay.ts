@@ -54,7 +54,6 @@ export interface ReplayResult extends Readonly<Seen> {
 export interface ReplayObserver {
   /** The lines of `now` are about to be folded. */
   before(state: TimelineState, now: number): void;
-  /** The instant was judged. */
   judged(state: TimelineState, judged: Judged, now: number): void;
 }
 

@@ -59,10 +59,7 @@ export class UnreadableRecords {
     for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.#setIncidentAside(id, readable);
   }
 
-  /**
-   * Sessions behind it in its lane wait until this is done.
-   * @param heads first in their lanes and unreadable: they may have no record at all
-   */
+  /** @param heads first in their lanes, whose others wait until this is done; they may have no record at all */
   async setWaitingAside(heads: readonly UnreadHead[]): Promise<void> {
     const { store } = this.#context;
     for (const { sessionId, lane } of heads) {

@@ -52,7 +52,6 @@ export interface Sight {
   readonly nextLook: number;
 }
 
-/** @returns whether its agent may be at work */
 export function mayWork({ log, runs }: Pick<Sight, 'log' | 'runs'>): boolean {
   return mayBeAtWork(log.recorded, runs);
 }

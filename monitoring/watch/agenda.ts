@@ -120,10 +120,7 @@ export class Agenda {
     return this.#incidents.takeUntil(this.#clock.now());
   }
 
-  /**
-   * Forgets sessions that are gone, so that the agenda does not grow. Due entries are kept: their session may have begun a moment
-   * ago.
-   */
+  /** Sessions that are gone must not make the agenda grow. Due entries stay: their session may have begun a moment ago. */
   forgetAllBut(sessions: { has(sessionId: string): boolean }, incidentIds: ReadonlySet<string>): void {
     const now = this.#clock.now();
     this.#sessions.keepOnly((id, instant) => instant <= now || sessions.has(id));

@@ -31,10 +31,7 @@ export class JournalFollower {
   /** The lines that the timeline presumes. */
   #presumed = NONE;
 
-  /**
-   * @param journal its path, or another source of its lines; it need not exist yet
-   * @param polling which calls poll; the usual ones if left out
-   */
+  /** @param journal its path, which need not exist yet, or another source of its lines */
   constructor(journal: string | JournalSource, polling?: PollingList) {
     this.#tail = typeof journal === 'string' ? new JournalTail(journal) : journal;
     this.#polling = polling;
@@ -55,10 +52,7 @@ export class JournalFollower {
     return { ...this.#tail.diagnostics, misplaced_lines: cameTooLate, untimed_lines: this.#untimed };
   }
 
-  /**
-   * Makes the timeline remember enough calls; if it remembered fewer, the next look folds the whole journal again.
-   * @param longestTail as returned by `tailFor`
-   */
+  /** If the timeline remembered fewer calls than `tailFor` returned, the next look folds the whole journal again. */
   remember(longestTail: number): void {
     if (longestTail <= this.#longestTail) return;
     this.#longestTail = longestTail;

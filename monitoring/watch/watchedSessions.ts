@@ -88,7 +88,6 @@ export class WatchedSessions {
     this.#damage.forgetAllBut(revisions);
   }
 
-  /** Looks at one session's record again. */
   async refreshOne(sessionId: string): Promise<WatchedRecord | null> {
     const [session] = await this.#store.records.sessions([sessionId]);
     if (session === undefined || session instanceof CorruptRecordError || session.status !== 'active') {
@@ -115,7 +114,6 @@ export class WatchedSessions {
     return [...this.#watched.values()].map(({ session }) => session);
   }
 
-  /** The ids of the logs folders of their runs. */
   runFolders(): Set<string> {
     return new Set(this.all().flatMap(({ run }) => run?.logs_id ?? []));
   }
@@ -179,10 +177,7 @@ export class WatchedSessions {
     return (this.#watched.get(sessionId)?.rest ?? null) !== null;
   }
 
-  /**
-   * @param now epoch milliseconds
-   * @returns whether a verdict would be the same; costs one `lstat`
-   */
+  /** @returns whether a verdict at `now`, epoch milliseconds, would be the same; costs one `lstat` */
   isAtRest(sessionId: string, now: number): boolean {
     const watched = this.#watched.get(sessionId);
     if (watched === undefined || watched.rest === null) return false;
@@ -197,10 +192,7 @@ export class WatchedSessions {
     return run.logs_id !== this.#logsId;
   }
 
-  /**
-   * @param now UTC epoch milliseconds
-   * @returns whether the session's present run has made a successful call
-   */
+  /** @returns whether the session's present run has made a successful call */
   async hasWorked(sessionId: string, now: number): Promise<boolean> {
     const session = this.get(sessionId) ?? (await this.refreshOne(sessionId));
     const watched = this.#watched.get(sessionId);

@@ -23,10 +23,7 @@ const LONGEST_BYTES = 16 * 1024 * 1024;
  */
 export type CheckAgent = (where: string, agent: ProjectEntry['agent'], faults: Faults) => void;
 
-/**
- * @param named `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be missing
- * @returns the usable parts of the file; null if there is none
- */
+/** @param named `WATCHKEEPER_CONFIG`; undefined looks for the usual name @returns null if there is no file */
 export async function readConfigFile(
   workingDirectory: string,
   named: string | undefined,
@@ -71,7 +68,6 @@ function usablePart(json: unknown, entries: readonly [string, unknown][]): Proje
   return { ...(others as Omit<ProjectFile, 'projects'>), projects: Object.fromEntries(projects) };
 }
 
-/** @returns the valid parts of an object, unparsed */
 function partsOf(given: unknown, shape: Readonly<Record<string, z.ZodType>>): Record<string, unknown> {
   const parts = Object.entries(objectOf(given)).filter(([key, part]) => shape[key]?.safeParse(part).success === true);
   return Object.fromEntries(parts);

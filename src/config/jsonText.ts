@@ -3,10 +3,7 @@
 /** In JSON text: every string, with whether it is a key, and the beginnings and ends of objects. */
 const KEYS_AND_BRACES = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]/g;
 
-/**
- * @returns the value, or what is wrong with the text: `is not JSON (line 3)`. The error of JSON.parse may quote the text, and
- *   with it a secret.
- */
+/** @returns the value, or what is wrong: the error of JSON.parse may quote the text, and with it a secret */
 export function parseJsonText(text: string): { readonly value: unknown } | { readonly fault: string } {
   const ink = text.replace(/^\ufeff/, '');
   let value: unknown;

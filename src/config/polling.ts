@@ -27,7 +27,6 @@ export const pollingAdditions = z.strictObject({
   commands: words.optional(),
 });
 
-/** @returns the default list with the configuration's additions */
 export function pollingWith(added: z.infer<typeof pollingAdditions> = {}): PollingList {
   const { tools, tools_without_text: withoutText, commands } = DEFAULT_POLLING;
   return {

@@ -8,7 +8,6 @@ const ALONE = ['NO_PROXY', 'no_proxy'];
 const OWN_HOST = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 export interface UnusedProxy {
-  /** The variable that names it. */
   readonly variable: string;
   /** A sentence: what was seen. */
   readonly found: string;
@@ -16,10 +15,7 @@ export interface UnusedProxy {
   readonly remedy: string;
 }
 
-/**
- * @param addresses those that are asked, by the variable that sets each
- * @returns null if no proxy is named, or all the addresses are to be asked without one
- */
+/** @returns null if no proxy is named, or all the addresses are to be asked without one */
 export function unusedProxyIn(
   environment: Readonly<Record<string, string | undefined>>,
   addresses: Readonly<Record<string, string | null>>,

@@ -24,7 +24,6 @@ export function homesOf({ projects }: Settings): string[] {
   return [...projects.values()].flatMap(({ host }) => (host === null ? [] : [host]));
 }
 
-/** @returns the places for which this host has directories */
 export function servedPlaces({ projects }: Settings): ServedPlace[] {
   return servedProjects(projects).flatMap(({ key, directory, places }) => [
     ...places.map((place) => ({

@@ -134,7 +134,6 @@ export interface Settings {
   readonly agentConcurrency: number;
   /** The user that agents run as; null for the bridge's own. */
   readonly agentUser: AgentUser | null;
-  /** The whole environment that an agent inherits. */
   readonly agentEnvironment: Readonly<Record<string, string>>;
   /** Absolute path. */
   readonly logsFolder: string;
@@ -157,11 +156,9 @@ export interface Settings {
   readonly polling: PollingList;
   readonly timings: Timings;
   readonly retention: Retention;
-  /** Settings of the memory of the bridge's sessions. */
   readonly memory: MemorySettings;
   /** Literal values that must never be written anywhere. */
   readonly secrets: readonly string[];
-  /** The search path for programs. */
   readonly programPath: string;
   /** A proxy that the environment names and that nothing here uses; null if there is none. */
   readonly unusedProxy: UnusedProxy | null;

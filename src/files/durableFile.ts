@@ -63,7 +63,6 @@ export function replaceInFolderSync(path: string, text: string): void {
   syncFolderSync(folder);
 }
 
-/** The synchronous {@link syncFolder}. */
 export function syncFolderSync(folder: string): void {
   withFileSync(folder, READ_NO_LINK, fsyncSync);
 }

@@ -15,10 +15,7 @@ export class LineAppender {
     this.#ownHalf = isShared ? Buffer.alloc(0) : null;
   }
 
-  /**
-   * Makes this the file for the lines from now on.
-   * @param descriptor the file at `path`, open for reading and appending
-   */
+  /** @param descriptor the file at `path`, open for reading and appending */
   use(path: string, descriptor: number): void {
     this.#path = path;
     this.#descriptor = descriptor;

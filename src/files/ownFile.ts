@@ -55,10 +55,7 @@ export function requireOwn(path: string, stat: Stats): void {
   if (fault !== null) throw new NotOwnError(`${path} ${fault.found}, so it is not used; ${fault.remedy}`);
 }
 
-/**
- * @returns false if there is nothing
- * @throws UnreachableError if something else is in the folder's place, such as a link; NotOwnError
- */
+/** @returns false if there is nothing @throws UnreachableError if it is no folder, such as a link; NotOwnError */
 export function requireOwnFolder(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return false;

@@ -53,7 +53,6 @@ export async function makePrivateFolder(folder: string): Promise<string | undefi
   return made;
 }
 
-/** The synchronous {@link makePrivateFolder}. */
 export function makePrivateFolderSync(folder: string): void {
   // Usually it exists, and an error costs ten times as much as a look.
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;

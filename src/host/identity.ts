@@ -50,7 +50,6 @@ export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity)
   return identity.pid_start === '' ? null : stat.start === identity.pid_start;
 }
 
-/** @returns whether both are one process */
 export function isSameProcess(left: ProcessIdentity, right: ProcessIdentity): boolean {
   return (
     left.pid === right.pid &&

@@ -19,10 +19,7 @@ export const psTable: ProcessTable = {
   },
 };
 
-/**
- * @param text the output of `ps -o pid=,ppid=,pgid=,stat=,lstart=`
- * @returns its living processes
- */
+/** @param text the output of `ps -o pid=,ppid=,pgid=,stat=,lstart=` */
 export function parsePs(text: string): HostProcess[] {
   const found: HostProcess[] = [];
   for (const line of text.split('\n')) {

@@ -21,7 +21,6 @@ const consideredWait = z.object({
   /** One clause: `its limit of 15 min ended at 10:02:00 UTC`. */
   why: z.string(),
 });
-/** A wait that a detector considered, and the result. */
 export type ConsideredWait = Readonly<z.infer<typeof consideredWait>>;
 
 const clockReading = z.object({
@@ -64,7 +63,6 @@ export interface WatchdogGap {
   /** Every affected measurement starts again here. */
   readonly until: number;
   readonly cause: GapCause;
-  /** The watchdog's process. */
   readonly by: ProcessIdentity;
   /** Whether it was the acting watchdog when the gap began. */
   readonly acted: boolean;

@@ -9,7 +9,6 @@ import type { StoreContext } from './storePart.js';
 
 export interface IncidentMove extends Partial<CheckedWrites> {
   readonly at: CommitName;
-  /** The incident's changes. */
   readonly patch: Partial<Incident>;
   readonly sessionPatch?: SessionPatch;
 }
@@ -66,7 +65,6 @@ export async function subjectFreed({ redis, keys }: StoreContext, incident: Inci
   return { checks: [{ read: ['GET', key], equals: owner }], writes };
 }
 
-/** @returns the check that an incident is new, and the writes that store it as open */
 export function openedIncident({ keys }: StoreContext, incident: Incident): CheckedWrites {
   const key = keys.incident(incident.incident_id);
   return {

@@ -17,10 +17,7 @@ import { StorePart } from './storePart.js';
 export type Guard = readonly Check[];
 
 export class IncidentTransitions extends StorePart {
-  /**
-   * At most one incident is open per session.
-   * @returns whether the incident is open now; false if the session changed or has one already
-   */
+  /** @returns whether it is the session's one open incident now; false if the session changed or has one already */
   async open(session: AgentSession, incident: Incident, guard: Guard): Promise<boolean> {
     if (session.incident_id !== null) return false;
     const { checks, writes } = openedIncident(this.context, incident);
@@ -99,10 +96,7 @@ export class IncidentTransitions extends StorePart {
     return next === null ? null : { incident: next, revival };
   }
 
-  /**
-   * `… → told`: the session fails and its failure message is queued, in one commit. A run that is not proven dead keeps its
-   * lane blocked.
-   */
+  /** `… → told`: one commit queues the failure message. A run that is not proven dead keeps its lane blocked. */
   async fail(
     session: AgentSession,
     incident: Incident,

@@ -104,12 +104,10 @@ export type OutageCourse = Readonly<z.infer<typeof course>>;
 
 /** Its title is untrusted. */
 const reached = z.object({ number: z.number(), of: z.number(), title: z.string() });
-/** The step that an agent had reached. */
 export type ReachedStep = Readonly<z.infer<typeof reached>>;
 
 /** `is_left`: it cannot continue. The second attempt, or the next message, begins a new one. */
 const conversation = z.object({ id: z.string(), is_left: z.boolean() });
-/** The provider's conversation of a failed run. */
 export type FailedConversation = Readonly<z.infer<typeof conversation>>;
 
 const failedLater = z.object({
@@ -173,10 +171,7 @@ const incidentSchema = z.object({
 });
 export type Incident = Readonly<z.infer<typeof incidentSchema>>;
 
-/**
- * Rejects torn records, and those of a version that knows further steps. Fields that only a later version writes may be
- * present.
- */
+/** Rejects torn records, and those with steps of a later version; further fields of one may be present. */
 export function isIncident(doc: unknown): doc is Incident {
   return incidentSchema.safeParse(doc).success;
 }
@@ -199,7 +194,6 @@ export const CRITICAL_EVENTS = [
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 
-/** Which agent ran. */
 export interface AgentName {
   /** The kind, as in the project's configuration. */
   readonly name: string;

@@ -83,7 +83,6 @@ export interface Sender {
   readonly name: string;
 }
 
-/** A chat's request, and the state of the messages to the chat. */
 export interface ChatRequest {
   /** Telegram's chat id in decimal, or `terminal`. */
   readonly chat_id: string;

@@ -27,9 +27,6 @@ export interface Chat {
 
 /** Starts the sessions that wait in the lanes of this host. */
 export interface Lanes {
-  /**
-   * Never rejects.
-   * @param next the session at the head of the free lane, if known
-   */
+  /** Never rejects. @param next the session at the head of the free lane, if known */
   startNext(lane: string, next?: string): Promise<void>;
 }

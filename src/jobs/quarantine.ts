@@ -25,10 +25,7 @@ export interface UnreadableSession {
 }
 
 export class Quarantine extends StorePart {
-  /**
-   * @param inLane the lane that it waits in, if known
-   * @returns the readable part; null if there is no record at all
-   */
+  /** @param inLane the lane that it waits in, if known @returns the readable part; null if there is no record at all */
   async look(sessionId: string, inLane: string | null = null): Promise<UnreadableSession | null> {
     const { redis, keys } = this;
     const fields = await redis.hgetall(keys.session(sessionId));
@@ -87,10 +84,7 @@ export class Quarantine extends StorePart {
     return applyCommit(redis, { checks, writes });
   }
 
-  /**
-   * @param session the one that names the incident; it is released from it and judged again
-   * @returns whether it was moved; false if something changed first
-   */
+  /** @param session to release from the incident, and to judge again @returns false if something changed first */
   async moveIncident(incidentId: string, session: AgentSession | null, guard: Guard): Promise<boolean> {
     const { redis, keys } = this;
     const checks: Check[] = [...guard, { read: ['EXISTS', keys.incident(incidentId)], equals: '1' }];

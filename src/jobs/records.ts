@@ -58,10 +58,7 @@ export class Records {
     this.keys = keys;
   }
 
-  /**
-   * @returns the session; null if there is none
-   * @throws CorruptRecordError if the record cannot be read
-   */
+  /** @returns null if there is none @throws CorruptRecordError if the record cannot be read */
   async session(sessionId: string): Promise<AgentSession | null> {
     return decodeSession(await this.redis.hgetall(this.keys.session(sessionId)));
   }
@@ -153,10 +150,7 @@ export class Records {
     throw new CorruptRecordError(`${name}: the record is not what this version writes; it is set aside`);
   }
 
-  /**
-   * @param onBroken called for each unreadable record; it is left out
-   * @returns the open incidents, the oldest first
-   */
+  /** The oldest first. @param onBroken called for each unreadable record; it is left out */
   async openIncidents(onBroken?: (error: CorruptRecordError) => void): Promise<Incident[]> {
     const ids = await this.redis.zrange(this.keys.openIncidents, '0', '-1');
     return readable(ids, (id) => this.incident(id), onBroken);

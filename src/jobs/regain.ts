@@ -24,10 +24,7 @@ import { type StoreContext, StorePart } from './storePart.js';
 
 /** Replaces an incident that is gone: the message's one revival is used. */
 const FORGOTTEN_INCIDENT = 'forgotten';
-/**
- * More than the number of changes that a process storing a record again can have missed, so that no process takes the record
- * for the one it has read.
- */
+/** More changes than a process that stores a record again can have missed: none takes it for the one it has read. */
 const UNSEEN_CHANGES = 1_000;
 const BEFORE_FORK: readonly IncidentStep[] = ['opened', 'detected', 'stopping', 'released'];
 
@@ -89,10 +86,7 @@ export class Regain extends StorePart {
     return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(this.keys, entry) }), before);
   }
 
-  /**
-   * @param more given the run of its first attempt, which may hold the lane in this store; if it returns null, nothing is
-   *   stored
-   */
+  /** @param more given the run of its first attempt, which may hold the lane; nothing is stored if it returns null */
   async #store(
     next: AgentSession,
     more: (ofFirst: string | null) => CheckedWrites | null,
@@ -191,10 +185,7 @@ async function leaveLane({ redis, keys }: StoreContext, first: AgentSession, now
   return [['ZREM', keys.runLeases, first.session_id]] satisfies Write[];
 }
 
-/**
- * Its incident continues from the fork that was forgotten; an incident about more than this session sees that the session has
- * ended.
- */
+/** Its incident continues from the forgotten fork; one about more than this session sees that the session has ended. */
 function forkedWrites({ keys }: StoreContext, incident: Incident, revivalId: string, now: number): Write[] {
   const isPlain = incident.subject === undefined && incident.hold === undefined && incident.outcome === null;
   const wake = wakeWrite(keys, { incident: incident.incident_id });

@@ -68,7 +68,6 @@ export function ownedChange(
   };
 }
 
-/** @returns whether the session is active, with this run */
 export function isRunBy(session: AgentSession, runId: string): session is AgentSession & { readonly run: Run } {
   return session.status === 'active' && session.run?.run_id === runId;
 }

@@ -74,10 +74,7 @@ function nullFor(names: readonly string[]): Record<string, null> {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-/**
- * @param previous the stored session; null if it is new
- * @returns the changed fields to set, and the fields to delete because they are null now
- */
+/** @returns the fields that differ from the stored session, and those to delete because they are null now */
 export function encodeChanges(
   previous: AgentSession | null,
   next: AgentSession,

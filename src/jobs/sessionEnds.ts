@@ -6,14 +6,10 @@ import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, wakeWrite } from './sessionChange.js';
 import type { StoreContext } from './storePart.js';
 
-/** The end of a session, with its final message. */
 export interface KnownEnd {
   readonly kind: OutboxEntry['kind'];
   readonly text: string;
-  /**
-   * Whether it may be in the chat already without the store knowing it: then its delivery is in doubt from the beginning, as if
-   * its sender had died.
-   */
+  /** Whether it may be in the chat without the store knowing it: then its delivery is in doubt from the beginning. */
   readonly mayBeInChat: boolean;
 }
 
@@ -55,10 +51,7 @@ export function endedChange({ keys, clock }: StoreContext, session: AgentSession
   };
 }
 
-/**
- * @param notBefore epoch ms, if something has to end first
- * @returns the change that puts an active session back at its lane's head and frees the lane
- */
+/** Puts an active session back at its lane's head. @param notBefore epoch ms, if something has to end first */
 export function interruptedChange(context: StoreContext, session: AgentSession, notBefore: number | null = null) {
   const patch = {
     status: 'pending',

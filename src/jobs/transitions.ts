@@ -65,10 +65,7 @@ export class Transitions extends StorePart {
     return started && { session: started.session, conversationId: started.found[0] ?? null };
   }
 
-  /**
-   * Shows others that the run is alive; also sets `last_activity`.
-   * @returns false if the run no longer holds its lane: it must end itself
-   */
+  /** Also sets `last_activity`. @returns false if the run no longer holds its lane: it must end itself */
   async renewLease(session: AgentSession, leaseMs: number, lastActivity: number): Promise<boolean> {
     const { redis, keys } = this;
     return applyCommit(redis, {
@@ -153,10 +150,7 @@ export class Transitions extends StorePart {
     return ended?.session ?? null;
   }
 
-  /**
-   * As {@link interrupt}, without counting as one, for a failure that passes.
-   * @param chooseWait returns null if it waited long enough
-   */
+  /** As {@link interrupt}, without counting as one. @param chooseWait returns null if it waited long enough */
   async putBackToWait(
     sessionId: string,
     proof: DeathProof,

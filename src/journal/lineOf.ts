@@ -72,7 +72,6 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   }
 }
 
-/** @returns the text of an item of a list, as it may be journaled */
 export function trimItem(text: string, redact: Redact): string {
   return headOf(text, ITEM_LIMIT, redact);
 }

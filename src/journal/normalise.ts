@@ -55,10 +55,7 @@ function possibleInstantOf(value: unknown): number | null {
   return instantMs !== null && instantMs >= FIRST_INSTANT_MS && instantMs < END_OF_INSTANTS_MS ? instantMs : null;
 }
 
-/**
- * @param value ISO 8601 (UTC if it names no zone), epoch seconds or epoch milliseconds
- * @returns UTC epoch milliseconds, whole; null for anything else
- */
+/** @param value ISO 8601 (UTC if it names no zone), epoch seconds or epoch milliseconds @returns epoch milliseconds, whole */
 export function instantOf(value: unknown): number | null {
   if (typeof value === 'string') return parseIso(value);
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;

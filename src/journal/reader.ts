@@ -92,10 +92,7 @@ export class JournalTail implements JournalSource {
   #isGone = false;
   #refused: string | null = null;
 
-  /**
-   * @param path the journal; it need not exist yet
-   * @param longestLineBytes longer lines are counted and skipped
-   */
+  /** @param path it need not exist yet @param longestLineBytes longer lines are counted and skipped */
   constructor(path: string, longestLineBytes = LONGEST_LINE_BYTES) {
     this.path = path;
     this.#longestLine = longestLineBytes;

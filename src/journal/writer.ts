@@ -54,10 +54,7 @@ export class JournalWriter {
     this.#lines.use(path, descriptor);
   }
 
-  /**
-   * @throws JournalWriteError if the folder or the file cannot be created
-   * @throws UsageError if the session id cannot name a folder
-   */
+  /** @throws JournalWriteError if the file cannot be created; UsageError if the session id cannot name a folder */
   static open(options: JournalWriterOptions): JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
     try {

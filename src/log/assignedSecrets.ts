@@ -65,7 +65,6 @@ const VALUE = '[redacted:value]';
 /** How far before a name its command is looked for. */
 const COMMAND_LENGTH = 200;
 
-/** @returns the secret after the name at `start` to `end`; null if there is none */
 export function findAssigned(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   switch (kind) {
     case 'bearer':

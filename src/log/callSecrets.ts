@@ -12,10 +12,7 @@ const TEXT = /(\\{0,31}["'`])([^"'`\\\n]*)\1/g;
 /** The name of an account at Twilio. */
 const ACCOUNT = /^AC[0-9a-f]{32}$/;
 
-/**
- * @param end of the call's name
- * @param isSetter whether the first argument is the secret; otherwise a user's name comes before it
- */
+/** @param end of the call's name @param isSetter whether no user's name comes before the secret */
 export function findInCall(text: string, end: number, isSetter: boolean): FoundSecret | null {
   const begin = matchEnd(OPENED, text, end);
   if (begin === 0) return null;

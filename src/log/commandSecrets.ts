@@ -166,7 +166,6 @@ function strictArgument(pattern: RegExp, text: string, end: number): FoundSecret
   return looksChosen(match?.[1] ?? '') ? lastGroup(match, end, 'password') : null;
 }
 
-/** @returns the text before the position in the same command */
 function commandBefore(text: string, start: number): string {
   const before = text.slice(Math.max(0, start - COMMAND_LENGTH), start);
   return before.slice(Math.max(before.lastIndexOf('\n'), before.lastIndexOf('|'), before.lastIndexOf('& ')) + 1);

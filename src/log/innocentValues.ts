@@ -22,7 +22,6 @@ export const PLACE = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/]|:\/\//;
 export const KEPT_ELSEWHERE =
   /^(?:vault|ssm|aws|gcp|azure|arn|env|file|op|bws|doppler|keyring|keychain|sops|ref\+\w+|projects)[:/]/;
 
-/** @returns whether the text is a placeholder that a person has to fill in */
 export function isPlaceholder(value: string): boolean {
   if (FILLED_IN_LATER.test(value)) return true;
   if (value.length > LONGEST_WORDS) return false;

@@ -1,7 +1,6 @@
 /** Runs of base64 characters in a text, also as JSON, URLs and HTML write those that are neither letters nor digits. */
 import { matchEnd } from './stickyMatch.js';
 
-/** Characters of a text, from `begin` to `end`. */
 export interface Line {
   readonly begin: number;
   readonly end: number;

@@ -44,7 +44,6 @@ export function hasHeader(gap: string): boolean {
   return HEADER.test(gap);
 }
 
-/** @returns whether it is nothing but the end of a line */
 export function isLineEnd(gap: string): boolean {
   return lineEnds(gap) === 1 && gap.replace(ENDS, '').trim() === '';
 }

@@ -58,10 +58,7 @@ export function findPrivateKey(text: string, at: number): FoundSecret | null {
   return end === 0 ? null : reversedKey(text, at, end);
 }
 
-/**
- * @param end of a word at the text's beginning that ends with dashes
- * @returns the key whose first line was cut off there
- */
+/** @param end of a word at the text's beginning that ends with dashes, a key's first line that was cut off there */
 export function findCutKey(text: string, end: number): FoundSecret | null {
   const rest = text.slice(0, end).replace(/^…|^\.{3}/, '');
   const isMark = rest.length < LONGEST_MARK && WRITTEN.some((written) => `-----BEGIN${written}`.endsWith(rest));

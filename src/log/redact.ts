@@ -58,10 +58,7 @@ export function createRedactor(secrets: readonly string[]): Redact {
   };
 }
 
-/**
- * Also redacts the text without its invisible characters: those are removed on the way to people, which would reveal a secret
- * that they hid.
- */
+/** Redacts the text without its invisible characters, too: on the way to people they are removed, which may reveal a secret. */
 function asShown(text: string, clean: string, redact: Redact): string {
   const seen = withoutInvisible(text);
   if (seen === text) return clean;
@@ -97,7 +94,6 @@ function redactValue(redact: Redact, value: unknown): unknown {
   );
 }
 
-/** @returns whether the name suggests that a secret follows */
 export function namesSecret(name: string): boolean {
   return nameKindOf(name, 0, name.length) !== null;
 }

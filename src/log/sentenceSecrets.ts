@@ -56,11 +56,6 @@ const BASE64_BEFORE = new RegExp(`(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{${SHORTEST_BAS
 /** Also text right behind it in other scripts, without a space. */
 const END_OF_SENTENCE = /[.,;:!?)\]}]*[^\x20-\x7e]+$|[.,;:!?)\]}]+$/;
 
-/**
- * @param start of the name
- * @param end of the name
- * @returns the secret in the sentence behind the name
- */
 export function findInSentence(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   // Every such secret has a digit, and most names in a text are followed by none.
   if (!hasDigit(text, end) || isEndOfBase64(text, end)) return null;

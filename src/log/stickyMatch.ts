@@ -8,7 +8,6 @@ export interface FoundSecret {
 
 /** The facts about a text while it is searched. */
 export interface Scan {
-  /** The codes of its characters. */
   readonly codes: Uint16Array;
   /** Up to there are lines of base64 that are known to be public. */
   publicTo: number;

@@ -107,10 +107,7 @@ function isSecret(value: string): boolean {
   return !/\s/.test(value) && !isPlaceholder(value) && (looksChosen(value) || looksRandom(value));
 }
 
-/**
- * @param at the end of the line above the rows
- * @param change of a row's text; null if the table ended before it
- */
+/** @param at the end of the line above the rows @param change returns null if the table ended before the row */
 function replaceRows(text: string, at: number, change: (row: string) => string | null): FoundSecret | null {
   let replacement = '';
   let count = 0;

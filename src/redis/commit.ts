@@ -125,7 +125,6 @@ export function documentChecks(key: string, rev: number | null): Check[] {
   return [{ read: ['HGET', key, 'rev'], equals: rev === null ? null : String(rev) }];
 }
 
-/** @returns the write that stores a document with its own `rev` */
 export function documentWrite(key: string, document: { readonly rev: number }): Write {
   return ['HSET', key, 'rev', String(document.rev), 'doc', JSON.stringify(document)];
 }

@@ -109,10 +109,7 @@ export function closeRedis(redis: Redis): void {
   redis.disconnect();
 }
 
-/**
- * @param info the reply to `INFO server`
- * @throws UsageError if the server is older than 6.2, the oldest that the queue works with
- */
+/** @param info the reply to `INFO server` @throws UsageError before 6.2, the oldest that the queue works with */
 export function requireVersion(info: string, url: string): void {
   const found = /^(?:redis|valkey)_version:(\S+)/m.exec(info)?.[1];
   if (found === undefined || isSupportedVersion(found)) return;

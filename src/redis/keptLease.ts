@@ -28,7 +28,6 @@ export interface LeaseWords {
 export interface KeptLeaseOptions {
   /** Its name in the log: `watchdog lease`. */
   readonly name: string;
-  /** Its name in the store. */
   leaseName(): Promise<string>;
   readonly words: LeaseWords;
   readonly leases: Leases;
@@ -43,12 +42,8 @@ export interface KeptLeaseOptions {
   readonly logsFolder: string;
   /** Until this instant another process's expired lease is left to it, epoch milliseconds. */
   spareUntil?(): number;
-  /**
-   * @param owner as stored in the lease
-   * @returns whether that holder has to give way to this process
-   */
+  /** @returns whether the holder, `owner` in the lease, has to give way to this process */
   yields?(owner: string): boolean;
-  /** Called when this process begins to act. */
   onActing?(): void;
   /** Called when another process turns out to hold the lease. */
   onLost?(): void;
@@ -104,10 +99,7 @@ export class KeptLease implements Service {
     if (held !== null) await this.#options.leases.giveBack(held).catch(() => undefined);
   }
 
-  /**
-   * @returns the checks for the holder's commits
-   * @throws FencedError if this process does not hold the lease now
-   */
+  /** The checks for the holder's commits. @throws FencedError if this process does not hold the lease now */
   guard(): readonly Check[] {
     if (!this.isActing) throw new FencedError(this.#options.words.fenced);
     return this.fence();

@@ -70,10 +70,7 @@ export class Leases {
     return found?.owner === owner && found.until > now ? found : null;
   }
 
-  /**
-   * A lease that lasts longer than any was stored before a clock was set back. A holder that lives renews it; one that does not
-   * must not keep it.
-   */
+  /** A lease from before a clock was set back lasts too long. A holder that lives renews it; a dead one must not keep it. */
   async #bound({ name, owner, fence, until }: HeldLease, latest: number): Promise<void> {
     if (until <= latest) return;
     const key = this.keys.lease(name);
@@ -96,10 +93,7 @@ export class Leases {
     return { name, owner: fields.owner ?? '', fence: Number(fields.fence), until: Number(fields.until ?? 0) };
   }
 
-  /**
-   * For actions of the holder that store no commit.
-   * @throws FencedError if a check does not hold: another process holds the lease now
-   */
+  /** For actions of the holder that store no commit. @throws FencedError if another process holds the lease now */
   async require(checks: readonly Check[]): Promise<void> {
     if (checks.length === 0 || (await applyCommit(this.redis, { checks, writes: [] }))) return;
     throw new FencedError('another process has the lease now');

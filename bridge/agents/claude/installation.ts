@@ -14,10 +14,7 @@ type Installation =
   /** `why` says in a clause why no run can begin. */
   | { readonly kind: 'incomplete'; readonly why: string };
 
-/**
- * @param sdk the package's name
- * @param from the folder where the search begins
- */
+/** @param from the folder where the search for the package begins */
 export function findInstallation(
   sdk: string = SDK_PACKAGE,
   from: string = dirname(fileURLToPath(import.meta.url)),

@@ -17,7 +17,6 @@ export class Denials {
   readonly #write: (line: ProtocolLine) => void;
   readonly #denied = new Set<string>();
 
-  /** @param write writes a line of the protocol */
   constructor(write: (line: ProtocolLine) => void) {
     this.#write = write;
   }

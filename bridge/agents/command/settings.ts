@@ -1,7 +1,6 @@
 /** The options of a project's agent `command`. */
 import * as z from 'zod';
 
-/** Replaced by the conversation's id. */
 export const CONVERSATION = '{conversation}';
 /** Replaced by the prompt, if it is an argument. */
 export const PROMPT = '{prompt}';

@@ -6,13 +6,11 @@ import { passes, readWords, straight, type Wordings } from './wording.js';
 
 /** Where the words of a program's failure are looked up. */
 export interface FailureWords {
-  /** Wordings for its reported failure. */
   readonly reported: Wordings;
   /** Wordings for the end of its output. */
   readonly printed: Wordings;
 }
 
-/** For a program that speaks the protocol. */
 export const PROTOCOL_WORDS: FailureWords = { reported: REPORTED, printed: PRINTED };
 /** For a program that does not know us. */
 export const PLAIN_WORDS: FailureWords = { reported: PRINTED, printed: PRINTED };

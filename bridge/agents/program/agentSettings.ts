@@ -34,10 +34,7 @@ const PROGRAMS: Readonly<Record<string, ProgramSettings>> = {
 /** Every agent program calls git. The file with passwords of its `store` helper is not among these. */
 const OF_GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
 
-/**
- * @param home of the operator
- * @returns absolute paths, which may not exist
- */
+/** @param home of the operator @returns absolute paths, which may not exist */
 export function settingsOf(agent: ProjectAgent, home: string, environment: Readonly<Record<string, string>>): string[] {
   const ofPrograms = programsOf(agent).flatMap((name) => {
     const { folder, variable, files } = PROGRAMS[name] ?? { folder: '', variable: null, files: [] };

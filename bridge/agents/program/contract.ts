@@ -65,7 +65,6 @@ export type AgentEvent =
   | { readonly type: 'journal'; readonly line: JournalEvent }
   /** The provider's conversation id, as soon as it is known. */
   | { readonly type: 'conversation'; readonly conversationId: string }
-  /** The version of the agent's program, as it states it. */
   | { readonly type: 'version'; readonly version: string }
   /** The agent's note to the person while it works; shown in the progress message, not journaled as text. */
   | { readonly type: 'note'; readonly text: string }

@@ -100,7 +100,6 @@ export function outerFirst(paths: readonly string[]): string[] {
   return [...new Set(paths)].sort((left, right) => left.length - right.length);
 }
 
-/** @returns the paths that are in no other one of them */
 export function outermost(paths: readonly string[]): string[] {
   const found: string[] = [];
   for (const path of outerFirst(paths)) if (!found.some((outer) => isWithin(outer, path))) found.push(path);

@@ -35,10 +35,7 @@ export function endedRun(end: AgentEnd | Promise<AgentEnd>): AgentRun {
   return { pid: null, events: only(end) };
 }
 
-/**
- * @param forLog where on this host to look
- * @param cause `crash` if another attempt may find what this one missed
- */
+/** @param forLog where to look @param cause `crash` if another attempt may find what this one missed */
 export function failedToStart(
   detail: string,
   forLog?: string,

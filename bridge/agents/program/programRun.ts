@@ -204,10 +204,7 @@ export class ProgramRun {
   }
 }
 
-/**
- * @param exit null if the program reported its end but did not exit
- * @returns stable, without spaces: `run_failed_exit_1`
- */
+/** @param exit null if the program did not exit @returns stable, without spaces: `run_failed_exit_1` */
 function reasonOf(cause: FailureCause, exit: Exit | null): string {
   if (cause === 'crash') return exitReason(exit);
   const isUnstarted = cause === 'cannot_start' || cause === 'host_exhausted';

@@ -15,10 +15,7 @@ export class Commands {
     this.#sights = sights;
   }
 
-  /**
-   * @returns the answer, for the place where the command was typed; Markdown
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @returns the answer, for the place of the command; Markdown @throws ioredis' error if Redis is unreachable */
   async answer({ name, argument }: Command, place: CommandPlace): Promise<string> {
     switch (name) {
       case 'start':

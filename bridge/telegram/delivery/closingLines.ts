@@ -33,7 +33,6 @@ export class ClosingLines {
   /** Sessions during which the clock was moved, and by how much. */
   readonly #movedMs = new Newest<string, number>(MOST_MOVED);
 
-  /** @param ending aborts the edits in progress */
   constructor(base: ChatFoundation, edits: ProgressEdits, ending: AbortSignal) {
     this.#base = base;
     this.#edits = edits;

@@ -57,10 +57,7 @@ export class TelegramDelivery implements WaitingChat, Service {
   #deadline: Timer | null = null;
   #isStopping = false;
 
-  /**
-   * @param memory of sent texts: Redis may forget them
-   * @param drainMs how long current sends may take once the bridge stops, in milliseconds
-   */
+  /** @param drainMs how long current sends may take once the bridge stops, in milliseconds */
   constructor(base: TelegramFoundation, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
     this.#base = base;
     this.#progress = progress;

@@ -90,10 +90,7 @@ export class TelegramIntake implements Service {
     await this.#errands.stop();
   }
 
-  /**
-   * One poll, and its updates.
-   * @returns how long to pause before the next, in milliseconds
-   */
+  /** @returns how long to pause before the next poll, in milliseconds */
   async runOnce(): Promise<number> {
     const { turn } = this.#parts;
     try {

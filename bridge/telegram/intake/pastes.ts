@@ -21,7 +21,6 @@ const NEXT_LOOK_MS = SECOND / 4;
 
 export interface Paste {
   readonly whole: IncomingText;
-  /** Its later pieces. */
   readonly pieces: readonly Update[];
   /** False if a further piece may come. */
   readonly isComplete: boolean;

@@ -97,10 +97,7 @@ export class UpdateHandler {
     return admission.admit(message).admitted && acceptor.faultOf(message.text) === null ? message : null;
   }
 
-  /**
-   * Answers a message, as far as the chat can be reached; `text` is plain.
-   * @param onLost called if the answer was not sent, and another one could be
-   */
+  /** `text` is plain. @param onLost called if the answer was not sent, and another one could be */
   say(message: ChatMessage, text: string, onLost?: () => void): void {
     this.#answer(message, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null }, onLost);
   }

@@ -190,7 +190,6 @@ class Writer {
   }
 }
 
-/** @param tokens of the table, in order */
 function tableText(tokens: readonly Token[]): string {
   const rows: string[][] = [];
   const aligns: Align[] = [];

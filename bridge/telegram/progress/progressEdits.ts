@@ -34,7 +34,6 @@ const LATE_AFTER_MS = SECOND;
 
 export class ProgressEdits {
   readonly #base: TelegramFoundation;
-  /** The last edit of each message that has one in progress. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(base: TelegramFoundation) {
@@ -65,10 +64,7 @@ export class ProgressEdits {
     });
   }
 
-  /**
-   * Puts the last line into the message: whatever it shows, the session has ended.
-   * @throws ChatError if Telegram refused it or cannot be reached
-   */
+  /** Whatever the message shows, the session has ended. @throws ChatError if Telegram refused it or is not reached */
   async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn(message, () => this.#put(message, { plain: line, html: null }, signal));
   }
@@ -92,7 +88,6 @@ export class ProgressEdits {
     }
   }
 
-  /** @returns whether the session's run is still the one that is shown */
   async stateOf(session: AgentSession): Promise<RunState> {
     const found = await this.#base.store.records.session(session.session_id);
     if (found === null || found.status === 'pending') return 'unknown';

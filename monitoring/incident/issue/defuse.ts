@@ -48,7 +48,6 @@ function escapedProse(text: string): string {
   return defuse(escaped);
 }
 
-/** @returns the text as an inline code span */
 export function code(text: string): string {
   const line = oneLine(text).replaceAll('`', "'");
   // Our own ids stay whole, so that they can be copied.

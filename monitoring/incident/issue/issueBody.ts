@@ -44,7 +44,6 @@ export function issueComment({ at, rule, finding, session_id }: Occurrence): str
   return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
 }
 
-/** @returns the text of the comment with which the issue is closed */
 export function closingComment(record: IssueRecord): string {
   const { occurrences } = record;
   // An occurrence that failed no longer counts once a person has closed the issue after it.

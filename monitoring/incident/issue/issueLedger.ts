@@ -93,10 +93,7 @@ export class IssueLedger {
     });
   }
 
-  /**
-   * Notes that the incident belongs in the project's roll-up issue, whatever happens to that.
-   * @returns the record of the roll-up issue
-   */
+  /** Notes that the incident belongs in the project's roll-up issue, whatever happens to that. */
   async rollUp(topic: IssueTopic, incidentId: string): Promise<IssueRecord> {
     const target = fingerprintOf(this.#projectKey, SEVERAL_FAULTS);
     const isOther = (one: { readonly incident_id: string }) => one.incident_id !== incidentId;

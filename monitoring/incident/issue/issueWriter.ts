@@ -77,10 +77,7 @@ export class IssueWriter {
     return issue;
   }
 
-  /**
-   * Writes the issue's text from its record if it is stale, and again if the record changed during the write.
-   * @throws SinkError
-   */
+  /** Writes the text if it is stale, and again if the record changed during the write. @throws SinkError */
   async writeText(topic: IssueTopic): Promise<void> {
     for (let round = 0; round < MOST_REWRITES; round += 1) {
       const record = await this.#ledger.of(topic);
@@ -111,10 +108,7 @@ export class IssueWriter {
     return seen !== null && seen.title !== title && isRollUpTitle(project_key, seen.title);
   }
 
-  /**
-   * Comments, if the last comment is four hours old.
-   * @returns whether one was written, and what went wrong, in words
-   */
+  /** Comments, if the last comment is four hours old. @returns what went wrong, in words */
   async commentNowAndThen(
     topic: IssueTopic,
     number: number,
@@ -131,10 +125,7 @@ export class IssueWriter {
     return { isWritten: error === null, error };
   }
 
-  /**
-   * Closes the issue of the record if every occurrence has ended well. Called again, it resumes.
-   * @throws SinkError
-   */
+  /** Closes the issue if every occurrence has ended well. Called again, it resumes. @throws SinkError */
   async closeIfSettled(topic: IssueTopic): Promise<void> {
     const record = await this.#ledger.of(topic);
     if (record.issue === null || !isDue(record)) return;
@@ -195,10 +186,7 @@ export class IssueWriter {
     await this.#ledger.change(rule, (record) => ({ ...record, closing: null }));
   }
 
-  /**
-   * Tries once, because the text above it says the same.
-   * @returns what went wrong, in words; null if it is written
-   */
+  /** Tries once: the text above says the same. @returns what went wrong, in words; null if it is written */
   async #comment(number: number, text: string): Promise<string | null> {
     try {
       await this.#sink.comment(number, text);

@@ -25,7 +25,6 @@ export function signOfOutage(incident: Incident): number | null {
   return Number.isFinite(first) ? first : null;
 }
 
-/** @returns whether so many incidents among so many active sessions could be an outage at all */
 export function couldBeOutage(count: number, active: number): boolean {
   return count >= LEAST_SESSIONS && count * SHARE > active;
 }

@@ -21,10 +21,7 @@ export const SETTLE_MS = 5 * SECOND;
 /** Further ones are counted. */
 const MOST_NAMED = 10;
 
-/**
- * @param affected the incidents that make the outage
- * @returns null if none of the sessions is left
- */
+/** @returns null if none of the affected incidents' sessions is left */
 export async function newOutage(context: SagaContext, affected: readonly Incident[]): Promise<Incident | null> {
   const base = await incidentOf(context, affected, mostFrequent(affected.map(({ project_key }) => project_key)));
   return (
@@ -166,7 +163,6 @@ export async function advancePart(context: SagaContext, part: Incident, outageId
   return decide(context, part, outage?.outcome ?? 'recovered');
 }
 
-/** @returns the incidents that the outage holds */
 export async function membersOf({ store }: SagaContext, outageId: string): Promise<Incident[]> {
   const open = await store.records.openIncidents();
   return open.filter(({ hold }) => hold?.incident_id === outageId);

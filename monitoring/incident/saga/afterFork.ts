@@ -126,7 +126,6 @@ export async function closeIncident(
   return 'look';
 }
 
-/** @returns the event of the closing line */
 function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEventName {
   if (incident.subject !== undefined) return eventNameOf(incident);
   if (outcome === 'recovered') return 'session_recovered';

@@ -67,10 +67,7 @@ export class DueReports {
     }
   }
 
-  /**
-   * @returns when it is due, epoch milliseconds; now, if the clock was set back since that was stored, or a refusal was not met
-   * by this process
-   */
+  /** @returns now, if the clock was set back since that was stored, or this process has not met the refusal */
   #dueAtOf(incidentId: string, { due_at, tries, refused }: IncidentReport): number {
     const { clock, refusedTries } = this.#context;
     const now = clock.now();

@@ -105,7 +105,6 @@ export class IncidentSaga {
     await this.advance(incidentId);
   }
 
-  /** Forgets incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
     this.#troubles.forgetAllBut(incidentIds);
     this.#gate.forgetAllBut(incidentIds);

@@ -5,7 +5,6 @@
 export class Turns<Result> {
   readonly #turns = new Map<string, { running: Promise<Result>; waiting: Promise<Result> | null }>();
 
-  /** @returns what `work` returns in the turn that serves this call */
   take(key: string, work: () => Promise<Result>): Promise<Result> {
     const turn = this.#turns.get(key);
     if (turn === undefined) return this.#begin(key, work);

@@ -18,7 +18,6 @@ import type { Logger } from '../../../src/log/logger.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
 import { describeFinding } from '../../verdict/describe.js';
 
-/** The part of a line that is not the snapshot. */
 export interface IncidentLine {
   /** The part of the id behind the incident's: a replayed step has the same id and is dropped by readers. */
   readonly step: Exclude<IncidentStep, 'opened' | 'stopping' | 'released'> | 'reported';
@@ -67,7 +66,6 @@ export function incidentEvent(
   };
 }
 
-/** @returns which agent ran the session */
 export function agentOf({ agent, run }: AgentSession): AgentName {
   return { name: agent, version: run?.agent_version ?? null };
 }
@@ -78,7 +76,6 @@ export function eventNameOf({ subject }: Incident): CriticalEventName {
   return subject.kind === 'lane' || subject.kind === 'queue' ? 'queue_stalled' : 'provider_outage';
 }
 
-/** @returns the finding of the rule that names the incident */
 export function leadingFinding(incident: Incident): Finding<IncidentRule> | null {
   return incident.findings.find((finding) => finding.rule === incident.rule) ?? incident.findings[0] ?? null;
 }
@@ -105,7 +102,6 @@ export function logRevival(logger: Logger, incident: Incident): void {
   logger.info({ ...subjectOf(incident), revival_session_id }, said);
 }
 
-/** @param closed the incident after closing */
 export function logClosing(logger: Logger, closed: Incident): void {
   const { incident_id, session_id, outcome, rule, opened_at, closed_at, report } = closed;
   const lastedMs = Math.max((closed_at ?? opened_at) - opened_at, 0);

@@ -7,7 +7,6 @@ import { agentInRecord } from './plainName.js';
 import type { SilenceReading, SilenceReadings } from './silenceClock.js';
 import { considerWait, isOpen } from './waits.js';
 
-/** The readings of one agent's clocks. */
 export interface AgentClock {
   /** The sub-agent's id; null for the main agent. */
   readonly agent: string | null;
@@ -23,10 +22,7 @@ export interface AgentClock {
   readonly waits: readonly ConsideredWait[];
 }
 
-/**
- * @param owing the agents that owe work
- * @returns those that are called for, do or await something, or have just failed; the main one always, if it owes
- */
+/** @returns those that are called for, do or await something, or have just failed; the main one always, if it owes */
 export function agentsAtWork(run: RunState, owing: readonly AgentState[]): AgentState[] {
   const subAgents = new Set(owingSubAgents(run));
   const isAtWork = (agent: AgentState) => agent.waits.length + agent.errors.count > 0 || subAgents.has(agent);

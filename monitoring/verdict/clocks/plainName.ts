@@ -22,7 +22,6 @@ export function subAgent(id: string): string {
   return `sub-agent ${quotedName(id, NO_NAME)}`;
 }
 
-/** @returns the agent in a sentence */
 export function agentWords(id: string): string {
   return id === MAIN_AGENT ? 'the agent' : subAgent(id);
 }

@@ -102,10 +102,7 @@ export function isOpen(wait: Wait, now: number): boolean {
   return now <= wait.until;
 }
 
-/**
- * @param agentIsSilent whether its agent was found silent in spite of it
- * @returns the wait with the reason why it does, or does not, excuse the silence
- */
+/** @param agentIsSilent whether its agent was found silent in spite of it */
 export function considerWait(wait: Wait, now: number, agentIsSilent: boolean): ConsideredWait {
   const { call, agent, until } = wait;
   return {

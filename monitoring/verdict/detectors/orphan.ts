@@ -36,10 +36,7 @@ export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
   return since(deadAt, `the service that ran the agent (${facts.owner}) has sent no sign of life for ${age}`);
 }
 
-/**
- * @returns when a lease that ends at `leaseUntil` expires for a process that knows of a gap until `clocksStart`, epoch
- * milliseconds
- */
+/** A process that knows of a gap until `clocksStart` gives each lease its whole length after that; epoch milliseconds. */
 export function leaseEnd(leaseUntil: number, leaseMs: number, clocksStart: number): number {
   return Math.max(leaseUntil, clocksStart + leaseMs);
 }

@@ -34,7 +34,6 @@ export interface CallRun {
 }
 
 export class CallTail {
-  /** The tool of the latest call. */
   lastTool = '';
   /** When the latest result came, UTC epoch milliseconds. */
   lastSettledAt = 0;

@@ -62,7 +62,6 @@ export interface RunState {
   begunAt: number;
   /** Whether there was a prompt; without one, work is owed from the first call. */
   prompted: boolean;
-  /** Whether a person prompted. */
   hasPerson: boolean;
   /** The mode that decides when the program asks a person for permission; null if no line says. */
   permissionMode: string | null;

@@ -60,10 +60,7 @@ export class Timeline {
     return this.#cameTooLate;
   }
 
-  /**
-   * Takes entries in the order of the file.
-   * @param now lines more than {@link CLOCK_SKEW_MS} after it are held back
-   */
+  /** @param entries in the order of the file; those more than {@link CLOCK_SKEW_MS} after `now` are held back */
   add(entries: readonly Entry[], now: number): void {
     this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
     const recent = [...this.#recent];
