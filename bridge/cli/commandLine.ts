@@ -12,7 +12,6 @@ import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
 import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
 import { startDetached } from '../command/detached.js';
-import { currentDirectory } from '../command/directory.js';
 import { printLines, sayEach, sayLines } from '../command/print.js';
 import { programRunner } from '../command/runProgram.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
@@ -48,10 +47,6 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
   process.exit();
 }
 
-/**
- * Runs a command, or prints its help.
- * @throws as the command
- */
 export async function runCommand(
   command: Command,
   args: readonly string[],
@@ -174,5 +169,14 @@ class ProcessContext implements CommandContext {
   #presentable(text: string): string {
     const body = text.replace(/\n$/, '');
     return `${visible(redactJsonLine(this.redact, body))}${text.slice(body.length)}`;
+  }
+}
+
+/** @throws UsageError if it was deleted */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new UsageError('the current directory was deleted; change to another one and repeat the command', { cause });
   }
 }

@@ -1,6 +1,6 @@
 /** Checks whether issues can be filed. Asks GitHub, changes nothing there. */
 import { Octokit } from '@octokit/rest';
-import { ARCHIVED, asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
+import { ARCHIVED, asSinkError } from '../../monitoring/incident/issue/githubRepository.js';
 import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';

@@ -14,8 +14,8 @@ import type { WorkQueue } from '../../src/jobs/ports.js';
 import type { LaneView } from '../../src/jobs/records.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Newest } from '../../src/newest.js';
 import type { Clock } from '../../src/time.js';
-import { WaitingSessions } from './waitingSessions.js';
 
 export interface JobQueueParts {
   readonly store: Store;
@@ -34,7 +34,6 @@ export interface JobData {
 /** Jobs of finished work are not needed: the session is the record. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
-/** @returns the name of the queue that the workers of a host take from */
 export function queueName(host: string): string {
   return `jobs-${host}`;
 }
@@ -201,4 +200,29 @@ function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
 
 function newEra(): string {
   return randomBytes(6).toString('hex');
+}
+
+/** 8 MB of text at most. A session that is not remembered is only read again; if Redis forgets it as well, it is lost. */
+const MOST_REMEMBERED = 1_000;
+/** UTF-16 units, the length of Telegram's messages; a message from the command line may be longer. */
+const LONGEST_REMEMBERED = 4_096;
+
+/** The sessions that this process knows to wait, by id, the oldest first. Saves a lookup before a run, whose start checks the record. */
+export class WaitingSessions extends Newest<string, AgentSession> {
+  constructor() {
+    super(MOST_REMEMBERED);
+  }
+
+  /** @param session pending */
+  keep(session: AgentSession): void {
+    if (session.request.message_text.length > LONGEST_REMEMBERED) this.delete(session.session_id);
+    else this.set(session.session_id, session);
+  }
+
+  /** @returns the session, which is forgotten here; null if it was not remembered */
+  take(sessionId: string): AgentSession | null {
+    const session = this.get(sessionId) ?? null;
+    this.delete(sessionId);
+    return session;
+  }
 }

@@ -16,8 +16,7 @@ import { TODO_TOOLS } from '../agents/claude/settings.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from '../agents/program/contract.js';
 import { confinementOf } from '../agents/program/isolation.js';
 import { failedToStart } from '../agents/program/notStarted.js';
-import { noteActivity } from './activity.js';
-import { ActivityPulse } from './activityPulse.js';
+import { ActivityPulse, noteActivity } from './activity.js';
 import { Coalesced } from './coalesced.js';
 import type { KnownRun, Learned } from './knownRun.js';
 import { promptOf } from './prompt.js';
@@ -52,7 +51,6 @@ export class AgentStream {
   /** Aborted when the stream ends; null if no torn journal is being noted. */
   #noting: AbortController | null = null;
 
-  /** @param stopped aborted when the agent is to end */
   constructor(context: RunContext, known: KnownRun, { journal, worklog }: RunFiles, stopped: AbortSignal) {
     this.#context = context;
     this.#known = known;
@@ -79,10 +77,7 @@ export class AgentStream {
     this.#wake = new Coalesced(() => publishWake(context.store, { session }).then(() => undefined, known.warnAway));
   }
 
-  /**
-   * Reads the agent's stream to its end.
-   * @param conversationId the provider's id of the conversation to continue; null if a new one begins
-   */
+  /** @param conversationId the provider's id of the conversation to continue; null if a new one begins */
   async follow(conversationId: string | null): Promise<AgentEnd> {
     const context = this.#context;
     const known = this.#known;
@@ -138,10 +133,7 @@ export class AgentStream {
     await Promise.all(this.#learning);
   }
 
-  /**
-   * Not awaited: if the stream were not read while the store is unavailable, there would be no journal, and the answer would be
-   * lost with the bridge.
-   */
+  /** Not awaited: if the store were away, the stream would not be read, and its answer would be lost with the bridge. */
   #remember(learned: Learned): void {
     const known = this.#known;
     const context = this.#context;

@@ -16,8 +16,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import { hostOfLane, laneOf } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
 const LOOK_EVERY_MS = 5 * SECOND;
@@ -31,19 +30,17 @@ export interface DirectoryWatchParts {
   readonly lanes: { startAll(): Promise<void>; startNext(lane: string): Promise<void> };
 }
 
-export class DirectoryWatch implements Service {
+export class DirectoryWatch extends RepeatedService {
   readonly name = 'project directories';
   readonly #parts: DirectoryWatchParts;
-  readonly #rounds: Rounds;
-  /** Project by path. */
   #missing: ReadonlyMap<string, string> = new Map();
   #known: { readonly projects: Settings['projects']; readonly places: readonly ServedPlace[] } | null = null;
   /** The projects whose directories the waiting messages have. */
   #followed: Settings['projects'] | null = null;
 
   constructor(parts: DirectoryWatchParts) {
+    super(parts.clock, LOOK_EVERY_MS, 'with a pause');
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.clock, () => this.runOnce(), LOOK_EVERY_MS);
   }
 
   /** Projects that were out of service at the last check. */
@@ -51,7 +48,6 @@ export class DirectoryWatch implements Service {
     return [...new Set(this.#missing.values())];
   }
 
-  /** Whether the directory was missing at the last check. */
   isMissing(path: string): boolean {
     return this.#missing.has(path);
   }
@@ -90,14 +86,10 @@ export class DirectoryWatch implements Service {
     return this.#known.places;
   }
 
-  async start(): Promise<void> {
-    if (this.#rounds.isRunning) return;
+  override async start(): Promise<void> {
+    if (this.isRunning) return;
     await this.runOnce();
-    this.#rounds.start('with a pause');
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await super.start();
   }
 
   /** One check. Never throws. */

@@ -11,8 +11,7 @@ import { readPlainFile } from '../../src/files/plainFile.js';
 import { parseJson } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, isoTime, MINUTE } from '../../src/time.js';
 
 /** A shorter pause is ignored: a restart is no gap in the watch. */
@@ -32,7 +31,6 @@ interface WatchTime {
   readonly until: number;
 }
 
-/** The record of the watch. */
 export interface Watched {
   /** In the order of their notes. */
   readonly times: readonly WatchTime[];
@@ -64,30 +62,25 @@ export async function readWatched(reviewsFolder: string): Promise<Watched> {
 }
 
 /** Notes once a minute that this process watches, while it has the acting watchdog. One process acts at a time. */
-export class WatchRecord implements Service {
+export class WatchRecord extends RepeatedService {
   readonly name = 'record of the watch';
   readonly #reviewsFolder: string;
   readonly #clock: Clock;
   readonly #lease: { readonly isActing: boolean };
   readonly #troubles: SaidOnce;
-  readonly #rounds: Rounds;
 
   /** @param lease whether this process's watchdog is the acting one */
   constructor(reviewsFolder: string, clock: Clock, lease: { readonly isActing: boolean }, logger: Logger) {
+    super(clock, MINUTE);
     this.#reviewsFolder = reviewsFolder;
     this.#clock = clock;
     this.#lease = lease;
     this.#troubles = new SaidOnce(logger);
-    this.#rounds = new Rounds(clock, () => this.runOnce(), MINUTE);
   }
 
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#rounds.isRunning) return;
-    await this.#rounds.stop();
+  override async stop(): Promise<void> {
+    if (!this.isRunning) return;
+    await super.stop();
     await this.runOnce();
   }
 

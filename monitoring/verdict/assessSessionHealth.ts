@@ -190,3 +190,18 @@ function attentionOf(silence: SilenceReading, clocks: SilenceReadings, now: numb
   if (isWaiting(silence.waits, now) || isPersonAsked(clocks, now)) return 'waiting';
   return silence.waits.some((wait) => wait.kind === 'tool') ? 'in_tool' : 'working';
 }
+
+/**
+ * A quiet first word about a model that is silent for long, well before that is a finding: it is no accusation. (Judgement rules, 5.)
+ * @param now when it was assessed, UTC epoch milliseconds
+ * @returns the instant since when the model has been silent; null if there is nothing to say
+ */
+export function quietSince(
+  { clock, waits }: Pick<Assessment, 'clock' | 'waits'>,
+  { quiet_ms: quietMs }: Pick<Thresholds, 'quiet_ms'>,
+  now: number,
+): number | null {
+  const { silence_ms: silenceMs } = clock;
+  if (silenceMs === null || silenceMs <= quietMs) return null;
+  return waits.some(({ kind }) => kind === 'tool') ? null : now - silenceMs;
+}

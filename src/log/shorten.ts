@@ -7,10 +7,7 @@ import { isBetweenLines } from './keyLines.js';
 import type { Redact } from './redact.js';
 
 const CUT = '…';
-/**
- * The edge of a part of a text may be half of a secret, so this much next to the edge is not shown. No form of our own secrets
- * is longer.
- */
+/** So much next to the edge of a part of a text is not shown: no form of our own secrets is longer. */
 export const TORN_EDGE = 1_024;
 /** The minimum to search. */
 const LEAST_SEARCHED = 8 * 1_024;
@@ -25,10 +22,7 @@ export function cutText(text: string, longest: number): string {
   return text.slice(0, splitsPair ? longest - 1 : longest);
 }
 
-/**
- * @param text redacted
- * @returns the text, cut to at most `longest` UTF-16 units if it is longer, including a `…` at its end
- */
+/** @param text redacted; cut to at most `longest` UTF-16 units, including a `…` at its end */
 export function shorten(text: string, longest: number): string {
   return text.length <= longest ? text : cutText(text, longest - CUT.length) + CUT;
 }
@@ -47,10 +41,7 @@ export function headOf(text: string, longest: number, redact: Redact): string {
   return cutText(redact(text), longest);
 }
 
-/**
- * @param text redacted
- * @returns the text, or its end if it is longer: at most `longest` UTF-16 units, including a `…` before it
- */
+/** @param text redacted; its end is kept: at most `longest` UTF-16 units, including a `…` before it */
 export function shortenToEnd(text: string, longest: number): string {
   return text.length <= longest ? text : CUT + lastOf(text, longest - CUT.length);
 }
@@ -61,4 +52,12 @@ export function lastOf(text: string, longest: number): string {
   const first = text.charCodeAt(text.length - longest);
   const splitsPair = first >= 0xdc00 && first <= 0xdfff;
   return text.slice(text.length - longest + (splitsPair ? 1 : 0));
+}
+
+/** A person's request, as far as it distinguishes one message from another. */
+export const LONGEST_ASKED = 120;
+
+/** @returns the beginning of a message in one line: redacted first, then cut. Untrusted. */
+export function askedWords(messageText: string, redact: Redact): string {
+  return shorten(redact(messageText).replace(/\s+/g, ' ').trim(), LONGEST_ASKED);
 }

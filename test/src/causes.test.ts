@@ -4,7 +4,7 @@ import { connect, createServer, type LookupFunction } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { Api, HttpError } from 'grammy';
 import { noAnswer } from '../../bridge/telegram/chatError.js';
-import { asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
+import { asSinkError } from '../../monitoring/incident/issue/githubRepository.js';
 import { rootCauses, wasNeverConnected, wordsOf } from '../../src/causes.js';
 import { describeError } from '../../src/errors.js';
 import { isConnectionLost, isStoreTrouble } from '../../src/storeTrouble.js';

@@ -7,8 +7,8 @@
  */
 import type { Redact } from '../../../src/log/redact.js';
 import { withoutInvisible } from '../../../src/log/visibleText.js';
-import { linesOf } from './markdown.js';
-import { linesWithoutSecrets, withoutEscapedSecrets } from './shownSecrets.js';
+import { decoded } from './inline.js';
+import { linesOf, unescaped } from './markdown.js';
 import {
   cutSpans,
   entitiesAdded,
@@ -58,10 +58,7 @@ export function renderClean(text: string, redact: Redact): { parts: MessagePart[
   return { parts: parts.length <= most ? parts : cutLines(plainLines(shown), MESSAGE_LIMIT), source: shown };
 }
 
-/**
- * @param limit UTF-16 units that a part may have; at least 100
- * @returns at least one part, each with something visible
- */
+/** @param limit UTF-16 units, at least 100 @returns at least one part, each with something visible */
 export function cutLines(lines: readonly Line[], limit: number): MessagePart[] {
   const splitter = new Splitter(limit);
   for (const line of lines) splitter.add(line);
@@ -196,4 +193,40 @@ function trimmed(lines: readonly MarkedLine[]): readonly MarkedLine[] {
 /** Telegram accepts UTF-8 only: a lone surrogate becomes the replacement character on the way there and back. */
 export function readable(text: string): string {
   return Buffer.from(withoutInvisible(text).replace(/\r\n?/g, '\n')).toString();
+}
+
+/**
+ * Parts that are not rendered still appear in a file, and in an answer that is sent unrendered: a link's title, the words
+ * behind a code block's language.
+ *
+ * @returns `markdown` itself if no secret is written in it with escapes; else all of it without them
+ */
+function withoutEscapedSecrets(markdown: string, redact: Redact): string {
+  const meant = unescaped(markdown);
+  return isClean(meant, redact) ? markdown : redact(meant);
+}
+
+/** @returns `lines` itself if it shows no secret; a line that shows one loses its styles */
+function linesWithoutSecrets(lines: readonly Line[], redact: Redact): readonly Line[] {
+  if (isClean(everythingIn(lines), redact)) return lines;
+  const each = lines.map((line) => (isClean(everythingIn([line]), redact) ? line : plainLine(line, redact)));
+  if (isClean(plainOf(each), redact)) return each;
+  // A secret of several lines, such as a private key.
+  return plainLines(redact(plainOf(each)));
+}
+
+function plainLine(line: Line, redact: Redact): Line {
+  return { ...line, spans: [{ text: redact(plainOf([line])) }] };
+}
+
+/** The text, and the targets of its links. */
+function everythingIn(lines: readonly Line[]): string {
+  const addresses = lines.flatMap(({ spans }) =>
+    spans.flatMap(({ href }) => (href === undefined ? [] : [decoded(href)])),
+  );
+  return [plainOf(lines), ...addresses].join('\n');
+}
+
+function isClean(text: string, redact: Redact): boolean {
+  return redact(text) === text;
 }

@@ -17,10 +17,8 @@ import { renderClean } from '../markdown/render.js';
 import { KnownMessages } from './knownMessages.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import type { ProgressMemory } from './progressMemory.js';
-import { learn, pause } from './progressPace.js';
 import { begunText, progressText, STARTED } from './progressText.js';
-import { reasonOf } from './reason.js';
-import { newlyShown, type Shown } from './shownProgress.js';
+import { learn, newlyShown, pause, reasonOf, type Shown } from './shownProgress.js';
 import { WaitingMessages } from './waitingMessages.js';
 
 /** Telegram shows it for five seconds. */

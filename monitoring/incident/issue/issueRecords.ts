@@ -7,13 +7,11 @@ import { timeOfUlid } from '../../../src/ids.js';
 import type { FailedLater } from '../../../src/jobs/incidents.js';
 import type { StoredIssueRecords } from '../../../src/jobs/issueRecords.js';
 import type { Outcome } from '../../../src/journal/schema.js';
-import { askedWords } from '../../../src/log/asked.js';
 import type { Redact } from '../../../src/log/redact.js';
-import { shorten } from '../../../src/log/shorten.js';
+import { askedWords, shorten } from '../../../src/log/shorten.js';
 import type { IssueTopic } from './issueMarker.js';
 import type { Needs } from './needs.js';
 
-/** A tool call as it is reported. */
 export interface ReportedCall {
   /** When it was requested; UTC epoch milliseconds. */
   readonly at: number;
@@ -229,7 +227,6 @@ export function withoutOld(record: IssueRecord, before: number): IssueRecord | n
   return { ...record, elsewhere: keptElsewhere, occurrences: keptOccurrences };
 }
 
-/** @returns whether the issue may be closed now */
 export function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
   if (closing !== null) return closing === 'closing';
   return !left_alone && occurrences.length > 0 && occurrences.every(({ settled }) => settled);
