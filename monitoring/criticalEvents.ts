@@ -51,11 +51,7 @@ export class CriticalEventLog {
     this.#live = new LiveFile(file);
   }
 
-  /**
-   * Appends the event, redacted, and waits until it is on the disk. An event whose id is already there is not written again, so
-   * a step may be replayed.
-   * @throws UnreachableError if the file cannot be written
-   */
+  /** Waits until it is on the disk. An id is written once, so a step may be replayed. @throws UnreachableError */
   logCriticalEvent(event: CriticalEvent): Promise<void> {
     const append = this.#lastAppend.then(() => this.#append(event));
     this.#lastAppend = append.catch(() => {});

@@ -1,7 +1,4 @@
-/**
- * @param thrown anything that was caught; errors of Node's own are not `instanceof Error` in every realm
- * @returns the system's error code (`ENOENT`), or an empty text
- */
+/** @returns the system's code (`ENOENT`) or an empty text; Node's errors are not `instanceof Error` in every realm */
 export function errorCode(thrown: unknown): string {
   const hasCode = typeof thrown === 'object' && thrown !== null && 'code' in thrown;
   return hasCode && typeof thrown.code === 'string' ? thrown.code : '';

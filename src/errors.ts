@@ -1,9 +1,6 @@
 import { isError, wordsOf } from './causes.js';
 
-/**
- * Few errors with disjoint meanings. Each message is a sentence to a tired operator: what happened, to which thing, what to do
- * next. Callers decide by `retryable` alone.
- */
+/** Few errors, disjoint meanings. The message says to a tired operator what to do next; callers decide by `retryable` alone. */
 export abstract class WatchkeeperError extends Error {
   abstract readonly code: string;
   abstract readonly retryable: boolean;

@@ -1,7 +1,4 @@
-/**
- * Identifiers. Everything that becomes part of a path, a key or a job id is checked here, so that `../`, a colon, a newline or
- * an emoji never reaches a file name.
- */
+/** Identifiers. Every part of a path, a key or a job id is checked here: no `../`, colon, newline or emoji gets through. */
 import { randomFillSync } from 'node:crypto';
 import { UsageError } from './errors.js';
 import type { Clock } from './time.js';
@@ -62,10 +59,7 @@ export function requireSessionId(text: string): string {
   );
 }
 
-/**
- * @param bot the bot that has numbered the message, if its numbers are marked; null if not
- * @returns `tg_{project}_{chat}_{message}`, or `tg_{project}_{chat}_b{bot}_{message}`
- */
+/** @returns `tg_{project}_{chat}_{message}`; `tg_{project}_{chat}_b{bot}_{message}` if the bot's numbers are marked */
 export function telegramSessionId(
   projectKey: string,
   chatId: string,

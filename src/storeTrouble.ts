@@ -20,10 +20,7 @@ export function isStoreTrouble(thrown: unknown): boolean {
   return CONNECTION_WORDS.test(wordsOf(thrown)) || isCommandTimeout(thrown);
 }
 
-/**
- * @param thrown by ioredis, or by a call of the store; errors with other words do not count
- * @returns whether it only says that there is no connection: the owner of the connections reports that once
- */
+/** @returns whether an error of ioredis only says that there is no connection: the connections' owner reports that once */
 export function isConnectionLost(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (CONNECTION_ERRORS.includes(thrown.name)) return true;
@@ -48,10 +45,7 @@ const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'check its replicas'],
 ];
 
-/**
- * @param thrown by a call of the store
- * @returns why Redis, although it answers, serves no client now, as a clause for the operator; null for every other error
- */
+/** @returns why Redis, although it answers, serves no client now, as a clause for the operator; null for every other error */
 export function refusalIn(thrown: unknown): string | null {
   if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') return null;
   const remedy = REFUSALS.find(([words]) => words.test(thrown.message))?.[1];

@@ -1,7 +1,4 @@
-/**
- * Time is an argument. Every component gets a {@link Clock}; only {@link systemClock} reads the wall clock, so a test moves
- * time instead of waiting for it.
- */
+/** Time is an argument. Only {@link systemClock} reads the wall clock, so a test moves time instead of waiting for it. */
 import { counted } from './counted.js';
 
 /** Milliseconds. */

@@ -46,11 +46,7 @@ export class AcceptedFiles {
     }
   }
 
-  /**
-   * Begins a new file and removes the oldest ones.
-   * @param lines one for each open message
-   * @throws the file system's error
-   */
+  /** Begins a new file with the open messages, and removes the oldest ones. @throws the file system's error */
   async begin(lines: string): Promise<void> {
     const names = this.#names();
     const newest = names.at(-1);

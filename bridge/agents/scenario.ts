@@ -108,11 +108,7 @@ export type ScenarioCall = z.infer<typeof callSchema>;
 export type Step = z.infer<typeof stepSchema>;
 export type ScenarioFile = z.infer<typeof fileSchema>;
 
-/**
- * @param path a scenario file
- * @throws UsageError with every fault of the file in one message. It names the file without its folders, because a chat may
- *   read it
- */
+/** @throws UsageError with every fault, and the file's name without its folders, because a chat may read it */
 export function readScenarioFile(path: string): ScenarioFile {
   const name = basename(path);
   let value: unknown;

@@ -61,10 +61,7 @@ function firstLine(prompt: string): string {
   return rest.length === 0 ? first : `${first.trimEnd()} […]`;
 }
 
-/**
- * Adds a turn. Only one run at a time may work in a directory; the lanes ensure that.
- * @returns the turn's number, from 1; an unknown conversation begins under its id
- */
+/** Only one run at a time may work in a directory; the lanes ensure that. @returns the turn's number, from 1 */
 function addTurn(conversationId: string, session: string, run: string): number {
   const folder = environment.SCRIPTED_STATE ?? FOLDER;
   const path = join(folder, `${SAFE_NAME.test(conversationId) ? conversationId : contentDigest(conversationId)}.json`);

@@ -12,11 +12,7 @@ import type { Foundation } from './foundation.js';
 export type Ground = Awaited<ReturnType<typeof takeGround>>;
 export type BridgeStores = Awaited<ReturnType<typeof openStores>>;
 
-/**
- * @param stopping ends the wait for an unreachable Redis
- * @throws UsageError if a living bridge has the host id or owns the logs folder
- * @throws UnreachableError if no Redis is available
- */
+/** @throws UsageError if a living bridge has the host id or owns the logs folder; UnreachableError if no Redis is available */
 export async function takeGround({ here, clock, logger, settings, outage }: Foundation, stopping: AbortSignal) {
   const { logsFolder, redisUrl } = settings;
   const only = new OnlyBridge({ here, clock, logger, logsFolder, redisUrl, stopping });

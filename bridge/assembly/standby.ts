@@ -28,11 +28,7 @@ import { buildWatchdog } from './watchdog.js';
 
 const LOG_FILE = 'watchdog.log';
 
-/**
- * @param source read again for every setting that may be reloaded
- * @param stopping ends the wait for an unreachable Redis
- * @throws UnreachableError if there is no Redis
- */
+/** @param stopping ends the wait for an unreachable Redis @throws UnreachableError if there is none */
 export async function assembleStandby(
   source: ConfigSource,
   { logStream, surroundings }: Pick<BridgeStreams, 'logStream' | 'surroundings'>,

@@ -24,11 +24,7 @@ export interface FirstWord {
 
 /** A chat that shows people the reason why their messages wait. */
 export interface WaitingChat extends Chat {
-  /**
-   * Shows without a sound, where the session's progress will be shown, what it waits for. The run that begins replaces it.
-   * @param session pending
-   * @returns false if it should be tried again later
-   */
+  /** Shows without a sound what a pending session waits for. @returns false if it should be tried again later */
   showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean>;
 }
 
@@ -72,10 +68,7 @@ export class ChatRouter implements WaitingChat {
     return state;
   }
 
-  /**
-   * Every end comes with a final message, whichever process stored it. Only the host of its runs has a worklog of the session; a
-   * run that ended here has written the end itself.
-   */
+  /** Every end comes with a final message. Only the host of its runs has a worklog of the session; a run writes its own end. */
   #repeatEnd({ session_id, status }: AgentSession): void {
     if (status === 'pending' || status === 'active') return;
     const { worklogs, logger } = this.#base;

@@ -29,10 +29,7 @@ export interface ProgressView {
   begin(session: AgentSession): void;
   /** Remembers the newest activity; shown when its turn comes. */
   update(sessionId: string, activity: Activity): void;
-  /**
-   * The run has ended: nothing more is shown. Await it before storing the final message, so that the record knows the progress
-   * message and no late line overwrites the last one. Bounded to a few seconds; never throws.
-   */
+  /** The run has ended. Awaited before the final message is stored, so that no late line overwrites the last one; never throws. */
   end(sessionId: string): Promise<void>;
   /** @returns the chat's message that shows the run's progress; null if there is none */
   messageOf(sessionId: string): string | null;

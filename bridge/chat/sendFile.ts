@@ -66,22 +66,14 @@ export class SendFile {
     this.#fullBytes = fullBytes;
   }
 
-  /**
-   * @param line without a line end
-   * @returns when it is on the disk
-   * @throws the file system's error; then it may be there or not
-   */
+  /** @returns when the line is on the disk @throws the file system's error; then it may be there or not */
   append(line: string): Promise<void> {
     this.#next ??= this.#beginBatch();
     this.#next.lines.push(line);
     return this.#next.written;
   }
 
-  /**
-   * @returns the lines of all files that were not read before, oldest first; the last one may still be incomplete, and then
-   * comes with the next call
-   * @throws the file system's error
-   */
+  /** The oldest first; the last line may be incomplete, and then comes with the next call. @throws the file system's error */
   unread(): Promise<string[]> {
     const lines = this.#reading.then(() => this.#readNew());
     this.#reading = lines.catch(() => undefined);

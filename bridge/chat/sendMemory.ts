@@ -72,10 +72,7 @@ export class SendMemory {
     return isNeedless ? Number.POSITIVE_INFINITY : partsOf(text, sent);
   }
 
-  /**
-   * @param since epoch ms: anything sent before belongs to another message
-   * @returns which final text of the message is completely in its chat, by either attempt, the last one; null if there is none
-   */
+  /** @returns which final text after `since`, epoch ms, is completely in the message's chat, the last one; null if none is */
   async lastSent(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
     await this.#refresh();
     const sent = this.#sentFor(sessionId).filter(({ at }) => at >= since);

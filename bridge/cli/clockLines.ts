@@ -16,11 +16,7 @@ export function clockLines({ agents, clock }: Pick<Assessment, 'agents' | 'clock
   return [...(each[0] ?? []), worked, ...each.slice(1).flat()];
 }
 
-/**
- * @param at the next deadline, UTC epoch milliseconds; null if there is none
- * @param now null if the deadline's distance is of no interest
- * @returns what can become true next, and when
- */
+/** @param at the next deadline, UTC epoch milliseconds @param now null if its distance is of no interest */
 export function describeNext(
   { next_rule: rule }: Pick<Assessment, 'next_rule'>,
   at: number | null,

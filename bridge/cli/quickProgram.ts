@@ -1,7 +1,4 @@
-/**
- * Most commands, as a program of their own: agents and people wait for them, and a program with all libraries of the bridge takes a
- * quarter longer to load.
- */
+/** Most commands, as a program of their own: with all libraries of the bridge it would take a quarter longer to load. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/host/program.js';

@@ -11,11 +11,7 @@ import { sayEach } from '../command/print.js';
 
 type Caller = Pick<CommandContext, 'surroundings' | 'redact'>;
 
-/**
- * @param folder a home, or the logs folder of a bridge
- * @returns null if the session has no worklog there
- * @throws UnreachableError, UsageError if the memory cannot be read
- */
+/** @returns null if the session has no worklog in this home or logs folder @throws UnreachableError, UsageError */
 export async function shownIn(folder: string, sessionId: string, caller: Caller): Promise<Shown | null> {
   if (new Places(folder).findSession(sessionId) === null) return null;
   const memory = memoryIn(folder, caller);

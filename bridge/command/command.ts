@@ -35,10 +35,7 @@ export interface CommandContext {
   readonly runProgram: RunProgram;
   /** Destination of log lines; standard output is only for the command's results. */
   readonly logStream: TerminalStream;
-  /**
-   * For commands that serve until they are asked to stop; all others end at once.
-   * @returns a signal that aborts when they are; from then on no signal ends the process silently
-   */
+  /** For commands that serve: aborts when they are to stop. From then on no signal ends the process silently. */
   untilStopped(): AbortSignal;
   /** Sets a service's answers to the other signals, and to a second request to stop. */
   handleSignals(handlers: SignalHandlers): void;

@@ -11,10 +11,7 @@ const LOOK_EVERY_MS = 20;
 
 type Monitored = Pick<Memory, 'places' | 'surroundings' | 'clock'>;
 
-/**
- * Begins a monitor in a process of its own, unless one is alive.
- * @returns the monitor, and whether it was alive before; null if it did not begin in time
- */
+/** Unless one is alive. @returns the monitor, and whether it was alive before; null if it did not begin in time */
 export async function startMonitor(
   memory: Monitored,
   { id }: OpenSession,

@@ -27,11 +27,7 @@ export function columnsOf({ columns }: { readonly columns?: number | undefined }
   return Math.max(columns || USUAL_COLUMNS, FEWEST_COLUMNS);
 }
 
-/**
- * @param head the names of the columns
- * @returns the rows, one line each, columns as wide as their longest cell, no line end after the
- * last row
- */
+/** @returns the rows, one line each, columns as wide as their longest cell, no line end after the last */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -97,11 +93,7 @@ function cutToWidth(text: string, width: number): string {
   return `${kept.trimEnd()}${CUT}`;
 }
 
-/**
- * @param parts of a line for a person; each becomes one line
- * @param indent of the lines below
- * @returns the line; in a terminal its parts continue below if it is too long
- */
+/** @param parts of one line; in a terminal they continue below if it is too long */
 export function fitted(
   parts: readonly string[],
   between: string,

@@ -17,10 +17,7 @@ export async function logStartNotices(settings: Settings, logger: Logger, canTyp
   await warnOfAgents(settings, logger);
 }
 
-/**
- * Reads the configuration of a running service again. Never throws: a faulty one is logged, and the old one stays.
- * @param agents null for a process that runs none
- */
+/** Never throws: a faulty configuration is logged, and the old one stays. @param agents null for a process that runs none */
 export async function reloadConfiguration(
   source: ConfigSource,
   agents: ServedAgents | null,

@@ -1,7 +1,4 @@
-/**
- * Watches that the bridge's files stay under it. A person or program may delete the logs folder while the bridge works: all that
- * is in memory, in its own Redis above all, is then written again at once, and operators are notified.
- */
+/** Watches that no person or program deletes the logs folder while the bridge works: what is in memory is then written again. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';

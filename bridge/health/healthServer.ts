@@ -160,10 +160,7 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.end(`${JSON.stringify(body)}\n`);
 }
 
-/**
- * A web page in a browser on this host can point its own name at loopback, and then read the answer. So on loopback the name
- * must be one of loopback's own. A server on other addresses has names that are not known here.
- */
+/** A web page in a browser on this host can point its own name at loopback: so there, the name must be one of loopback's own. */
 function mayAskAs(header: string | undefined, listensOn: string): boolean {
   if (header === undefined || !isLoopback(listensOn)) return true;
   const name = header

@@ -103,11 +103,7 @@ export class LostHosts extends RepeatedService {
   }
 }
 
-/**
- * Whether a message is run again on another host than the one that was lost with its run.
- * @param session whose run is released
- * @returns why the message is not run again here; null if it may be
- */
+/** @returns why a message is not run again here after its host was lost with its run; null if it may be */
 export function keptBack({ host, projects }: Settings, { project_key, run, released }: AgentSession): string | null {
   const isOfLostHost = released?.by === 'lease_over' && run !== null && run.owner.host !== host;
   if (!isOfLostHost || (projects.get(project_key)?.reviveAfterHostLoss ?? true)) return null;

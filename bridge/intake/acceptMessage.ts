@@ -1,7 +1,4 @@
-/**
- * The one way into the queue, for Telegram, the terminal and the command line alike: finds the message's place and the
- * conversation that it continues; then one commit. Accepted means stored.
- */
+/** The one way into the queue: finds a message's place and the conversation that it continues. Accepted means stored. */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { directoryFor, servedPlaces } from '../../src/config/servedPlaces.js';
 import type { Project, Settings } from '../../src/config/settings.js';
@@ -157,10 +154,7 @@ export class MessageAcceptor {
   }
 }
 
-/**
- * Telegram keeps an update that is not confirmed for a day. A message that was written later than that after the session was
- * accepted cannot be what the session was accepted for.
- */
+/** Telegram keeps an unconfirmed update for a day: what was written later than that after the acceptance is another message. */
 function isAnother({ created_at }: AgentSession, writtenAt: number | undefined): boolean {
   return writtenAt !== undefined && writtenAt > created_at + DAY;
 }

@@ -1,7 +1,4 @@
-/**
- * Decides by the configuration alone which person may start work from which chat. A message from an unlisted chat is a critical
- * event.
- */
+/** Decides by the configuration alone which person may start work from which chat. An unlisted chat is a critical event. */
 import { noticeEvent } from '../../monitoring/events/notice.js';
 import { type Place, type Project, placeOf, type Settings, type Trigger } from '../../src/config/settings.js';
 import { ulid } from '../../src/ids.js';

@@ -118,11 +118,7 @@ export class JobQueue implements WorkQueue {
     for (const session of inOrder(known)) this.waiting.keep(session);
   }
 
-  /**
-   * Stores again the sessions that this process knows to wait here, if the store has forgotten them.
-   * @returns the sessions that were missing
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** Stores sessions that wait here and are missing in the store again. @throws ioredis' error if Redis is unreachable */
   async regainWaiting(): Promise<string[]> {
     const { regain, records } = this.#store;
     const stored = new Set<string>();
@@ -160,11 +156,7 @@ export class JobQueue implements WorkQueue {
     return this.#queue;
   }
 
-  /**
-   * One unreadable record stops no other lane. In its own lane nothing overtakes it: the acting watchdog sets it aside, with an
-   * event and a message to its chat, and the lane continues.
-   * @returns whether there is a job for the lane's head now
-   */
+  /** One unreadable record stops no other lane; the acting watchdog sets it aside. @returns whether the head now has a job */
   async #pumpLane(lane: string): Promise<boolean> {
     const { lanes } = this.#store;
     const head = await lanes.head(lane);
@@ -184,10 +176,7 @@ export class JobQueue implements WorkQueue {
   }
 }
 
-/**
- * The heads of their lanes first, because a lane starts as soon as something waits in it; then in the order of acceptance. Within one
- * millisecond a chat's message numbers decide.
- */
+/** The heads of their lanes first; then in the order of acceptance. Within one millisecond a chat's message numbers decide. */
 function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
   const byNumber = new Intl.Collator('en', { numeric: true });
   return sessions.toSorted(

@@ -8,10 +8,7 @@ import type { Service } from '../../src/service.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type JobData, queueName } from './pump.js';
 
-/**
- * The agent is a child process, so the event loop is free to renew the lock; a longer one would only delay recovery. A lost
- * lock does not mean a dead run: the run's own lease decides.
- */
+/** A longer one would only delay recovery. A lost lock does not mean a dead run: the run's own lease decides. */
 const LOCK_MS = 30_000;
 /** BullMQ's words for a job whose lock belongs to another worker, or whose key is gone. */
 const LOCK_TROUBLE = /could not renew lock|Missing (?:lock|key) for job|Lock mismatch for job/;

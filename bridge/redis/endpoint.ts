@@ -51,10 +51,7 @@ export function prepareFolder(logsFolder: string): string {
   return folder;
 }
 
-/**
- * @returns the address of the store: as configured, else the server that a bridge on this logs folder has brought
- * @throws UnreachableError if there is neither
- */
+/** As configured, else the server that a bridge on this logs folder has brought. @throws UnreachableError if there is neither */
 export function redisUrlOf({ redisUrl, logsFolder }: Settings): string {
   return redisUrl ?? findEmbeddedRedis(logsFolder).url;
 }

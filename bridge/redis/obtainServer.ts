@@ -1,7 +1,4 @@
-/**
- * The server of a logs folder: the one that a dead bridge left, or a new one on the same data. The folder is claimed before, so
- * no living process owns a server that is found here.
- */
+/** The server of a logs folder, which is claimed before: the one that a dead bridge left, or a new one on the same data. */
 import { readFileSync } from 'node:fs';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';

@@ -18,11 +18,7 @@ export interface ServerProgram {
   readonly major: number;
 }
 
-/**
- * @param searchPath in the format of PATH
- * @returns the first suitable program; null if there is none at all
- * @throws UsageError if every program found is too old or does not run
- */
+/** @returns null if there is none at all @throws UsageError if every program found is too old or does not run */
 export async function findServerProgram(searchPath: string): Promise<ServerProgram | null> {
   const faults: string[] = [];
   for (const kind of NAMES) {

@@ -40,11 +40,7 @@ export class RedisOutage {
     return false;
   }
 
-  /**
-   * @param connection the one that is down; the first of them is logged
-   * @param where the address, without secrets
-   * @param words a sentence for the log
-   */
+  /** @param connection the first one that is down is logged @param where the address, without secrets */
   away(connection: object, where: string, words: string): void {
     this.#away.add(connection);
     this.#absence.begin(

@@ -1,7 +1,4 @@
-/**
- * Starts and stops the server's process. It leads its own process group, so that Ctrl-C in the bridge's terminal does not reach
- * it. It survives a killed bridge, and the next bridge finds it.
- */
+/** Starts and stops the server. In its own process group it survives Ctrl-C and a killed bridge; the next bridge finds it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -39,10 +36,7 @@ export interface ServerStart extends ServerFolder {
   readonly about: Omit<Endpoint, 'server'>;
 }
 
-/**
- * @returns the server as recorded, once it answers
- * @throws UnreachableError if the server does not come up (the message names its log), or if stopped first
- */
+/** @returns the server, once it answers @throws UnreachableError if it does not come up (with its log), or if stopped first */
 export async function startServer(start: ServerStart): Promise<Endpoint> {
   const { folder, program, place, about, here } = start;
   rmSync(socketPath(folder), { force: true });

@@ -122,10 +122,7 @@ const SHORTEST_PAUSE_MS = SECOND / 4;
 /** More open calls than any agent makes; beyond this the oldest is forgotten. */
 const MOST_OPEN_CALLS = 1_000;
 
-/**
- * Keeps the stored activity of a run fresh while its journal cannot show it. Silence is then judged by the stored value alone.
- * Renewed only with the lease, that value would be too old for a short `silence_ms`.
- */
+/** Keeps a run's stored activity fresh while its journal cannot: the lease alone would be too slow for a short `silence_ms`. */
 export class ActivityPulse {
   readonly #clock: Clock;
   readonly #thresholds: Thresholds;

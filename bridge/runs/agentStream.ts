@@ -1,7 +1,4 @@
-/**
- * The agent of a run, from its start to the end of its stream. Its events go into the journal, the store and the progress
- * message.
- */
+/** The agent of a run, from its start to the end of its stream. Its events go into journal, store and progress message. */
 
 import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
@@ -201,10 +198,7 @@ export class AgentStream {
     this.#context.display.update(this.#known.session.session_id, this.#known.activity);
   }
 
-  /**
-   * A failure may complete a cascade, a repeated call a loop, and a revival's first success shows that an outage is over; the
-   * deadlines find everything else.
-   */
+  /** A cascade needs a failure, a loop a repeated call, an outage's end a first success; the deadlines find everything else. */
   #isWorthALook(line: JournalEvent): boolean {
     if (this.#repeated.take(line)) return true;
     if (line.event !== 'post_tool_use') return false;
@@ -214,10 +208,7 @@ export class AgentStream {
     return isFirstSuccess;
   }
 
-  /**
-   * Without this, the journal's silence would be taken for the agent's. Not awaited: a store on the same full disk does not
-   * answer either, and would stall the agent's stream.
-   */
+  /** Otherwise the journal's silence would be the agent's. Not awaited: a store on the same full disk would stall the stream. */
   #noteTornJournal(): void {
     if (this.#noting !== null) return;
     this.#noting = new AbortController();

@@ -43,11 +43,7 @@ export function witnessHere(
   return { logsFolder, logsId, bootId, sinceBootMs: systemCounters.sinceBootMs(), youngRunMs };
 }
 
-/**
- * @param session active; its run is proven dead
- * @returns whether that happened; false if the journal does not prove it, and if the first attempt failed: the store has then
- *   forgotten that a second one began
- */
+/** @returns false if the journal does not prove it, or the store has forgotten that a second attempt began */
 export function wasCutDown(witness: RunWitness, session: AgentSession): boolean {
   const { run, session_id, interruptions } = session;
   const { logsFolder, logsId } = witness;
@@ -74,11 +70,7 @@ function wasYoung({ bootId, sinceBootMs, youngRunMs }: RunWitness, { boot_id, si
   return sinceBootMs - since_boot_ms < youngRunMs;
 }
 
-/**
- * @param logsFolder the folder of the journals to read
- * @param session active
- * @returns whether a second attempt has begun since this run did. The store has then forgotten that the first one failed
- */
+/** @returns whether a second attempt has begun since: the store has then forgotten that the first one failed */
 export function hasSecondBegun(logsFolder: string, { attempt, session_id, run }: AgentSession): boolean {
   if (attempt !== 1 || run === null) return false;
   const line = readLastLine(journalPath(logsFolder, revivalSessionId(session_id)));

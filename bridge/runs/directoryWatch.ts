@@ -1,7 +1,4 @@
-/**
- * Watches the directories that agents of this host work in. A missing directory takes only its own project out of service: its
- * messages wait, and work resumes by itself when the directory is back.
- */
+/** Watches the directories of agents on this host. A missing one takes only its own project out of service, until it is back. */
 import {
   directoryFor,
   isDirectory,

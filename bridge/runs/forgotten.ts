@@ -44,11 +44,7 @@ export async function reclaimRun(context: EndContext, known: AgentSession, run: 
   return false;
 }
 
-/**
- * Called before a run's end is stored, if the store may have forgotten its session. Afterwards the run is the session's again,
- * or the session has ended and its final message is known.
- * @throws ioredis' error if Redis is unavailable
- */
+/** Before a run's end is stored: the run is the session's again, or its final message is known. @throws ioredis' error */
 export async function reclaimEnd(context: EndContext, known: AgentSession, ended: EndedRun, run: Run): Promise<void> {
   const { end, stopCause } = ended;
   const isMissing = await context.store.regain.isMissing(ended.sessionId);
@@ -60,10 +56,7 @@ export async function reclaimEnd(context: EndContext, known: AgentSession, ended
   if (isMissing) await storeMissingEnd(context, known, ended, 'unsent');
 }
 
-/**
- * The known state of the final message: `cancelled` if a person's cancellation was the end; `perhaps_sent` if the message may be
- * in the chat already; `unsent` if it is not.
- */
+/** `cancelled`: a person's cancellation was the end; `perhaps_sent`: the message may be in the chat already. */
 type KnownFinal = 'cancelled' | 'perhaps_sent' | 'unsent';
 
 async function storeMissingEnd(context: EndContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
@@ -128,10 +121,7 @@ export class RecentEnds {
     if (known !== null) this.#keep({ ended, known, run: isCancelled ? null : run });
   }
 
-  /**
-   * Called before a run's end is stored: if the store lost its last moment, an ended run may still hold the lane.
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** An ended run may still hold the lane in a store that lost its last moment. @throws ioredis' error if Redis is unavailable */
   async storeAgainBefore(known: AgentSession, run: Run): Promise<void> {
     const { records } = this.#context.store;
     const { holder } = await records.lane(known.lane);

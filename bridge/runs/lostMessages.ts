@@ -46,11 +46,7 @@ export class LostMessages {
     this.#parts = parts;
   }
 
-  /**
-   * Called before this bridge takes any job: a message missing in a lane of this host is known to no other process.
-   * @returns the sessions that have got their end
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** Before this bridge takes any job: no other process knows a message that is missing here. @throws ioredis' error */
   async endHere(): Promise<string[]> {
     const { accepted, settings } = this.#parts;
     const here = (await accepted.open()).filter(({ session }) => hostOfLane(session.lane) === settings.host);
@@ -66,11 +62,7 @@ export class LostMessages {
     return missing;
   }
 
-  /**
-   * The event comes first, and one event names all of them.
-   * @returns the sessions that have got their end
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** The event comes first, and names all of them. @returns those that have got their end @throws ioredis' error */
   async end(lost: readonly OpenMessage[]): Promise<string[]> {
     if (lost.length === 0) return [];
     const { store, forgotten } = this.#parts;

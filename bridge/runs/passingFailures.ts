@@ -56,10 +56,7 @@ export async function isPutBackToWait(
   return false;
 }
 
-/**
- * A second attempt right away would meet the limit again, and one after the limit's end is not a second attempt. A limit without
- * a known end is reported to the chat.
- */
+/** A second attempt right away would meet the limit again. A limit without a known end is reported to the chat. */
 async function isPutBackForLimit(
   { store, clock, logger }: WaitContext,
   { sessionId, runId, end, proof }: FailedRun,

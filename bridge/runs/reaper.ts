@@ -86,10 +86,7 @@ export class Reaper implements Service {
     late.cancel();
   }
 
-  /**
-   * Call it before the agent is started, and again with its pid.
-   * @returns when the child is certain to have the run, even if this process is killed the next instant
-   */
+  /** Before the agent is started, and again with its pid. @returns when the child is certain to have the run */
   async watch(runId: string, pid: number | null = null): Promise<void> {
     if (!RUN_ID.test(runId)) throw new Error(`${JSON.stringify(runId)} cannot be reported to the reaper`);
     this.#runs.set(runId, pid);

@@ -29,9 +29,6 @@ export interface RunContext extends RunSurroundings, EndContext {
   readonly redact: Redact;
   readonly worklogs: BridgeWorklogs;
   readonly waiting: WaitingSessions;
-  /**
-   * @param graceMs between SIGTERM and SIGKILL, if not as configured
-   * @returns the proof that no process of the run is left; null if a process could not be ended
-   */
+  /** @param graceMs before SIGKILL, if not as configured @returns the proof that no process is left; null if one is */
   endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
 }

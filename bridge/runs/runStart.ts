@@ -13,11 +13,7 @@ export interface BegunRun {
   readonly leaseSince: number;
 }
 
-/**
- * The reply to an earlier try, or to a repetition by the connection, may have been lost: then the session is ours already.
- * @returns null if the session is not this run's
- * @throws ioredis' error if Redis is unavailable
- */
+/** After a lost reply the session is ours already. @returns null if it is not this run's @throws ioredis' error */
 export async function beginRun(context: RunContext, known: KnownRun): Promise<BegunRun | null> {
   const { store, clock, settings } = context;
   const { runLeaseMs } = settings.timings;

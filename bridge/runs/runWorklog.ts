@@ -74,11 +74,7 @@ export class RunWorklog {
     this.#append(worklogKind.line('run_ended', { process, reason, run_id: runId }));
   }
 
-  /**
-   * Writes the end of the session if its answer is stored. The final message may be sent before that is known here.
-   * @returns what `store` returns
-   * @throws what it throws: whether the answer is stored is then not known, and it will be tried again
-   */
+  /** The final message may be sent before its storing is known here. @throws as `store`: then it will be tried again */
   async endBy<Stored>(store: () => Promise<Stored | null>): Promise<Stored | null> {
     const { worklogs } = this.#context;
     const { session_id } = this.#known.session;

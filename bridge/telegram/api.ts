@@ -1,7 +1,4 @@
-/**
- * The Bot API, as far as this bridge uses it: each call with a time limit and one kind of error. Nothing is retried here: only
- * the caller knows whether a repetition is harmless.
- */
+/** The Bot API as used here: each call with a time limit and one kind of error. Only a caller knows whether it may repeat. */
 import { Api, InputFile } from 'grammy';
 import type {
   BotCommand,

@@ -13,10 +13,7 @@ const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 20 * SECOND };
 type ErrandName = 'answer' | 'reaction' | 'commands';
 type Errand = (signal: AbortSignal) => Promise<unknown>;
 
-/**
- * Small calls whose outcome no caller awaits: short answers, reactions, the list of commands. One that fails is repeated for
- * about a minute, even if its outcome is unknown: the same short answer twice is better than none. They are kept in memory only.
- */
+/** Small calls whose outcome no caller awaits. One that fails is repeated for a minute: an answer twice is better than none. */
 export class Errands {
   readonly #logger: Logger;
   readonly #clock: Clock;

@@ -27,10 +27,7 @@ export function usageOf({ name, summary, fields }: AnyVerb): string {
   return `  ${[name, ...usages].join(' ').replaceAll(' \n', '\n')}\n      ${summary.replaceAll('\n', '\n      ')}`;
 }
 
-/**
- * @param args the words typed next to the verb's name
- * @throws UsageError for an unknown option, a missing value, a word too many, or flags that exclude each other
- */
+/** @throws UsageError for an unknown option, a missing value, a word too many, or flags that exclude each other */
 export function readTyped({ fields }: AnyVerb, args: readonly string[]): Typed {
   const { values: read, positionals } = readOptions(
     args,

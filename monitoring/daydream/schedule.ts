@@ -51,10 +51,7 @@ export class DaydreamSchedule implements Service {
     await this.#rounds.stop();
   }
 
-  /**
-   * Writes the review if a scheduled time has come that no process has handled. Never throws: a failure is logged and retried in
-   * ten minutes, and nothing is acknowledged until then.
-   */
+  /** Never throws: a failure is logged and retried in ten minutes, and nothing is acknowledged until then. */
   async runIfDue(): Promise<void> {
     const { clock } = this.#review;
     const due = this.#lastTime();

@@ -1,7 +1,4 @@
-/**
- * When a watchdog acted for this logs folder. Events cannot show it: a day without a watchdog has none, and neither has a quiet
- * one.
- */
+/** When a watchdog acted for this logs folder: a day without a watchdog has no events, and neither has a quiet one. */
 import { join } from 'node:path';
 import * as z from 'zod';
 import { nullIfAbsent } from '../../src/errno.js';
@@ -52,10 +49,7 @@ const UNKNOWN_WATCH: WatchFacts = { state: 'unknown', times: [] };
 /** For a record that is damaged, or cannot be read. */
 export const NOTHING_KNOWN: Watched = { times: [], knownFrom: Number.POSITIVE_INFINITY };
 
-/**
- * @returns the record in the folder of the reviews: no times if it is missing or damaged
- * @throws the file system's error, and NotPlainError: it is not known what is recorded
- */
+/** @returns no times if the record is missing or damaged @throws the file system's error, NotPlainError */
 export async function readWatched(reviewsFolder: string): Promise<Watched> {
   const text = await readPlainFile(recordPath(reviewsFolder), LONGEST_BYTES).catch(nullIfAbsent);
   return text === null ? { times: [], knownFrom: null } : parse(text);
@@ -115,11 +109,7 @@ function parse(text: string): Watched {
   return { times, knownFrom: data.known_from === undefined ? null : Date.parse(data.known_from) };
 }
 
-/**
- * @param begin of the day, epoch milliseconds
- * @param end of the day, or of the part of it that has passed
- * @param hasEvents whether the product wrote any event on that day
- */
+/** @param end of the day, or of its past part, epoch milliseconds @param hasEvents of the product, on that day */
 export function watchFacts({ times, knownFrom }: Watched, begin: number, end: number, hasEvents: boolean): WatchFacts {
   if (knownFrom !== null && begin < knownFrom) return UNKNOWN_WATCH;
   const found = times

@@ -1,7 +1,4 @@
-/**
- * The words of a review's facts: labels and numbers, and other people's text as people and language models may read it: short,
- * fenced, without effect.
- */
+/** The words of a review's facts: labels and numbers, and other people's text as models may read it: short and fenced. */
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration } from '../../src/time.js';
@@ -108,11 +105,7 @@ export function exact(text: string): string {
   return code(shorten(redactShapes(text), LONGEST_ID).replaceAll('|', ' '));
 }
 
-/**
- * @param texts each becomes some lines of a fenced block
- * @param indent before each line, so that the block stays in its list item
- * @returns the lines of the block; none if there is no text
- */
+/** @returns the texts as a fenced block, indented to stay in its list item; none if there is no text */
 export function quoted(texts: readonly string[], indent: string): string[] {
   const lines = texts
     .flatMap((text) => shorten(redactShapes(text), LONGEST_QUOTE).split('\n'))

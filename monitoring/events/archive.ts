@@ -31,11 +31,7 @@ export interface Archived {
 const MOST_TRIES = 5;
 const TO_THE_END = Number.POSITIVE_INFINITY;
 
-/**
- * @param livePath of `critical_events.jsonl`
- * @throws UsageError if a consumer's cursor does not belong to this log, or the live file is a link
- * @throws UnreachableError if a file cannot be written: nothing is lost then
- */
+/** @throws UsageError for a consumer's foreign cursor, or a link; UnreachableError if a file cannot be written: nothing is lost */
 export async function archiveEvents(livePath: string, options: ArchivingOptions): Promise<Archived> {
   const live = new LiveFile(livePath);
   try {
@@ -82,11 +78,7 @@ async function clearArchiveFolder(livePath: string): Promise<void> {
   for (const name of names) if (name.includes(PREPARED_MARK)) await rm(join(folder, name), { force: true });
 }
 
-/**
- * The rest of the live file takes its place.
- * @param offset where the rest begins, in bytes
- * @throws ConflictError if the replacement was cancelled, or another process was first
- */
+/** The file from `offset`, in bytes, takes its place. @throws ConflictError if it was cancelled, or another was first */
 async function replaceByRest(
   live: LiveFile,
   file: FileHandle,

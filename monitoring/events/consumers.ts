@@ -1,7 +1,4 @@
-/**
- * The readers of the critical events and how far each has acknowledged them: one small file per consumer, in `logs/consumers/`.
- * Events that all of them have acknowledged may be archived.
- */
+/** How far each reader has acknowledged the critical events, in `logs/consumers/`. Events that all have acknowledged may be archived. */
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';

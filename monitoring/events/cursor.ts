@@ -35,11 +35,7 @@ export function formatCursor(place: Place | null): string {
   return `${PREFIX}${body}.${checksum(body)}`;
 }
 
-/**
- * @param text a cursor, an event's id, or {@link START}
- * @returns the place; null for the beginning
- * @throws UsageError for a damaged cursor
- */
+/** @param text a cursor, an event's id, or {@link START} @returns null for the beginning @throws UsageError */
 export function parseCursor(text: string): Place | null {
   if (text === START) return null;
   if (!text.startsWith(PREFIX)) return { id: text, first: null, end: 0 };

@@ -39,11 +39,7 @@ export class LiveFile {
     return `${this.path}.rest-${id}`;
   }
 
-  /**
-   * @param file open, written or read before the call
-   * @returns whether the path leads to this file, and no replacement in progress can miss its present content
-   * @throws UnreachableError if a replacement that does not finish cannot be cancelled
-   */
+  /** Whether the file is live, and no replacement can miss what it holds. @throws UnreachableError if one cannot be cancelled */
   async isInPlace(file: FileHandle): Promise<boolean> {
     await this.#untilNothingIsAnnounced();
     // In this order: the second check sees a replacement that came between the two.

@@ -1,7 +1,4 @@
-/**
- * The log of critical events as one sequence of files: the archived ones in order, then the live one. Each archived file is a
- * former beginning of the live one, byte for byte.
- */
+/** The critical events as one sequence of files: the archived ones, each a former beginning of the live one, then the live one. */
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { nullIfAbsent } from '../../src/errno.js';
@@ -27,11 +24,7 @@ export function archiveFolderOf(livePath: string): string {
   return join(dirname(livePath), 'archive');
 }
 
-/**
- * @param sequence its place in the sequence, from 1
- * @param day of its first event, as `2026-02-05`
- * @returns the path of an archived file
- */
+/** @param sequence from 1 @param day of its first event, as `2026-02-05` */
 export function archivePath(livePath: string, sequence: number, day: string): string {
   const number = String(sequence).padStart(SEQUENCE_DIGITS, '0');
   return join(archiveFolderOf(livePath), `${basename(livePath, '.jsonl')}-${number}-${day}.jsonl`);

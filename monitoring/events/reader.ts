@@ -1,7 +1,4 @@
-/**
- * Reads critical events behind a cursor, each once and in order, through archived files and the live one, in constant memory.
- * It returns only lines that are final: see `liveFile.ts`.
- */
+/** Reads critical events behind a cursor, each once and in order, through all files. Only final lines: see `liveFile.ts`. */
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { Newest } from '../../src/newest.js';
@@ -60,11 +57,7 @@ export class EventReader {
     for await (const batch of this.#batches(after, new Newest(REMEMBERED_IDS))) yield* batch;
   }
 
-  /**
-   * As {@link read}, then every further event as it is written, until the signal aborts. If the live file is moved away by
-   * hand, reading continues with its replacement, from the beginning.
-   * @returns batches, none of them empty
-   */
+  /** As {@link read}, then as they are written. A file that is moved by hand is followed by its replacement, from the beginning. */
   async *follow(after: From, signal: AbortSignal, clock: Clock = systemClock): AsyncGenerator<ReadEvent[]> {
     const recent: RecentIds = new Newest(REMEMBERED_IDS);
     let place: From = after;
@@ -88,10 +81,7 @@ export class EventReader {
     }
   }
 
-  /**
-   * @param places null is the beginning
-   * @returns where the places are now, null for one whose event does not exist; and how many files the sequence has
-   */
+  /** @returns where the places are now, null for one whose event does not exist; and how many files the sequence has */
   async locate(places: readonly (Place | null)[]): Promise<{ positions: (Position | null)[]; pieces: number }> {
     const pieces = await openPieces(this.#live.path);
     try {

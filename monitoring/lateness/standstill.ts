@@ -83,11 +83,7 @@ export function latenessLimits({ thresholds, backlogMs, runLeaseMs }: AccusingSp
   return { boundMs, beatMs: boundMs / BEATS_PER_BOUND };
 }
 
-/**
- * @param before readings at the last beat; the next one was due `beatMs` later
- * @param after readings now
- * @returns null if nothing was late by more than the bound
- */
+/** @param before at the last beat; the next was due `beatMs` later @returns null if nothing was late beyond the bound */
 export function recogniseStandstill(before: Readings, after: Readings, limits: LatenessLimits): Standstill | null {
   const elapsed = elapsedBetween(before, after);
   const hostMs = elapsed.sinceBootMs ?? elapsed.monotonicMs;

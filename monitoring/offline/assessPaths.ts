@@ -49,10 +49,7 @@ export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
 export interface AssessedPaths {
   /** One entry per journal, in the order of the paths, sorted by name within a folder. */
   readonly sessions: readonly AssessedSession[];
-  /**
-   * Sentences about files that were to be judged and could not be: one that cannot be read, and one that was named explicitly
-   * but holds no line of a journal. Their verdict is `unknown`.
-   */
+  /** Sentences about files that cannot be read, or were named and hold no line of a journal. Their verdict is `unknown`. */
   readonly troubles: readonly string[];
 }
 
@@ -100,10 +97,7 @@ interface Judged {
   readonly isBlank: boolean;
 }
 
-/**
- * @param given a file, or a folder with journals anywhere below it
- * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
- */
+/** @throws UsageError for a path that cannot be read, and for a folder without any journal */
 export async function journalsAt(given: string): Promise<JournalFile[]> {
   const found: string[] = [];
   let path: string;

@@ -1,7 +1,4 @@
-/**
- * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline, the
- * only instants at which a rule can become true without a line.
- */
+/** Judges a journal as a watchdog would have: at each line, and at each deadline, when a rule can become true without a line. */
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { JournalRecord } from '../../src/journal/record.js';

@@ -31,10 +31,7 @@ export interface DiskContext {
   /** This host's. */
   readonly bootId: string;
   readonly logger: Logger;
-  /**
-   * @param since epoch ms: anything sent before belongs to another message
-   * @returns how the session's message ended according to its chat; null if nothing complete is known to be there
-   */
+  /** @param since epoch ms: earlier ones belong to another message @returns null if nothing complete is known to be there */
   endInChat(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null>;
 }
 

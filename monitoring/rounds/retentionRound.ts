@@ -59,11 +59,7 @@ export class RetentionRound {
     }
   }
 
-  /**
-   * One round now.
-   * @returns how many of each were moved or removed, and a sentence for each part that failed; one part does not stop the others
-   * @throws FencedError if another watchdog acts
-   */
+  /** @returns how many of each went, and a sentence for each part that failed @throws FencedError if another watchdog acts */
   async runOnce() {
     await this.#context.requireActing();
     const troubles: string[] = [];

@@ -47,11 +47,7 @@ export class UnreadableRecords {
     this.#context = context;
   }
 
-  /**
-   * @param sessionIds active ones that could not be read
-   * @param readable the active ones that could
-   * @param hasBrokenIncidents whether an open incident could not be read
-   */
+  /** @param readable the active ones that could be read */
   async setAside(sessionIds: readonly string[], readable: readonly WatchedRecord[], hasBrokenIncidents: boolean) {
     for (const id of sessionIds) await this.#setSessionAside(id, readable);
     if (!hasBrokenIncidents) return;

@@ -59,10 +59,7 @@ export class Monitor {
     this.#gaps = new OwnGaps({ clock, counters, here: memory.surroundings.process, boundMs });
   }
 
-  /**
-   * Checks until there is nothing to watch any more. If a check cannot read or write, the next one tries again.
-   * @throws UnreachableError if it cannot be recorded that this process monitors the session
-   */
+  /** A check that fails is tried again. @throws UnreachableError if it cannot be recorded that this process monitors */
   async run(signal: AbortSignal): Promise<MonitorEnd> {
     const { memory, sessionId, clock, intervalMs } = this.#options;
     this.#record();
@@ -103,11 +100,7 @@ export class Monitor {
     }
   }
 
-  /**
-   * Checks once, and notices or closes.
-   * @returns what was seen; null if the session is not active any more
-   * @throws UnreachableError if the session cannot be read or written
-   */
+  /** @returns null if the session is not active any more @throws UnreachableError if it cannot be read or written */
   async runOnce(): Promise<Sight | null> {
     const { memory, say } = this.#options;
     const now = this.#gaps.now();

@@ -38,10 +38,7 @@ export function driveNotice(
   return { notice, change: 'opened' };
 }
 
-/**
- * @returns the notice, if this call has written it; null if there is one already, or the session has ended
- * @throws UnreachableError if the worklog cannot be written
- */
+/** @returns null if there is one already, or the session has ended @throws UnreachableError if the worklog cannot be written */
 export function openNotice({ sessions }: Pick<Memory, 'sessions'>, sessionId: string, finding: Finding): Notice | null {
   const { rule, since } = finding;
   const line = worklogKind.line('notice', { rule, since, sentence: noticeText(finding, sessionId) });

@@ -1,7 +1,4 @@
-/**
- * A session of a terminal as a watcher sees it: its worklog says who works on it, and the transcript of its present conversation is
- * followed and judged as the journal of a bridge's session is.
- */
+/** A terminal's session as a watcher sees it: who works on it is in its worklog, and its transcript is judged as a journal is. */
 import { mayBeAtWork, type Recorded } from '../../memory/condition/condition.js';
 import { recordedOf } from '../../memory/condition/recorded.js';
 import { excusedUntil } from '../../memory/condition/stuck.js';
@@ -106,21 +103,13 @@ export class TerminalSession {
     return this.#isAwaited || this.#seen.length === 0 || this.#seen.some(hasChanged);
   }
 
-  /**
-   * Reads on, and judges.
-   * @returns null if there is no such session any more
-   * @throws UnreachableError if its worklog cannot be read
-   */
+  /** @returns null if there is no such session any more @throws UnreachableError if its worklog cannot be read */
   async look(options: LookOptions): Promise<Sight | null> {
     const log = this.readLog();
     return log === null ? null : this.#judge(log, options);
   }
 
-  /**
-   * A worklog is small, and read as a whole when it has changed.
-   * @returns null if there is no such session any more
-   * @throws as {@link look}
-   */
+  /** A worklog is small, and read as a whole when it has changed. @returns, @throws as {@link look} */
   readLog(): WatchedLog | null {
     const [worklog] = this.#seen;
     if (this.#log !== null && worklog !== undefined && !hasChanged(worklog)) return this.#log;

@@ -110,10 +110,7 @@ export interface Judged extends Judgements {
   readonly quietUntil: number;
 }
 
-/**
- * As {@link assessState}, for a recording, without the descriptions.
- * @param quietUntil before this instant no agent is silent: then no clock is read, which would take most of the time
- */
+/** As {@link assessState}, without descriptions. @param quietUntil before this no clock is read, which takes most of the time */
 export function judgeState(state: TimelineState, thresholds: Thresholds, now: number, quietUntil: number): Judged {
   const { run } = state;
   const owing = state.lines === 0 ? [] : agentsOwing(run, {});

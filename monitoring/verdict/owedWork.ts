@@ -53,11 +53,7 @@ export function owedTime(run: RunState, now: number, context: SessionContext): O
   return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
 }
 
-/**
- * Two watchdogs record the same sleep, so gaps may overlap.
- * @param spans starts and ends in turn, ascending, epoch milliseconds
- * @returns how much of them lies in any gap, in milliseconds; overlaps count once
- */
+/** @param spans starts and ends in turn, ascending @returns milliseconds in any gap; two watchdogs record the same sleep */
 function timeInGaps(spans: readonly number[], gaps: readonly Gap[]): number {
   let ms = 0;
   let doneUntil = Number.NEGATIVE_INFINITY;

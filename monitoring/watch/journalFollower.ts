@@ -1,7 +1,4 @@
-/**
- * Keeps the timeline of one journal up to date: reads the new lines, folds them, and folds the whole journal again if the
- * timeline is no longer exact.
- */
+/** Keeps the timeline of one journal up to date; folds the whole journal again if the timeline is no longer exact. */
 import type { PollingList } from '../../src/config/polling.js';
 import { type JournalDiagnostics, type JournalSource, JournalTail } from '../../src/journal/reader.js';
 import type { JournalRecord } from '../../src/journal/record.js';

@@ -90,10 +90,7 @@ export class SessionJudge implements ManySessions {
     if (isNoConcern(verdict)) this.#context.watched.letRest(verdict.session, verdict.judgedAt, verdict.nextLook);
   }
 
-  /**
-   * Every full check asks this about thousands of sessions, so it does not read the store.
-   * @returns whether nothing was written or changed since it was found healthy, its owner lives, and no rule could be true yet
-   */
+  /** Without the store: nothing was written or changed since it was healthy, its owner lives, and no rule could be true yet. */
   isUnchanged({ session_id: sessionId, run }: WatchedRecord, owners: OwnersAlive): boolean {
     const { watched, gaps } = this.#context;
     if (run !== null && owners.answerFor(run.owner) === false) return false;

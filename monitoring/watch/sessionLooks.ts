@@ -1,7 +1,4 @@
-/**
- * Looks at all sessions, or at those that are due or have news. Skips sessions that cannot have become unhealthy since the last
- * look. Every other one is judged, and accused or acquitted.
- */
+/** Looks at all sessions, or at those that are due or have news, and skips those that cannot have become unhealthy. */
 import { describeError, FencedError } from '../../src/errors.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident } from '../../src/jobs/incidents.js';

@@ -156,11 +156,7 @@ export class WatchedSessions {
     return session === null ? null : assessSessionHealth(known, thresholds, now, contextOf(session, gaps));
   }
 
-  /**
-   * Notes that a session was judged healthy: until then it need not be judged again, unless its record or its journal changes.
-   * @param since when it was judged, epoch milliseconds
-   * @param until when a rule could become true, epoch milliseconds
-   */
+  /** Judged healthy at `since`, it rests `until` a rule could become true, or its record or journal changes; epoch milliseconds. */
   letRest(session: WatchedRecord, since: number, until: number): void {
     const watched = this.#watched.get(session.session_id);
     if (watched?.session === session) watched.rest = { since, until };

@@ -45,10 +45,7 @@ function listedUsers(): AgentUser[] {
   });
 }
 
-/**
- * @param given what AGENT_ENV names, the user that agents run as, and the secrets that nothing of it may hold
- * @returns the variables that an agent inherits; faults go to `faults`
- */
+/** @param given what AGENT_ENV names, and the secrets that nothing of it may hold @returns the variables that an agent inherits */
 export function agentEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   given: { readonly named: string | undefined; readonly user: AgentUser | null; readonly secrets: Secrets },

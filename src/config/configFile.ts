@@ -16,11 +16,7 @@ export const FOR_TRYING_OUT: ProjectFile = { projects: { local: projectEntry.par
 /** Far larger than any project file. */
 const LONGEST_BYTES = 16 * 1024 * 1024;
 
-/**
- * Checks an agent's kind and options, which are not known in this ring.
- * @param where the agent's place in the operator's text
- * @param agent its kind, and its options
- */
+/** Checks an agent's options, which this ring does not know. @param where in the operator's text */
 export type CheckAgent = (where: string, agent: ProjectEntry['agent'], faults: Faults) => void;
 
 /** @param named `WATCHKEEPER_CONFIG`; undefined looks for the usual name @returns null if there is no file */

@@ -17,10 +17,7 @@ export function parseJsonText(text: string): { readonly value: unknown } | { rea
   return fault === null ? { value } : { fault };
 }
 
-/**
- * JSON.parse keeps the last of two equal keys: the first of two projects of the same name would be lost silently. And a key
- * `__proto__` is misinterpreted when the object is copied.
- */
+/** JSON.parse keeps the last of two equal keys, so a project would be lost silently; `__proto__` is misinterpreted when copied. */
 function findFaultyKey(json: string): string | null {
   const open: Set<string>[] = [];
   for (const { 0: token, 1: key, 2: colon, index } of json.matchAll(KEYS_AND_BRACES)) {

@@ -1,7 +1,4 @@
-/**
- * Proxies that the environment names. The libraries with which the bridge talks to Telegram and GitHub use none, so it has to say so:
- * otherwise a host without any other way out looks like one whose proxy is broken.
- */
+/** The libraries that talk to Telegram and GitHub use no proxy. Without a word, a host would look like one that is broken. */
 
 const VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
 const ALONE = ['NO_PROXY', 'no_proxy'];

@@ -1,7 +1,4 @@
-/**
- * The directories where a host works for each place: announced by a bridge to the other hosts. A directory may not be there for
- * a while: a disk that is not mounted, a checkout that is being moved.
- */
+/** The directories where a host works for each place, announced to the other hosts. One may not be there for a while. */
 import { stat } from 'node:fs/promises';
 import { GENERAL_TOPIC, type Project, type Settings } from './settings.js';
 

@@ -22,11 +22,7 @@ export class LineAppender {
     this.#mayBeTorn = true;
   }
 
-  /**
-   * First blanks or ends a line that was cut off before.
-   * @param lines each with its line end; if empty, does only that
-   * @throws the file system's error, and an Error if not all of it was written
-   */
+  /** First ends a line that was cut off; no lines do only that. @throws the file system's error; Error if not all was written */
   append(lines: string): void {
     const ending = this.#mayBeTorn ? blankTornLine(this.#path, this.#descriptor, this.#ownHalf) : '';
     const bytes = Buffer.from(`${ending}${lines}`);

@@ -30,11 +30,7 @@ export interface OwnershipFault {
   readonly remedy: string;
 }
 
-/**
- * @param stat of a file, a folder, or a link, whose mode means nothing
- * @param user whose it should be
- * @returns why it is not the user's own; null if it is
- */
+/** @param stat not of a link, whose mode means nothing @returns why it is not the user's own; null if it is */
 export function ownershipFault(
   path: string,
   { uid, mode }: Pick<Stats, 'uid' | 'mode'>,
@@ -78,10 +74,7 @@ export function requireOneName(path: string, { nlink }: Stats): void {
   );
 }
 
-/**
- * Opens a file of the product's own to read it, for as long as `work` takes.
- * @throws NotOwnError, what `work` throws, and the file system's error; a link is not followed
- */
+/** Opens it for as long as `work` takes; follows no link. @throws NotOwnError, the file system's error, what `work` throws */
 export function withOwnFileSync<T>(path: string, work: (descriptor: number, stat: Stats) => T): T {
   return withFileSync(path, READ_NO_LINK, (descriptor) => {
     const stat = fstatSync(descriptor);

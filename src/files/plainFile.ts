@@ -1,7 +1,4 @@
-/**
- * Opens files that may have been replaced by something else. A pipe would block the reader for ever, a device never ends, and a
- * directory fails at the first read with an unhelpful error.
- */
+/** Opens files that may have been replaced: a pipe would block the reader for ever, and a device never ends. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode } from '../errno.js';

@@ -130,10 +130,7 @@ function isToAppend(path: string, descriptor: number): boolean {
   }
 }
 
-/**
- * Appends whole lines to a file opened by {@link openToAppendSync}. First ends a line that a full disk or a crash cut off.
- * @throws as {@link openToAppendSync}, and an Error if not all of it was written
- */
+/** Appends whole lines, after the end of one that was cut off. @throws as {@link openToAppendSync}; Error if not all was written */
 export function appendPrivately(path: string, text: string): void {
   const descriptor = openToAppendSync(path);
   try {
@@ -145,10 +142,7 @@ export function appendPrivately(path: string, text: string): void {
   }
 }
 
-/**
- * Checked at the start, so that an operator sees it at once and nothing is lost later.
- * @returns the first of the product's own files and folders in the logs folder that was replaced by a link; otherwise null
- */
+/** @returns the first of the product's own files in the logs folder that was replaced by a link, for a check at the start */
 export function findLink(logsFolder: string): string | null {
   return (
     OWN_NAMES.map((name) => join(logsFolder, name)).find(

@@ -18,11 +18,7 @@ export interface ProcessIdentity {
   readonly pid_start: string;
 }
 
-/**
- * @param host `WATCHKEEPER_HOST`, else the host's name
- * @param pid a process of this pid namespace; this process by default
- * @returns its identity; fields that the system does not offer are empty
- */
+/** @param host `WATCHKEEPER_HOST`, else the host's name @returns fields that the system does not offer are empty */
 export function readProcessIdentity(host: string, pid: number = process.pid): ProcessIdentity {
   const stat = showsOwnNamespace() ? readStat(pid) : 'gone';
   return {

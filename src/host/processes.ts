@@ -41,10 +41,7 @@ export interface MarkedRun {
   readonly laneLimit: string;
 }
 
-/**
- * @returns the runs of any Watchkeeper on this host that have living processes, as far as this host shows marks; `settled` if
- *   nothing changed during the scan
- */
+/** @returns the runs that have living processes, as far as this host shows marks; `settled` if nothing changed during the scan */
 export function findMarkedRuns(): { readonly runs: readonly MarkedRun[]; readonly settled: boolean } {
   if (!showsOwnNamespace()) return { runs: [], settled: true };
   const runs = new Map<string, MarkedRun>();

@@ -1,15 +1,9 @@
-/**
- * Linux's `/proc`, read as plainly as possible. A process may end between two reads at any time, so absence is a result here,
- * never an exception. Format: `man 5 proc`.
- */
+/** Linux's `/proc` (`man 5 proc`). A process may end between two reads, so absence is a result here, never an exception. */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errorCode } from '../errno.js';
 import type { HostProcess } from './table.js';
 
-/**
- * The content of `/proc/{pid}/environ`. `unreadable`: the process belongs to another user. `unknown`: it has ended by now, or
- * is replacing its program; try again.
- */
+/** `/proc/{pid}/environ`. `unreadable`: another user's process. `unknown`: it has ended, or is replacing its program; try again. */
 export type Environment = Buffer | 'unknown' | 'unreadable';
 
 /** Why a pid is not a living process; `kernel`: a thread of the kernel itself, which belongs to no run. */

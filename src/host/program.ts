@@ -23,11 +23,7 @@ export function ownBuild(): string {
   return folderAbove((folder) => existsSync(join(folder, MAIN_PROGRAM))) ?? buildOf(packageRoot(), MAIN_PROGRAM);
 }
 
-/**
- * @param root the folder of a package
- * @param program below a build
- * @returns the folder of the build whose program its launchers start: the newest of a checkout, the only one of an installed package
- */
+/** @returns the build whose program launchers start: the newest of a checkout, the only one of an installed package */
 export function buildOf(root: string, program: string): string {
   const newest = join(root, '.builds/current');
   return existsSync(join(newest, program)) ? newest : join(root, 'dist');

@@ -82,11 +82,7 @@ export class Expiry extends StorePart {
     return missing(this.redis, sessionIds, this.keys.session);
   }
 
-  /**
-   * One part of the issue records, as in Redis' SCAN.
-   * @param cursor `0` begins
-   * @returns fingerprints, and the cursor of the next part; `0` after the last one
-   */
+  /** As Redis' SCAN: cursor `0` begins, and ends. */
   async issueFingerprints(cursor: string): Promise<{ fingerprints: string[]; next: string }> {
     const [next, found] = await this.redis.scan(cursor, 'MATCH', this.keys.issue('*'), 'COUNT', SCAN_COUNT);
     return { fingerprints: found.map((key) => key.slice(this.keys.issue('').length)), next };

@@ -84,10 +84,7 @@ const hold = z.object({
 export type OutageHold = Readonly<z.infer<typeof hold>>;
 
 const course = z.object({
-  /**
-   * `down`: no message is tried. `probing`: one is, without a result yet. `releasing`: the provider answers, and the messages
-   * follow one at a time. `giving_up`: it was probed often enough.
-   */
+  /** `probing`: one message is tried. `releasing`: the provider answers, and the messages follow one at a time. */
   phase: z.enum(['down', 'probing', 'releasing', 'giving_up']),
   /** Whether a session's incident has joined; until then the outage is just opening, not over. */
   has_members: z.boolean(),

@@ -51,11 +51,7 @@ export class Lanes extends StorePart {
     });
   }
 
-  /**
-   * Moves a waiting session to its place in another lane, possibly of another host.
-   * @param fence a further condition
-   * @returns null if it no longer waits, a run holds its lane, or the fence does not hold
-   */
+  /** @param fence a further condition @returns null if it no longer waits, a run holds its lane, or the fence does not hold */
   async moveTo(
     session: AgentSession,
     lane: string,
@@ -125,11 +121,7 @@ export class BlockedLanes extends StorePart {
   }
 }
 
-/**
- * @param place at the end, at the head, or before another session
- * @param options as in {@link laneReleaseWrites}
- * @returns the writes that put a pending session into its lane
- */
+/** @param place at the end, at the head, or before another @param options as in {@link laneReleaseWrites} */
 export function laneEntryWrites(
   { keys }: StoreContext,
   session: AgentSession,

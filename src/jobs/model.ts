@@ -51,10 +51,7 @@ export interface DeathProof {
   readonly by: 'scan' | 'no_process' | 'other_boot' | 'other_container' | 'lease_over';
 }
 
-/**
- * A lane that starts nothing, because its last run has ended but could not be proven dead: two agents in one directory are worse
- * than a message that waits.
- */
+/** A lane whose last run could not be proven dead: two agents in one directory are worse than a message that waits. */
 export interface BlockedLane {
   readonly lane: string;
   /** The run that the lane's holder key names. */

@@ -16,10 +16,7 @@ export interface WorkQueue {
 
 /** The place where people read. */
 export interface Chat {
-  /**
-   * Tries to deliver the session's outbox entry now, by the delivery rules (one claimed send, then edits only).
-   * @returns the entry's state afterwards; `queued` if it stays for a later try
-   */
+  /** One claimed send, then edits only. @returns the outbox entry's state; `queued` if it stays for a later try */
   deliver(sessionId: string): Promise<DeliveryState>;
   /** Puts `text` into the session's progress message. Droppable: a failure is logged, never thrown. */
   showProgress(sessionId: string, text: string): Promise<void>;

@@ -1,7 +1,4 @@
-/**
- * Moves records that this version cannot read aside, whole, under their own key: a torn one, one of another shape, one that a
- * newer version wrote. Nothing of them is lost, and nothing waits for them any longer.
- */
+/** Moves records that this version cannot read aside, whole, under their own key. Nothing of them is lost or waits for them. */
 
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import type { Guard } from './incidentTransitions.js';

@@ -89,10 +89,7 @@ export class Records {
     return this.redis.zrange(this.keys.status(status), String(-most), '-1');
   }
 
-  /**
-   * @param bot whose numbers the message's id is marked with; null if with none
-   * @returns the session that was created for a message, ours or a person's; null for a message never seen
-   */
+  /** @param bot whose numbers are marked, if any @returns the session of a message; null if that was never seen */
   async sessionOfMessage(projectKey: string, chatId: string, messageId: string, bot: string | null = null) {
     return readSessionOfMessage(this.redis, this.keys, (id) => [projectKey, chatId, markedNumber(id, bot)], messageId);
   }

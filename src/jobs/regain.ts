@@ -34,11 +34,7 @@ export class Regain extends StorePart {
     return (await this.redis.exists(this.keys.session(sessionId), this.keys.quarantine('session', sessionId))) === 0;
   }
 
-  /**
-   * Stores a waiting session at its place in its lane.
-   * @param session as last known
-   * @returns whether it was stored; false if there is a record, or its message has its end
-   */
+  /** @returns whether a waiting session was stored at its place; false if there is a record, or its message has its end */
   async waiting(session: AgentSession): Promise<boolean> {
     const next: AgentSession = { ...renewed(session), status: 'pending', run: null, started_at: null };
     const place = await placeInLane(this.context, next);
@@ -72,11 +68,7 @@ export class Regain extends StorePart {
     });
   }
 
-  /**
-   * Stores a session that has ended, with its final message.
-   * @param before called just before it is stored, if it can be
-   * @returns whether it was stored; false if there is a record, or its message has its end
-   */
+  /** @param before called just before it is stored @returns false if there is a record, or its message has its end */
   async ended(session: AgentSession, known: KnownEnd, before?: () => Promise<void>): Promise<boolean> {
     const now = this.clock.now();
     const end = endPatch(known);

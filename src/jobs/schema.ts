@@ -1,7 +1,4 @@
-/**
- * Which version of the records a Redis holds, and which versions may still read them. Every process checks this when it
- * connects: an older one would take what a newer one wrote for damage and set it aside.
- */
+/** Which version of the records a Redis holds, checked at each connection: an older process would take newer records for damage. */
 import type { Redis } from 'ioredis';
 import * as z from 'zod';
 import { UsageError } from '../errors.js';

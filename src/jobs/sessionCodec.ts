@@ -91,11 +91,7 @@ export function encodeChanges(
   return { set, unset };
 }
 
-/**
- * @param fields the hash as Redis returned it
- * @returns the session; null if there is none
- * @throws CorruptRecordError if a field cannot be read, with the session's id and the field's name
- */
+/** @returns null if there is none @throws CorruptRecordError with the session's id and the field's name */
 export function decodeSession(fields: Readonly<Record<string, string>>): AgentSession | null {
   if (Object.keys(fields).length === 0) return null;
   // All properties exist from the start: V8 is slow with an object that grows to this size, and with each copy of it.

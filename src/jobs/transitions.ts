@@ -114,10 +114,7 @@ export class Transitions extends StorePart {
     return this.#end(sessionId, decide, known);
   }
 
-  /**
-   * The same with an end that the store has forgotten: for a run that is proven dead, or that never began.
-   * @returns null if the session is not active, or an acting incident has it
-   */
+  /** For a run that is proven dead, or never began. @returns null if the session is not active, or an acting incident has it */
   async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
     const ended = await endRunBesideReport(this.context, sessionId, OUTCOME_OF[end.kind], (session) => {
       if (!isRunBy(session, runId)) return null;
@@ -199,10 +196,7 @@ export class Transitions extends StorePart {
     });
   }
 
-  /**
-   * `active → cancelled`, if a person requested it, once the run is proven dead. An incident that only reports ends with it.
-   * @returns null if that is not so, or an acting incident has the session
-   */
+  /** Once the run is proven dead. Ends an incident that only reports. @returns null if no person asked, or one acts */
   async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
     const ended = await endRunBesideReport(this.context, sessionId, 'cancelled_by_person', (session) => {
       if (!isRunBy(session, runId)) return null;

@@ -47,10 +47,7 @@ export interface JournalSource {
   readBatch(): JournalBatch;
   /** Makes the next check start at the beginning. */
   rewind(): void;
-  /**
-   * @returns the lines that follow those read so far as long as nothing more is written; the same list until that changes. A
-   *   journal has none: its lines are final
-   */
+  /** @returns the lines that follow if nothing more is written; the same list until that changes. A journal has none */
   presumed?(): readonly JournalRecord[];
 }
 

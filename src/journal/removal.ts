@@ -1,7 +1,4 @@
-/**
- * Removes journals. It only removes folders directly below `logs/sessions`, and follows no link, because an agent may have put
- * one there.
- */
+/** Removes journals: only folders directly below `logs/sessions`, and follows no link, which an agent may have put there. */
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -48,11 +48,7 @@ const NEXT_NAME = /,\s{0,8}\\{0,31}["']?[\w-]{1,40}\\{0,31}["']?\s{0,4}[:=]/;
 const PLAIN = /^[\w!@#$%^&*+.~?-]+$/;
 const LONGEST_STATEMENT = 200;
 
-/**
- * @param end of the name
- * @param isPassword whether people choose such secrets
- * @returns the secret that is a text later in the same statement: as a default, in a comparison, behind a type
- */
+/** The secret that is a text later in the same statement: as a default, in a comparison, behind a type. */
 export function findInStatement(text: string, end: number, isPassword: boolean): FoundSecret | null {
   const rest = text.slice(end, end + LONGEST_STATEMENT);
   const [line = ''] = /^[^\n]*/.exec(rest) ?? [];

@@ -176,11 +176,7 @@ export function findHere(text: string, end: number): FoundSecret | null {
   return lastGroup(matchOf(HERE, text, end), end, 'password');
 }
 
-/**
- * @param start of a command, or of an option, that reads a password from its input
- * @param free the text before it is replaced already
- * @returns the password in its piped input: `echo root:SECRET | chpasswd`
- */
+/** The password in a command's piped input: `echo root:SECRET | chpasswd`. */
 export function findPiped(text: string, start: number, free: number): FoundSecret | null {
   const before = text.slice(Math.max(free, start - COMMAND_LENGTH), start);
   const match = ECHOED.exec(before);

@@ -23,11 +23,7 @@ export function widthOf(text: string, { begin, end }: Line): number {
   return text.slice(begin, end).replace(ESCAPED_CHARACTER, '+').length;
 }
 
-/**
- * @param at within a run of base64 characters
- * @param free it begins there at the earliest
- * @returns where it begins
- */
+/** @param free it begins there at the earliest @returns where the run of base64 characters around `at` begins */
 export function beginOfRun(text: string, at: number, free: number): number {
   let begin = at;
   while (begin > free) {

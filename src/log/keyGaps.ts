@@ -1,7 +1,4 @@
-/**
- * The text between two lines of a key: the end of one printed line and the beginning of the next, with quotes, a line number, a
- * diff sign, a stamp, colours.
- */
+/** The text between two lines of a key: the ends of printed lines with quotes, a line number, a diff sign, a stamp, colours. */
 import { matchOf } from './stickyMatch.js';
 
 /** With a stamp, a path and colours. */

@@ -44,11 +44,7 @@ export function secretsInAddress(address: string): string[] {
   return [...new Set(parts)].filter((part) => part !== '');
 }
 
-/**
- * @param secrets our own secrets (tokens, passwords); values under 6 characters are ignored
- * @returns a function that replaces them, and everything that looks like a secret, by a marker naming its kind. Redacting twice
- *   changes nothing more.
- */
+/** @param secrets under 6 characters are ignored @returns replaces all of them, and what looks like one. Twice changes no more */
 export function createRedactor(secrets: readonly string[]): Redact {
   const replaceOwn = ownSecretsReplacer([...secrets, ...secrets.map(withoutInvisible)], OWN_SECRET);
   const redact = (text: string) => replaceSecrets(replaceOwn(text));
@@ -70,11 +66,7 @@ function asShown(text: string, clean: string, redact: Redact): string {
 /** Knows only the shapes of secrets: for code without a configuration. */
 export const redactShapes: Redact = createRedactor([]);
 
-/**
- * Redacts the final form of a line of JSON and keeps it JSON.
- * @param line one JSON value, without a line end; text that is not JSON is redacted as it is
- * @returns the line without secrets
- */
+/** Redacts the final form of a line of JSON and keeps it JSON; other text is redacted as it is. */
 export function redactJsonLine(redact: Redact, line: string): string {
   const result = redact(line);
   if (result === line || isJson(result)) return result;
@@ -98,11 +90,7 @@ export function namesSecret(name: string): boolean {
   return nameKindOf(name, 0, name.length) !== null;
 }
 
-/**
- * @param name of the member: `{"password": "…"}` is recognised by it alone
- * @param value of the member
- * @returns the value without secrets
- */
+/** `{"password": "…"}` is recognised by its name alone. */
 export function redactMember(redact: Redact, name: string, value: string): string {
   const clean = redact(value);
   if (clean !== value || !namesSecret(name)) return clean;

@@ -153,10 +153,7 @@ export function looksChosen(value: string): boolean {
   );
 }
 
-/**
- * For a value in a text that does not say that one follows.
- * @returns whether the value has what people put into passwords and into nothing else: signs, or both cases and a number
- */
+/** In a text that does not say that a password follows: signs, or both cases and a number. */
 export function looksStrong(value: string): boolean {
   if (value.length < SHORTEST_STRONG || !looksChosen(value) || /[/\\()<>{}[\]=]/.test(value)) return false;
   if (/[!#$%^&*+~@]/.test(value)) return true;

@@ -118,11 +118,7 @@ export function findAmongWords(text: string, end: number, isPassword: boolean): 
   return null;
 }
 
-/**
- * @param start of the name
- * @param free the text before it is replaced already
- * @returns the secret in the sentence before its name
- */
+/** @param free the text before it is replaced already */
 export function findBeforeName(text: string, start: number, free: number): FoundSecret | null {
   const near = Math.max(free, start - 70);
   const last = text.slice(near, start);

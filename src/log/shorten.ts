@@ -27,11 +27,7 @@ export function shorten(text: string, longest: number): string {
   return text.length <= longest ? text : cutText(text, longest - CUT.length) + CUT;
 }
 
-/**
- * @param text foreign, of any length
- * @returns its beginning without secrets, at most `longest` UTF-16 units. Only as much of an endless text is searched as is
- *   needed: more, if secrets filled most of the first part
- */
+/** @returns at most `longest` UTF-16 units of a foreign text, without secrets. Only as much as is needed is searched */
 export function headOf(text: string, longest: number, redact: Redact): string {
   for (let searched = Math.max(LEAST_SEARCHED, longest + 2 * TORN_EDGE); searched < text.length; searched *= 4) {
     if (searched < LONGEST_KEY && isBetweenLines(text, searched)) continue;

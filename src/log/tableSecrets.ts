@@ -28,11 +28,7 @@ interface Row {
   readonly to: number;
 }
 
-/**
- * @param start of a secret's name in a heading
- * @param end of the name
- * @returns the rows below, with their secrets replaced; null if there are none
- */
+/** @returns the rows below the heading with that name, with their secrets replaced; null if there are none */
 export function findInTable(text: string, start: number, end: number): FoundSecret | null {
   if (matchEnd(NEXT_IN_HEADING, text, end) === 0) return null;
   let to = end;

@@ -29,10 +29,7 @@ export interface CheckedWrites {
 export interface Commit extends CheckedWrites {
   /** Its name, for tests that crash before or after it. */
   readonly at?: CommitName | undefined;
-  /**
-   * It accepts new work, which a full Redis refuses. All other commits may use the memory beyond `maxmemory`, because accepted
-   * work has to be finished, which frees memory.
-   */
+  /** A full Redis refuses new work. Other commits may use the memory beyond `maxmemory`: finishing work frees it. */
   readonly addsWork?: true;
   /** Commands that read one value each, after the writes. */
   readonly reads?: readonly Command[];
@@ -62,10 +59,7 @@ for number, read in ipairs(commit.reads) do found[number] = redis.call(unpack(re
 return found
 `);
 
-/**
- * @returns whether the writes were applied; false means that another process was first: read again
- * @throws ioredis' error if Redis is unavailable or refuses; then nothing was written, or the reply was lost
- */
+/** @returns false if another process was first @throws ioredis' error: nothing was written, or the reply was lost */
 export async function applyCommit(redis: Redis, commit: Commit): Promise<boolean> {
   return (await applyAndRead(redis, commit)) !== null;
 }

@@ -1,7 +1,4 @@
-/**
- * A lease that a process keeps for as long as it runs: renewed three times per lease, taken again after a gap, released at the
- * end. Every commit made under the lease contains its fencing number.
- */
+/** A lease that is kept while the process runs: renewed three times per lease. Commits contain its fencing number. */
 
 import { FencedError } from '../errors.js';
 import type { ProcessIdentity } from '../host/identity.js';
@@ -105,10 +102,7 @@ export class KeptLease implements Service {
     return this.fence();
   }
 
-  /**
-   * Like {@link guard}, but also for a lease that may have expired: until another process takes it, the number still matches.
-   * @throws FencedError if the store has said that another process holds it
-   */
+  /** Like {@link guard}, also for a lease that may have expired. @throws FencedError if another process is known to hold it */
   fence(): readonly Check[] {
     if (this.#held === null) throw new FencedError(this.#options.words.fenced);
     return this.#options.leases.guard(this.#held);

@@ -1,7 +1,4 @@
-/**
- * A named lease with a fencing number. The number grows with every new holder, and every commit of a holder checks it, so that
- * two holders can never both act.
- */
+/** A named lease with a fencing number that grows with every holder; each commit checks it, so that two holders never both act. */
 import type { Redis } from 'ioredis';
 import { FencedError } from '../errors.js';
 import type { Clock } from '../time.js';
@@ -33,11 +30,7 @@ export class Leases {
     this.clock = clock;
   }
 
-  /**
-   * Takes the lease if it is free or expired, and extends it if `owner` holds it.
-   * @param leaseMs how long it holds from now, in milliseconds
-   * @returns the lease; null while another process holds it
-   */
+  /** Takes the lease if it is free or expired; extends it if `owner` holds it. @returns null while another process holds it */
   async hold(
     name: string,
     owner: string,
@@ -99,10 +92,7 @@ export class Leases {
     throw new FencedError('another process has the lease now');
   }
 
-  /**
-   * Checks the owner as well as the number: a Redis that lost its last moment issues the same number again.
-   * @returns the checks that refuse a commit once another process holds the lease
-   */
+  /** Checks the owner as well as the number: a Redis that lost its last moment issues the same number again. */
   guard({ name, fence, owner }: HeldLease): Check[] {
     const key = this.keys.lease(name);
     return [

@@ -1,7 +1,4 @@
-/**
- * Finds the SDK and its program. Checked again each time: `npm ci` removes them, and they may come back while the bridge runs.
- * Node's own resolution is no help there, because a process remembers which packages were missing.
- */
+/** Finds the SDK and its program, each time: `npm ci` removes them, and Node's own resolution remembers what was missing. */
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,4 @@
-/**
- * A call that no rule allows is denied at once: the agent reads why and what it can do instead, and the person sees what was
- * denied. No person watches the dialogs of an agent that works for a chat.
- */
+/** A call that no rule allows is denied at once: the agent reads what it can do instead, the person what was denied. */
 import { subjectOf } from '../../../src/journal/agentVocabulary.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';

@@ -1,7 +1,4 @@
-/**
- * Why a program failed, read from its words. Agent programs give little else, so each has a table of its own wordings; the words
- * that decide are those of versions that were seen. `npm run prove -- failures` prints the reading of each.
- */
+/** Why a program failed, by a table of wordings for each. `npm run prove -- failures` prints the reading of each. */
 import type { AgentFailure, FailureCause } from './causes.js';
 import { type Reading, statedEnd } from './statedEnd.js';
 

@@ -111,9 +111,6 @@ export interface Agent {
    * @returns the run; if a program cannot be started, the run ends with `failed` and `start` does not throw
    */
   start(request: AgentRequest, signal: AbortSignal): AgentRun;
-  /**
-   * Checks for the doctor whether the agent is installed and logged in. Costs nothing, changes nothing of ours, and takes at
-   * most half a minute. Absent if only a run can show it.
-   */
+  /** Checks for the doctor, within half a minute, whether the agent is installed and logged in. Absent if only a run shows it. */
   check?(request: AgentCheckRequest, signal: AbortSignal): Promise<AgentCheck>;
 }

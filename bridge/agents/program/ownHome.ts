@@ -16,10 +16,7 @@ const HOMELESS = '/run/home';
 const OWN = '/run/watchkeeper-home';
 const PRIVATE_FOLDER = 0o700;
 
-/**
- * @returns where the agent's home is in the sandbox: the real path of the home that its environment names; another one if that
- *   does not exist, or is a folder of the system, such as `/`, which the user that the agent runs as does not own
- */
+/** @returns the real path of the home that the environment names; another one if that is missing, or a folder of the system */
 export function homeInside({ environment, user }: AgentSurroundings): string {
   const home = environment.HOME ?? homeOfUser() ?? '/';
   const real = isAbsolute(home) ? realOf(home) : null;
@@ -35,10 +32,7 @@ export function makeOwnHome(folder: string): void {
   }
 }
 
-/**
- * @param own the folder that becomes the home
- * @returns arguments of the first sandbox: an empty home, for the shown parts of the operator's, and the own one next to it
- */
+/** @returns arguments of the first sandbox: an empty home, for the shown parts of the operator's, and the own one next to it */
 export function emptyHome(own: string, home: string): string[] {
   return ['--tmpfs', home, '--bind', realOf(own) ?? own, OWN];
 }
@@ -49,11 +43,7 @@ while [ "$1" != -- ]; do if [ -L "$1" ]; then rm -f -- "$1"; fi; shift; done
 shift
 exec "$@"`;
 
-/**
- * @param shown what the first sandbox has mounted
- * @returns the beginning of a line in the first sandbox: a second one, which sees what the first one does and puts the own home
- *   in its place
- */
+/** @returns a second sandbox within the first, which sees the same and puts the own home in the place of the other */
 export function intoOwnHome(bwrap: string, home: string, shown: readonly Mount[]): string[] {
   const inHome = shown.filter(({ path }) => path !== home && isWithin(home, path));
   const again = inHome.map(({ how, path }): Mount => ({ how, source: path, path }));
@@ -81,11 +71,7 @@ const MOST_OF_A_FOLDER = 8;
 /** Bubblewrap takes a few thousand arguments. */
 const MOST_ON_PATH = 200;
 
-/**
- * @param path absolute
- * @returns the path and the target of its link; for a program of npm the outermost folder of packages, and for one of a virtual
- *   environment of Python that environment, because these have all that it imports
- */
+/** @returns the path and its link's target; of npm and virtual environments the folder that has all that the program imports */
 export function wholeProgram(path: string, realPath: RealPath): string[] {
   const real = isAbsolute(path) ? realPath(path) : null;
   if (real === null) return [];
@@ -98,11 +84,7 @@ export function wholeProgram(path: string, realPath: RealPath): string[] {
   return [path, environment, ...(python === null ? [] : [dirname(dirname(python))])];
 }
 
-/**
- * @param searchPath in the format of PATH
- * @param isHidden whether a folder is not visible in the sandbox by itself; only such are read
- * @returns the folders of the search path with the programs that they link to, at most 200 paths
- */
+/** @param isHidden whether the sandbox hides a folder; only such are read @returns at most 200 paths, with what they link to */
 export function programsOnPath(
   searchPath: string | undefined,
   isHidden: (path: string) => boolean,

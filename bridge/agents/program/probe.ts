@@ -1,7 +1,4 @@
-/**
- * A short run of a program for the doctor: no standard input, its output kept, its time limited. It is isolated as an agent's
- * run is, because it obeys the same project; unlike that it is not journaled and carries no mark.
- */
+/** A short run of a program for the doctor: isolated as an agent's run, but not journaled, without input, limited in time. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { errorCode } from '../../../src/errno.js';

@@ -152,10 +152,7 @@ interface Layout {
   readonly strangers: readonly string[];
 }
 
-/**
- * @returns mounts for all that the operator, the agent's program and its search path name. Files in the operator's home appear at
- *   the path that programs look at, also if that is a link
- */
+/** Files in the operator's home appear at the path that programs look at, also if that is a link. */
 function readable(
   line: CommandLine,
   { confinement, environment }: AgentSurroundings,

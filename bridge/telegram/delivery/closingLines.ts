@@ -1,7 +1,4 @@
-/**
- * The last line of a progress message, once the delivery of the final message has ended. It is due until it is written: the
- * outbox entry keeps the message's id and stays due, so that another process writes it if this one cannot.
- */
+/** The last line of a progress message, after the final message's delivery. It is due until some process has written it. */
 import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { type AgentSession, isDelivered, type OutboxEntry } from '../../../src/jobs/model.js';
 import { Newest } from '../../../src/newest.js';

@@ -71,10 +71,7 @@ export class TelegramDelivery implements WaitingChat, Service {
 
   async start(): Promise<void> {}
 
-  /**
-   * @returns the entry's state afterwards
-   * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
-   */
+  /** @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable */
   async deliver(sessionId: string): Promise<DeliveryState> {
     if (this.#underWay.has(sessionId)) return deliveryState(this.#base.store, sessionId);
     this.#underWay.add(sessionId);

@@ -1,7 +1,4 @@
-/**
- * Carries out an update. When {@link UpdateHandler.handle} returns, everything that must not be lost is stored; answers
- * and reactions follow on their own.
- */
+/** When {@link UpdateHandler.handle} returns, all that must not be lost is stored; answers and reactions follow on their own. */
 import type { Update } from 'grammy/types';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';

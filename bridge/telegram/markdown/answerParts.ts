@@ -39,11 +39,7 @@ export function messagesIn(parts: readonly AnswerPart[]): number {
   return parts.filter((part) => !isFile(part) && part.isFallback !== true).length;
 }
 
-/**
- * @param done how many parts need nothing more
- * @param hasArrived whether the last of them was sent
- * @returns how many parts need nothing more once it is known that the file has arrived: then its fallback is not needed
- */
+/** @returns how many parts need nothing more: once a file has arrived, its fallback is not needed */
 export function partsDone(parts: readonly AnswerPart[], done: number, hasArrived: boolean): number {
   const last = parts[done - 1];
   return hasArrived && last !== undefined && isFile(last) ? parts.length : done;

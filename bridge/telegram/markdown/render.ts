@@ -142,10 +142,7 @@ class Splitter {
     this.#lines.push(line);
   }
 
-  /**
-   * @returns how many lines the full part keeps: up to its last paragraph's end if that leaves enough in it; the introduction
-   * of the next paragraph moves with that one
-   */
+  /** @returns the lines that stay: up to the last paragraph's end, whose introduction moves with the next, if that is enough */
   #breakBefore(): number {
     let length = 0;
     let best = this.#lines.length;

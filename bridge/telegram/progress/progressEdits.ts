@@ -40,11 +40,7 @@ export class ProgressEdits {
     this.#base = base;
   }
 
-  /**
-   * Puts `text` into the message if `mayEdit` agrees when its turn comes.
-   * @returns whether it was put there
-   * @throws ChatError if Telegram refused it or cannot be reached; ioredis' error if the record cannot be read
-   */
+  /** If `mayEdit` agrees when its turn comes. @returns whether it did @throws ChatError; ioredis' error */
   async edit(
     message: ProgressMessage,
     text: Text,
@@ -64,7 +60,7 @@ export class ProgressEdits {
     });
   }
 
-  /** Whatever the message shows, the session has ended. @throws ChatError if Telegram refused it or is not reached */
+  /** The session has ended, even if the message shows work. @throws ChatError if Telegram refused it or is not reached */
   async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn(message, () => this.#put(message, { plain: line, html: null }, signal));
   }

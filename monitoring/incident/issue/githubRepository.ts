@@ -64,11 +64,7 @@ export class GitHubRepository {
     this.#onRenamed(name);
   }
 
-  /**
-   * Sends one request.
-   * @param effect whether it may be sent again if its answer is lost
-   * @throws SinkError if there is no answer in time, it is an error, or there is a pause
-   */
+  /** @param effect whether it may be sent again @throws SinkError without an answer in time, for an error, and in a pause */
   async ask<T>(send: (rest: Octokit['rest'], target: Target) => Promise<T>, effect: Effect = 'repeatable'): Promise<T> {
     if (this.#stopping.aborted)
       throw new SinkError('not_reached', `${this.name} was not asked: the process is stopping`);
@@ -119,11 +115,7 @@ interface Answer {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/**
- * @param thrown what the request threw
- * @param repository for the sentence
- * @param now UTC epoch milliseconds
- */
+/** @param repository for the sentence @param now UTC epoch milliseconds */
 export function asSinkError(thrown: unknown, effect: Effect, repository: string, now: number): SinkError {
   const answer = answerOf(thrown);
   // A gateway answers with a whole page.

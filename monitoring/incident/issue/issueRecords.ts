@@ -67,10 +67,7 @@ export interface StoredOccurrence extends Occurrence {
   readonly failed_later?: FailedLater | null;
 }
 
-/**
- * The watchdog's closing of the issue: `closing` before the request goes out, `closed` after it; `kept_open` if a person
- * reopened it after that. Null in all other cases.
- */
+/** `closing` before the request goes out, `closed` after it; `kept_open` if a person reopened it after that. */
 export type ClosingState = 'closing' | 'closed' | 'kept_open' | null;
 
 export interface IssueRecord {
@@ -140,10 +137,7 @@ export function ofFormerVersion(record: IssueRecord): IssueRecord {
   return { ...record, closing: null, occurrences: record.occurrences.map((one) => ({ ...lacking, ...one })) };
 }
 
-/**
- * @param filed whether the issue is created for it; a known incident keeps its stored value
- * @returns the record with the occurrence added, once per incident; unchanged if it holds exactly this
- */
+/** Once per incident. @param filed whether the issue is created for it; a known incident keeps its stored value */
 export function withOccurrence(record: IssueRecord, occurrence: Occurrence, filed: boolean): IssueRecord {
   const known = record.occurrences.findIndex(({ incident_id }) => incident_id === occurrence.incident_id);
   if (known === -1) {

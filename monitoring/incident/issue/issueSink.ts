@@ -18,10 +18,7 @@ export interface IssueSummary {
   readonly isOwn: boolean;
 }
 
-/**
- * The place where a report is filed. Nothing here retries: the caller decides, by the kind of the error. Every method throws a
- * {@link SinkError} if it fails, and ends within the time limit of its requests or when the process stops.
- */
+/** Where a report is filed. Every method ends in time, and throws a {@link SinkError}: the caller decides by its kind. */
 export interface IssueSink {
   /** Whether people outside the project may read the issues. */
   visibility(): Promise<'public' | 'private'>;

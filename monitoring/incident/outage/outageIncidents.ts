@@ -40,11 +40,7 @@ export async function newOutage(context: SagaContext, affected: readonly Inciden
   );
 }
 
-/**
- * The outage for another project than its own: an incident with an issue, which decides nothing.
- * @param affected the incidents of all projects that the outage holds
- * @returns null if none of the project's sessions is left
- */
+/** For another project than its own: an issue that decides nothing. @returns null if none of its sessions is left */
 async function newPart(
   context: SagaContext,
   affected: readonly Incident[],

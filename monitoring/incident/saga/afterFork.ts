@@ -26,10 +26,7 @@ import { hasReportEnded } from './dueReports.js';
 const MOST_TRIES = 10;
 const BACKOFF: Backoff = { firstMs: MINUTE, longestMs: HOUR };
 
-/**
- * `revived`: the event, the message to the chat and the job come first, each harmless when repeated. A revival that works may
- * still hang where the first attempt did, so only its answer is a recovery.
- */
+/** `revived`: each effect is harmless when repeated. Only an answer is a recovery: it may hang where the first attempt did. */
 export async function followRevival(
   context: SagaContext,
   incident: Incident,

@@ -66,11 +66,7 @@ export class IncidentReporter implements Reporter {
     throwUnlessNoted(await this.#file(incident, null));
   }
 
-  /**
-   * The issue of an incident whose record is lost says so: nothing else would change what it says.
-   * @param latest the incident's last line
-   * @throws as {@link noteOutcome}
-   */
+  /** The issue of a lost record says so: nothing else would change it. @throws as {@link noteOutcome} */
   async noteForgotten(latest: CriticalEvent, end: ForgottenEnd): Promise<void> {
     const { project_key, session_id, rule } = latest;
     const issues = project_key === null ? null : this.#issues.of(project_key);

@@ -1,7 +1,4 @@
-/**
- * From `detected` to the fork: the run is ended and proven dead; then the message is run again, or the chat is notified that it
- * failed.
- */
+/** From `detected` to the fork: the run is ended and proven dead; then it is run again, or the chat is notified that it failed. */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';

@@ -83,19 +83,13 @@ export class IncidentSaga {
     );
   }
 
-  /**
-   * Opens an incident, or adds the findings to the open one, and drives it. At most one is open per session.
-   * @returns false if a record has changed, or is about to: look again
-   */
+  /** At most one incident is open per session. @returns false if a record has changed, or is about to: look again */
   async accuse(session: WatchedRecord, evidence: Evidence): Promise<boolean> {
     const { incident_id: incidentId } = session;
     return incidentId === null ? this.#open(session, evidence) : this.#join(session, incidentId, evidence);
   }
 
-  /**
-   * No rule is true any more: an incident that only reports ends once its report has ended. If its run is being ended, that is
-   * why, and the end of the run is its outcome.
-   */
+  /** No rule is true any more: an incident that only reports ends with its report, one whose run is being ended with that. */
   async closeHealthy(incidentId: string): Promise<void> {
     const incident = await this.#context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;

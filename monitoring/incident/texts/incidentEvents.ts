@@ -1,7 +1,4 @@
-/**
- * An incident as a line of `critical_events.jsonl`, where every line is a full snapshot; and its log lines: each thing once,
- * and never any words of agents or people.
- */
+/** An incident as a line of `critical_events.jsonl`, a full snapshot each; and its log lines, without words of agents or people. */
 import { stepPlace, stepWords } from '../../../memory/observed/step.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';

@@ -19,11 +19,7 @@ export class Labels {
   readonly #unused = new Set<string>();
   readonly #meaningless = new Set<string>();
 
-  /**
-   * @param path for the error message
-   * @param text the file's content
-   * @throws UsageError for a file that is no object of labels
-   */
+  /** @param path for the error message @throws UsageError for a file that is no object of labels */
   static read(path: string, text: string): Labels {
     const parsed = parseJsonText(text);
     if ('fault' in parsed) throw new UsageError(`--labels: ${path} ${parsed.fault}`);

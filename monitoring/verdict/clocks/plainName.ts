@@ -1,7 +1,4 @@
-/**
- * Names of tools, calls and sub-agents come from an agent, so a sentence could be sent as a name. Only words that look like a
- * name enter evidence.
- */
+/** Names come from an agent, so a sentence could be sent as one. Only words that look like a name enter evidence. */
 import { MAIN_AGENT } from '../timeline/entry.js';
 
 const NAME = /^[\w.:/@-]{1,80}$/;

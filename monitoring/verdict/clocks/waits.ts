@@ -1,7 +1,4 @@
-/**
- * The wait ledger: every reason why silence is expected, as data with an owner, a start and an expiry of its own. (Judgement
- * rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
- */
+/** The wait ledger, which alone excuses silence: each reason has an owner, a start and an expiry. (Judgement rules, 8-11.) */
 import type { Thresholds } from '../../../src/config/rules.js';
 import type { ConsideredWait } from '../../../src/jobs/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../../../src/time.js';
@@ -40,10 +37,7 @@ export interface Wait {
   readonly until: number;
 }
 
-/**
- * @param setting its `notBefore`: clocks and the allowances of calls in flight restarted at this instant
- * @returns every open wait, expired or not, except those for sub-agents, whose ends are read from their clocks
- */
+/** @returns every open wait, expired or not, except those for sub-agents, whose ends are read from their clocks */
 export function waitsOf(agent: AgentState, setting: WaitSetting): Wait[] {
   const { thresholds } = setting;
   const permissions = agent.waits.filter(({ kind }) => kind === 'permission');

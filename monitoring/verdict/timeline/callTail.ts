@@ -65,11 +65,7 @@ export class CallTail {
     this.#remove(0, this.#numbers.length);
   }
 
-  /**
-   * A check without making a list, because most calls are new.
-   * @param longest the calls of the longest round that is a loop
-   * @returns false if the latest call with a result is no part of a loop
-   */
+  /** Makes no list, because most calls are new. @param longest the calls of the longest round that is a loop */
   mayRepeat(longest: number): boolean {
     let at = this.#numbers.length - WIDTH;
     while (at >= 0 && this.#at(at + COUNT) < 0) at -= WIDTH;
@@ -91,11 +87,7 @@ export class CallTail {
     return runs;
   }
 
-  /**
-   * @param input fingerprint of tool and input
-   * @param batch names the batch
-   * @returns the call's number for its result; zero for a call that its batch holds already: it counts once
-   */
+  /** @param input fingerprint of tool and input @returns the call's number; zero if its batch holds it already */
   request(input: number, batch: string, tool: string): number {
     if (batch !== this.#batch) {
       this.#batch = batch;
@@ -111,11 +103,7 @@ export class CallTail {
     return this.#lastNumber;
   }
 
-  /**
-   * @param number as returned by {@link CallTail.request}
-   * @param output fingerprint of the result
-   * @param time the result's instant, UTC epoch milliseconds
-   */
+  /** @param number of {@link CallTail.request} @param output fingerprint @param time UTC epoch milliseconds */
   settle(number: number, output: number, time: number): void {
     if (number === 0) return;
     const at = this.#waiting(number);
