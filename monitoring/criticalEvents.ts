@@ -58,12 +58,7 @@ export class CriticalEventLog {
     return append;
   }
 
-  /**
-   * Reads everything that is kept now into memory: the file, and the archive if `since` reaches further back. Readers that
-   * resume at their last position use an `EventReader`.
-   * @param since UTC epoch milliseconds; without it only what is not archived is read
-   * @returns the events in the order of the log, each id once
-   */
+  /** All at once, the archive too if `since`, UTC epoch milliseconds, reaches further back; an `EventReader` resumes. */
   async readRecentEvents(since?: number): Promise<CriticalEvent[]> {
     const reader = new EventReader(this.file);
     const byId = new Map<string, CriticalEvent>();

@@ -101,12 +101,7 @@ export class SessionWatchdog implements Service {
     await this.#loop;
   }
 
-  /**
-   * Looks once at every active session and every open incident; logs one line.
-   * @param act false only looks: nothing is stored, filed or sent
-   * @param signal ends the look early: the rest is left for the next one
-   * @returns what it found
-   */
+  /** @param act false only looks: nothing is stored, filed or sent @param signal leaves the rest for the next look */
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
     const { clock, watched, store, saga, queue, here, logger } = this.#context;
     const begun = clock.monotonic();

@@ -51,11 +51,7 @@ export const systemClock: Clock = {
 /** The last instant that has a date. */
 const LAST_DATE_MS = 8.64e15;
 
-/**
- * @param instant epoch milliseconds, stored earlier
- * @param lengthMs how far ahead of its writer's clock it was at most
- * @returns whether it is still to come. One that is further ahead was stored before the clock was set back, and does not count
- */
+/** An instant that is further ahead than its writer can have set it is from before a clock was set back: it does not count. */
 export function isAhead(instant: number, lengthMs: number, now: number): boolean {
   return instant > now && instant - now <= lengthMs;
 }
@@ -65,12 +61,7 @@ export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/**
- * Waits for `work`, but only for a limited time; late work continues, and its failure is then ignored.
- * @param limitMs in milliseconds
- * @param late returned once the limit is over
- * @throws what `work` throws in time
- */
+/** Late work continues, and its failure is ignored. @param late returned after `limitMs` @throws what `work` throws in time */
 export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
   const over = new AbortController();
   try {

@@ -30,11 +30,7 @@ export async function takeGround({ here, clock, logger, settings, outage }: Foun
   return { only, redis, connections, close };
 }
 
-/**
- * The intake has its own store on the connection of the jobs: Redis answers the commands of one connection in order, and a
- * burst of messages must not delay the runs' own commands.
- * @throws UsageError if another bridge has the host id in this Redis
- */
+/** The intake has its own connection: a burst of messages must not delay the runs. @throws UsageError if the host id is taken */
 export async function openStores({ settings, clock, logger }: Foundation, { connections, only }: Ground) {
   const { host, logsFolder } = settings;
   const logsId = await ensureLogsFolderId(logsFolder, clock);

@@ -50,11 +50,7 @@ export class ChatRouter implements WaitingChat {
     this.#telegram = telegram;
   }
 
-  /**
-   * The journal is on the disk before a person reads the answer: if Redis loses its last second with its host, the answer must
-   * still be known. A disk that is too slow for that holds no answer back.
-   * @throws ConflictError if nothing is stored for it now: it may be stored again a moment later, for either chat
-   */
+  /** The journal is on the disk first: Redis may lose its last second. @throws ConflictError if nothing is stored for it now */
   async deliver(sessionId: string): Promise<DeliveryState> {
     const isRepeated = this.#base.worklogs.isEndExpected(sessionId);
     // Not read if no chat needs it: the read costs as much as a tenth of a message's whole work.

@@ -65,12 +65,7 @@ export function openStep({ step }: Incident, revival: AgentSession | null): stri
   return revival.status === 'pending' ? `${step}: the second attempt waits` : step;
 }
 
-/**
- * Earlier versions called an incident recovered at the first successful call of its second attempt, so its chat may never have
- * got an answer.
- * @param revival the second attempt, null if there is none or its record is gone
- * @returns how it ended after its incident was closed as recovered, as a clause; null if that adds nothing
- */
+/** Earlier versions called an incident recovered at the second attempt's first successful call. @returns how it ended later */
 export function laterEnd({ outcome }: Incident, revival: AgentSession | null): string | null {
   if (outcome !== 'recovered' || revival === null) return null;
   if (revival.status === 'cancelled') return 'the second attempt was cancelled later, without an answer';

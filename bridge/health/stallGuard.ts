@@ -121,11 +121,7 @@ export class StallJudge {
     this.#lastBeats = beats;
   }
 
-  /**
-   * @param beats how often the loop has turned so far
-   * @param tookMs since the last check, in milliseconds, as measured
-   * @returns how long the loop has been blocked, in milliseconds of ticks that came on time
-   */
+  /** @param tookMs since the last check, as measured @returns how long the loop has been blocked, in ms of ticks on time */
   look(beats: number, tookMs: number): number {
     if (beats !== this.#lastBeats) this.#standing = 0;
     else if (tookMs <= ON_TIME_WITHIN * this.#tickMs) this.#standing += tookMs;

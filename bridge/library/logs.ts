@@ -39,12 +39,7 @@ const EVENTS: Readonly<Record<JournalEvent['event'], true>> = {
   session_end: true,
 };
 
-/**
- * @param file the path of `critical_events.jsonl`
- * @param since UTC epoch milliseconds; without it only what is not archived is read
- * @returns the events in the order of the log, each id once
- * @throws Error if the file cannot be read
- */
+/** The order of the log, each id once. @param since UTC epoch milliseconds; without it no archives @throws Error */
 export function readCriticalEvents(file: string, since?: number): Promise<CriticalEvent[]> {
   return new CriticalEventLog(file, (text) => text).readRecentEvents(since);
 }

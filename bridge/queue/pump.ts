@@ -68,12 +68,7 @@ export class JobQueue implements WorkQueue {
     return added.filter(Boolean).length;
   }
 
-  /**
-   * Gives the head of one lane its job. A lane of another host is left to that host.
-   * @param head the recent head while the lane was free: if remembered, it is not looked up, because its start finds out whether
-   * it has changed
-   * @returns how many jobs the lane has now, 0 or 1
-   */
+  /** A lane of another host is left alone. @param head if remembered, it is not looked up @returns its jobs now, 0 or 1 */
   async pumpLane(lane: string, head?: string): Promise<number> {
     if (hostOfLane(lane) !== this.#host) return 0;
     const known = head === undefined ? undefined : this.waiting.get(head);

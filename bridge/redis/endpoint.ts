@@ -56,12 +56,7 @@ export function redisUrlOf({ redisUrl, logsFolder }: Settings): string {
   return redisUrl ?? findEmbeddedRedis(logsFolder).url;
 }
 
-/**
- * For the other commands.
- * @param logsFolder the logs folder of the bridge
- * @returns the address of its Redis
- * @throws UnreachableError if there is none, or it has ended
- */
+/** @returns the Redis of the bridge on this logs folder @throws UnreachableError if there is none, or it has ended */
 export function findEmbeddedRedis(logsFolder: string): Endpoint {
   const folder = resolve(logsFolder, 'redis');
   const found = readEndpoint(folder);

@@ -51,11 +51,7 @@ export async function adopt(ours: ServerFolder, notices: string[]): Promise<Endp
   return null;
 }
 
-/**
- * Ends a server of this folder that still runs although its record is missing or damaged. It cannot be adopted, and a second one
- * on the same data would corrupt it.
- * @throws UsageError if it does not end, or cannot be reached because its password was lost with the record
- */
+/** A second server on the same data would corrupt it. @throws UsageError if an unknown one does not end, or is not reached */
 async function endUnknownServer({ folder, clock, stopping }: ServerFolder): Promise<void> {
   const url = socketUrl(folder);
   if (url === null) return refuseIfRunning(folder);

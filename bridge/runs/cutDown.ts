@@ -70,7 +70,7 @@ function wasYoung({ bootId, sinceBootMs, youngRunMs }: RunWitness, { boot_id, si
   return sinceBootMs - since_boot_ms < youngRunMs;
 }
 
-/** @returns whether a second attempt has begun since: the store has then forgotten that the first one failed */
+/** @returns whether a second attempt has begun: the store has then forgotten that the first one failed */
 export function hasSecondBegun(logsFolder: string, { attempt, session_id, run }: AgentSession): boolean {
   if (attempt !== 1 || run === null) return false;
   const line = readLastLine(journalPath(logsFolder, revivalSessionId(session_id)));

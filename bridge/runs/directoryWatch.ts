@@ -55,12 +55,7 @@ export class DirectoryWatch extends RepeatedService {
     return isServed && !(await isDirectory(path));
   }
 
-  /**
-   * A waiting message runs in the directory that its place has now, not in the one that it had when the message came.
-   * @param session pending, in a lane of this host
-   * @returns whether it was moved to another lane, which is started
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** A waiting message runs in the directory that its place has now. @returns whether it was moved @throws ioredis' error */
   async follow(session: AgentSession): Promise<boolean> {
     const { settings, store, logger, lanes } = this.#parts;
     const { session_id, project_key, request, working_directory: former, lane } = session;

@@ -141,11 +141,7 @@ export class RecentEnds {
     return this.#kept.has(sessionId);
   }
 
-  /**
-   * Changes nothing if nothing was forgotten. After a reconnect every run asks for it. The store is then asked about each end
-   * at most twice: by the pass in progress, which may already be past what was forgotten, and by one more pass for all.
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** Asks the store about each end at most twice, however many runs ask for it after a reconnect. @throws ioredis' error */
   storeAgain(): Promise<void> {
     return this.#passes.ask();
   }

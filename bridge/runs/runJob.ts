@@ -70,11 +70,7 @@ export class RunJob {
     this.#stopper.kill();
   }
 
-  /**
-   * @param givingUp aborts when this process may not wait any longer for what must be stored
-   * @returns once the run's end is stored, or no longer this run's concern: the session that may start next in its lane; null
-   *   if there is none, or the lane is taken care of already
-   */
+  /** @param givingUp aborts a wait for the store @returns the session that may start next in the lane; null if there is none */
   async run(givingUp: AbortSignal): Promise<string | null> {
     const context = this.#context;
     const known = this.#known;

@@ -32,12 +32,7 @@ export async function beginRun(context: RunContext, known: KnownRun): Promise<Be
   return isHeld ? { session: current, conversationId, leaseSince } : null;
 }
 
-/**
- * The message may have had its end before, which the store forgot and the disk did not.
- * @param session as the run has begun it
- * @returns the session that may start next; null if the message had no end
- * @throws ioredis' error if Redis is unavailable
- */
+/** The disk may know of an end that the store forgot. @returns null if the message had no end @throws ioredis' error */
 export async function endedBefore(
   { store, endOnDisk }: RunContext,
   session: AgentSession,

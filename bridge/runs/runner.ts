@@ -80,11 +80,7 @@ export class Runner implements Service {
     await this.#allEnded(STORING_MS);
   }
 
-  /**
-   * Runs the session and, after its answer, the sessions behind it in its lane: a job represents the head of a lane.
-   * @param hasRoom whether the next one may begin here, so that no job of another lane waits for it; otherwise it gets a job
-   * @returns when the ends of all these runs are stored; at once if it is not the session's turn
-   */
+  /** And, while it `hasRoom`, the sessions behind it in its lane. @returns when all their ends are stored */
   async execute(sessionId: string, hasRoom: () => boolean): Promise<void> {
     const session = await this.#sessionOf(sessionId);
     for (let head = session; head !== null; ) {

@@ -74,11 +74,7 @@ const MOST_TRIES = 20;
 
 type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
-/**
- * @returns whether the session has ended by a person's cancellation, also if an earlier call stored that
- * @throws ioredis' error if the store is unavailable, and ConflictError: repeat the call
- * @throws CorruptRecordError if the session or its incident cannot be read
- */
+/** @returns whether a person's cancellation was the end @throws ioredis' error, ConflictError: repeat it; CorruptRecordError */
 export async function storeEnd(context: EndContext, ended: EndedRun): Promise<boolean> {
   const { sessionId, runId, end, proof, stopCause } = ended;
   const { transitions, records } = context.store;

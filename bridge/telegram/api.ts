@@ -106,11 +106,7 @@ export class TelegramApi {
     return this.#api.getUpdates({ ...wanted, ...(offset !== null && { offset }) }, forGrammy(signal));
   }
 
-  /**
-   * Looks at waiting updates and confirms none: one update at most, and Telegram keeps its record of the wanted kinds. It
-   * interrupts any process that is fetching messages at this moment.
-   * @param timeout how long the server waits for one, in seconds
-   */
+  /** Confirms none, and interrupts any process that fetches messages now. @param timeout how long the server waits, in seconds */
   peekAtUpdates(timeout: number, signal?: AbortSignal): Promise<Update[]> {
     return this.#api.getUpdates({ timeout, limit: 1 }, forGrammy(signal));
   }

@@ -39,11 +39,7 @@ export class ChatSpending {
     this.#bannedUntil.set(chatId, this.#clock.monotonic() + lengthMs);
   }
 
-  /**
-   * @param running how many messages of the chat are being worked on
-   * @param kind the first line of a message is not held back for the sake of an even pace
-   * @returns how long a progress line has to wait, in milliseconds; 0: it may be shown, and counts as shown
-   */
+  /** @param kind the first line of a message is not held back @returns milliseconds to wait; 0 counts the line as shown */
   waitForLine(chatId: string, running: number, kind: 'first' | 'edit'): number {
     const now = this.#clock.monotonic();
     const bannedMs = (this.#bannedUntil.get(chatId) ?? now) - now;

@@ -53,12 +53,7 @@ export class DailyReview {
     this.clock = clock;
   }
 
-  /**
-   * @param date only this day, as `2026-02-05`; null for every day with something new, yesterday, and the days without a page
-   *   between the last page and yesterday
-   * @throws UsageError if the date is invalid, or has not begun yet
-   * @throws UnreachableError if a review cannot be written: nothing is acknowledged then
-   */
+  /** @param date null for every day that needs a page @throws UsageError; UnreachableError: nothing is acknowledged then */
   async write(date: string | null = null): Promise<Daydreamed> {
     if (date !== null) requireBegunDay(date, this.clock.now(), this.zone);
     const reader = new EventReader(this.#livePath);

@@ -134,13 +134,7 @@ async function copyBeginning(live: FileHandle, end: number, path: string, option
   await options.onStep?.('archived');
 }
 
-/**
- * Appends the bytes of one file to another that has no other writer.
- * @param from in bytes
- * @param to in bytes; infinity copies until the source has no more
- * @returns how far it came in the source
- * @throws the file system's error, and an error if the source ends before `to`
- */
+/** @param to in bytes; infinity copies until the source has no more @returns how far it came @throws the file system's error */
 export async function copyBytes(source: FileHandle, target: FileHandle, from: number, to: number): Promise<number> {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   let position = from;

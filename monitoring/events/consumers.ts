@@ -51,13 +51,7 @@ export class EventConsumers {
     return places;
   }
 
-  /**
-   * Records that the consumer no longer needs anything up to the place. A consumer never goes back: a place before its present
-   * one changes nothing.
-   * @returns whether anything changed
-   * @throws UsageError if the place belongs to another log, or the name cannot be used
-   * @throws UnreachableError if it cannot be stored
-   */
+  /** Never goes back. @returns whether anything changed @throws UsageError for a foreign place; UnreachableError */
   async acknowledge(name: string, place: Place): Promise<boolean> {
     const path = this.#path(name);
     const before = await this.acknowledged(name).catch(() => null);

@@ -66,12 +66,7 @@ export async function openPieces(livePath: string): Promise<Piece[]> {
   }
 }
 
-/**
- * An archiving that did not finish leaves its copy as the newest archived file. The id alone is no proof: an event that was
- * written twice may be the first one of both files.
- * @param live open for reading; `first` is the id of its first event
- * @returns whether the live file begins with everything archived there
- */
+/** A killed archiving leaves a copy. Its first id is no proof: an event that was written twice may begin both files. */
 export async function isCopyOfBeginning(
   archived: { readonly path: string; readonly first: string | null },
   live: FileHandle,

@@ -36,12 +36,7 @@ export interface WaitingGroup {
   readonly heads: WaitingHead[];
 }
 
-/**
- * @param now UTC epoch milliseconds
- * @param ownLanes those of this host that are worth a look, if already known
- * @returns the groups; when the next head could have waited for too long, UTC epoch milliseconds, null if none could; and the
- * heads whose records could not be read
- */
+/** @param ownLanes if already known @returns also when the next head could have waited for too long; null if none could */
 export async function waitingGroups(
   context: WaitingHeadsContext,
   now: number,

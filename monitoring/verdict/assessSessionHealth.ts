@@ -188,11 +188,7 @@ function attentionOf(silence: SilenceReading, clocks: SilenceReadings, now: numb
   return silence.waits.some((wait) => wait.kind === 'tool') ? 'in_tool' : 'working';
 }
 
-/**
- * A quiet first word about a model that is silent for long, well before that is a finding: it is no accusation. (Judgement rules, 5.)
- * @param now when it was assessed, UTC epoch milliseconds
- * @returns the instant since when the model has been silent; null if there is nothing to say
- */
+/** @returns since when the model has been silent: a quiet first word long before a finding; null if not. (Judgement rules, 5.) */
 export function quietSince(
   { clock, waits }: Pick<Assessment, 'clock' | 'waits'>,
   { quiet_ms: quietMs }: Pick<Thresholds, 'quiet_ms'>,

@@ -122,12 +122,7 @@ export class WatchedSessions {
     return this.#watched.get(sessionId)?.session ?? null;
   }
 
-  /**
-   * Reads the journal's new lines, then judges.
-   * @param now UTC epoch milliseconds
-   * @param gaps after which its clocks restart
-   * @returns null if the session is no longer active
-   */
+  /** Reads first. @param gaps after which its clocks restart @returns null if the session is no longer active */
   async assess(
     sessionId: string,
     thresholds: Thresholds,

@@ -75,12 +75,7 @@ export interface AppendedLine {
   readonly whole: boolean;
 }
 
-/**
- * @param file open for reading
- * @param offset in bytes, at the beginning of a line
- * @returns the lines from there to the file's present end. Only a line feed ends a line; empty lines and lines over 1 MiB are
- *   left out
- */
+/** @param offset at the beginning of a line @returns the lines behind it, but for empty ones and those over 1 MiB */
 export async function* linesFrom(file: FileHandle, offset: number): AsyncGenerator<AppendedLine> {
   const splitter = new LineSplitter(LONGEST_LINE_BYTES);
   let position = offset;

@@ -14,13 +14,7 @@ export function linkWords(path: string): string {
   return `${path} is a link, or not the kind of file that belongs there, and links are not followed: remove it`;
 }
 
-/**
- * @param path links are followed, unless `O_NOFOLLOW` is among the flags
- * @param flags of `open`; `O_NONBLOCK` is added, which means nothing for a plain file
- * @param mode of a file that is created
- * @throws NotPlainError for a directory, a pipe, a socket or a device
- * @throws the file system's error
- */
+/** Follows links without `O_NOFOLLOW`. @throws NotPlainError for anything but a plain file; the file system's error */
 export async function openPlainFile(path: string, flags = constants.O_RDONLY, mode?: number): Promise<FileHandle> {
   // Without it, opening a pipe waits until its other end is opened.
   const file = await open(path, flags | constants.O_NONBLOCK, mode).catch((error: unknown) => {
@@ -40,12 +34,7 @@ export async function openPlainFile(path: string, flags = constants.O_RDONLY, mo
   }
 }
 
-/**
- * @param longestBytes a larger file is not read
- * @returns the whole text of a plain file
- * @throws NotPlainError as {@link openPlainFile}, and for a file that is too large
- * @throws the file system's error
- */
+/** @throws NotPlainError as {@link openPlainFile}, and for a file that is too large; the file system's error */
 export async function readPlainFile(path: string, longestBytes: number): Promise<string> {
   const file = await openPlainFile(path);
   try {

@@ -41,12 +41,7 @@ const OWN_NAMES = [
   'redis',
 ];
 
-/**
- * @param folder below the logs folder; created, with missing parents, for this user only
- * @returns the first folder that was created; undefined if all existed
- * @throws NotPlainError if a link or a file is in its place
- * @throws the file system's error
- */
+/** @returns the first folder that was created, if any @throws NotPlainError for a link or a file; the file system's error */
 export async function makePrivateFolder(folder: string): Promise<string | undefined> {
   const made = await makeFolders(folder);
   if (!(await lstat(folder)).isDirectory()) throw new NotPlainError(linkWords(folder));
@@ -60,12 +55,7 @@ export function makePrivateFolderSync(folder: string): void {
   if (!lstatSync(folder).isDirectory()) throw new NotPlainError(linkWords(folder));
 }
 
-/**
- * Creates a folder with its missing parents. Node's own `recursive` never ends where nothing can be created although the parent
- * exists, as in `/proc`.
- * @returns the first folder that was created; undefined if all existed
- * @throws the file system's error
- */
+/** Node's own `recursive` never ends in `/proc`. @returns the first that was created, if any @throws the file system's error */
 export async function makeFolders(folder: string): Promise<string | undefined> {
   const fault = await mkdir(folder, PRIVATE_FOLDER).then(() => null, errorIfMissing);
   if (fault === null) return folder;
@@ -101,12 +91,7 @@ function errorIfMissing(error: unknown): Error | 'exists' {
   throw error;
 }
 
-/**
- * Opens a file of this user to append to it, and creates it if it is missing.
- * @returns its descriptor
- * @throws NotPlainError if a link or a pipe is in its place; LinkedError if it has other names
- * @throws the file system's error
- */
+/** For this user. @throws NotPlainError for a link or a pipe; LinkedError for other names; the file system's error */
 export function openToAppendSync(path: string): number {
   try {
     const descriptor = openSync(path, APPEND_FLAGS, PRIVATE_FILE);

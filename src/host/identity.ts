@@ -30,12 +30,7 @@ export function readProcessIdentity(host: string, pid: number = process.pid): Pr
   };
 }
 
-/**
- * @param identity the process in question
- * @param here the identity of this process, from {@link readProcessIdentity}
- * @returns whether it is alive; null if that cannot be seen from here: it is on another host or in another pid namespace, or
- *   the system has no `/proc` and some process has this pid
- */
+/** @returns null if it cannot be seen: another host or pid namespace, or no `/proc` and some process with this pid */
 export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity): boolean | null {
   if (identity.host !== here.host) return null;
   if (identity.boot_id !== here.boot_id) return identity.boot_id === '' || here.boot_id === '' ? null : false;

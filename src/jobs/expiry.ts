@@ -57,12 +57,7 @@ export class Expiry extends StorePart {
     return applyCommit(redis, { checks, writes });
   }
 
-  /**
-   * Removes incidents that closed before the instant (epoch milliseconds) and whose sessions are gone. The sessions matter
-   * because the prompt of a waiting revival is made from its incident.
-   * @param from how many of the oldest to skip
-   * @param most how many to check
-   */
+  /** Only if their sessions are gone: a waiting revival's prompt is made from one. Checks `most` of them behind `from`. */
   async removeIncidents(before: number, from: number, most: number, guard: Guard) {
     const { redis, keys } = this;
     const ids = await redis.zrangebyscore(keys.closedIncidents, '-inf', `(${before}`, 'LIMIT', from, most);

@@ -4,13 +4,7 @@ import type { LaneView } from './records.js';
 
 /** The queue of accepted work that waits for a worker. */
 export interface WorkQueue {
-  /**
-   * Makes sure that there is a job for the session at the head of every free lane. Idempotent; a job may repeat, the `pending →
-   * active` compare-and-set decides.
-   * @param lanes of this host that are worth checking, if the caller has read them already
-   * @returns how many jobs were added
-   * @throws UnreachableError if the queue is unavailable
-   */
+  /** Idempotent: `pending → active` decides. @param lanes if they have been read already @throws UnreachableError */
   pump(lanes?: readonly LaneView[]): Promise<number>;
 }
 

@@ -40,12 +40,7 @@ export class Quarantine extends StorePart {
     return known.filter((_, at) => exist[at] === 1);
   }
 
-  /**
-   * A failed session takes its place. The chat is notified if it is known and no message is on its way to it.
-   * @param text the failure message
-   * @param freesLane whether the lane is held by its run, and that run is over
-   * @returns whether it was moved; false if it changed first
-   */
+  /** A failed session with `text` takes its place. @param freesLane if its run is over @returns false if it changed first */
   async moveSession(unreadable: UnreadableSession, text: string, freesLane: boolean, guard: Guard): Promise<boolean> {
     const { redis, keys } = this;
     const { sessionId, fields, lane, holder } = unreadable;

@@ -121,13 +121,7 @@ interface SettledFirst extends CheckedWrites {
   readonly runId: string | null;
 }
 
-/**
- * The store may show a first attempt as running or waiting although a bridge has begun the second one. Storing the second one
- * again must settle the first in the same commit: otherwise both would end, and the message would have two ends.
- * @param session perhaps a second attempt
- * @returns null if the first attempt has ended without this second one: its message has its end
- * @throws ioredis' error if Redis is unavailable
- */
+/** Settles a first attempt in the commit that stores its second: there is one end. @returns null if it has ended otherwise */
 async function settleFirst(context: StoreContext, session: AgentSession): Promise<SettledFirst | null> {
   const { session_id: revivalId, revival_of: firstId } = session;
   if (firstId === null) return { checks: [], writes: [], runId: null };

@@ -31,11 +31,7 @@ export function endPatch({ kind, text, mayBeInChat }: KnownEnd) {
   return { status: 'cancelled', end_reason: 'cancelled_by_person', request } as const;
 }
 
-/**
- * The bridge of its run starts the lane's next session itself.
- * @param isGone false if a process of the run may still live: then its lane stays blocked
- * @returns the change that ends an active session as known; it also reads the next session of the lane
- */
+/** The run's bridge starts the lane's next session itself. @param isGone false keeps the lane blocked: a process may live */
 export function endedChange({ keys, clock }: StoreContext, session: AgentSession, known: KnownEnd, isGone: boolean) {
   const now = clock.now();
   const end = endPatch(known);

@@ -44,21 +44,12 @@ export interface AnsweredSession {
 type Decide = (session: AgentSession) => Change | null;
 
 export class Transitions extends StorePart {
-  /**
-   * Writes session, lane and index under (project, chat, message) in one commit.
-   * @throws ioredis' error if Redis is unavailable: then nothing was accepted, or repeating the call finds it accepted
-   * @throws FencedError if another process has the lease: nothing was accepted
-   */
+  /** One commit. @throws ioredis' error: repeating the call finds it accepted, if it was; FencedError: nothing was accepted */
   async accept(draft: SessionDraft, acceptance: Acceptance = {}): Promise<AcceptedMessage> {
     return acceptSession(this.context, draft, acceptance);
   }
 
-  /**
-   * `pending → active`, decided by the lane: only its head may start, and only while no run holds it.
-   * @param leaseMs how long the run may continue without a renewal, in milliseconds
-   * @returns the active session, and the provider's id of the conversation that it continues (null for a new one); null if it is
-   *   not this session's turn
-   */
+  /** `pending → active`: only a lane's head, while no run holds it. @returns also the conversation; null if it is not its turn */
   async start(session: AgentSession, run: Run, leaseMs: number) {
     if (session.status !== 'pending') return null;
     const started = await changeSession(this.context, session, startedChange(this.context, session, run, leaseMs));
@@ -163,11 +154,7 @@ export class Transitions extends StorePart {
     return ended?.session ?? null;
   }
 
-  /**
-   * Requests the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
-   * @param options `isQuiet` if the person reads of it elsewhere: the chat gets no message of its own
-   * @returns the session afterwards; null if it has ended already
-   */
+  /** @param options `isQuiet` if the person reads of it elsewhere @returns the session afterwards; null if it has ended already */
   async cancel(
     sessionId: string,
     text: string,

@@ -115,12 +115,7 @@ export class JournalTail implements JournalSource {
     this.#lines = new RecordLines();
   }
 
-  /**
-   * Reads the appended lines, at most a chunk of them or one long line. Call again while `more`; lines that are appended during
-   * the call are left to the next check.
-   * @throws the file system's error if it cannot be read for a reason in this process, not in the file (no descriptors, no
-   *   memory)
-   */
+  /** One chunk, or one long line: call again while `more`. @throws the file system's error if this process is the reason */
   readBatch(): JournalBatch {
     const stat = this.#stat();
     if (stat === null) return this.#trace.isBlank ? NOTHING : this.#lose();

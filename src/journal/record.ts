@@ -60,12 +60,7 @@ export class RecordLines {
   /** Inside a line that is too long: its rest is skipped. */
   #isSkipping = false;
 
-  /**
-   * Reads the lines of the chunk up to the newline at `end`, or fewer if they are many. Several are decoded at once, which is faster
-   * than line by line.
-   * @param records the results are added to them
-   * @returns where the last line that was read ends
-   */
+  /** Several lines are decoded at once, which is faster. @returns where the last line that was read ends */
   takeWhole(chunk: Buffer, end: number, records: JournalRecord[]): number {
     const start = this.#isSkipping ? chunk.indexOf(NEWLINE) + 1 : 0;
     this.#isSkipping = false;

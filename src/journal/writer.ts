@@ -67,12 +67,7 @@ export class JournalWriter {
     }
   }
 
-  /**
-   * Appends one line. Texts are redacted and cut; digests are taken before that.
-   * @param event from the agent's stream; `tool_output_preview` may be the whole output
-   * @returns the line's instant, UTC epoch milliseconds
-   * @throws JournalWriteError if the line is not, or not wholly, on disk
-   */
+  /** @returns the line's instant, UTC epoch milliseconds @throws JournalWriteError if it is not, or not wholly, on disk */
   append(event: JournalEvent): number {
     if (this.#descriptor === null) throw new JournalWriteError(`the journal ${this.path} is closed`);
     const now = this.#clock.now();

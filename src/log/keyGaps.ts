@@ -61,12 +61,7 @@ export function columnBehind(gap: string): Column | null {
   return prefix === undefined ? null : columnOf(prefix);
 }
 
-/**
- * @param begin of a mark
- * @param end of the mark
- * @returns the gaps that may be between two lines: the rest of the mark's line, its end, and the beginning of the mark's line. A
- *   line of a program may have an escaped end in it, too
- */
+/** @returns what may be between two lines: the rest of the mark's line, its end, and the beginning of that line; escaped, too */
 export function gapsAround(text: string, begin: number, end: number): string[] {
   const before = text.slice(Math.max(0, begin - LONGEST_GAP / 2), begin);
   const match = LAST_LINE.exec(before);

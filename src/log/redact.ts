@@ -27,11 +27,7 @@ export function ownSecretsIn(environment: Readonly<Record<string, string | undef
   });
 }
 
-/**
- * @param address of a server, perhaps with a login in it
- * @returns the parts that must not be shown: password and query, both as written and decoded; nothing for an address without
- *   them, which an operator has to read; the whole text if it is not a valid address
- */
+/** @returns password and query, as written and decoded; the whole text if it is not a valid address */
 export function secretsInAddress(address: string): string[] {
   if (!URL.canParse(address)) return [address];
   const { password, search } = new URL(address);

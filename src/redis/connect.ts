@@ -50,12 +50,7 @@ export interface OpenOptions {
 /** Replies keep the classic shapes. */
 type ConnectionSettings = Omit<RedisOptions, 'replyMapping'>;
 
-/**
- * Prepares a connection; nothing is sent before its first command or {@link connectOrExplain}. It reconnects for ever, until
- * {@link closeRedis}.
- * @param url `redis://`, `rediss://` (both with user, password, database) or `unix:///path`
- * @throws UsageError if the URL is not usable
- */
+/** Sends nothing before its first command. Reconnects until {@link closeRedis}. @throws UsageError if the URL is not usable */
 export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions): Redis {
   const limits: ConnectionSettings =
     purpose === 'commands'
@@ -77,12 +72,7 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
   return redis;
 }
 
-/**
- * Connects now, and checks whether the server is suitable. After a failure the connection is closed.
- * @param url only for the error message
- * @throws UnreachableError if nothing answers
- * @throws UsageError if the server refuses the password or is older than 6.2
- */
+/** Closes it after a failure. @throws UnreachableError if nothing answers; UsageError for a password, or before 6.2 */
 export async function connectOrExplain(redis: Redis, url: string): Promise<void> {
   let trouble: Error | null = null;
   const note = (error: Error) => {

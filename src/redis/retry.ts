@@ -6,12 +6,7 @@ import type { Clock } from '../time.js';
 
 const BACKOFF: Backoff = { firstMs: 200, longestMs: 5_000 };
 
-/**
- * Repeats `work` until its result is stored.
- * @param work safe to repeat, because its reply may have been lost
- * @returns what `work` returned; null if the signal aborted first
- * @throws the error of `work` if repeating cannot help
- */
+/** @param work safe to repeat @returns null if the signal aborted first @throws the error of `work` if repeating cannot help */
 export async function untilStored<T>(
   clock: Clock,
   signal: AbortSignal,

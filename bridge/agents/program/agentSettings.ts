@@ -1,8 +1,4 @@
-/**
- * The files of the operator's home that an agent program reads: settings, instructions, hooks and extensions. A sandbox shows
- * them to it read-only. Logins and conversations are not among them: the agents of a project have their own
- * (`watchkeeper as-agent`).
- */
+/** The operator's settings, instructions and hooks, which a sandbox shows read-only. Logins are not among them. */
 import { basename, join } from 'node:path';
 import type { AgentSettings as ProjectAgent } from '../../../src/config/settings.js';
 

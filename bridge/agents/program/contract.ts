@@ -105,11 +105,7 @@ export type AgentCheck =
 export interface Agent {
   /** As in a project's configuration. */
   readonly kind: string;
-  /**
-   * @param request what to run, and where
-   * @param signal aborted when the run is to end: the agent asks its program to stop, the run makes sure that it does
-   * @returns the run; if a program cannot be started, the run ends with `failed` and `start` does not throw
-   */
+  /** @param signal aborted when the run is to end @returns a run with `failed` if the program cannot be started: it never throws */
   start(request: AgentRequest, signal: AbortSignal): AgentRun;
   /** Checks for the doctor, within half a minute, whether the agent is installed and logged in. Absent if only a run shows it. */
   check?(request: AgentCheckRequest, signal: AbortSignal): Promise<AgentCheck>;

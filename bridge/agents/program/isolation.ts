@@ -51,11 +51,7 @@ export function isolationOf({ isolation }: Project, trouble: Trouble | null): 'b
   return isolation ?? (trouble === null ? 'bubblewrap' : 'none');
 }
 
-/**
- * @param trouble why no sandbox can hold the project's agents; null if one can
- * @returns why the bridge does not run them at all, and what to do: a sandbox is demanded, or could be had; or they would run as
- *   root, which nothing can hold. Null if it runs them
- */
+/** @returns what to do if a sandbox is demanded, or could be had, or agents would run as root; null if the bridge runs them */
 export function whyRefused(
   project: Project,
   { agentUser }: Pick<Settings, 'agentUser'>,

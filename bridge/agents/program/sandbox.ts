@@ -86,13 +86,7 @@ function findTrouble(user: AgentUser | null): Trouble | null {
   return { why: `bubblewrap cannot make a sandbox on this host (${words})`, isMissing: false };
 }
 
-/**
- * Also makes the folder that becomes the home of the sandbox.
- * @param line the program to start
- * @param request of the run; without a confinement the line is returned unchanged
- * @returns the line that starts it inside
- * @throws Error if that folder cannot be made
- */
+/** Also makes the sandbox's home. @returns the same line without a confinement @throws Error if that folder cannot be made */
 export function sandboxedLine(line: CommandLine, request: AgentSurroundings): CommandLine {
   const { confinement, workingDirectory, environment } = request;
   if (confinement == null) return line;

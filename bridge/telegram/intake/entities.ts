@@ -141,11 +141,7 @@ export function mentionsIn(text: string, entities: readonly Entity[], bot: { id:
   );
 }
 
-/**
- * A mention is an address where it begins or ends a message, or is set off by commas. Within a sentence, as in "why did @bot
- * fail?", it is one of its words, and stays.
- * @returns the part to leave out of the prompt, with the blanks and commas around it
- */
+/** A mention is left out of the prompt where it begins or ends the message, or is set off by commas, with the blanks around it. */
 export function addressesIn(text: string, mentions: readonly Range[]): Range[] {
   const cuts: Range[] = [];
   let start = 0;

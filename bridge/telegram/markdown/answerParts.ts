@@ -45,11 +45,7 @@ export function partsDone(parts: readonly AnswerPart[], done: number, hasArrived
   return hasArrived && last !== undefined && isFile(last) ? parts.length : done;
 }
 
-/**
- * @param text Markdown, secrets included
- * @param project null if unknown
- * @returns the messages of a final text, after them its file, and after that what replaces the file
- */
+/** @returns the messages of a final text, after them its file, and after that what replaces the file */
 export function answerParts(text: string, redact: Redact, project: string | null): readonly AnswerPart[] {
   const { parts, source } = renderClean(text, redact);
   const named = (ending: string) => ({ fileName: project === null ? ending : `${project}-${ending}`, content: source });
@@ -70,11 +66,7 @@ export function answerParts(text: string, redact: Redact, project: string | null
   return [first, left, last, file, ...others.map((part) => ({ ...part, isFallback: true as const }))];
 }
 
-/**
- * @param excerpt the first words of the message that is answered
- * @returns the parts of an answer that cannot be a reply, because its message went to a bot that this one has replaced: it names
- *   the message, unless there is no room
- */
+/** An answer to a message of a bot that this one has replaced cannot be a reply: it names the message, if there is room. */
 export function asNoReply(parts: readonly AnswerPart[], excerpt: string): readonly AnswerPart[] {
   const [first, ...others] = parts;
   if (first === undefined || isFile(first)) return parts;

@@ -43,11 +43,7 @@ export interface MessagePart {
   readonly plain: string;
 }
 
-/**
- * @param text Markdown, any length, secrets included
- * @returns at least one part, each with something visible, and the whole text for a file: without its secrets, including those
- *   that Markdown hides (`\_` shows as `_`), and without its Markdown if that hid one
- */
+/** @returns at least one part, and the whole text for a file: without hidden secrets (`\_` shows as `_`) */
 export function renderClean(text: string, redact: Redact): { parts: MessagePart[]; source: string } {
   const source = withoutEscapedSecrets(readable(redact(text)), redact);
   const lines = linesOf(source);
@@ -192,12 +188,7 @@ export function readable(text: string): string {
   return Buffer.from(withoutInvisible(text).replace(/\r\n?/g, '\n')).toString();
 }
 
-/**
- * Parts that are not rendered still appear in a file, and in an answer that is sent unrendered: a link's title, the words
- * behind a code block's language.
- *
- * @returns `markdown` itself if no secret is written in it with escapes; else all of it without them
- */
+/** A link's title and words behind a block's language still appear in a file. @returns the same if escapes hide no secret */
 function withoutEscapedSecrets(markdown: string, redact: Redact): string {
   const meant = unescaped(markdown);
   return isClean(meant, redact) ? markdown : redact(meant);

@@ -20,11 +20,7 @@ interface Extent {
   occurrences: number;
 }
 
-/**
- * @param mark the hidden first line
- * @param isPrivate whether only the project can read the issue: people's words are shown nowhere else
- * @returns the issue's body: the mark, a summary, the occurrences with the newest first; under 60,000 characters
- */
+/** @param isPrivate whether only the project can read it: people's words are shown nowhere else @returns under 60,000 characters */
 export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string, isPrivate = false): string {
   const count = record.occurrences.length;
   const extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };

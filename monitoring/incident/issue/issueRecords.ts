@@ -196,12 +196,7 @@ export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
   };
 }
 
-/**
- * Reduces an issue's record of occurrences before an instant to our own words and the issue's number, so that the issue is
- * found again, without the words and calls of agents.
- * @param before epoch milliseconds
- * @returns the record itself if nothing is old; null if nothing of it is worth keeping
- */
+/** Keeps what finds the issue again, without words of agents. @param before epoch milliseconds @returns null if nothing is left */
 export function withoutOld(record: IssueRecord, before: number): IssueRecord | null {
   const { occurrences, elsewhere, issue, creating_since, last_comment_at } = record;
   const isYoungId = (incidentId: string) => (timeOfUlid(incidentId) ?? before) >= before;

@@ -29,12 +29,7 @@ export class IssueWriter {
     this.#clock = clock;
   }
 
-  /**
-   * One POST, announced in the record before it goes out.
-   * @param isFree called after the announcement: whether the project may still get a new issue
-   * @returns the new issue; null if another process changed the record first, or is about to file another one
-   * @throws SinkError; after `ambiguous` the record still has `creating_since`
-   */
+  /** One POST, announced first; then `isFree` decides. @returns null if another process was first @throws SinkError */
   async create(
     record: IssueRecord,
     occurrence: Occurrence,

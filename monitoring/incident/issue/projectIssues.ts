@@ -98,11 +98,7 @@ export class ProjectIssues {
     this.#logger = logger;
   }
 
-  /**
-   * Reports an occurrence. Idempotent per `incident_id`: reported again, it stays in its issue; other words in `done` replace
-   * the former ones. Call it again at `retry_at`.
-   * @throws the records' error if they cannot be reached, and ConflictError; the sink's errors become the outcome
-   */
+  /** Idempotent per `incident_id`; call it again at `retry_at`. @throws the records' error, ConflictError */
   createInvestigationIssue(occurrence: Occurrence): Promise<ReportOutcome> {
     return this.#inTurn(occurrence, (record, storable) => this.#place(record, storable));
   }

@@ -78,12 +78,7 @@ async function incidentOf(
   };
 }
 
-/**
- * A project's readers may be the public, so only sessions of the project itself are named; others are just counted.
- * @param affected the incidents that make the outage, at least one
- * @param active how many sessions are active
- * @param projectKey the project of the issue
- */
+/** Others than the project's sessions are just counted: its readers may be the public. @param affected at least one */
 export function findOutage(affected: readonly Incident[], active: number, projectKey: string): Finding<IncidentRule> {
   const since = Math.max(...affected.map((incident) => signOfOutage(incident) ?? incident.opened_at));
   return {

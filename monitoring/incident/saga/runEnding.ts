@@ -121,11 +121,7 @@ export class RunEnding {
   }
 }
 
-/**
- * A lost run is put back, neither revived nor reported to the chat, if its agent cannot have done anything yet or its bridge was
- * being stopped.
- * @returns whether it was; false if it counts as an attempt or was put back too often, or another rule is also true
- */
+/** If the agent cannot have done anything yet, or the bridge was being stopped. @returns false if it counts as an attempt */
 async function isPutBack(context: SagaContext, incident: Incident, session: AgentSession): Promise<boolean> {
   const { store, folders, wasCutDown, wasStopping, keptBack } = context;
   if (!isOnlyLost(incident.findings) || incident.hold !== undefined) return false;

@@ -55,11 +55,7 @@ export class IncidentSaga {
     this.#reporting = new DueReports(context, (incidentId) => this.drive(incidentId));
   }
 
-  /**
-   * Takes the incident as far as possible now. Calls for one incident run one after the other; those that wait share a turn.
-   * @returns when to look again, in epoch milliseconds; null if only a wake can move it, or it is closed
-   * @throws FencedError if another watchdog acts now
-   */
+  /** Waiting calls share a turn. @returns when to look again; null if only a wake can move it @throws FencedError */
   advance(incidentId: string): Promise<number | null> {
     return this.#turns.take(incidentId, () => this.#takeSteps(incidentId));
   }

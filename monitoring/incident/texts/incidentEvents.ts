@@ -110,11 +110,7 @@ function subjectOf({ session_id, incident_id, project_key, attempt }: Incident) 
   return { session_id, incident_id, project_key, attempt };
 }
 
-/**
- * @param excerpt how a run ended, in clauses of ours and of the agent. Untrusted.
- * @param said the sentences that the reader has already seen
- * @returns the clauses that are not among them, so that a cause is given once; empty if nothing is left. Untrusted.
- */
+/** @returns the clauses of ours and of the agent that the reader has not seen in `said`. Untrusted */
 export function endWords(excerpt: string | null | undefined, said: readonly string[]): string {
   const known = new Set(said.map(bare));
   const clauses = (excerpt ?? '').split('; ').filter((clause) => !known.has(bare(clause)));

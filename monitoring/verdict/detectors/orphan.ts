@@ -14,11 +14,7 @@ export interface OrphanFacts {
   readonly clocksStart: number;
 }
 
-/**
- * A lease counts as expired only a whole lease after its end: until then its owner may still be ending the run by itself. After
- * a gap the owner has one lease duration to renew it, because it may have been stopped as well.
- * @param now epoch milliseconds
- */
+/** A lease counts as expired a whole lease after its end: its owner may be ending the run. After a gap it gets one more. */
 export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
   const since = (instant: number, evidence: string): Finding => ({
     rule: 'orphan',
