@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Newest } from '../../src/newest.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { checkCommand } from './command/check.js';
-import { CodexDialect, type Totals } from './command/codex.js';
+import { codex, type Totals } from './command/codex.js';
 import { GeminiDialect } from './command/gemini.js';
 import { plainText } from './command/plainText.js';
 import { CONVERSATION, type CommandOptions, type Output, PROMPT } from './command/settings.js';
@@ -18,7 +18,7 @@ const MOST_THREADS = 10_000;
 const DIALECTS: Readonly<Record<Output, (request: AgentRequest, clock: Clock, totals: Totals) => Dialect>> = {
   text: ({ redact }, clock) => plainText(clock, redact),
   json_lines: () => PROTOCOL,
-  codex: ({ conversationId }, _, totals) => new CodexDialect({ isResumed: conversationId !== null, totals }),
+  codex,
   gemini: () => new GeminiDialect(),
 };
 

@@ -7,12 +7,14 @@
 import type { Lineage } from '../../../src/journal/schema.js';
 import { type Clock, isoTime } from '../../../src/time.js';
 import type { AgentFailure, FailureCause } from '../failures/causes.js';
+import { CLAUDE_WORDINGS } from '../failures/claude.js';
+import { failureWordsOf } from '../failures/explain.js';
 import type { Reading } from '../failures/statedEnd.js';
-import { WORDINGS } from '../failures/tables.js';
 import { readWords } from '../failures/wording.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import type { ResultMessage, SystemMessage } from './sdk.js';
 
+const WORDINGS = failureWordsOf(CLAUDE_WORDINGS).reported;
 const BY_ERROR: Readonly<Record<string, FailureCause>> = {
   authentication_failed: 'authentication',
   oauth_org_not_allowed: 'authentication',
@@ -68,7 +70,7 @@ export function failureOf(
     BY_STATUS[result.api_error_status ?? 0] ??
     'crash';
   if (!INEXACT.includes(cause)) return { cause };
-  return readWords(wordsOf(result), WORDINGS.claude, reading) ?? { cause };
+  return readWords(wordsOf(result), WORDINGS, reading) ?? { cause };
 }
 
 /** @returns whether the retried request fails for a reason that retrying cannot remove */
