@@ -1,6 +1,5 @@
 /** How long to wait before retrying: twice as long after every failure, up to a limit. */
 export interface Backoff {
-  /** After the first failure, in milliseconds. */
   readonly firstMs: number;
   readonly longestMs: number;
 }

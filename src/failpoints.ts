@@ -76,7 +76,6 @@ interface Armed {
 }
 
 let armed: Armed | null = null;
-/** The file of orders, read at each passage. */
 let orders: { readonly file: string; text: string } | null = null;
 
 /**

@@ -51,7 +51,6 @@ export abstract class RepeatedService implements Service {
   readonly #rounds: Rounds;
   readonly #begins: Beginning;
 
-  /** @param pauseMs after each round, in milliseconds */
   constructor(clock: Clock, pauseMs: number, begins: Beginning = 'with a round') {
     this.#rounds = new Rounds(clock, () => this.round(), pauseMs);
     this.#begins = begins;

@@ -33,7 +33,6 @@ export function widthOfLetter(letter: string): number {
 /** Made late: that takes some 10 ms, and few texts need it. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** @returns the signs of the text; finding them is slow */
 export function signsIn(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);

@@ -25,7 +25,6 @@ export class AcceptedFiles {
   readonly #lines = new LineAppender({ isShared: true });
   #descriptor: number | null = null;
   #beganWithBytes = 0;
-  /** How far each file was read, in bytes. */
   #read: ReadonlyMap<string, number> = new Map();
 
   /** @param folder made with the first line */
@@ -100,7 +99,6 @@ export class AcceptedFiles {
     this.#lines.use(path, this.#descriptor);
   }
 
-  /** @returns the names of the files, the oldest first */
   #names(): string[] {
     const names = namesIn(this.#folder).filter((name) => NAME.test(name));
     return names.sort((one, other) => numberOf(one) - numberOf(other));

@@ -123,7 +123,6 @@ export function readScenarioFile(path: string): ScenarioFile {
   throw new UsageError(`the scenario ${name} cannot be played: ${faults.join('; ')}`);
 }
 
-/** @returns the index of the scenario to play; null for the default one */
 export function chooseScenario(file: ScenarioFile, message: string, attempt: number): number | null {
   const place = file.scenarios.findIndex(({ when }) => {
     const rightMessage = when?.message === undefined || new RegExp(when.message, 'iu').test(message);

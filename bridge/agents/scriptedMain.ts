@@ -24,7 +24,6 @@ const SAFE_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 /** The memory of a conversation, so that "turn 3 of this conversation" can be proven. */
 interface Conversation {
   readonly conversation_id: string;
-  /** The runs that took part, in order. */
   readonly turns: readonly { readonly session: string; readonly run: string }[];
 }
 

@@ -62,7 +62,6 @@ export function eventsFileOf({ logsFolder }: Settings): string {
   return join(logsFolder, 'critical_events.jsonl');
 }
 
-/** @returns where the daily reviews are */
 export function reviewsFolderOf({ logsFolder }: Settings): string {
   return join(logsFolder, 'daydream');
 }

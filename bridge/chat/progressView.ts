@@ -5,7 +5,6 @@ import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { clockTime, describeDuration, SECOND } from '../../src/time.js';
 
-/** The present activity of an agent. */
 export interface Activity {
   /** The call in flight in a few words, `Bash: npm test`; null between calls. */
   readonly tool: string | null;
@@ -13,7 +12,6 @@ export interface Activity {
   readonly note: string | null;
   /** Null without a list of tasks, and if every one is settled. */
   readonly step: Step | null;
-  /** Calls of this run so far. */
   readonly calls: number;
   /** Start of this activity, in milliseconds on the monotonic clock: people read how long it has lasted. */
   readonly startedAt: number;

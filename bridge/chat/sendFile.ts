@@ -40,7 +40,6 @@ interface ReadFile {
   readonly bytes: number;
   /** The content just before that place: another file may have taken the name. */
   readonly last: Buffer;
-  /** The file is complete and fully read. */
   readonly isDone: boolean;
 }
 
@@ -163,7 +162,6 @@ export class SendFile {
     for (const name of names) await rm(join(this.#folder, name), { force: true });
   }
 
-  /** @returns the names of the files, the oldest first */
   async #names(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(nullIfAbsent);
     return (names ?? []).filter((name) => NAME.test(name)).sort((one, other) => numberOf(one) - numberOf(other));

@@ -80,7 +80,6 @@ export class SendMemory {
     return sent.toSorted((one, other) => one.at - other.at).findLast((line) => isWhole(line, sent))?.kind ?? null;
   }
 
-  /** Before a part is sent. */
   async claim(text: FinalText, part: number): Promise<Claim> {
     const own = this.#lineOf(text, part, 'sending', randomUUID());
     await this.#add(own);
@@ -94,7 +93,6 @@ export class SendMemory {
     return earlier.some((line) => this.#isSending(line)) ? 'elsewhere' : 'in_doubt';
   }
 
-  /** The part was certainly not sent. */
   async withdraw(text: FinalText, part: number): Promise<void> {
     const own = this.#claims.get(text.sessionId);
     this.#claims.delete(text.sessionId);

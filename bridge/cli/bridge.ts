@@ -53,7 +53,6 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** @returns the stream, marked as not read by a person */
 function asJson(stream: TerminalStream): TerminalStream {
   return { isTTY: false, write: (text) => stream.write(text), on: (event, listener) => stream.on(event, listener) };
 }

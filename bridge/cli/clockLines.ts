@@ -40,7 +40,6 @@ function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }
   return ['clock', `${who}${silence}${failures}`];
 }
 
-/** @returns since when, if a person is awaited */
 function personAwaited(waits: readonly ConsideredWait[]): string | null {
   const human = waits.filter(({ kind, excuses }) => excuses && (kind === 'permission' || kind === 'user'));
   const [first] = human.map(({ since }) => Date.parse(since)).sort((left, right) => left - right);

@@ -14,7 +14,6 @@ import { readOptions } from '../command/options.js';
 import { printJson, printLines, sayLines } from '../command/print.js';
 import { fitted } from '../command/table.js';
 
-/** The consumer if no name is given. */
 const DEFAULT_CONSUMER = 'reader';
 
 export const command: Command = {

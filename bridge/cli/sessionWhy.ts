@@ -38,7 +38,6 @@ export interface Why {
 export interface WhyFacts {
   readonly session: AgentSession;
   readonly incident: Incident | null;
-  /** Null if the session is not running. */
   readonly assessment: Assessment | null;
   readonly journal: string;
 }
@@ -129,7 +128,6 @@ function callLine({ at, tool_name, outcome, duration_ms, tool_input }: RecentToo
   return `${isoTime(at).slice(11, 19)} ${tool_name} (${how}${took}) ${shorten(redactShapes(input), LONGEST_CALL)}`;
 }
 
-/** Closed incidents that are searched for the session's own. */
 const INCIDENTS_SEARCHED = 1_000;
 
 /** The open one, for a message that waits too long that of its folder or queue, else the one that ended the session. */

@@ -31,7 +31,6 @@ export interface CommandContext {
   readonly input: AsyncIterable<Uint8Array>;
   /** Begins another command of this program, which outlives this one. Its output is not read. */
   startDetached(args: readonly string[]): void;
-  /** Runs another program to its end, with the environment of this one. */
   readonly runProgram: RunProgram;
   /** Destination of log lines; standard output is only for the command's results. */
   readonly logStream: TerminalStream;

@@ -9,7 +9,6 @@ import { ulid } from '../../src/ids.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
 
-/** A command's means to begin another one. */
 type Starter = Pick<CommandContext, 'startDetached'>;
 
 type Begun = Pick<Memory, 'places' | 'isBridges'>;

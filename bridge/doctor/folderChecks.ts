@@ -67,7 +67,6 @@ export async function checkProjectDirectories({
   );
 }
 
-/** @returns whether an agent of the project can work in the directory */
 export async function checkDirectory(
   key: string,
   path: string,

@@ -187,7 +187,6 @@ function lostIn(places: Places): (path: string, lines: number) => boolean {
   return (path, lines) => basename(path) === WORKLOG && (lines > 0 || hasLostLines(shared, dirname(path)));
 }
 
-/** @returns the logs of the youngest sessions, of workspaces, and of bindings */
 async function logsOf(places: Places, onTrouble: (error: UnreachableError) => void): Promise<string[]> {
   const folders = [() => places.archivedFolders(), () => places.sessionFolders()].flatMap((list) => {
     try {

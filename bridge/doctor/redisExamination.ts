@@ -142,7 +142,6 @@ function complaint(error: unknown, { redisUrl }: Settings): CheckResult {
   return fault('redis', describeError(error), remedy);
 }
 
-/** @returns nothing if every report is taken */
 export async function checkReports(store: Pick<Store, 'reportTroubles'>, clock: Clock): Promise<CheckResult[]> {
   return (await store.reportTroubles.all()).map(({ place, since, words }) =>
     fault(

@@ -22,7 +22,6 @@ export interface OwnRedis {
 
 export interface FolderWatchParts {
   readonly logsFolder: string;
-  /** The id that the folder had at the start. */
   readonly logsId: string;
   readonly redis: OwnRedis;
   readonly client: Redis;

@@ -61,7 +61,6 @@ export class HealthServer implements Service {
     this.#options = options;
   }
 
-  /** The port that it listens on; null while it does not. */
   get port(): number | null {
     const address = this.#server?.address() as AddressInfo | null | undefined;
     return address?.port ?? null;

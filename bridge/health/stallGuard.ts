@@ -36,7 +36,6 @@ interface StallGuardOptions extends Omit<StallGuardData, 'shared' | 'tickMs'> {
 /** The event loop's pulse: how late it is and, for another thread, whether it turns at all. */
 export class LoopBeat implements Service {
   readonly name = 'pulse of the event loop';
-  /** Interval of the beats, in milliseconds. */
   readonly beatMs: number;
   /** One counter, shared with the thread that watches it. */
   readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);

@@ -25,7 +25,6 @@ export interface LostHostsOptions {
   readonly host: string;
   readonly runLeaseMs: number;
   readonly places: readonly ServedPlace[];
-  /** The hosts named in the configuration. */
   readonly homes: readonly string[];
 }
 

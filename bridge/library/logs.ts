@@ -13,7 +13,6 @@ import type { CriticalEvent } from './criticalEvent.js';
 export type { CriticalEvent, CriticalEventName } from './criticalEvent.js';
 export type { DeclaredState, JournalEvent };
 
-/** A line of `tool_use.jsonl`. */
 export type JournalLine = JournalEvent & {
   readonly v: number;
   /** ISO 8601, UTC. */

@@ -24,7 +24,6 @@ export interface Claim {
   release(): void;
 }
 
-/** Whether the owner of a claim counts as alive. */
 type Lives = (owner: ProcessIdentity) => Promise<boolean>;
 
 /** @throws UsageError if a living process owns the folder, with its pid; UnreachableError if stopped first */

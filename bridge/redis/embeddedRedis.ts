@@ -47,7 +47,6 @@ const MOST_UNANSWERED = 6;
 
 export interface EmbeddedRedisOptions {
   readonly logsFolder: string;
-  /** The search path for programs, in the format of PATH. */
   readonly path: string;
   /** `WATCHKEEPER_HOST`, else the host's name. */
   readonly host: string;

@@ -36,7 +36,6 @@ export async function findServerProgram(searchPath: string): Promise<ServerProgr
   );
 }
 
-/** @returns null if the program does not report one */
 async function versionOf(path: string): Promise<string | null> {
   const said = await run(path, ['--version'], { timeout: VERSION_LIMIT_MS }).catch(() => null);
   return /\bv=(\d+\.\d+\S*)/.exec(said?.stdout ?? '')?.[1] ?? null;

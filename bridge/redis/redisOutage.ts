@@ -49,7 +49,6 @@ export class RedisOutage {
     );
   }
 
-  /** Logged when the last connection is back. */
   back(connection: object, where: string): void {
     if (!this.#away.delete(connection) || this.#away.size > 0) return;
     this.#absence.end((lasted) => `Redis at ${where} is back after ${lasted}`);

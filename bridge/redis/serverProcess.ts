@@ -109,7 +109,6 @@ export function signalServer(server: ProcessIdentity, here: ProcessIdentity, nam
   }
 }
 
-/** @param stopping ends the wait for an answer */
 export async function answers(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
   if (stopping?.aborted) return false;
   const redis = openRedis(url, { purpose: 'commands', clock });

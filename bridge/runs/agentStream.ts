@@ -24,7 +24,6 @@ import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
 import type { RunWorklog } from './runWorklog.js';
 
-/** The files that are written while a run works. */
 export interface RunFiles {
   readonly journal: RunJournal;
   readonly worklog: RunWorklog;

@@ -33,7 +33,6 @@ export interface RunWitness {
   readonly youngRunMs: number;
 }
 
-/** @param logsId of the folder of `settings`; null if it cannot be read */
 export function witnessHere(
   { logsFolder, timings }: Pick<Settings, 'logsFolder' | 'timings'>,
   { boot_id: bootId }: ProcessIdentity,

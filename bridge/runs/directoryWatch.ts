@@ -32,7 +32,6 @@ export class DirectoryWatch extends RepeatedService {
   readonly #parts: DirectoryWatchParts;
   #missing: ReadonlyMap<string, string> = new Map();
   #known: { readonly projects: Settings['projects']; readonly places: readonly ServedPlace[] } | null = null;
-  /** The projects whose directories the waiting messages have. */
   #followed: Settings['projects'] | null = null;
 
   constructor(parts: DirectoryWatchParts) {

@@ -92,7 +92,6 @@ function isOwnEnd(stopCause: StopCause | null): boolean {
 
 interface KeptEnd {
   readonly ended: EndedRun;
-  /** The record as its run last saw it. */
   readonly known: AgentSession;
   /** Null if it was stored as cancelled by a person. */
   readonly run: Run | null;
@@ -108,13 +107,11 @@ export class RecentEnds {
   readonly #kept = new Newest<string, KeptEnd>(MOST_KEPT);
   readonly #passes = new Coalesced(() => this.#storeEach());
 
-  /** @param isUnderWay whether this process runs the session, or knows that it waits */
   constructor(context: EndContext, isUnderWay: (sessionId: string) => boolean) {
     this.#context = context;
     this.#isUnderWay = isUnderWay;
   }
 
-  /** @param isCancelled whether a person cancelled the session */
   note(ended: EndedRun, run: Run, isCancelled = false): void {
     if (!isCancelled && isNoEnd(ended)) return;
     const { known } = ended;

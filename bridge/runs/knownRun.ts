@@ -16,7 +16,6 @@ export class KnownRun {
   readonly runId: string;
   /** As the run last saw it. */
   session: AgentSession;
-  /** The run's record in the store. */
   run: Run;
   /** Its group is null if the agent has no process. */
   target: RunTarget;

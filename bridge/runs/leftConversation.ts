@@ -22,9 +22,7 @@ export interface FailedTurn {
   readonly cause: FailureCause;
   readonly reason: string;
   readonly attempt: 1 | 2;
-  /** Whether it continued the conversation of an earlier message. */
   readonly hasContinued: boolean;
-  /** Calls that its agent made. */
   readonly calls: number;
 }
 

@@ -26,7 +26,6 @@ export interface PredecessorContext {
   readonly logsId: string;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** Says whether the owner of a run was stopping when it died. */
   readonly stopMark: Pick<StopMark, 'wasStopping'>;
 }
 

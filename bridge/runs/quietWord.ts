@@ -51,7 +51,6 @@ export class QuietWord {
     }
   }
 
-  /** @returns when to look again, in milliseconds */
   async #look(signal: AbortSignal): Promise<number> {
     const { clock, thresholds, journal, run } = this.#context;
     if (this.#context.isTorn()) return LOOK_EVERY_MS;

@@ -28,7 +28,6 @@ const RUN_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
 export interface ReaperOptions {
   readonly clock: Clock;
-  /** How long the bridge may be silent. */
   readonly leaseMs: number;
   /** Between SIGTERM and SIGKILL. Default 10 s. */
   readonly graceMs?: number;

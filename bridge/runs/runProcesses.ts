@@ -39,7 +39,6 @@ export class RunProcesses {
     this.#table = table;
   }
 
-  /** @param onMarked called for each marked process as soon as it is seen */
   look(onMarked?: (found: HostProcess) => void): Look {
     const snapshot = this.#table.snapshot(this.#target.runId, (found) => {
       this.#known.set(found.pid, found.start);

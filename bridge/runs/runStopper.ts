@@ -29,7 +29,6 @@ export class RunStopper {
     this.#known = known;
   }
 
-  /** Aborted when the agent is to end. */
   get signal(): AbortSignal {
     return this.#asked.signal;
   }

@@ -66,7 +66,6 @@ export class RunWorklog {
     this.#conversation = id;
   }
 
-  /** @param isGone whether it is proven that no process of the run is left */
   end(end: AgentEnd, stopCause: StopCause | null, isGone: boolean): void {
     const { agentProcess: process, runId } = this.#known;
     if (process === null || !isGone) return;

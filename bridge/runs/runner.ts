@@ -14,7 +14,6 @@ const STORING_MS = 5 * SECOND;
 
 interface LiveRun {
   readonly job: RunJob;
-  /** Resolves when the run's end is stored. */
   readonly ended: Promise<unknown>;
 }
 

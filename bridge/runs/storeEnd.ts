@@ -65,7 +65,6 @@ export interface EndContext {
   readonly logger: Logger;
   readonly lanes: Lanes;
   readonly settings: Settings;
-  /** Reports facts that the store had forgotten. */
   readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
 }
 

@@ -19,7 +19,6 @@ export class ChatSpending {
   readonly #calls = new Map<string, number[]>();
   /** Chats that asked for a pause. */
   readonly #bannedUntil = new Newest<string, number>(MOST_BANNED);
-  /** The last progress line in each group. */
   readonly #lastLine = new Map<string, number>();
 
   constructor(clock: Clock) {

@@ -21,7 +21,6 @@ export interface Typed {
   readonly isJson: boolean;
 }
 
-/** @returns the lines of the help about the verb */
 export function usageOf({ name, summary, fields }: AnyVerb): string {
   const usages = Object.values<Field>(fields).flatMap(({ usage }) => (usage === '' ? [] : [usage]));
   return `  ${[name, ...usages].join(' ').replaceAll(' \n', '\n')}\n      ${summary.replaceAll('\n', '\n      ')}`;

@@ -21,7 +21,6 @@ export interface VerbsCommand {
   /** Without the program's name. */
   readonly name: string;
   readonly verbs: readonly AnyVerb[];
-  /** Other names of verbs. */
   readonly aliases?: Readonly<Record<string, AnyVerb>>;
   readonly about: string;
   readonly examples: string;

@@ -55,7 +55,6 @@ export class OwnersAlive {
     this.#logsFolder = logsFolder;
   }
 
-  /** Checks the owner of each of these runs. */
   async ask(sessions: readonly WatchedRecord[]): Promise<void> {
     const owners = new Set<ProcessIdentity>();
     for (const { run } of sessions) if (run !== null) owners.add(run.owner);

@@ -25,7 +25,6 @@ export interface RepeatFacts {
   readonly rule: IncidentRule;
   /** Jobs: a revival that fails like its first attempt is no repetition. */
   readonly today: number;
-  /** Jobs in the seven days before. */
   readonly week_before: number;
   /** How many of these eight days had one. */
   readonly days: number;
@@ -35,12 +34,10 @@ export interface RepeatFacts {
 export interface WeekFacts {
   readonly jobs: number;
   readonly needed_a_person: number;
-  /** When the last one was noticed; null if there was none. */
   readonly last_at: string | null;
 }
 
 export interface IssueFacts {
-  /** Null if the address has no number. */
   readonly number: number | null;
   readonly url: string;
   readonly project: string;
@@ -101,7 +98,6 @@ export interface OpenDay {
   /** The first instant after the day, epoch milliseconds. */
   readonly end: number;
   readonly stories: Map<string, IncidentStory>;
-  /** The incidents with a line of that day. */
   readonly today: Set<string>;
   /** Lines of that day. */
   events: number;
@@ -184,7 +180,6 @@ function issuesOf(jobs: readonly Job[]): IssueFacts[] {
   );
 }
 
-/** @returns the number of the issue at this address; null if it has none */
 export function issueNumber(url: string): number | null {
   const number = /\/issues\/(\d{1,9})(?:\.md)?$/.exec(url)?.[1];
   return number === undefined ? null : Number(number);

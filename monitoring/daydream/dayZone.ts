@@ -39,7 +39,6 @@ export class DayZone {
     return from;
   }
 
-  /** @returns the first instant of the next day */
   endOf(date: string): number {
     return this.beginOf(isoTime(midnightInUtc(date) + DAY).slice(0, 10));
   }

@@ -109,7 +109,6 @@ function endOf({ event, details }: CriticalEvent, revived: boolean): JobEnd {
   return outcome === 'revival_failed' ? 'failed_again' : 'closed';
 }
 
-/** @returns whether the job's end leaves something to do */
 export function needsAPerson({ end }: JobFacts): boolean {
   return end === 'failed_again' || end === 'not_revived';
 }

@@ -37,11 +37,9 @@ export interface Watched {
   readonly knownFrom: number | null;
 }
 
-/** A review's facts about the watch itself. */
 export interface WatchFacts {
   /** `unknown`: the record was damaged, or events show that the product was running but the record has nothing for that day. */
   readonly state: 'always' | 'partly' | 'never' | 'unknown';
-  /** When it was watched, on this day. */
   readonly times: readonly { readonly from: string; readonly until: string }[];
 }
 

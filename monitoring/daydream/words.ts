@@ -18,7 +18,6 @@ const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
 /** Older versions logged whole minutes, which mean nothing for a threshold of seconds. */
 const NO_MINUTES = /_for_0_minutes$/;
 
-/** @returns the parts that are not empty, in one line */
 export function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ');
 }

@@ -24,7 +24,6 @@ export interface ArchivingOptions {
   readonly before: number;
   /** Whether age alone decides if there is no consumer; otherwise nothing is moved then. */
   readonly needsNoConsumer?: boolean;
-  /** Called and awaited after each step. */
   readonly onStep?: (step: ArchivingStep) => unknown;
 }
 

@@ -11,7 +11,6 @@ export interface Piece {
   readonly path: string;
   /** The live file, which is held open; null for an archived one, which is never replaced. */
   readonly live: FileHandle | null;
-  /** The id of its first event; null if it holds none. */
   readonly first: string | null;
 }
 
@@ -30,7 +29,6 @@ export function archivePath(livePath: string, sequence: number, day: string): st
   return join(archiveFolderOf(livePath), `${basename(livePath, '.jsonl')}-${number}-${day}.jsonl`);
 }
 
-/** @returns the archived files in their order */
 export async function archivedFiles(livePath: string): Promise<{ path: string; sequence: number }[]> {
   const folder = archiveFolderOf(livePath);
   const stem = `${basename(livePath, '.jsonl')}-`;

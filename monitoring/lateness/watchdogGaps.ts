@@ -48,7 +48,6 @@ export interface WatchdogGapsOptions {
   onGap(): void;
 }
 
-/** The lease under which this process is the acting watchdog. */
 export interface ActingLease {
   readonly isActing: boolean;
   /** Nothing is done under it until it has been renewed. */

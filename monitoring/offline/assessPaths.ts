@@ -89,7 +89,6 @@ export interface JournalFile {
 
 interface Judged {
   readonly assessment: Assessment;
-  /** The session's id in the lines; null if they have none. */
   readonly sessionId: string | null;
   readonly diagnostics: FollowDiagnostics;
   readonly replay?: NonNullable<AssessedSession['replay']>;

@@ -25,12 +25,10 @@ const ORDERED_LINES = 65_536;
 
 /** The part of a recording that was seen so far. */
 interface Seen {
-  /** How many instants were judged. */
   judged: number;
   /** UTC epoch milliseconds; null for a journal without a usable line. */
   from: number | null;
   to: number | null;
-  /** The first session id in the lines; null if they have none. */
   sessionId: string | null;
   /** Whether it holds no line of a journal of any time. */
   isBlank: boolean;
@@ -43,7 +41,6 @@ interface Seen {
 export interface ReplayResult extends Readonly<Seen> {
   /** For each rule that ever became true, the finding at that instant, which is `since`. */
   readonly first: readonly Finding[];
-  /** The verdict at the last instant. */
   readonly last: Assessment;
 }
 

@@ -34,7 +34,6 @@ export interface BacklogContext extends WaitingHeadsContext, ActingContext {
 }
 
 export interface BacklogLook {
-  /** By session: the findings about the head that waits. */
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
   /** When the next head could have waited for too long, UTC epoch milliseconds; null if none could. */
   readonly nextLook: number | null;

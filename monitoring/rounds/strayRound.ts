@@ -26,7 +26,6 @@ const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
 export interface StrayContext extends ActingContext {
   readonly runLeaseMs: number;
   readonly unreadable: UnreadableRecords;
-  /** The path of `critical_events.jsonl`. */
   readonly eventsFile: string;
   readonly reporter: ForgottenReporter;
 }
@@ -58,7 +57,6 @@ export class StrayRound {
     }
   }
 
-  /** @returns the records that one round has ended */
   async runOnce(): Promise<Stray[]> {
     const { store, logger, runLeaseMs, folders } = this.#context;
     const mended: Stray[] = [];

@@ -83,7 +83,6 @@ export class TerminalSession {
   /** Its agent may be at work, and has no transcript yet: programs begin it with the first prompt. */
   #isAwaited = false;
   #seen: readonly Seen[] = [];
-  /** Rules that were broken at the last look. */
   #broken: readonly string[] = [];
   /** The last notice of something that was found here, too. */
   #foundNotice: string | null = null;

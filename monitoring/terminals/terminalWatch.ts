@@ -49,7 +49,6 @@ export interface TerminalWatchContext {
   /** @throws WatchkeeperError if the home cannot be used */
   openMemory(): Memory;
   rulesIn(directory: string | null): DirectoryRules;
-  /** Whether this process is the one that acts. */
   mayAct(): boolean;
   /** Called for each open notice that this object sees, once, whichever watcher has written it. */
   onNotice(noticed: NoticedSession): Promise<void>;

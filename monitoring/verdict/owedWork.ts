@@ -35,7 +35,6 @@ function mainOwes(run: RunState, context: SessionContext): boolean {
   return context.status === 'active' && !run.prompted && !run.turnEnded;
 }
 
-/** @returns the instant before which no clock counts */
 export function clocksStart(now: number, context: SessionContext): number {
   let start = context.started_at ?? Number.NEGATIVE_INFINITY;
   for (const gap of context.gaps ?? []) if (gap.until <= now) start = Math.max(start, gap.until);

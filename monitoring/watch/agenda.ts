@@ -49,7 +49,6 @@ export class Deadlines {
     return due.sort(([, left], [, right]) => left - right).map(([id]) => id);
   }
 
-  /** @param byMs added to every instant */
   shift(byMs: number): void {
     for (const [id, instant] of this.#instants) this.#instants.set(id, instant + byMs);
     this.#earliest = null;
@@ -85,7 +84,6 @@ export class Agenda {
     this.wakeUp();
   }
 
-  /** Something about this session has changed. */
   lookNow(sessionId: string): void {
     this.#news.add(sessionId);
     this.wakeUp();

@@ -25,7 +25,6 @@ export class JournalFollower {
   #longestTail = USUAL_TAIL;
   #sessionId: string | null = null;
   #untimed = 0;
-  /** The lines that the timeline presumes. */
   #presumed = NONE;
 
   /** @param journal its path, which need not exist yet, or another source of its lines */
@@ -39,7 +38,6 @@ export class JournalFollower {
     return this.#timeline;
   }
 
-  /** The id in the journal's lines; null if they have none. */
   get sessionId(): string | null {
     return this.#sessionId;
   }

@@ -41,7 +41,6 @@ export interface Verdict {
   readonly assessment: Assessment;
   /** Epoch milliseconds. */
   readonly judgedAt: number;
-  /** When to look at it again, epoch milliseconds. */
   readonly nextLook: number;
 }
 

@@ -11,9 +11,7 @@ import type { IncidentSaga } from '../incident/saga/saga.js';
 import type { Agenda, Due } from './agenda.js';
 import { type JudgeContext, SessionJudge } from './sessionJudge.js';
 
-/** After a look that failed. */
 export const RETRY_MS = 5 * SECOND;
-/** After a record that changed while it was looked at. */
 const CHANGED_MS = SECOND;
 /** Other work gets a turn after this many sessions. */
 const MOST_IN_A_ROW = 500;

@@ -7,7 +7,6 @@ import { holdsSecret, type Secrets } from './secrets.js';
 /** The variables that every program needs; all others must be named in AGENT_ENV. */
 export const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
 
-/** The user that agents run as, if it is not the bridge's own. */
 export interface AgentUser {
   readonly uid: number;
   readonly gid: number;

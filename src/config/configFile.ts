@@ -11,7 +11,6 @@ import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
 
 export const CONFIG_FILE = 'watchkeeper.config.json';
-/** The configuration if there is no file. */
 export const FOR_TRYING_OUT: ProjectFile = { projects: { local: projectEntry.parse({ directory: '.' }) } };
 /** Far larger than any project file. */
 const LONGEST_BYTES = 16 * 1024 * 1024;

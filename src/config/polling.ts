@@ -20,7 +20,6 @@ export const DEFAULT_POLLING: PollingList = {
 const WORDS = 'must be a list of texts that are not empty';
 const words = z.array(z.string(WORDS).trim().min(1, WORDS), WORDS);
 
-/** The configuration file's additions to the list. */
 export const pollingAdditions = z.strictObject({
   tools: words.optional(),
   toolsWithoutText: words.optional(),

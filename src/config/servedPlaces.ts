@@ -11,12 +11,10 @@ export interface ServedPlace {
   readonly directory: string;
 }
 
-/** @returns the projects that this host works for */
 export function servedProjects(projects: Settings['projects']): Project[] {
   return [...projects.values()].filter(({ isServedHere }) => isServedHere);
 }
 
-/** @returns the hosts that are named in the configuration */
 export function homesOf({ projects }: Settings): string[] {
   return [...projects.values()].flatMap(({ host }) => (host === null ? [] : [host]));
 }

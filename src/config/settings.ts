@@ -45,7 +45,6 @@ export interface AgentSettings {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** The thresholds of each rule, and the action it leads to. */
 export interface ProjectRules {
   readonly thresholds: Thresholds;
   readonly actions: Readonly<Record<Rule, RuleAction>>;
@@ -113,7 +112,6 @@ export interface Retention {
   readonly archiveMs: number;
   /** If the archive of events is larger, its oldest files are removed early. */
   readonly archiveBytes: number;
-  /** A log is rotated before it exceeds this. */
   readonly logBytes: number;
 }
 
@@ -132,7 +130,6 @@ export interface Settings {
   /** The time zone of the daily review's days and clock times. */
   readonly daydreamTimeZone: string;
   readonly agentConcurrency: number;
-  /** The user that agents run as; null for the bridge's own. */
   readonly agentUser: AgentUser | null;
   readonly agentEnvironment: Readonly<Record<string, string>>;
   /** Absolute path. */
@@ -141,7 +138,6 @@ export interface Settings {
   readonly ownFiles: {
     readonly secret: readonly string[];
     readonly settled: readonly string[];
-    /** Folders of session memory. */
     readonly memories: readonly string[];
   };
   readonly host: string;

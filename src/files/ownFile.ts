@@ -45,7 +45,6 @@ export function ownershipFault(
   return { found, remedy: `look at what is in it, then run: chmod go-w '${path}'` };
 }
 
-/** @throws NotOwnError if it is not this user's own */
 export function requireOwn(path: string, stat: Stats): void {
   const fault = ownershipFault(path, stat);
   if (fault !== null) throw new NotOwnError(`${path} ${fault.found}, so it is not used; ${fault.remedy}`);

@@ -59,7 +59,6 @@ export function withFileSync<T>(path: string, flags: number, work: (descriptor: 
 export interface ReadLook {
   /** Flags of `open`; without them, links are followed, and a pipe is not waited for. */
   readonly flags?: number;
-  /** Throws if the open file is not to be read. */
   check?(stat: Stats): void;
 }
 

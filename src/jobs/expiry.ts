@@ -72,7 +72,6 @@ export class Expiry extends StorePart {
     return { removed: isDone ? over.length : 0, looked: ids.length };
   }
 
-  /** @returns those ids that belong to no session in any state */
   unknownAmong(sessionIds: readonly string[]): Promise<string[]> {
     return missing(this.redis, sessionIds, this.keys.session);
   }

@@ -24,7 +24,6 @@ const consideredWait = z.object({
 export type ConsideredWait = Readonly<z.infer<typeof consideredWait>>;
 
 const clockReading = z.object({
-  /** The sub-agent that was measured; null for the main agent. */
   agent: z.string().nullable(),
   unit: z.enum(['ms', 'failing_batches', 'calls']),
   value: z.number(),

@@ -56,7 +56,6 @@ const report = z.object({
 export type IncidentReport = Readonly<z.infer<typeof report>>;
 
 const note = z.object({ tries: z.number(), due_at: z.number(), last_error: z.string(), refused });
-/** The incident's end, which still has to be added to its issue. */
 export type OutcomeNote = Readonly<z.infer<typeof note>>;
 
 const subject = z.discriminatedUnion('kind', [
@@ -73,7 +72,6 @@ const subject = z.discriminatedUnion('kind', [
 export type IncidentSubject = Readonly<z.infer<typeof subject>>;
 
 const hold = z.object({
-  /** The incident of the outage. */
   incident_id: z.string(),
   /** `held`: its message waits. `go`: its steps continue. `give_up`: they continue, but the message is not run again. */
   state: z.enum(['held', 'go', 'give_up']),
@@ -96,7 +94,6 @@ const course = z.object({
   out: z.string().nullable(),
   out_since: z.number().nullable(),
 });
-/** How far the handling of an outage got. */
 export type OutageCourse = Readonly<z.infer<typeof course>>;
 
 /** Its title is untrusted. */
@@ -125,9 +122,7 @@ const incidentSchema = z.object({
   logs_id: z.string().exactOptional(),
   /** Absent if it is about the session's own run. */
   subject: subject.readonly().exactOptional(),
-  /** Present if an outage affects the session. */
   hold: hold.readonly().exactOptional(),
-  /** Present if the incident is the outage itself. */
   course: course.readonly().exactOptional(),
   project_key: z.string(),
   /** The leading rule. */
@@ -136,7 +131,6 @@ const incidentSchema = z.object({
   step: z.enum(INCIDENT_STEPS),
   /** Whether the run is ended and the message is revived or its chat notified; false while all rules only report. */
   acting: z.boolean(),
-  /** Why the message must not be revived; null if it may be. */
   not_revived_because: z.string().nullable(),
   /** The agent's own last words. Untrusted; absent in records of earlier versions. */
   untrusted_excerpt: z.string().nullable().exactOptional(),

@@ -15,9 +15,7 @@ export interface UnreadableSession {
   readonly sessionId: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly lane: string | null;
-  /** The run that holds the lane; null if none does. */
   readonly holder: string | null;
-  /** Whether it is in the lane's list of waiting sessions. */
   readonly waits: boolean;
 }
 

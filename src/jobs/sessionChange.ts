@@ -29,7 +29,6 @@ export interface WakeOption {
 
 export interface ChangedSession {
   readonly session: AgentSession;
-  /** The results of the change's reads. */
   readonly found: readonly (string | null)[];
 }
 

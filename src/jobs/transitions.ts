@@ -76,7 +76,6 @@ export class Transitions extends StorePart {
     return this.#update(sessionId, decide);
   }
 
-  /** @returns null if the session does not wait any more */
   async recordWaitingMessage(sessionId: string, progressMessageId: string): Promise<AgentSession | null> {
     return this.#update(sessionId, (session) => {
       if (session.status !== 'pending') return null;

@@ -48,7 +48,6 @@ export class Wakes implements Service {
     this.#listeners.clear();
   }
 
-  /** @returns a function that ends the listening */
   listen(listener: (wake: Wake) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

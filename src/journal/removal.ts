@@ -36,7 +36,6 @@ export async function lastTouched(logsFolder: string, sessionId: string): Promis
   return latest;
 }
 
-/** @returns whether there was a folder, which is now removed */
 export async function removeJournal(logsFolder: string, sessionId: string): Promise<boolean> {
   const folder = await ownFolder(logsFolder, sessionId);
   if (folder === null) return false;

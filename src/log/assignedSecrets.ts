@@ -146,7 +146,6 @@ function valueAt(text: string, { from, isQuoted, isElement }: ValuePlace): strin
   return (matchOf(PLAIN_VALUE, text, from)?.[0] ?? '').replace(/[)\]}]+$/, '');
 }
 
-/** @param to the end of the text that was looked at */
 function endOfValue(text: string, to: number, value: string, isQuoted: boolean): number {
   const end = isQuoted || value.length < LONGEST_PLAIN ? to : matchEnd(REST_OF_PLAIN_VALUE, text, to);
   return isQuoted ? end : matchEnd(MORE_VALUES, text, end) || end;

@@ -52,7 +52,6 @@ export function findCookies(text: string, end: number): FoundSecret | null {
   return cookiesAt(text, at + (matchOf(QUOTE, text, at)?.[0].length ?? 0));
 }
 
-/** @returns the cookies that begin there, if one of them is a secret */
 export function cookiesAt(text: string, from: number): FoundSecret | null {
   const value = matchOf(COOKIES, text, from)?.[0] ?? '';
   const isSecret = value.split(';').some((pair) => {

@@ -10,7 +10,6 @@ import { isPublicToken } from './unknownTokens.js';
 const SPACE = '(?:[ \\t]|\\\\t)';
 /** Words of a sentence; a full stop ends it. */
 const WORDS = String.raw`(?:${SPACE}{1,3}[\w@'’()/*~-]{1,40}(?:\.\w{1,20})?){0,6}?`;
-/** The words before the value. */
 const SAYS = `(?:${SPACE}{0,2}[:=→|]|${SPACE}{1,2}(?:(?:is|are|was|è|é)(?: (?:still|now|again|just|currently|simply))?|(?:set|changed|reset|rotated|updated) to|becomes|lautet|ist|est|es|=>|->))${SPACE}{1,16}`;
 const VALUE = String.raw`(?:\*\*|\\{0,31}["'\`]|\()?((?:[^\s"'\`\\|*]|\*(?!\*)){6,400})`;
 const SENTENCE = new RegExp(`${WORDS}${SAYS}${VALUE}`, 'y');
@@ -118,7 +117,6 @@ export function findAmongWords(text: string, end: number, isPassword: boolean): 
   return null;
 }
 
-/** @param free the text before it is replaced already */
 export function findBeforeName(text: string, start: number, free: number): FoundSecret | null {
   const near = Math.max(free, start - 70);
   const last = text.slice(near, start);

@@ -9,7 +9,6 @@ import type { Redact } from './redact.js';
 const CUT = '…';
 /** So much next to the edge of a part of a text is not shown: no form of our own secrets is longer. */
 export const TORN_EDGE = 1_024;
-/** The minimum to search. */
 const LEAST_SEARCHED = 8 * 1_024;
 /** If the first line of a key is cut off, only its last line shows that it is one. This is several times the longest key. */
 const LONGEST_KEY = 256 * 1_024;

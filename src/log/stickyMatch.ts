@@ -29,7 +29,6 @@ export function matchOf(sticky: RegExp, text: string, at: number): RegExpExecArr
   return sticky.exec(text);
 }
 
-/** @returns the end of the match; zero if there is none */
 export function matchEnd(sticky: RegExp, text: string, at: number): number {
   sticky.lastIndex = at;
   return sticky.test(text) ? sticky.lastIndex : 0;

@@ -17,7 +17,6 @@ for (let code = 0; code < 128; code += 1) {
 }
 for (const [first, last] of OTHERS) SORTS.fill(OTHER, first, last + 1);
 for (const letter of FOREIGN_LETTERS) SORTS[letter.charCodeAt(0)] = FOREIGN;
-/** The roles that a word may have. */
 export const [NAME, TOKEN, MARK, JOINED, DASHES, NUMBER, SHORT, JAR, UNKNOWN, QUALIFIED, LINE] = [
   1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
 ];

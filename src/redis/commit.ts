@@ -20,7 +20,6 @@ export type Message = Readonly<Record<string, string | true | undefined>>;
 
 export type Write = Command | { readonly channel: string; readonly wake: Message };
 
-/** Writes that happen if all checks hold. */
 export interface CheckedWrites {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];

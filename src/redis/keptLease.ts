@@ -56,7 +56,6 @@ export class KeptLease implements Service {
   /** The state that the log and {@link KeptLeaseOptions.onActing} were last notified of. */
   #isAnnounced = false;
   #keeping: Promise<void> | null = null;
-  /** Aborted for an early renewal, and to stop. */
   #pause = new AbortController();
   #stopping = new AbortController();
 

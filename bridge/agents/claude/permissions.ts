@@ -32,7 +32,6 @@ export class Denials {
     return { behavior: 'deny', message };
   };
 
-  /** @param call the denied call, in a few words */
   note(call: string, reason: string): void {
     this.#denied.add(call);
     this.#write({ event: 'note', text: `Denied: ${call} (${reason})` });

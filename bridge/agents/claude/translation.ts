@@ -46,7 +46,6 @@ export class Translation {
   readonly #retries: Retries;
   readonly #lastSign = new Map<string, number>();
   #conversationId: string;
-  /** The version that was stated last. */
   #stated: string | null = null;
   #error: string | null = null;
   /** Epoch milliseconds; null if no limit was reported as reached. */

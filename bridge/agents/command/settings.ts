@@ -2,10 +2,8 @@
 import * as z from 'zod';
 
 export const CONVERSATION = '{conversation}';
-/** Replaced by the prompt, if it is an argument. */
 export const PROMPT = '{prompt}';
 
-/** The ways to read a program's output. */
 export const OUTPUTS = ['text', 'json_lines', 'codex', 'gemini'] as const;
 export type Output = (typeof OUTPUTS)[number];
 

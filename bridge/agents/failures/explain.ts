@@ -6,10 +6,8 @@ import { CODEX_WORDINGS } from './codex.js';
 import { type Reading, statedEnd } from './statedEnd.js';
 import { passes, readWords, straight, type Wordings } from './wording.js';
 
-/** Where the words of a program's failure are looked up. */
 export interface FailureWords {
   readonly reported: Wordings;
-  /** Wordings for the end of its output. */
   readonly printed: Wordings;
 }
 

@@ -27,7 +27,6 @@ export interface Confinement {
   readonly home: string | null;
 }
 
-/** Where an agent works, and as whom. */
 export interface AgentSurroundings {
   readonly workingDirectory: string;
   /** The whole environment of the agent: the allowed variables and, for a run, its mark. Nothing else may be inherited. */
@@ -89,7 +88,6 @@ export interface AgentCheckRequest extends AgentSurroundings {
   readonly quick: boolean;
 }
 
-/** The result of checking an agent without a run. */
 export type AgentCheck =
   /** It can begin, as far as can be seen. */
   | { readonly verdict: 'ok'; readonly found: string; readonly remedy: null }

@@ -46,7 +46,6 @@ export function isHarmless({ isolation, agent }: Project): boolean {
   return isolation === null && agent.kind === 'scripted';
 }
 
-/** @returns the means that keeps the project's agents away */
 export function isolationOf({ isolation }: Project, trouble: Trouble | null): 'bubblewrap' | 'none' {
   return isolation ?? (trouble === null ? 'bubblewrap' : 'none');
 }

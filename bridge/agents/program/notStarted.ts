@@ -30,7 +30,6 @@ export function exhausted(forLog: string): AgentEnd {
   return { kind: 'failed', cause: 'host_exhausted', reason: 'run_failed_to_start', detail: TOO_LITTLE, forLog };
 }
 
-/** @returns a run without a process */
 export function endedRun(end: AgentEnd | Promise<AgentEnd>): AgentRun {
   return { pid: null, events: only(end) };
 }

@@ -24,7 +24,6 @@ import { type AgentProgram, ProgramStream } from './programStream.js';
 import { sandboxComplaint, signalInside } from './sandbox.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
-/** The length of the last output that is examined. */
 const READ_LIMIT = 1_000;
 /** A chat shows the first 400 characters of how a run ended, and the last output has to fit into them. */
 const QUOTED_LIMIT = 350;

@@ -13,7 +13,6 @@ import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protoco
 
 /** How to read a program's output. One per run, because it may have state. */
 export interface Dialect {
-  /** @param text one line, without its line end */
   line(text: string): ProgramLine[];
   /** Output has arrived on either stream, as a whole line or not. For programs whose lines carry no meaning. */
   heard?(): ProgramLine[];
@@ -67,12 +66,10 @@ export class ProgramStream {
     this.#redact = redact;
   }
 
-  /** The final answer, once given. */
   get answer(): string | null {
     return this.#answer;
   }
 
-  /** The program's own reason for not answering. */
   get failure(): AgentFailure | null {
     return this.#failure;
   }

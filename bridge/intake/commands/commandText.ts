@@ -15,7 +15,6 @@ export interface Command {
   readonly argument: string;
 }
 
-/** Where a command was typed. */
 export interface CommandPlace {
   readonly project: Project;
   /** The directory of the runs of the place's messages. */

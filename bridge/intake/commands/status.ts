@@ -67,7 +67,6 @@ async function onlyReported({ records }: Store): Promise<ReadonlySet<string>> {
   return new Set(open.filter(({ acting }) => !acting).map(({ incident_id }) => incident_id));
 }
 
-/** @returns how many sessions are ahead of each, in its lane */
 async function positionsOf({ records }: Store, sessions: readonly AgentSession[]): Promise<Map<string, number>> {
   const positions = new Map<string, number>();
   for (const lane of new Set(sessions.map((session) => session.lane))) {
@@ -93,7 +92,6 @@ function stateNote({ stop, incident_id }: AgentSession, onlyReported: ReadonlySe
   return ` · it has a problem; ${what}`;
 }
 
-/** Where a chat's messages work. */
 interface ChatPlace {
   readonly project: Project;
   /** That of the chat or topic, a real path. */

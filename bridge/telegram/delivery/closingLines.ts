@@ -23,7 +23,6 @@ export class ClosingLines {
   readonly #edits: ProgressEdits;
   readonly #ending: AbortSignal;
   readonly #underWay = new Map<string, Promise<void>>();
-  /** Failures in a row, by session. */
   readonly #failures = new Map<string, number>();
   /** Sessions whose working line may still arrive after the last one. */
   readonly #mayComeLate = new Set<string>();

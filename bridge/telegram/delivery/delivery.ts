@@ -46,7 +46,6 @@ export class TelegramDelivery implements WaitingChat, Service {
   readonly #drainMs: number;
   readonly #sender: PartSender;
   readonly #turns: ChatTurns;
-  /** Sessions that this object is working on. */
   readonly #underWay = new Set<string>();
   /** Interrupted by the store: a claim of ours may be left that this process no longer works on. */
   readonly #interrupted = new Set<string>();

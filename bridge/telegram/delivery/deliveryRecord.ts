@@ -91,7 +91,6 @@ export class DeliveryRecord {
     return this.finish(held, session, state, reason);
   }
 
-  /** The message's delivery has ended. */
   async finish(entry: OutboxEntry, session: AgentSession | null, state: DeliveryState, reason: string | null) {
     const { store, clock, logger } = this.#base;
     const due_at = clock.now() + CLOSED_WITHIN_MS;

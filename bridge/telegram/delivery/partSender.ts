@@ -21,7 +21,6 @@ interface PartToPlace {
   readonly mayMove: boolean;
 }
 
-/** The result of a try, as the delivery needs it. */
 export type Outcome =
   | { readonly kind: 'placed'; readonly messageId: string }
   /** A file that may or may not be in the chat; nothing more is done for it. */

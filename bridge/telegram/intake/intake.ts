@@ -32,7 +32,6 @@ interface IntakeParts extends UpdateHandlerParts {
 }
 
 const REJECTED_TEXT = 'I could not process this message, so nothing was started. The error has been logged.';
-/** How long one poll waits for updates, in seconds. */
 const POLL_TIMEOUT_S = 30;
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
@@ -64,7 +63,6 @@ export class TelegramIntake implements Service {
     this.#nextPiece = new NextPiece(parts.clock);
   }
 
-  /** Whether it is another bridge's turn to fetch messages. */
   get isStandingBy(): boolean {
     return !this.#parts.turn.isOurs;
   }
@@ -170,7 +168,6 @@ export class TelegramIntake implements Service {
     return null;
   }
 
-  /** @returns the later updates that were handled with this one */
   async #handleOne(update: Update, later: readonly Update[], bot: Bot, isJoined: boolean): Promise<readonly Update[]> {
     const { store, turn } = this.#parts;
     const fence = turn.fence();

@@ -209,7 +209,6 @@ export class UpdateHandler {
     return known === null ? { ...message, text: `${text}\n\n${incoming.ownEarlier}`.trim() } : message;
   }
 
-  /** @returns false if it was accepted before */
   async #accept(message: ChatMessage, admitted: Admitted, fence: readonly Check[]): Promise<boolean> {
     const fault = this.#parts.acceptor.faultOf(message.text);
     if (fault !== null) this.say(message, fault);

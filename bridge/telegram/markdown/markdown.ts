@@ -59,7 +59,6 @@ interface Item {
 }
 
 interface List {
-  /** Null if its items are not numbered. */
   number: number | null;
 }
 

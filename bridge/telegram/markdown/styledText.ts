@@ -24,7 +24,6 @@ export interface Line {
 
 /** A line with its HTML, which every look at its length needs. */
 export interface MarkedLine extends Line {
-  /** The HTML of the spans, without the tags of its block. */
   readonly html: string;
   /** How many entities Telegram counts in the spans. */
   readonly entities: number;

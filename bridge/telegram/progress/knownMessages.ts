@@ -22,7 +22,6 @@ export class KnownMessages {
     this.#memory = memory;
   }
 
-  /** The display of the session has ended. */
   leave(sessionId: string, left: QuietProgress): void {
     this.#left.set(sessionId, left);
   }

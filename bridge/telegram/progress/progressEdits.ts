@@ -16,7 +16,6 @@ interface ProgressMessage {
   readonly messageId: string;
 }
 
-/** The remains of a session's progress display. */
 export interface QuietProgress {
   /** How far the wall clock was moved while the run was shown, in milliseconds; 0 if that cannot be seen. */
   readonly clockMovedMs: number;

@@ -204,7 +204,6 @@ export class GitHubIssues implements IssueSink {
     }
   }
 
-  /** @param otherwise the meaning of an answer that cannot be read */
   #read(answer: unknown, otherwise: 'not_reached' | 'ambiguous'): Issue {
     const { data } = ISSUE.safeParse(answer);
     if (data === undefined) throw new SinkError(otherwise, `${this.#repository.name} gave an answer that is no issue`);

@@ -16,7 +16,6 @@ interface Extent {
   earlierText: boolean;
   /** This many of the newest occurrences show their calls. */
   withCalls: number;
-  /** This many of the newest occurrences are shown at all. */
   occurrences: number;
 }
 

@@ -25,7 +25,6 @@ export class IssueMarks {
     this.#key = key;
   }
 
-  /** @returns the first line of an issue's body */
   line(fingerprint: string): string {
     return `<!-- watchkeeper v2 ${fingerprint} ${this.#sign(fingerprint)} -->`;
   }

@@ -29,7 +29,6 @@ export interface Occurrence {
   readonly incident_id: string;
   readonly session_id: string;
   readonly project_key: string;
-  /** The leading rule. */
   readonly rule: IncidentRule;
   /** When it was detected; UTC epoch milliseconds. */
   readonly at: number;
@@ -59,7 +58,6 @@ export interface Occurrence {
 }
 
 export interface StoredOccurrence extends Occurrence {
-  /** Whether the issue was created for it. */
   readonly filed: boolean;
   /** It ended well, or the issue was closed after it: it no longer keeps the issue open. */
   readonly settled: boolean;
@@ -89,7 +87,6 @@ export interface IssueRecord {
   readonly elsewhere: readonly { readonly incident_id: string; readonly fingerprint: string }[];
   /** The text of an issue that was found without a record. */
   readonly earlier_text: string | null;
-  /** Whether the issue's text lags behind this record. */
   readonly stale: boolean;
   readonly last_comment_at: number | null;
   readonly closing: ClosingState;

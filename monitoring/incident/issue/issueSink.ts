@@ -24,7 +24,6 @@ export interface IssueSink {
   visibility(): Promise<'public' | 'private'>;
   /** All own issues with our label, open or closed, newest first. Fails rather than leaving some out. */
   list(): Promise<IssueSummary[]>;
-  /** @returns null if the issue was deleted */
   get(number: number): Promise<IssueSummary | null>;
   /** One POST. A missing label does not prevent the issue. */
   create(title: string, body: string): Promise<IssueSummary>;
@@ -49,7 +48,6 @@ export class SinkError extends WatchkeeperError {
   readonly retryable: boolean;
   /** For `limited`, if the answer contained it. */
   readonly retryAfterMs: number | null;
-  /** The HTTP status, if there was an answer. */
   readonly status: number | null;
 
   constructor(

@@ -51,7 +51,6 @@ export interface ProjectIssuesOptions {
   readonly watch?: Pick<ReportWatch, 'refused' | 'accepted'> | null;
 }
 
-/** The outcome of one report, and when to retry if it could not be made. */
 export interface ReportOutcome {
   readonly state: ReportState;
   /** The issue's address for people; also set while its text could not be written yet. */

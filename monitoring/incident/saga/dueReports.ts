@@ -27,7 +27,6 @@ export class DueReports {
     this.#onReported = onReported;
   }
 
-  /** Starts the report if it is due and not in progress. */
   keep(incident: Incident, session: AgentSession | null): void {
     const dueAt = this.dueAt(incident);
     if (dueAt === null || dueAt > this.#context.clock.now()) return;

@@ -31,7 +31,6 @@ export class Labels {
     return labels;
   }
 
-  /** @returns null for a run without a label */
   of(file: string, sessionId: string): Label | null {
     const name = [file, sessionId].find((each) => this.#unused.delete(each) || this.#labels.has(each));
     return name === undefined ? null : (this.#labels.get(name) ?? null);

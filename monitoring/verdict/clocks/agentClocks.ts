@@ -8,11 +8,9 @@ import type { SilenceReading, SilenceReadings } from './silenceClock.js';
 import { considerWait, isOpen } from './waits.js';
 
 export interface AgentClock {
-  /** The sub-agent's id; null for the main agent. */
   readonly agent: string | null;
   /** Zero while a wait excuses the silence. */
   readonly silence_ms: number;
-  /** From when the silence counts, ISO 8601. */
   readonly counted_from: string;
   /** The first instant at which it is silent for too long without further activity, ISO 8601; null if never. */
   readonly silent_from: string | null;

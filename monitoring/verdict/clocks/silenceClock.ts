@@ -17,7 +17,6 @@ export interface SilenceReading {
   readonly waits: readonly Wait[];
 }
 
-/** The clocks of a run's agents, by agent. */
 export type SilenceReadings = ReadonlyMap<string, SilenceReading>;
 
 interface Readings {

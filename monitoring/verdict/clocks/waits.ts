@@ -12,19 +12,16 @@ import { agentInRecord, agentWords, plainName, quotedName, subAgent } from './pl
 /** A tool gets this much more than its call's declared time. */
 const TOOL_GRACE_MS = MINUTE;
 
-/** The inputs for reading an agent's waits. */
 export interface WaitSetting {
   readonly run: RunState;
   readonly thresholds: Thresholds;
   readonly now: number;
-  /** No clock counts from an earlier instant. */
   readonly notBefore: number;
 }
 
 export interface Wait {
   /** `sub_agent`: the call started a sub-agent, and is excused while that one is not silent itself. */
   readonly kind: 'tool' | 'sub_agent' | OpenWait['kind'];
-  /** The id of the agent whose wait it is. */
   readonly agent: string;
   /** The open call that the wait excuses; null if it has no call of its own and excuses the agent. */
   readonly call: OpenCall | null;

@@ -23,7 +23,6 @@ export function tailFor({ cycle_repeats, cycle_max_period }: Thresholds): number
   return needed > LONGEST_TAIL ? USUAL_TAIL : Math.max(USUAL_TAIL, needed);
 }
 
-/** Equal calls in a row. */
 export interface CallRun {
   readonly input: number;
   /** Unknown while the call is in flight. */

@@ -15,7 +15,6 @@ interface CommonEntry {
   /** UTC epoch milliseconds. */
   readonly time: number;
   readonly agent: string;
-  /** The call that started this sub-agent. */
   readonly parentCall: string | null;
   /** From here on; null if the line does not say. */
   readonly permissionMode: string | null;

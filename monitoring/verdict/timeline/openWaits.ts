@@ -1,7 +1,5 @@
-/** Closes waits and applies the consequences. */
 import type { AgentState, OpenWait, RunState } from './state.js';
 
-/** @returns whether only a person can end a wait of this kind */
 export function isHumanWait(kind: string): boolean {
   return kind === 'permission' || kind === 'user';
 }

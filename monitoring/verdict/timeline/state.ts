@@ -5,7 +5,6 @@ import { EndedCalls } from './endedCalls.js';
 import { MAIN_AGENT } from './entry.js';
 import { copyErrorStreak, type ErrorStreak, newErrorStreak } from './errorStreak.js';
 
-/** A call without a result. */
 export interface OpenCall {
   readonly id: string | null;
   readonly tool: string;
@@ -87,7 +86,6 @@ export interface RunState {
 }
 
 export interface TimelineState {
-  /** Readable lines. */
   lines: number;
   lastLine: number;
   toolCount: number;

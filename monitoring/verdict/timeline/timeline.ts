@@ -43,7 +43,6 @@ export class Timeline {
   #presumed = NONE;
   /** The latest instant that was requested: nothing up to it counts as future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
-  /** The time of the latest entry in `settled`. */
   #settledUntil = Number.NEGATIVE_INFINITY;
   /** The earliest future entry for which there was no room. */
   #forgottenFrom = Number.POSITIVE_INFINITY;
@@ -113,7 +112,6 @@ export class Timeline {
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
-  /** @returns the latest instant of any line; null if there is none */
   lastInstant(): number | null {
     const last = [this.#presumed, this.#heldBack, this.#recent].find((entries) => entries.length > 0)?.at(-1);
     const time = last?.time ?? this.#settledUntil;
