@@ -11,9 +11,9 @@ import { type Clock, DAY } from '../../src/time.js';
 import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
-import { judgeQuietly } from './judge.js';
 import { isReplaced, recordMonitor } from './monitorRecord.js';
 import { closingText, driveNotice } from './notices.js';
+import { judgeQuietly } from './quietSession.js';
 import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 import { WorkspaceActivity } from './workspaceActivity.js';
 

@@ -47,7 +47,10 @@ export interface JournalSource {
   readBatch(): JournalBatch;
   /** Makes the next check start at the beginning. */
   rewind(): void;
-  /** @returns the lines that follow if nothing more is written; the same list until that changes. A journal has none */
+  /**
+   * @returns the lines that follow those read so far as long as nothing more is written; the same list until that changes. A
+   *   journal has none: its lines are final
+   */
   presumed?(): readonly JournalRecord[];
 }
 
@@ -89,7 +92,10 @@ export class JournalTail implements JournalSource {
   #isGone = false;
   #refused: string | null = null;
 
-  /** @param path it need not exist yet @param longestLineBytes longer lines are counted and skipped */
+  /**
+   * @param path the journal; it need not exist yet
+   * @param longestLineBytes longer lines are counted and skipped
+   */
   constructor(path: string, longestLineBytes = LONGEST_LINE_BYTES) {
     this.path = path;
     this.#longestLine = longestLineBytes;
@@ -115,7 +121,12 @@ export class JournalTail implements JournalSource {
     this.#lines = new RecordLines();
   }
 
-  /** One chunk, or one long line: call again while `more`. @throws the file system's error if this process is the reason */
+  /**
+   * Reads the appended lines, at most a chunk of them or one long line. Call again while `more`; lines that are appended during
+   * the call are left to the next check.
+   * @throws the file system's error if it cannot be read for a reason in this process, not in the file (no descriptors, no
+   *   memory)
+   */
   readBatch(): JournalBatch {
     const stat = this.#stat();
     if (stat === null) return this.#trace.isBlank ? NOTHING : this.#lose();

@@ -3,7 +3,11 @@ import { QUESTIONS, SPEECH, STARTERS } from './agentVocabulary.js';
 import { canonicalJson, contentDigest } from './digest.js';
 import { type JournalRecord, textOf } from './record.js';
 
-/** @returns the line without words of people and agents; the digests still distinguish calls */
+/**
+ * @param line of a journal, or an event that becomes one
+ * @returns the line without words of prompts and answers, also of those between an agent and its sub-agents; the digests are still
+ *   those of all words, so that calls stay different
+ */
 export function withoutTexts<Line extends object>(line: Line): Line {
   const record = line as JournalRecord;
   if (record.event === 'user_prompt' || record.event === 'assistant_message') {

@@ -1,4 +1,4 @@
-// covers: monitoring/terminals/judge.ts monitoring/terminals/monitorRecord.ts monitoring/terminals/workspaceActivity.ts
+// covers: monitoring/terminals/quietSession.ts monitoring/terminals/monitorRecord.ts monitoring/terminals/workspaceActivity.ts
 /** The monitor of one session without a transcript: its worklog and its directory are all that can be seen. */
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
